@@ -1,0 +1,101 @@
+# One command for each job. Everything happens in .venv inside the checkout, which the first command makes; the package
+# is installed there anew only when its sources have changed. PYTHON=... chooses the Python, VENV=... another environment.
+#
+#   make demo        install, and train the example classifier
+#   make test        install, and run the whole test suite on the compiled core
+#   make test-pure   the same suite on the uncompiled core
+#   make test-fast   the suite without its slow tests, for the minutes between two edits
+#   make check       lint, types, layers, generated files
+#   make bench       install, and print the benchmarks beside torch
+#   make inplace     compile the core next to its sources, for work with PYTHONPATH=src
+#   make oracle      add torch, a build for the CPU, so that the tests against torch run
+#   make clean       remove what these commands have made
+
+VENV ?= .venv
+JOBS ?= auto
+# Further arguments for pip when it builds, such as -Csetup-args=-Dnative=enabled, which fails where nothing compiles.
+WENGERT_BUILD_ARGS ?=
+# Further arguments for pytest or the benchmarks.
+ARGS ?=
+
+# The first Python on the path that is new enough. A name can be there and still not run, so each is tried.
+PYTHON ?= $(firstword $(foreach name,python3 python3.14 python3.13 python3.12 python3.11,$(shell \
+	$(name) -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $(name))))
+
+export PATH := $(abspath $(VENV))/bin:$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+python := $(VENV)/bin/python
+stamps := $(VENV)/stamps
+sources := $(wildcard pyproject.toml meson.build meson.options LICENSE README.md) \
+	$(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pxd' -o -name '*.[ch]' -o -name '*.in' -o -name meson.build)
+
+.PHONY: demo test test-pure test-fast check bench inplace oracle clean
+
+demo: $(stamps)/extra-examples
+	$(python) examples/digits.py
+
+# Tests that measure time or memory come first, with nothing beside them. (Exit status 5: ARGS chose none of them.)
+run_tests = { $(python) -m pytest -m serial $(ARGS) || test $$? -eq 5; } && \
+	$(python) -m pytest -n $(JOBS) -m "not serial" $(ARGS)
+
+test: $(stamps)/extra-test
+	$(run_tests)
+
+test-pure: $(stamps)/extra-test
+	export WENGERT_PURE=1; $(run_tests)
+
+test-fast: $(stamps)/extra-test
+	$(python) -m pytest -n $(JOBS) -m "not serial and not slow" $(ARGS)
+
+check: $(stamps)/extra-dev
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+	$(python) -m wengert.ops.stub --check
+
+bench: $(stamps)/extra-bench oracle
+	$(python) benchmarks/run.py $(ARGS)
+
+# The build for the CPU, where an index has it: the one without that mark brings gigabytes of CUDA on Linux.
+oracle: $(stamps)/extra-oracle
+
+inplace: $(stamps)/build
+	@test -e build/inplace-$(tag)/build.ninja || $(meson) setup -Dnative=enabled build/inplace-$(tag)
+	$(meson) compile -C build/inplace-$(tag)
+	cp build/inplace-$(tag)/src/wengert/core/*.so src/wengert/core/
+
+clean:
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -f src/wengert/core/*.so
+	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# What the commands above stand on: files in the environment that say what has been installed.
+
+meson = $(python) -m mesonbuild.mesonmain
+tag = $(shell $(python) -c 'import sys; print(sys.implementation.cache_tag)')
+# Arguments for pip from a table of pyproject.toml.
+requirements = $(shell $(python) -c "import tomllib; print(*map(repr, tomllib.load(open('pyproject.toml', 'rb'))$(1)))")
+
+$(stamps)/venv:
+	@test -n "$(PYTHON)" || { echo "make: no Python 3.11 or newer found; name one with PYTHON=..." >&2; exit 1; }
+	test -x $(python) || $(PYTHON) -m venv $(VENV)
+	@mkdir -p $(stamps) && touch $@
+
+$(stamps)/build: pyproject.toml $(stamps)/venv
+	$(python) -m pip install --quiet $(call requirements,['build-system']['requires'])
+	@touch $@
+
+# Without build isolation, and in a build tree that stays: after an edit only what changed is compiled again.
+$(stamps)/package: $(sources) $(stamps)/build
+	$(python) -m pip install --quiet --no-build-isolation -Cbuild-dir=build/$(tag) $(WENGERT_BUILD_ARGS) .
+	@$(python) -c "from wengert import __config__; print(__config__.summary())"
+	@touch $@
+
+$(stamps)/extra-oracle: pyproject.toml $(stamps)/package
+	$(python) -m pip install --quiet $(call requirements,['project']['optional-dependencies']['oracle'])+cpu
+	@touch $@
+
+# The package itself is there already, at this version; this adds what the extra names.
+$(stamps)/extra-%: $(stamps)/package
+	$(python) -m pip install --quiet "wengert[$*]"
+	@touch $@

@@ -1,0 +1,137 @@
+"""What this installation is made of, and what it runs on: the first thing to look at, and to put into a bug report.
+
+`python -m wengert.__config__` prints it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib import import_module
+
+import wengert
+from wengert import _pure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["info", "show", "summary"]
+
+
+def info() -> dict[str, Any]:
+    """Returns the facts that `show()` prints, as a dict of strings, ints, lists and dicts of these.
+
+    Keys: "wengert", "python", "numpy" (versions); "core" ("compiled" or "python"); "why" (what the core was compiled
+    with, or why it is not); "threads" (the cores that this process may use); "blas" (name, version and threads; threads
+    is None where threadpoolctl is not installed); "cpu" (model, architecture, the vector instructions NumPy found).
+
+    >>> import wengert
+    >>> wengert.__config__.info()["core"] in ("compiled", "python")
+    True
+    """
+    import numpy
+
+    numpy_config: Any = numpy.show_config(mode="dicts")
+    core, why = _core()
+    return {
+        "wengert": wengert.__version__,
+        "python": f"{platform.python_implementation()} {platform.python_version()}, {platform.platform()}",
+        "numpy": numpy.__version__,
+        "core": core,
+        "why": why,
+        "threads": _usable_cores(),
+        "blas": _blas(numpy_config),
+        "cpu": {
+            "model": _cpu_model(),
+            "architecture": platform.machine(),
+            "simd": numpy_config.get("SIMD Extensions", {}).get("found", []),
+        },
+    }
+
+
+def show() -> None:
+    """Prints what `info()` returns, one fact a line."""
+    facts = info()
+    blas, cpu = facts["blas"], facts["cpu"]
+    blas_threads = "" if blas["threads"] is None else f", {blas['threads']} threads"
+    lines = {
+        "wengert": facts["wengert"],
+        "core": f"{facts['core']} ({facts['why']})",
+        "Python": facts["python"],
+        "NumPy": facts["numpy"],
+        "threads": facts["threads"],
+        "BLAS": f"{blas['name']} {blas['version']}{blas_threads}",
+        "CPU": f"{cpu['model']} ({cpu['architecture']})",
+        "SIMD": " ".join(cpu["simd"]) or "unknown",
+    }
+    for name, value in lines.items():
+        print(f"{name:<8} {value}")
+
+
+def summary() -> str:
+    """Returns one line: the version, and whether the core is compiled."""
+    core, why = _core()
+    return f"wengert {wengert.__version__}, core: {core} ({why})"
+
+
+def _core() -> tuple[str, str]:
+    """Whether the core that runs is "compiled" or "python", and with what or why."""
+    from wengert.core import engine
+
+    facts = _build_facts()
+    if not (engine.__file__ or "").endswith(".py"):
+        return "compiled", f"{facts.COMPILER}, Cython {facts.CYTHON}" if facts else "in the source tree"
+    if _pure.requested():
+        return "python", "WENGERT_PURE is set"
+    return "python", facts.WHY_PURE if facts else "run from the source tree, not built"
+
+
+def _build_facts() -> Any:
+    """The module that the build has written, or None where the package runs from its source tree."""
+    try:
+        return import_module("wengert._build_facts")
+    except ImportError:
+        return None
+
+
+def _usable_cores() -> int:
+    """The cores that this process may run on."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _blas(numpy_config: dict[str, Any]) -> dict[str, Any]:
+    """The BLAS that NumPy was built with, and how many threads it uses now."""
+    built = numpy_config.get("Build Dependencies", {}).get("blas", {})
+    return {
+        "name": built.get("name", "unknown"),
+        "version": built.get("version", "unknown"),
+        "threads": _blas_threads(),
+    }
+
+
+def _blas_threads() -> int | None:
+    try:
+        from threadpoolctl import threadpool_info
+    except ImportError:
+        return None
+    return max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=None)
+
+
+def _cpu_model() -> str:
+    """The processor's name as the system tells it."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or "unknown"
+
+
+if __name__ == "__main__":
+    show()
