@@ -1,0 +1,93 @@
+"""The device of a tensor: a kind of machine and which of its kind."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from . import errors
+
+# The kinds that torch knows. Tensors live on "cpu", or on "cuda" where CuPy is installed; the rest can be named, so
+# that programs which only compare devices run.
+_TYPES: Final = (
+    "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
+    "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
+)  # fmt: skip
+
+
+class device:
+    """Where a tensor's data is: `type` ("cpu", "cuda") and `index` (int, or None for the current one of that type).
+
+    device("cuda:1"), device("cuda", 1), device(1) (of CUDA), or a copy of another device. Immutable; equal where type
+    and index are. Raises RuntimeError for a type that does not exist or a malformed string.
+
+    >>> import wengert
+    >>> wengert.device("cuda:0")
+    device(type='cuda', index=0)
+    >>> str(wengert.device("cuda", 1))
+    'cuda:1'
+    """
+
+    __slots__ = ("index", "type")
+
+    type: str
+    index: int | None
+
+    def __init__(self, type: str | int | device, index: int | None = None) -> None:
+        if isinstance(type, device):
+            name, given = type.type, type.index
+        elif isinstance(type, str):
+            name, given = _parse(type)
+        elif isinstance(type, int) and not isinstance(type, bool):
+            name, given = "cuda", _checked_index(type)
+        else:
+            raise errors.wrong_argument_type("device", "type", 0, type.__class__, "str, int or torch.device")
+        if index is not None:
+            if given is not None:
+                raise errors.device_index_twice(f"{name}:{given}")
+            given = _checked_index(index)
+        object.__setattr__(self, "type", name)
+        object.__setattr__(self, "index", given)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"attribute '{name}' of 'torch.device' objects is not writable")
+
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name, None)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, device):
+            return self.type == other.type and self.index == other.index
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{index})"
+
+    def __reduce__(self) -> tuple[Any, tuple[str, int | None]]:
+        return device, (self.type, self.index)
+
+
+def _parse(text: str) -> tuple[str, int | None]:
+    """The type and index of "cuda:1"."""
+    if not text:
+        raise errors.DeviceError("Device string must not be empty")
+    name, colon, number = text.partition(":")
+    # Digits without a leading zero, as torch reads them.
+    well_formed = not colon or (number.isascii() and number.isdigit() and (number == "0" or number[0] != "0"))
+    if not name or not well_formed:
+        raise errors.DeviceError(f"Invalid device string: '{text}'")
+    if name not in _TYPES:
+        raise errors.DeviceError(f"Expected one of {', '.join(_TYPES)} device type at start of device string: {name}")
+    return name, int(number) if number else None
+
+
+def _checked_index(index: int) -> int:
+    if index < 0:
+        raise errors.DeviceError("Device index must not be negative")
+    return index

@@ -1,0 +1,28 @@
+"""What can go wrong: the exceptions, and functions that build them with their messages.
+
+Every exception is also the built-in one that torch raises in its place, so `except RuntimeError` catches what it caught
+before. Code in the package writes `raise errors.no_graph(0)`: one function a message, made from plain values (shapes,
+names, dtypes), so that it can be raised from anywhere and is pinned by one test. Messages keep torch's wording, which
+is what people search for, and may go on with the values at hand and a hint. Nothing is imported here.
+
+    classes   the exceptions: for each, the cause, and code that works
+    graph     messages about backward passes, in-place operations, requires_grad, hooks, custom Functions; the warnings
+    tensors   messages about arguments, shapes, dimensions, indices, dtypes, conversions
+    algebra   messages about reductions, matrix products, neural networks
+"""
+
+from . import classes as _classes
+from .algebra import *  # noqa: F403
+from .classes import *  # noqa: F403
+from .graph import *  # noqa: F403
+from .names import (
+    dtype_name as dtype_name,
+    operation_name as operation_name,
+    scalar_name as scalar_name,
+    tensor_type as tensor_type,
+)
+from .tensors import *  # noqa: F403
+
+# Tracebacks show where an exception can be imported from: wengert.errors.VersionError.
+for _name in _classes.__all__:
+    getattr(_classes, _name).__module__ = __name__

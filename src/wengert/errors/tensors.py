@@ -1,0 +1,383 @@
+"""Builds the exceptions about arguments, shapes, dimensions, indices, dtypes and conversions.
+
+Parameters are as in `graph`: a dtype may be this package's, NumPy's or a name; a class may be given by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .classes import (
+    ArgumentError,
+    ConversionError,
+    DeviceError,
+    DimensionError,
+    DtypeError,
+    ElementError,
+    PromotionError,
+    ShapeError,
+    TensorIndexError,
+    UnsupportedDtypeError,
+    ValueOverflowError,
+)
+from .names import scalar_name, type_name
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Arguments
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def wrong_argument_type(
+    op: str, argument: str, position: int, got: type | str, expected: str = "Tensor"
+) -> ArgumentError:
+    """position: counted from 0. expected: a class, or words such as "tuple of ints"."""
+    return ArgumentError(
+        f"{op}(): argument '{argument}' (position {position + 1}) must be {expected}, not {type_name(got)}"
+    )
+
+
+def too_many_arguments(op: str, expected: int, got: int) -> ArgumentError:
+    return ArgumentError(
+        f"{op}() takes {expected} positional argument{'s' if expected != 1 else ''} but {got} "
+        f"{'were' if got != 1 else 'was'} given"
+    )
+
+
+def missing_argument(op: str, argument: str) -> ArgumentError:
+    return ArgumentError(f'{op}() missing 1 required positional arguments: "{argument}"')
+
+
+def unexpected_keyword(op: str, argument: str) -> ArgumentError:
+    return ArgumentError(f"{op}() got an unexpected keyword argument '{argument}'")
+
+
+def multiple_values(op: str, argument: str) -> ArgumentError:
+    return ArgumentError(f"{op}() got multiple values for argument '{argument}'")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Dimensions
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def dim_out_of_range(dim: int, ndim: int) -> DimensionError:
+    """ndim: how many dimensions there are to choose from. 0 counts as 1: a 0-d tensor has dim 0 and -1, as in torch."""
+    size = max(ndim, 1)
+    return DimensionError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
+
+
+def dim_repeated(dim: int) -> ShapeError:
+    return ShapeError(f"dim {dim} appears multiple times in the list of dims")
+
+
+def permute_number(ndim: int, dims: int) -> ShapeError:
+    return ShapeError(
+        "permute(): number of dimensions in the tensor input does not match the length of the desired ordering of "
+        f"dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {dims}"
+    )
+
+
+def wrong_ndim(argument: str, wanted: str) -> ShapeError:
+    """argument, wanted: "batch1", "a 3D tensor"."""
+    return ShapeError(f"{argument} must be {wanted}")
+
+
+def empty_reduction(op: str, dim: int | None = None) -> ShapeError | DimensionError:
+    """A reduction that has no value over no elements (max, argmin). dim: the dimension of size 0; None if over all."""
+    if dim is None:
+        return ShapeError(
+            f"{op}(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument."
+        )
+    return DimensionError(f"{op}(): Expected reduction dim {dim} to have non-zero size.")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Shapes
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def broadcast(a: int, b: int, dim: int) -> ShapeError:
+    """a, b: the two sizes that differ. dim: where they do, counted in the result."""
+    return ShapeError(
+        f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
+    )
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> ShapeError:
+    """`broadcast` for shapes that do not broadcast to one."""
+    ndim = max(len(shape) for shape in shapes)
+    for dim in range(ndim - 1, -1, -1):
+        seen = 1
+        for shape in shapes:
+            position = dim - (ndim - len(shape))
+            size = shape[position] if position >= 0 else 1
+            if size != 1 and seen not in (1, size):
+                return broadcast(seen, size, dim)
+            seen = size if seen == 1 else seen
+    raise AssertionError("these shapes broadcast")
+
+
+def inplace_shape(output: Sequence[int], result: Sequence[int]) -> ShapeError:
+    """The result of an in-place operation has broadcast beyond the tensor that it should be written to."""
+    return ShapeError(f"output with shape {list(output)} doesn't match the broadcast shape {list(result)}")
+
+
+def expand_mismatch(shape: Sequence[int], target: Sequence[int]) -> ShapeError:
+    """A tensor of this shape does not expand to the target, in which -1 keeps a size."""
+    missing = len(target) - len(shape)
+    if missing < 0:
+        return ShapeError(
+            f"expand({list(shape)}, size={list(target)}): the number of sizes provided ({len(target)}) must be greater "
+            f"or equal to the number of dimensions in the tensor ({len(shape)})"
+        )
+    for dim in range(len(target) - 1, -1, -1):
+        wanted = target[dim]
+        if dim < missing:
+            if wanted < 0:
+                return ShapeError(
+                    f"The expanded size of the tensor ({wanted}) isn't allowed in a leading, non-existing dimension "
+                    f"{dim}"
+                )
+        elif wanted not in (-1, shape[dim - missing]) and (shape[dim - missing] != 1 or wanted < 0):
+            return ShapeError(
+                f"The expanded size of the tensor ({wanted}) must match the existing size ({shape[dim - missing]}) at "
+                f"non-singleton dimension {dim}.  Target sizes: {list(target)}.  Tensor sizes: {list(shape)}"
+            )
+    raise AssertionError("this shape expands to the target")
+
+
+def view_size(target: Sequence[int], numel: int) -> ShapeError:
+    """A view or reshape of numel elements to a target that cannot hold them."""
+    for index, size in enumerate(target):
+        if size < -1:
+            return ShapeError(f"invalid shape dimension {size} at index {index} of shape {list(target)}")
+    if list(target).count(-1) > 1:
+        return ShapeError("only one dimension can be inferred")
+    if -1 in target and 0 in target and numel == 0:
+        return ShapeError(
+            f"cannot reshape tensor of 0 elements into shape {list(target)} because the unspecified dimension size -1 "
+            "can be any value and is ambiguous"
+        )
+    return ShapeError(f"shape '{list(target)}' is invalid for input of size {numel}")
+
+
+def view_stride() -> ShapeError:
+    return ShapeError(
+        "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+        "contiguous subspaces). Use .reshape(...) instead."
+    )
+
+
+def cat_size(dim: int, expected: int, got: int, position: int) -> ShapeError:
+    """position: of the tensor in the list."""
+    return ShapeError(
+        f"Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size {got} for "
+        f"tensor number {position} in the list."
+    )
+
+
+def cat_ndim(first: int, other: int) -> ShapeError:
+    return ShapeError(f"Tensors must have same number of dimensions: got {first} and {other}")
+
+
+def cat_zero_dim(position: int) -> ShapeError:
+    return ShapeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated. Hint: use stack.")
+
+
+def stack_size(first: Sequence[int], other: Sequence[int], position: int) -> ShapeError:
+    return ShapeError(
+        f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(other)} at entry "
+        f"{position}"
+    )
+
+
+def matmul(a: Sequence[int], b: Sequence[int]) -> ShapeError:
+    """Shapes that cannot be multiplied as vectors, matrices or batches of matrices."""
+    if not a or not b:
+        return ShapeError(f"both arguments to matmul need to be at least 1D, but they are {len(a)}D and {len(b)}D")
+    if len(a) == len(b) == 1:
+        return ShapeError(
+            f"inconsistent tensor size, expected tensor {list(a)} and src {list(b)} to have the same number of "
+            f"elements, but got {a[0]} and {b[0]} elements respectively"
+        )
+    if len(a) == 2 and len(b) == 1:
+        return ShapeError(f"size mismatch, got input ({a[0]}), mat ({_by(a)}), vec ({b[0]})")
+    if len(a) == 1 and len(b) == 2:
+        return ShapeError(f"mat1 and mat2 shapes cannot be multiplied (1x{a[0]} and {_by(b)})")
+    if len(b) > 1 and a[-1] == b[-2]:
+        return broadcast_shapes(a[:-2], b[:-2])
+    return ShapeError(f"mat1 and mat2 shapes cannot be multiplied ({_by(a)} and {_by(b)})")
+
+
+def _by(shape: Sequence[int]) -> str:
+    return "x".join(str(size) for size in shape)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Indices
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def index_out_of_range(index: int, dim: int, size: int) -> TensorIndexError:
+    return TensorIndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+
+
+def index_of_zero_dim() -> TensorIndexError:
+    return TensorIndexError(
+        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
+    )
+
+
+def too_many_indices(ndim: int) -> TensorIndexError:
+    return TensorIndexError(f"too many indices for tensor of dimension {ndim}")
+
+
+def index_type(got: type | str) -> TensorIndexError:
+    return TensorIndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+        f"(got {type_name(got)})"
+    )
+
+
+def index_dtype() -> TensorIndexError:
+    return TensorIndexError("tensors used as indices must be long, int, byte or bool tensors")
+
+
+def mask_shape(mask: Sequence[int], index: int, tensor: Sequence[int], dim: int) -> TensorIndexError:
+    """index, dim: the first dimension in which they differ, counted in the mask and in the tensor."""
+    return TensorIndexError(
+        f"The shape of the mask {list(mask)} at index {index} does not match the shape of the indexed tensor "
+        f"{list(tensor)} at index {dim}"
+    )
+
+
+def index_shapes(*shapes: Sequence[int]) -> TensorIndexError:
+    listed = ", ".join(str(list(shape)) for shape in shapes)
+    return TensorIndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {listed}")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Dtypes
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def value_overflow(c_name: str) -> ValueOverflowError:
+    """c_name: the type as C calls it, uint8_t."""
+    return ValueOverflowError(f"value cannot be converted to type {c_name} without overflow")
+
+
+def no_promotion(a: object, b: object) -> PromotionError:
+    """a, b: the two dtypes, of which one is a wide unsigned integer."""
+    return PromotionError(
+        "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+        f"{scalar_name(a)} and {scalar_name(b)}. Hint: convert one of them first, with .to(torch.int64) for instance."
+    )
+
+
+def unsupported_numpy_dtype(scalar: type) -> DtypeError:
+    """scalar: the type of the array's elements, np.object_."""
+    return DtypeError(
+        f"can't convert np.ndarray of type {scalar.__module__}.{scalar.__name__}. The only supported types are: "
+        "float64, float32, float16, bfloat16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, "
+        "uint16, uint8, and bool."
+    )
+
+
+def foreign_byte_order() -> ElementError:
+    return ElementError(
+        "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+        "currently not supported. Hint: convert it first, with array.astype(array.dtype.newbyteorder('='))."
+    )
+
+
+def result_dtype(result: object, output: object) -> PromotionError:
+    """The result is of a higher category than the output that it is to be written to."""
+    return PromotionError(
+        f"result type {scalar_name(result)} can't be cast to the desired output type {scalar_name(output)}"
+    )
+
+
+def unsupported_dtype(op: str, dtype: object) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(f"\"{op}\" not implemented for '{scalar_name(dtype)}'")
+
+
+def needs_floating(op: str, dtype: object) -> UnsupportedDtypeError:
+    """mean, and others that have no integer form."""
+    return UnsupportedDtypeError(
+        f"{op}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+        f"Got: {scalar_name(dtype)}"
+    )
+
+
+def bool_subtraction(*, both: bool) -> UnsupportedDtypeError:
+    """both: whether both operands are bool."""
+    if both:
+        return UnsupportedDtypeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    return UnsupportedDtypeError(
+        "Subtraction, the `-` operator, with a bool tensor is not supported. "
+        "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+    )
+
+
+def bool_negation() -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(
+        "Negation, the `-` operator, on a bool tensor is not supported. "
+        "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Conversion
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def numpy_requires_grad() -> ConversionError:
+    return ConversionError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+
+
+def deepcopy_of_non_leaf() -> ConversionError:
+    return ConversionError(
+        "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
+        "Hint: use .detach().clone() for the values, or .clone() for a copy that stays in the graph."
+    )
+
+
+def not_one_element(numel: int) -> ConversionError:
+    """item() of a tensor that has not exactly one element."""
+    return ConversionError(f"a Tensor with {numel} elements cannot be converted to Scalar")
+
+
+def not_a_number() -> ElementError:
+    """float(), int() or complex() of a tensor that has not exactly one element."""
+    return ElementError("only one element tensors can be converted to Python scalars")
+
+
+def not_an_index() -> DtypeError:
+    """A tensor in a place where Python wants an integer (range, a list's index)."""
+    return DtypeError("only integer tensors of a single element can be converted to an index")
+
+
+def ambiguous_bool(numel: int) -> ConversionError:
+    what = "no values" if numel == 0 else "more than one value"
+    return ConversionError(f"Boolean value of Tensor with {what} is ambiguous")
+
+
+def len_of_zero_dim() -> DtypeError:
+    return DtypeError("len() of a 0-d tensor")
+
+
+def iteration_over_zero_dim() -> DtypeError:
+    return DtypeError("iteration over a 0-d tensor")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Devices
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def device_index_twice(device: str) -> DeviceError:
+    return DeviceError(f"type (string) must not include an index because index was passed explicitly: {device}")
