@@ -1,0 +1,1 @@
+"""One module an array library, the same names in each: what forwards see as xp."""

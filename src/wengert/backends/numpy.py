@@ -1,0 +1,59 @@
+"""The NumPy backend: NumPy's own names, and the few that every backend must have besides.
+
+What is not defined here is NumPy's: xp.exp, xp.sum, xp.matmul.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as _np
+from numpy import asarray, copyto, empty, empty_like, ndarray, zeros
+
+name = "cpu"
+
+
+def __getattr__(attribute: str) -> Any:
+    value = getattr(_np, attribute)
+    globals()[attribute] = value  # found at once the next time
+    return value
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """x in another dtype, as torch casts: of a complex number a real type takes the real part."""
+    if x.dtype.kind == "c" and _np.dtype(dtype).kind not in "cb":
+        x = x.real
+    return x.astype(dtype)
+
+
+def shares_memory(x: Any, y: Any) -> bool:
+    """Whether y, made from x by indexing or reshaping, looks into x's memory."""
+    return _np.may_share_memory(x, y)
+
+
+def sum_to_size(x: Any, shape: tuple[int, ...]) -> Any:
+    """Sums x over the dimensions that broadcasting a tensor of this shape to x's shape added or stretched."""
+    extra = x.ndim - len(shape)
+    axes = tuple([i for i in range(x.ndim) if i < extra or (shape[i - extra] == 1 and x.shape[i] != 1)])
+    return asarray(_np.add.reduce(x, axis=axes)).reshape(shape) if axes else x
+
+
+def copy_like(x: Any, template: Any) -> Any:
+    """A copy of x in memory laid out as template."""
+    result = empty_like(template)
+    copyto(result, x, casting="unsafe")
+    return result
+
+
+__all__ = [
+    "asarray",
+    "cast",
+    "copy_like",
+    "copyto",
+    "empty",
+    "empty_like",
+    "ndarray",
+    "shares_memory",
+    "sum_to_size",
+    "zeros",
+]

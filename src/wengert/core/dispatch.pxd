@@ -1,0 +1,64 @@
+cimport cython
+from wengert.core.modes cimport flags, quiet_enter, quiet_exit, run_quiet
+from wengert.core.node cimport AccumulateGrad, Edge, OpNode, TensorMeta, make_edge, make_meta, next_sequence_nr, record_position, set_metas
+from wengert.core.op cimport Op, Plan, SaveEntry
+from wengert.core.saved cimport save
+from wengert.core.tensor cimport (
+    TensorBase, VersionCounter, ViewInfo, counter_of, gradient_edge, is_differentiable, meta_of, refresh_view, wrap
+)
+
+cdef extern from "wk_array.h":
+    int wk_init_numpy() except -1
+    bint is_ndarray(object x)
+    object as_array(object x)
+    bint is_inexact(object x)
+    bint has_meta(object x, tuple shape, object dtype)
+    bint same_inexact(object x, object y)
+
+cdef extern from "wk_frame.h":
+    object wk_new_instance(object base, object cls)
+
+cdef object _write_out
+
+@cython.locals(needs=int, t=TensorBase)
+cpdef object call1(Op op, object x)
+
+@cython.locals(needs=int, weak=bint, t=TensorBase, u=TensorBase)
+cpdef object call2(Op op, object x, object y)
+
+@cython.locals(needs=object, arrays=list)
+cpdef object call(Op op, tuple inputs, dict params)
+
+@cython.locals(i=int, plain=bint, t=TensorBase, arrays=list)
+cpdef tuple unwrap(Op op, tuple inputs)
+
+@cython.locals(a=object, b=object, out=TensorBase, plan=Plan, node=OpNode, meta=TensorMeta, needs=int, saved=list, entry=SaveEntry)
+cpdef object call_kernel2(Op op, TensorBase x, TensorBase y)
+
+cpdef object constant(Op op, object x, int position)
+
+@cython.locals(result=TensorBase, outputs=tuple)
+cpdef object finish(Op op, object needs, tuple inputs, list arrays, dict params, object out)
+
+@cython.locals(plan=Plan, node=OpNode, template=TensorBase, out=TensorBase, nr=int, attached=bint)
+cpdef object record(Op op, object needs, tuple inputs, list arrays, dict params, tuple outputs)
+
+cpdef tuple edges_of(tuple inputs)
+
+@cython.locals(t=TensorBase)
+cpdef Edge edge_of(object x)
+
+@cython.locals(values=list, kind=int, where=int, entry=SaveEntry, i=Py_ssize_t)
+cpdef list collect(Op op, Plan plan, tuple inputs, list arrays, dict params, tuple outputs)
+
+cpdef object save_input(object x, object array, int position)
+cpdef object shape_of(object x, object array)
+
+@cython.locals(counter=VersionCounter, info=ViewInfo, parent=ViewInfo)
+cdef tie_view(Op op, dict params, int nr, TensorBase source, TensorBase view, bint many, long mode)
+
+@cython.locals(out=TensorBase, mode=long)
+cpdef object call_view(Op op, TensorBase x, dict params)
+
+@cython.locals(n_inputs=int, n_args=int, i=int, inputs=list, params=dict, positional=tuple)
+cpdef tuple bind(Op op, tuple args, dict kwargs)

@@ -1,0 +1,591 @@
+"""call(op, inputs, params): unwrap the tensors, promote, run the forward, wrap the result, record the node.
+
+call1 and call2 are the same for one or two inputs and default parameters, without the tuples: the hot path. What they have in
+common is in promote, finish and record.
+"""
+
+from __future__ import annotations
+
+if False:
+    import cython
+from typing import Any
+from collections.abc import Callable
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert import _shim as cython
+from wengert.backends import numpy as numpy_backend
+from wengert.core.modes import INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit, run_quiet
+from wengert.core.node import Edge, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas
+from wengert.core.op import (
+    MISSING,
+    SAVE_INPUT,
+    SAVE_NEEDS,
+    SAVE_OUTPUT,
+    SAVE_PARAM,
+    SAVE_SHAPE,
+    SAVE_VARIADIC,
+    SAVE_VARIADIC_SHAPES,
+    Op,
+    Plan,
+    SaveEntry,
+)
+from wengert.core.saved import INPUT, OUTPUT, save
+from wengert.core.tensor import (
+    IS_INFERENCE,
+    TensorBase,
+    ViewInfo,
+    counter_of,
+    gradient_edge,
+    is_differentiable,
+    meta_of,
+    refresh_view,
+    wrap,
+)
+from wengert.core.trace import find_kernel
+
+if not cython.compiled:
+    from wengert.core.native import as_array, has_meta, is_inexact, is_ndarray, same_inexact
+    from wengert.core.native import new_instance as wk_new_instance
+else:
+    wk_init_numpy()
+
+# How a view was made (ViewInfo.creation), which decides whether it may be written in place where gradients are recorded.
+VIEW_DEFAULT = 0
+VIEW_IN_NO_GRAD = 1
+VIEW_OF_MANY = 2  # one of several outputs: unbind, split
+VIEW_IN_INFERENCE = 3
+VIEW_IN_FUNCTION = 4  # returned by a custom Function, whose backward a write would bypass
+
+_NUMBERS: tuple[type, ...] = (int, float, complex, np.generic)
+
+
+def set_kernel(op: Op) -> None:
+    """Looks for the operation's kernel, once. Only a ufunc's result is sure to be a new array, so no view has one."""
+    op.kernel = False if op.is_view or op.output_names is not None else find_kernel(op.forward, len(op.input_names))
+    op.is_kernel = op.kernel is not False and op.node_chooser is None
+
+
+def call1(op: Op, x: Any) -> Any:
+    """Runs an operation of one input with its default parameters."""
+    needs: int = 0
+    if op.is_view and op.output_names is None and isinstance(x, TensorBase):
+        return call_view(op, x, None)
+    if isinstance(x, TensorBase):
+        t: TensorBase = x
+        if t._view is not None:
+            refresh_view(t)
+        array = t._array
+        if t._requires_grad:
+            needs = 1
+    else:
+        array = constant(op, x, 0)
+    if op.promote != 4 and not is_inexact(array):
+        array = promote(op, [array])[0]
+    quiet_enter()
+    try:
+        if op.kernel is None:
+            set_kernel(op)
+        if op.kernel is not False:
+            out = op.kernel(array)
+        else:
+            out = op.forward(numpy_backend, array)
+    finally:
+        quiet_exit()
+    if needs != 0 and flags() == 0 and len(op.rules) != 0:
+        return finish(op, needs, (x,), [array], None, out)
+    if op.is_view or op.output_names is not None:
+        return finish(op, 0, (x,), [array], None, out)
+    return wrap(as_array(out))
+
+
+def call2(op: Op, x: Any, y: Any) -> Any:
+    """Runs an operation of two inputs with its default parameters."""
+    needs: int = 0
+    weak: bool = False
+    if isinstance(x, TensorBase) and isinstance(y, TensorBase):
+        t: TensorBase = x
+        u: TensorBase = y
+        if op.is_kernel and same_inexact(t._array, u._array):
+            if t._view is not None:
+                refresh_view(t)
+            if u._view is not None:
+                refresh_view(u)
+            return call_kernel2(op, t, u)
+    if isinstance(x, TensorBase):
+        t: TensorBase = x
+        if t._view is not None:
+            refresh_view(t)
+        a = t._array
+        if t._requires_grad:
+            needs = 1
+    else:
+        a = constant(op, x, 0)
+        weak = not is_ndarray(a)
+    if isinstance(y, TensorBase):
+        u: TensorBase = y
+        if u._view is not None:
+            refresh_view(u)
+        b = u._array
+        if u._requires_grad:
+            needs |= 2
+    else:
+        b = constant(op, y, 1)
+        if not is_ndarray(b) and not weak and is_inexact(a) and (type(b) is float or type(b) is int):
+            weak = True
+        else:
+            weak = False
+    if not weak and op.promote != 4 and not same_inexact(a, b):
+        a, b = promote(op, [a, b])
+    quiet_enter()
+    try:
+        if op.kernel is None:
+            set_kernel(op)
+        if op.kernel is not False:
+            out = op.kernel(a, b)
+        else:
+            out = op.forward(numpy_backend, a, b)
+    except ValueError:
+        check_broadcast(a, b)
+        raise
+    finally:
+        quiet_exit()
+    if needs != 0 and flags() == 0 and len(op.rules) != 0:
+        return finish(op, needs, (x, y), [a, b], None, out)
+    if op.is_view or op.output_names is not None:
+        return finish(op, 0, (x, y), [a, b], None, out)
+    return wrap(as_array(out))
+
+
+def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
+    """call2 for what most operations are: two tensors of one floating dtype and a forward that is one NumPy function."""
+    a = x._array
+    b = y._array
+    try:
+        array = run_quiet(op.kernel, a, b)
+    except ValueError:
+        check_broadcast(a, b)
+        raise
+    out: TensorBase = wrap(as_array(array))
+    if flags() != 0 or not (x._requires_grad or y._requires_grad) or len(op.rules) == 0:
+        return out
+    needs = (1 if x._requires_grad else 0) | (2 if y._requires_grad else 0)
+    plan: Plan | None = op.plans.get(needs)
+    if plan is None:
+        plan = op.plan(needs)
+    node: OpNode = wk_new_instance(OpNode, op.node_class)
+    node._op = op
+    node._plan = plan
+    node._edges = (gradient_edge(x) if needs & 1 else None, gradient_edge(y) if needs & 2 else None)
+    node._seq = next_sequence_nr()
+    record_position(node, 5)
+    meta: TensorMeta | None = x._meta
+    if meta is None or not has_meta(out._array, meta.shape, meta.dtype):
+        meta = make_meta(out._array.shape, out._array.dtype)
+    out._meta = meta
+    node._meta = meta
+    out._grad_fn = node
+    out._requires_grad = True
+    if len(plan.saves) != 0:
+        saved: list = []
+        for e in plan.saves:
+            entry: SaveEntry = e
+            if entry.kind == SAVE_INPUT:
+                saved.append(save(y, b, INPUT, 1) if entry.index else save(x, a, INPUT, 0))
+            elif entry.kind == SAVE_OUTPUT:
+                saved.append(save(out, out._array, OUTPUT, 0))
+            else:
+                saved = collect(op, plan, (x, y), [a, b], None, (out,))
+                break
+        node._saved = saved
+    return out
+
+
+def call(op: Op, inputs: tuple, params: dict | None) -> Any:
+    """Runs an operation on any inputs: tensors, arrays, Python numbers or None. params, where given, is complete."""
+    if op.is_view and op.output_names is None and isinstance(inputs[0], TensorBase):
+        return call_view(op, inputs[0], params)
+    arrays, needs = unwrap(op, inputs)
+    quiet_enter()
+    try:
+        if params is None:
+            out = op.forward(numpy_backend, *arrays)
+        else:
+            out = op.forward(numpy_backend, *arrays, **params)
+    finally:
+        quiet_exit()
+    if needs != 0 and (flags() != 0 or len(op.rules) == 0):
+        needs = 0
+    return finish(op, needs, inputs, arrays, params, out)
+
+
+def unwrap(op: Op, inputs: tuple) -> tuple[list, int]:
+    """The inputs' arrays, promoted as the operation asks, and the set of inputs that need a gradient, as bits."""
+    needs: int = 0
+    i: int = 0
+    plain: bool = True
+    arrays: list = []
+    for x in inputs:
+        if isinstance(x, TensorBase):
+            t: TensorBase = x
+            if t._view is not None:
+                refresh_view(t)
+            array = t._array
+            if t._requires_grad:
+                needs |= 1 << (i if op.variadic < 0 or i < op.variadic else op.variadic)
+        elif x is None:
+            array = None
+        else:
+            array = constant(op, x, i)
+        arrays.append(array)
+        if plain and not (is_inexact(array) if i == 0 else same_inexact(arrays[0], array)):
+            plain = False
+        i += 1
+    if not plain and op.promote != 4:
+        arrays = promote(op, arrays)
+    return arrays, needs
+
+
+def constant(op: Op, x: Any, position: int) -> Any:
+    """An input that is no tensor: a Python number as it is, a NumPy scalar as one, an array as an array."""
+    if type(x) is float or type(x) is int or is_ndarray(x):
+        return x
+    if isinstance(x, np.generic):
+        return x.item()
+    if isinstance(x, _NUMBERS):
+        return x
+    if isinstance(x, np.ndarray):
+        return np.asarray(x)
+    raise errors.wrong_argument_type(op.name, argument_name(op, position), position, type(x))
+
+
+def argument_name(op: Op, position: int) -> str:
+    """The public name of an input."""
+    if 0 <= op.variadic <= position:
+        position = op.variadic
+    name = op.input_names[position]
+    return {"x": "input", "y": "other"}.get(name, name)
+
+
+def promote(op: Op, arrays: list) -> list:
+    """Casts the operands to the dtype that torch's promotion rules give for the operation."""
+    if op.promote == 4:
+        return arrays
+    dtype = dtypes.resolve(op.promote, [x for x in arrays if x is not None])
+    result: list = []
+    for x in arrays:
+        if isinstance(x, np.ndarray):
+            result.append(x if x.dtype == dtype else cast_array(x, dtype))
+        elif x is None:
+            result.append(x)
+        else:
+            result.append(dtypes.scalar_to_array(x, dtype))
+    return result
+
+
+def cast_array(x: Any, dtype: Any) -> Any:
+    """x in another dtype, without NumPy's warnings (overflow; the imaginary part discarded)."""
+    quiet_enter()
+    try:
+        return numpy_backend.cast(x, dtype)
+    finally:
+        quiet_exit()
+
+
+def check_broadcast(a: Any, b: Any) -> None:
+    """Raises torch's error where two operands do not broadcast."""
+    shape_a, shape_b = getattr(a, "shape", ()), getattr(b, "shape", ())
+    for m, n in zip(shape_a[::-1], shape_b[::-1], strict=False):
+        if m != n and m != 1 and n != 1:
+            raise errors.broadcast_shapes(shape_a, shape_b) from None
+
+
+def finish(op: Op, needs: int, inputs: tuple, arrays: list, params: dict | None, out: Any) -> Any:
+    """Wraps what the forward returned, ties views to their base, and records the node if needs is not empty."""
+    if op.output_names is None:
+        result: TensorBase = wrap(as_array(out))
+        outputs: tuple = (result,)
+    else:
+        outputs = tuple([wrap(as_array(o)) for o in out])
+    if op.is_view and isinstance(inputs[0], TensorBase):
+        for nr, view in enumerate(outputs):
+            tie_view(op, params, nr, inputs[0], view, op.output_names is not None, flags())
+    if needs != 0:
+        record(op, needs, inputs, arrays, params, outputs)
+    return outputs[0] if op.output_names is None else outputs
+
+
+def record(op: Op, needs: int, inputs: tuple, arrays: list, params: dict | None, outputs: tuple) -> None:
+    """Makes the node and puts the differentiable outputs on it."""
+    plan: Plan | None = op.plans.get(needs)
+    if plan is None:
+        plan = op.plan(needs)
+    if len(plan.calls) == 0:
+        return
+    node_class = op.node_class
+    if op.node_chooser is not None:
+        node_class = op.node_classes.get(params["node"]) if op.node_is_param else op.node_chooser(inputs, params)
+        if node_class is None:
+            node_class = op.node_classes[params["node"]] = op.node_chooser(inputs, params)
+    node: OpNode = wk_new_instance(OpNode, node_class)
+    node._op = op
+    node._plan = plan
+    node._edges = edges_of(inputs)
+    node._seq = next_sequence_nr()
+    record_position(node, 4)
+    template: TensorBase | None = inputs[0] if isinstance(inputs[0], TensorBase) else None
+    nr: int = 0
+    attached: bool = False
+    for o in outputs:
+        out: TensorBase = o
+        if (
+            template is not None
+            and template._meta is not None
+            and has_meta(out._array, template._meta.shape, template._meta.dtype)
+        ):
+            out._meta = template._meta
+        if is_differentiable(out._array):
+            out._grad_fn = node
+            out._output_nr = nr
+            out._requires_grad = True
+            attached = True
+        nr += 1
+    if not attached:
+        return
+    if nr == 1:
+        node._meta = meta_of(outputs[0])
+    else:
+        set_metas(node, tuple([meta_of(o) for o in outputs]))
+    if len(plan.saves) != 0:
+        node._saved = collect(op, plan, inputs, arrays, params, outputs)
+
+
+def edges_of(inputs: tuple) -> tuple:
+    """One edge an input; None for what needs no gradient."""
+    if len(inputs) == 1:
+        return (edge_of(inputs[0]),)
+    if len(inputs) == 2:
+        return (edge_of(inputs[0]), edge_of(inputs[1]))
+    return tuple([edge_of(x) for x in inputs])
+
+
+def edge_of(x: Any) -> Edge | None:
+    """The edge that an input's cotangent takes, or None."""
+    if isinstance(x, TensorBase):
+        t: TensorBase = x
+        if t._requires_grad:
+            return gradient_edge(t)
+    return None
+
+
+def collect(op: Op, plan: Plan, inputs: tuple, arrays: list, params: dict | None, outputs: tuple) -> list:
+    """The values that the plan tells the node to keep, in its order."""
+    values: list = []
+    for e in plan.saves:
+        entry: SaveEntry = e
+        kind: int = entry.kind
+        where: int = entry.index
+        if kind == SAVE_INPUT:
+            values.append(save_input(inputs[where], arrays[where], where))
+        elif kind == SAVE_OUTPUT:
+            values.append(save(outputs[where], outputs[where]._array, OUTPUT, where))
+        elif kind == SAVE_SHAPE:
+            values.append(shape_of(inputs[where], arrays[where]))
+        elif kind == SAVE_PARAM:
+            values.append(op.defaults[entry.name] if params is None else params[entry.name])
+        elif kind == SAVE_VARIADIC:
+            values.append(tuple([save_input(inputs[i], arrays[i], i) for i in range(where, len(inputs))]))
+        elif kind == SAVE_VARIADIC_SHAPES:
+            values.append(tuple([shape_of(inputs[i], arrays[i]) for i in range(where, len(inputs))]))
+        elif kind == SAVE_NEEDS:
+            values.append(tuple([edge_of(inputs[i]) is not None for i in range(where, len(inputs))]))
+    return values
+
+
+def save_input(x: Any, array: Any, position: int) -> Any:
+    """What keeps an input: a SavedTensor for a tensor, the value itself for a constant."""
+    if isinstance(x, TensorBase):
+        return save(x, array, INPUT, position)
+    return array
+
+
+def shape_of(x: Any, array: Any) -> Any:
+    """An input's shape; () for a number."""
+    if isinstance(x, TensorBase):
+        return meta_of(x).shape
+    return array.shape if isinstance(array, np.ndarray) else ()
+
+
+def tie_view(op: Op, params: dict | None, nr: int, source: TensorBase, view: TensorBase, many: bool, mode: int) -> None:
+    """Makes view share source's version counter and remember how it came from source's base. mode: the flags word."""
+    if mode & INFERENCE:
+        if source._flags & IS_INFERENCE:
+            return
+        view._flags &= ~IS_INFERENCE  # a look at an ordinary tensor's memory, whose version it must count
+    counter = counter_of(source)
+    info: ViewInfo = ViewInfo.__new__(ViewInfo)
+    info.version = counter.value
+    info.creation = VIEW_DEFAULT
+    if mode & INFERENCE:
+        info.creation = VIEW_IN_INFERENCE
+    elif mode & NO_GRAD:
+        info.creation = VIEW_IN_NO_GRAD
+    elif many:
+        info.creation = VIEW_OF_MANY
+    parent: ViewInfo | None = source._view
+    if parent is None:
+        info.base = source
+        info.chain = ((op, params, nr),)
+    else:
+        info.base = parent.base
+        info.chain = (*parent.chain, (op, params, nr))
+        if parent.creation > info.creation:
+            info.creation = parent.creation
+    view._counter = counter
+    view._view = info
+
+
+def call_view(op: Op, x: TensorBase, params: dict | None) -> Any:
+    """call, for an operation that makes one view of one tensor: nothing to promote, nothing to silence."""
+    if x._view is not None:
+        refresh_view(x)
+    array = x._array
+    if op.is_read:
+        try:
+            part = array[params["index"]]
+        except IndexError:
+            part = op.forward(numpy_backend, array, **params)  # raises an error that says more
+    elif params is None:
+        part = op.forward(numpy_backend, array)
+    else:
+        part = op.forward(numpy_backend, array, **params)
+    out: TensorBase = wrap(as_array(part))
+    mode = flags()
+    tie_view(op, params, 0, x, out, False, mode)
+    if mode == 0 and x._requires_grad and len(op.rules) != 0:
+        record(op, 1, (x,), [array], params, (out,))
+    return out
+
+
+if not cython.compiled:
+    _write_out: Callable[..., Any]
+
+
+def set_out_writer(function: Callable[..., Any]) -> None:
+    """views.py hands down what writes a result into the tensor given as out=."""
+    global _write_out
+    _write_out = function
+
+
+# -- public callables --------------------------------------------------------------------------------------------------
+
+
+def make_function(op: Op) -> Callable[..., Any]:
+    """The operation as users call it, as a function and, in Tensor's namespace, as a method."""
+    simple: int = -1
+    if op.variadic < 0 and op.varargs is None and len(op.input_names) <= 2 and op.simple:
+        simple = len(op.input_names)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == simple and not kwargs:
+            if len(args) == 1:
+                return call1(op, args[0])
+            return call2(op, args[0], args[1])
+        out = kwargs.pop("out", None) if kwargs else None
+        inputs, params = bind(op, args, kwargs)
+        if out is not None:
+            return _write_out(op, out, inputs, params)
+        return call(op, inputs, params)
+
+    return function
+
+
+def make_reader(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
+    """x[index]: op for an int, which programs that read element by element do all the time; general for everything else."""
+
+    def reader(self: Any, index: Any) -> Any:
+        if type(index) is int:
+            return call_view(op, self, {"index": (index, ...)})
+        return general(self, index)
+
+    return reader
+
+
+def make_operator(op: Op) -> Callable[..., Any]:
+    """The operation as x + y: what it does not take is left to the other operand."""
+
+    def operator(self: Any, other: Any) -> Any:
+        if isinstance(other, TensorBase) or type(other) is float or type(other) is int or is_operand(other):
+            return call2(op, self, other)
+        return NotImplemented
+
+    return operator
+
+
+def make_reflected(op: Op) -> Callable[..., Any]:
+    """The operation as y + x where only x is a tensor."""
+
+    def reflected(self: Any, other: Any) -> Any:
+        if type(other) is float or type(other) is int or is_operand(other):
+            return call2(op, other, self)
+        return NotImplemented
+
+    return reflected
+
+
+def is_operand(x: Any) -> bool:
+    """Whether an operator takes x beside a tensor: numbers and NumPy arrays."""
+    return isinstance(x, (int, float, complex, np.generic, np.ndarray, TensorBase))
+
+
+def bind(op: Op, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """Sorts the arguments of a call into inputs and a complete dict of parameters."""
+    names = op.input_names
+    n_inputs = len(names)
+    n_args = len(args)
+    inputs: list = []
+    for i in range(n_inputs):
+        name = names[i]
+        if i < n_args:
+            value = args[i]
+        elif name in kwargs:
+            value = kwargs.pop(name)
+        else:
+            value = pop_alias(op, name, kwargs)
+        if i == op.variadic:
+            inputs.extend(value)
+        else:
+            inputs.append(value)
+    params = dict(op.defaults)
+    positional = args[n_inputs:]
+    if op.varargs is not None and positional:
+        first = positional[0]
+        params[op.varargs] = tuple(first) if len(positional) == 1 and isinstance(first, (tuple, list)) else positional
+        positional = ()
+    if len(positional) > op.positional_params:
+        raise errors.too_many_arguments(op.name, n_inputs + op.positional_params, n_args)
+    for i in range(len(positional)):
+        params[op.param_names[i]] = positional[i]
+    for name, value in kwargs.items():
+        target = name if name in params else op.keyword_aliases.get(name, name)
+        if target not in op.param_names:
+            raise errors.unexpected_keyword(op.name, name)
+        if target in op.param_names[: len(positional)]:
+            raise errors.multiple_values(op.name, name)
+        params[target] = value
+    for name in op.required:
+        if params[name] is MISSING:
+            raise errors.missing_argument(op.name, name)
+    return tuple(inputs), params
+
+
+def pop_alias(op: Op, name: str, kwargs: dict) -> Any:
+    """An input given by its public name (input=, other=), or its default."""
+    public = {"x": "input", "y": "other"}.get(name, name)
+    for key in (public, *op.input_aliases.get(name, ())):
+        if key in kwargs:
+            return kwargs.pop(key)
+    if name in op.input_defaults:
+        return op.input_defaults[name]
+    raise errors.missing_argument(op.name, public)

@@ -1,0 +1,41 @@
+"""RemovableHandle: what registering a hook returns. Not compiled: hooks are rare."""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from typing import Any
+
+
+class RemovableHandle:
+    """Removes a hook: by remove(), any number of times, or at the end of a with block."""
+
+    id: int
+    next_id = 0
+
+    def __init__(self, hooks: OrderedDict[int, Any]) -> None:
+        self._hooks = weakref.ref(hooks)
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
+
+    def remove(self) -> None:
+        """Removes the hook; does nothing where it is gone already."""
+        hooks = self._hooks()
+        if hooks is not None:
+            hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+RemovableHandle.__module__ = "wengert.utils.hooks"  # its public home, as it prints
+
+
+def add_hook(hooks: OrderedDict[int, Any], hook: Any) -> RemovableHandle:
+    """Appends hook to hooks and returns the handle that removes it."""
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    return handle

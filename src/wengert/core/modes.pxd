@@ -1,0 +1,15 @@
+cimport cython
+cdef extern from "wk_tls.h":
+    long wk_flags() noexcept
+    void wk_set_flags(long flags) noexcept
+    bint wk_has_quiet() noexcept
+    void wk_set_quiet(object context) noexcept
+    int wk_quiet_enter() except -1
+    int wk_quiet_exit() except -1
+
+cpdef long flags() noexcept
+cpdef void set_flags(long value) noexcept
+cpdef bint grad_enabled() noexcept
+cpdef int quiet_enter() except -1
+cpdef object run_quiet(object function, object x, object y)
+cpdef int quiet_exit() except -1

@@ -1,0 +1,75 @@
+"""Plain-Python twins of the C helpers in wk_array.h and wk_frame.h, for the uncompiled core. They state what each one means."""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+
+def is_ndarray(x: Any) -> bool:
+    """A NumPy array proper: no subclass, no other library's array."""
+    return type(x) is np.ndarray
+
+
+def as_array(x: Any) -> np.ndarray:
+    """x, or the 0-d array of a NumPy scalar: NumPy gives scalars where other libraries give 0-d arrays."""
+    return x if isinstance(x, np.ndarray) else np.asarray(x)
+
+
+def is_inexact(x: Any) -> bool:
+    """A NumPy array of a floating or complex dtype that NumPy itself has (bfloat16 is not)."""
+    return type(x) is np.ndarray and x.dtype.kind in "fc"
+
+
+def is_complex(x: Any) -> bool:
+    """A NumPy array of a complex dtype."""
+    return type(x) is np.ndarray and x.dtype.kind == "c"
+
+
+def same_inexact(x: Any, y: Any) -> bool:
+    """Two NumPy arrays of one floating or complex dtype: nothing to promote."""
+    return type(x) is np.ndarray and type(y) is np.ndarray and x.dtype is y.dtype and x.dtype.kind in "fc"
+
+
+def has_meta(x: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    """A NumPy array of exactly this shape and dtype."""
+    return type(x) is np.ndarray and x.dtype is dtype and x.shape == shape
+
+
+def same_strides(x: Any, y: Any) -> bool:
+    """Two NumPy arrays of one shape that lie in memory the same way."""
+    return type(x) is np.ndarray and type(y) is np.ndarray and x.strides == y.strides
+
+
+def owns_data(x: Any) -> bool:
+    """A NumPy array that owns its memory."""
+    return type(x) is np.ndarray and x.base is None
+
+
+def dereference(reference: Any) -> Any:
+    """What a weak reference refers to; None once that is gone."""
+    return reference()
+
+
+def new_instance(base: type, cls: type) -> Any:
+    """An instance of cls with no __init__ run; base is the compiled class whose allocator the compiled twin calls directly."""
+    return base.__new__(cls)
+
+
+def find_code(files: dict[str, bool], package: str, skip: int) -> tuple[CodeType, int]:
+    """Code object and instruction offset of the innermost frame outside the package; files caches which file is inside.
+
+    skip: how many frames above this one are the package's own for sure; looking at each costs time.
+    """
+    frame = sys._getframe(skip)
+    while True:
+        name = frame.f_code.co_filename
+        internal = files.get(name)
+        if internal is None:
+            internal = files[name] = name.startswith(package)
+        if not internal or frame.f_back is None:
+            return frame.f_code, frame.f_lasti
+        frame = frame.f_back

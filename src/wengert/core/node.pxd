@@ -1,0 +1,62 @@
+cimport cython
+from wengert.core.op cimport Op, Plan
+
+cdef extern from "wk_frame.h":
+    object wk_find_code(dict files, str package, int *lasti)
+
+cdef dict _internal_files
+cdef str _package
+cdef long long _counter
+
+cdef class TensorMeta:
+    cdef readonly tuple shape
+    cdef readonly object dtype
+
+cdef class Edge:
+    cdef readonly Node node
+    cdef readonly Py_ssize_t input_nr
+
+cdef class NodeHooks:
+    cdef public dict tensor
+    cdef public dict retained
+    cdef public object pre
+    cdef public object post
+
+cdef class Node:
+    cdef public tuple _edges
+    cdef public TensorMeta _meta
+    cdef public tuple _metas
+    cdef public long long _seq
+    cdef public object _buffer
+    cdef public NodeHooks _hooks
+    cdef public object _code
+    cdef public int _lasti
+    cdef public dict _user
+    cdef object __weakref__
+
+    cpdef NodeHooks _ensure_hooks(self)
+    cpdef _release(self)
+
+cdef class Saved:
+    pass
+
+cpdef bint holds_arrays(object values)
+
+cdef class OpNode(Node):
+    cdef public Op _op
+    cdef public Plan _plan
+    cdef public list _saved
+
+cdef class AccumulateGrad(Node):
+    cdef public object _variable
+
+cpdef TensorMeta meta_at(Node node, Py_ssize_t output_nr)
+cpdef Py_ssize_t count_outputs(Node node) except -1
+cpdef set_metas(Node node, tuple metas)
+cpdef release_op(OpNode node)
+cpdef long long next_sequence_nr() noexcept
+cpdef record_position(Node node, int skip=*)
+@cython.locals(meta=TensorMeta)
+cpdef TensorMeta make_meta(tuple shape, object dtype)
+@cython.locals(edge=Edge)
+cpdef Edge make_edge(Node node, Py_ssize_t input_nr)

@@ -1,0 +1,327 @@
+"""Node, Edge and AccumulateGrad: the graph that a forward pass leaves behind.
+
+    y = f(x)            y.grad_fn is a Node; its edge leads to the Node (and the number of that Node's output) that made x,
+    y --Node f--> x     or to the AccumulateGrad of a leaf x. Edges point from outputs to inputs, the way cotangents flow.
+
+A tensor holds its node, a node its inputs' nodes: never the other way round, but for AccumulateGrad, which holds its leaf while
+the leaf knows it by a weak reference. So graphs die by reference count alone.
+"""
+
+from __future__ import annotations
+
+if False:
+    import cython
+from wengert import _shim as cython
+
+from collections import OrderedDict
+from typing import Any
+from collections.abc import Callable
+
+from wengert.core import hooks as _hooks
+from wengert.core.op import Op, Plan
+
+if not cython.compiled:
+    from wengert.core.native import find_code as wk_find_code
+
+_package = __file__[: -len("core/node.py")] if __file__.endswith(".py") else __file__.rpartition("core")[0]
+_internal_files: dict[str, bool] = {}  # file name of a code object -> is it one of the package's own
+
+_counter = 0  # of nodes made in this process; gives every node its sequence number
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+@cython.cclass
+class TensorMeta:
+    """Shape and dtype of one output of a node, which the cotangent that arrives there must have. Immutable and shared."""
+
+    if not cython.compiled:
+        __slots__ = ("dtype", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self.shape = shape
+        self.dtype = dtype
+
+
+def make_meta(shape: tuple, dtype: Any) -> TensorMeta:
+    """TensorMeta(shape, dtype), without the cost of a Python-level call when compiled."""
+    meta: TensorMeta = TensorMeta.__new__(TensorMeta)
+    meta.shape = shape
+    meta.dtype = dtype
+    return meta
+
+
+@cython.final
+@cython.freelist(256)
+@cython.trashcan(True)
+@cython.cclass
+class Edge:
+    """A node and the number of that node's output: where the cotangent of one input goes."""
+
+    if not cython.compiled:
+        __slots__ = ("input_nr", "node")
+
+    def __init__(self, node: Node, input_nr: int) -> None:
+        self.node = node
+        self.input_nr = input_nr
+
+
+def make_edge(node: Node, input_nr: int) -> Edge:
+    """Edge(node, input_nr), without the cost of a Python-level call when compiled."""
+    edge: Edge = Edge.__new__(Edge)
+    edge.node = node
+    edge.input_nr = input_nr
+    return edge
+
+
+@cython.final
+@cython.cclass
+class NodeHooks:
+    """A node's hooks, made when the first is registered."""
+
+    if not cython.compiled:
+        __slots__ = ("post", "pre", "retained", "tensor")
+
+    def __init__(self) -> None:
+        self.tensor: dict[int, OrderedDict] = {}  # output number -> hooks of the tensor that is that output
+        self.retained: dict[int, Any] = {}  # output number -> weak reference to the tensor that keeps its gradient
+        self.pre: OrderedDict[int, Callable] = OrderedDict()
+        self.post: OrderedDict[int, Callable] = OrderedDict()
+
+
+# Long chains of nodes are released without recursion: the trashcan of Node and Edge defers what nests too deep.
+@cython.trashcan(True)
+@cython.cclass
+class Node:
+    """A vertex of the graph: one recorded operation. Public face: what torch calls grad_fn.
+
+    Names that begin with an underscore are the core's own, so that a custom Function may put any other name on its ctx.
+    """
+
+    if not cython.compiled:  # the compiled class starts with the same
+        __slots__ = (
+            "__weakref__",
+            "_buffer",
+            "_code",
+            "_edges",
+            "_hooks",
+            "_lasti",
+            "_meta",
+            "_metas",
+            "_seq",
+            "_user",
+        )
+        _edges: tuple[Edge | None, ...]
+        _meta: TensorMeta | None  # of output 0
+        _metas: tuple[TensorMeta, ...]  # of all outputs, where there are several
+        _seq: int
+        _buffer: Any
+        _hooks: NodeHooks | None
+        _code: Any
+        _lasti: int
+        _user: dict | None
+
+        def __new__(cls, *_: Any, **__: Any) -> Any:
+            self = object.__new__(cls)
+            self._edges = ()
+            self._meta = None
+            self._metas = ()
+            self._seq = 0
+            self._buffer = None
+            self._hooks = None
+            self._code = None
+            self._lasti = -1
+            self._user = None
+            return self
+
+    def __cinit__(self) -> None:  # called when compiled; fields not named start as None or 0
+        self._edges = ()
+        self._metas = ()
+        self._lasti = -1
+
+    def name(self) -> str:
+        """The operation's name, as in AddBackward0."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """One (node, output number) an input, in input order; (None, 0) for an input that needs no gradient."""
+        return tuple([(None, 0) if e is None else (e.node, e.input_nr) for e in self._edges])
+
+    @property
+    def metadata(self) -> dict:
+        """A dict of the user's own, kept as long as the node lives."""
+        if self._user is None:
+            self._user = {}
+        return self._user
+
+    def _sequence_nr(self) -> int:
+        """The node's place in the order of creation: ready nodes run highest first."""
+        return self._seq
+
+    def _set_sequence_nr(self, sequence_nr: int) -> None:
+        self._seq = sequence_nr
+
+    @property
+    def _input_metadata(self) -> list[TensorMeta]:
+        return [meta_at(self, nr) for nr in range(count_outputs(self))]
+
+    def _ensure_hooks(self) -> NodeHooks:
+        if self._hooks is None:
+            self._hooks = NodeHooks()
+        return self._hooks
+
+    def register_hook(self, fn: Callable) -> _hooks.RemovableHandle:
+        """Calls fn(grad_inputs, grad_outputs) each time the node has run; what it returns replaces grad_inputs."""
+        return _hooks.add_hook(self._ensure_hooks().post, fn)
+
+    def register_prehook(self, fn: Callable) -> _hooks.RemovableHandle:
+        """Calls fn(grad_outputs) each time before the node runs; what it returns replaces grad_outputs."""
+        return _hooks.add_hook(self._ensure_hooks().pre, fn)
+
+    def _run(self, cotangents: list, create_graph: bool) -> Any:
+        """Returns one cotangent (or None) an edge. Tensors in, tensors out, under the grad mode of the pass."""
+        raise NotImplementedError(f"{self.name()} does not say how to run")
+
+    def _release(self) -> None:
+        """Forgets what was saved, once a pass without retain_graph has run the node."""
+
+    def _source(self) -> str | None:
+        """Where the operation was called, "train.py:12, in step"; None where no Python code did."""
+        return locate(self._code, self._lasti)
+
+
+@cython.no_gc
+@cython.freelist(256)
+@cython.cclass
+class Saved:
+    """Base of SavedTensor (saved.py): lets a node tell the arrays it holds from the numbers."""
+
+    if not cython.compiled:
+        __slots__ = ()
+
+
+def holds_arrays(values: list | tuple) -> bool:
+    """Whether a node's saved values include an array."""
+    for value in values:
+        if isinstance(value, Saved) or (isinstance(value, tuple) and len(value) != 0 and holds_arrays(value)):
+            return True
+    return False
+
+
+@cython.trashcan(True)
+@cython.cclass
+class OpNode(Node):
+    """The node of a registered operation: its rules and what they need, as the op's Plan says."""
+
+    if not cython.compiled:  # the compiled class starts with the same
+        __slots__ = ("_op", "_plan", "_saved")
+        _op: Op
+        _plan: Plan
+        _saved: list | None
+
+        def __new__(cls, *_: Any, **__: Any) -> Any:
+            self = object.__new__(cls)  # not Node.__new__: a call costs as much as all the fields
+            self._edges = ()
+            self._meta = None
+            self._metas = ()
+            self._seq = 0
+            self._buffer = None
+            self._hooks = None
+            self._code = None
+            self._lasti = -1
+            self._user = None
+            self._op = None  # type: ignore[assignment]
+            self._plan = None  # type: ignore[assignment]
+            self._saved = None
+            return self
+
+    def _release(self) -> None:
+        release_op(self)
+
+
+def release_op(node: OpNode) -> None:
+    """Forgets what an operation's node saved. Shapes and numbers stay: a node that saved no array can run any number of times."""
+    if node._saved is not None and holds_arrays(node._saved):
+        node._saved = None
+
+
+@cython.cclass
+class AccumulateGrad(Node):
+    """Where gradients of a leaf arrive: adds them into its .grad. One a leaf, alive as long as some graph refers to it."""
+
+    if not cython.compiled:  # the compiled class starts with the same
+        __slots__ = ("_variable",)
+        _variable: Any
+
+        def __new__(cls, *_: Any, **__: Any) -> Any:
+            self = Node.__new__(cls)
+            self._variable = None
+            return self
+
+    @property
+    def variable(self) -> Any:
+        """The leaf."""
+        return self._variable
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+
+# Public nodes print as torch's do: <AddBackward0 object at 0x...>, which takes a Python class that claims to be built in.
+def make_node_class(name: str, base: type) -> type:
+    """A class for nodes named name, which prints as torch's nodes print."""
+    return type(name, (base,), {"__slots__": (), "__module__": "builtins"})
+
+
+accumulate_grad_class = make_node_class("AccumulateGrad", AccumulateGrad)
+
+
+def meta_at(node: Node, output_nr: int) -> TensorMeta:
+    """Shape and dtype of one of the node's outputs."""
+    return node._meta if output_nr == 0 else node._metas[output_nr]
+
+
+def count_outputs(node: Node) -> int:
+    """The number of the node's outputs."""
+    return len(node._metas) if len(node._metas) != 0 else 1
+
+
+def set_metas(node: Node, metas: tuple) -> None:
+    """Tells the node the shapes and dtypes of all its outputs."""
+    node._meta = metas[0] if len(metas) != 0 else None
+    node._metas = metas if len(metas) > 1 else ()
+
+
+def next_sequence_nr() -> int:
+    """A number larger than all before."""
+    global _counter
+    _counter += 1
+    return _counter
+
+
+def record_position(node: Node, skip: int = 2) -> None:
+    """Notes where the user's code called the operation: a code object and an offset, no frame. skip: see native.find_code."""
+    if cython.compiled:
+        node._code = wk_find_code(_internal_files, _package, cython.address(node._lasti))
+    else:
+        node._code, node._lasti = wk_find_code(_internal_files, _package, skip)
+
+
+def find_position() -> tuple[Any, int]:
+    """The code object and offset at which the user's code now stands."""
+    marker = Node()
+    record_position(marker)
+    return marker._code, marker._lasti
+
+
+def locate(code: Any, lasti: int) -> str | None:
+    """The source position of an instruction, "train.py:12, in step"; None for no code."""
+    if code is None or lasti < 0:
+        return None
+    number = code.co_firstlineno
+    for start, end, line in code.co_lines():
+        if start <= lasti < end and line is not None:
+            number = line
+    return f"{code.co_filename}:{number}, in {code.co_name}"

@@ -1,0 +1,58 @@
+cimport cython
+
+cdef class Rule:
+    cdef public object function
+    cdef public tuple targets
+    cdef public tuple names
+
+cdef class SaveEntry:
+    cdef public int kind
+    cdef public int index
+    cdef public str name
+
+cdef class RuleCall:
+    cdef public Rule rule
+    cdef public object function
+    cdef public tuple targets
+    cdef public int target
+    cdef public tuple positions
+    cdef public int n
+    cdef public int first
+    cdef public int second
+    cdef public bint passes
+    cdef public object kernel
+    cdef public int left
+    cdef public int right
+
+cdef class Plan:
+    cdef public tuple saves
+    cdef public tuple calls
+
+cdef class Op:
+    cdef public str name
+    cdef public object forward
+    cdef public object kernel
+    cdef public bint is_kernel
+    cdef public int promote
+    cdef public tuple input_names
+    cdef public int variadic
+    cdef public tuple param_names
+    cdef public dict defaults
+    cdef public tuple output_names
+    cdef public bint is_view
+    cdef public bint is_read
+    cdef public tuple rules
+    cdef public dict plans
+    cdef public object node_class
+    cdef public object node_chooser
+    cdef public bint node_is_param
+    cdef public dict node_classes
+    cdef public bint simple
+    cdef public str varargs
+    cdef public int positional_params
+    cdef public dict keyword_aliases
+    cdef public dict input_aliases
+    cdef public dict input_defaults
+    cdef public tuple required
+    cdef dict __dict__
+

@@ -1,0 +1,181 @@
+"""Op: what the core knows of an operation. Rule: one derivative formula. Plan: what a node keeps, and which rules it will run.
+
+An operation's mathematics lives in wengert.ops; the core sees a forward function, rules, and the names they ask for.
+"""
+
+from __future__ import annotations
+
+if False:
+    import cython
+from wengert import _shim as cython
+from wengert.core.trace import PASS, find_rule_kernel
+
+from typing import Any
+from collections.abc import Callable
+
+
+# What a SaveEntry tells the recorder to keep.
+SAVE_INPUT = 0
+SAVE_OUTPUT = 1
+SAVE_SHAPE = 2  # of an input; the array itself is not kept
+SAVE_PARAM = 3
+SAVE_VARIADIC = 4  # all inputs from the variadic position on, as a tuple
+SAVE_VARIADIC_SHAPES = 5
+SAVE_NEEDS = 6  # which inputs from the variadic position on need a gradient, as a tuple of bools
+
+MISSING: Any = object()  # the default of a parameter that has none
+
+
+@cython.cclass
+class Rule:
+    """A vjp formula: function(F, ct, *values) -> the cotangent of one input, or a tuple of them for several."""
+
+    if not cython.compiled:
+        __slots__ = ("function", "names", "targets")
+
+    def __init__(self, function: Callable[..., Any], targets: tuple[int, ...], names: tuple[str, ...]) -> None:
+        self.function = function
+        self.targets = targets  # positions of the inputs whose cotangents it returns
+        self.names = names  # what it asks for beyond F and ct: the save list
+
+
+@cython.cclass
+class SaveEntry:
+    """One thing to keep for a backward pass."""
+
+    if not cython.compiled:
+        __slots__ = ("index", "kind", "name")
+
+    def __init__(self, kind: int, index: int, name: str) -> None:
+        self.kind = kind  # a SAVE_ constant
+        self.index = index  # of the input or output
+        self.name = name  # of the parameter
+
+
+@cython.cclass
+class RuleCall:
+    """A rule, and where among the node's saved values its arguments are. of_arrays: all of these are arrays, none a parameter."""
+
+    if not cython.compiled:
+        __slots__ = (
+            "first",
+            "function",
+            "kernel",
+            "left",
+            "n",
+            "passes",
+            "positions",
+            "right",
+            "rule",
+            "second",
+            "target",
+            "targets",
+        )
+
+    def __init__(self, rule: Rule, positions: tuple[int, ...], of_arrays: bool) -> None:
+        self.rule = rule
+        self.function = rule.function
+        self.targets = rule.targets
+        self.target = rule.targets[0] if len(rule.targets) == 1 else -1
+        self.positions = positions
+        self.n = len(positions)
+        self.first = positions[0] if positions else -1
+        self.second = positions[1] if len(positions) > 1 else -1
+        kernel, left, right = (
+            find_rule_kernel(rule.function, len(positions)) if of_arrays and self.n <= 2 else (None, 0, 0)
+        )
+        self.passes = kernel is PASS  # on real arrays: returns the cotangent itself, or
+        self.kernel = None if self.passes else kernel  # is this NumPy function of two of its arguments: of the value
+        self.left = positions[left] if kernel is not None and not self.passes and left >= 0 else -1  # at this position,
+        self.right = positions[right] if kernel is not None and not self.passes and right >= 0 else -1  # -1: of ct
+
+
+@cython.cclass
+class Plan:
+    """For one set of inputs that need gradients: what to save, and which rules to run with which of the saved values."""
+
+    if not cython.compiled:
+        __slots__ = ("calls", "saves")
+
+    def __init__(self, saves: tuple[SaveEntry, ...], calls: tuple[RuleCall, ...]) -> None:
+        self.saves = saves
+        self.calls = calls
+
+    def saves_input(self, position: int) -> bool:
+        """Whether the array of this input is kept."""
+        return any(e.kind in (SAVE_INPUT, SAVE_VARIADIC) and e.index == position for e in self.saves)
+
+
+@cython.cclass
+class Op:
+    """An operation as dispatch and engine see it. wengert.ops.registry builds these; see there for the fields' sources."""
+
+    def __init__(self, name: str, forward: Callable[..., Any]) -> None:
+        self.name = name
+        self.forward = forward  # forward(xp, *arrays, **params) -> array or tuple of arrays
+        self.kernel: Any = None  # what dispatch.find_kernel finds, at the first call
+        self.is_kernel = False  # there is a kernel, and calls of it may take dispatch.call_kernel2
+        self.promote = 0  # a promotion kind of wengert.dtypes
+        self.input_names: tuple[str, ...] = ()
+        self.variadic = -1  # position from which any number of inputs follows, or -1
+        self.param_names: tuple[str, ...] = ()
+        self.defaults: dict[str, Any] = {}
+        self.output_names: tuple[str, ...] | None = None  # None: one output; (): their number is the forward's affair
+        self.is_view = False
+        self.is_read = (
+            False  # a view whose forward is x[index]: dispatch and engine do it, and its cotangent, themselves
+        )
+        self.rules: tuple[Rule, ...] = ()
+        self.plans: dict[Any, Plan] = {}
+        self.node_class: Any = None
+        self.node_chooser: Any = None  # (inputs, params) -> node class, where the name depends on the call
+        self.node_is_param = False  # the name is the parameter "node" itself, and node_classes remembers its class
+        self.node_classes: dict[str, type] = {}
+        # The call as users write it; see dispatch.bind.
+        self.simple = True  # a call with the inputs alone, by position, needs no binding
+        self.varargs: str | None = None  # the parameter that may be spread: view(2, 3) for view((2, 3))
+        self.positional_params = 0  # how many parameters may be given by position
+        self.keyword_aliases: dict[str, str] = {}
+        self.input_aliases: dict[str, tuple[str, ...]] = {}
+        self.input_defaults: dict[str, Any] = {}
+        self.required: tuple[str, ...] = ()  # parameters without a default
+
+    def plan(self, needs: int) -> Plan:
+        """The plan for the inputs whose bits are set in needs; those from the variadic position on share one bit."""
+        plan = self.plans.get(needs)
+        if plan is None:
+            plan = self.plans[needs] = self._make_plan(needs)
+        return plan
+
+    def _make_plan(self, needs: int) -> Plan:
+        keys: list[tuple[int, Any]] = []
+        calls: list[RuleCall] = []
+        for rule in self.rules:
+            if not any(needs >> target & 1 for target in rule.targets):
+                continue
+            positions = []
+            for name in rule.names:
+                key = self._what_to_save(name)
+                if key not in keys:
+                    keys.append(key)
+                positions.append(keys.index(key))
+            of_arrays = all([keys[i][0] in (SAVE_INPUT, SAVE_OUTPUT) for i in positions])
+            calls.append(RuleCall(rule, tuple(positions), of_arrays))
+        entries = [SaveEntry(k, -1, where) if k == SAVE_PARAM else SaveEntry(k, where, "") for k, where in keys]
+        return Plan(tuple(entries), tuple(calls))
+
+    def _what_to_save(self, name: str) -> tuple[int, Any]:
+        """What a name in a rule's parameter list stands for. The registry has checked that it is one of these."""
+        if name == "needs":
+            return SAVE_NEEDS, self.variadic
+        if name in self.input_names:
+            position = self.input_names.index(name)
+            return (SAVE_VARIADIC if position == self.variadic else SAVE_INPUT), position
+        if name == "out":
+            return SAVE_OUTPUT, 0
+        if self.output_names and name in self.output_names:
+            return SAVE_OUTPUT, self.output_names.index(name)
+        if name.endswith("_shape") and name[:-6] in self.input_names:
+            position = self.input_names.index(name[:-6])
+            return (SAVE_VARIADIC_SHAPES if position == self.variadic else SAVE_SHAPE), position
+        return SAVE_PARAM, name

@@ -1,0 +1,124 @@
+"""SavedTensor: an array that a node keeps for its backward pass, and the version it had then.
+
+It keeps no tensor. Where one is asked for (create_graph, a custom Function), it is rebuilt: an input from the node's own
+edge, an output from the node itself. So saving makes no reference cycle.
+"""
+
+from __future__ import annotations
+
+if False:
+    import cython
+from wengert import _shim as cython
+
+from typing import Any
+
+from wengert import errors
+from wengert.core.node import AccumulateGrad, Edge, Node, Saved, locate
+from wengert.core.tensor import IS_INFERENCE, TensorBase, VersionCounter, counter_of, wrap
+
+INPUT = 0
+OUTPUT = 1
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class SavedTensor(Saved):
+    """One saved array. role says whether it was an input or an output of the node, position which one."""
+
+    if not cython.compiled:  # the compiled class starts with the same
+        __slots__ = ("_counter", "_data", "_position", "_role", "_version")
+        _data: Any
+        _counter: VersionCounter | None
+        _version: int
+        _role: int
+        _position: int
+
+        def __new__(cls, *_: Any, **__: Any) -> Any:
+            self = object.__new__(cls)
+            self._data = None
+            self._counter = None
+            self._version = 0
+            self._role = INPUT
+            self._position = 0
+            return self
+
+
+def save(tensor: TensorBase, array: Any, role: int, position: int) -> SavedTensor:
+    """Saves array, which is tensor's own or a cast of it."""
+    if tensor._flags & IS_INFERENCE:
+        raise errors.inference_saved()
+    saved: SavedTensor = SavedTensor.__new__(SavedTensor)
+    saved._data = array
+    saved._role = role
+    saved._position = position
+    # A cast or a copy is the node's alone: nobody can write it.
+    if array is tensor._array:
+        counter = tensor._counter
+        if counter is None:
+            counter = counter_of(tensor)
+        saved._counter = counter
+        saved._version = counter.value
+    return saved
+
+
+def unpack_array(saved: SavedTensor, node: Node) -> Any:
+    """The saved array, if nothing was written into it since; else RuntimeError."""
+    counter = saved._counter
+    if counter is not None and counter.value != saved._version:
+        raise modified_error(saved, node)
+    return saved._data
+
+
+def unpack_tensor(saved: SavedTensor, node: Node) -> Any:
+    """The saved array as a tensor that stands where the original stood in the graph."""
+    array = unpack_array(saved, node)
+    if saved._role == OUTPUT:
+        return attach(array, saved._counter, node, saved._position)
+    edge: Edge | None = None
+    if saved._position < len(node._edges):  # else a custom Function's intermediate result: no input at all
+        edge = node._edges[saved._position]
+    if edge is None:
+        return attach(array, saved._counter, None, 0)
+    return attach(array, saved._counter, edge.node, edge.input_nr)
+
+
+def attach(array: Any, counter: VersionCounter | None, node: Node | None, output_nr: int) -> Any:
+    """A tensor of array with the given place in the graph."""
+    if isinstance(node, AccumulateGrad):
+        accumulator: AccumulateGrad = node
+        leaf: TensorBase = accumulator._variable
+        if leaf._array is array:
+            return leaf
+    tensor: TensorBase = wrap(array)
+    tensor._counter = counter
+    if node is not None:
+        tensor._requires_grad = True
+        # A leaf's array in another dtype stays attached to the leaf: its cotangent is cast where it arrives.
+        tensor._grad_fn = node
+        tensor._output_nr = output_nr
+    return tensor
+
+
+def modified_error(saved: SavedTensor, node: Node) -> Exception:
+    """The error for a saved array that was written in place, with the lines that saved and wrote it."""
+    counter: VersionCounter = saved._counter
+    maker: Node | None = node
+    output_nr = saved._position
+    if saved._role == INPUT:
+        edge: Edge | None = node._edges[saved._position] if saved._position < len(node._edges) else None
+        maker = None if edge is None else edge.node
+        output_nr = 0 if edge is None else edge.input_nr
+    if isinstance(maker, AccumulateGrad):
+        maker = None
+    return errors.modified_in_place(
+        saved._data.dtype,
+        saved._data.shape,
+        output_nr,
+        None if maker is None else maker.name(),
+        counter.value,
+        saved._version,
+        saved_by=node.name(),
+        saved_at=locate(node._code, node._lasti),
+        written_at=locate(counter.code, counter.lasti),
+    )

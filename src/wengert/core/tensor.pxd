@@ -1,0 +1,55 @@
+cimport cython
+from wengert.core.modes cimport flags
+from wengert.core.node cimport AccumulateGrad, Edge, Node, TensorMeta, make_edge, make_meta, next_sequence_nr
+
+cdef extern from "wk_array.h":
+    int wk_init_numpy() except -1
+    bint is_inexact(object x)
+
+cdef extern from "wk_buffer.h":
+    void wk_offer_buffer(object type)
+
+cdef extern from "wk_frame.h":
+    object wk_new_instance(object base, object cls)
+    object wk_dereference(object reference)
+
+cdef class VersionCounter:
+    cdef public long long value
+    cdef public object code
+    cdef public int lasti
+
+cdef class ViewInfo:
+    cdef public TensorBase base
+    cdef public tuple chain
+    cdef public long long version
+    cdef public int creation
+
+cdef class TensorBase:
+    cdef public object _array
+    cdef public bint _requires_grad
+    cdef public int _flags
+    cdef public int _output_nr
+    cdef public Node _grad_fn
+    cdef public object _grad
+    cdef public VersionCounter _counter
+    cdef public TensorMeta _meta
+    cdef public ViewInfo _view
+    cdef public object _accumulator
+    cdef public object _leaf_hooks
+    cdef public object _post_hooks
+    cdef dict __dict__
+    cdef object __weakref__
+
+cdef object _tensor_class
+cdef object _refresh_view
+
+@cython.locals(tensor=TensorBase)
+cpdef object wrap(object array)
+cpdef bint is_differentiable(object array) except -1
+cpdef VersionCounter counter_of(TensorBase tensor)
+cpdef TensorMeta meta_of(TensorBase tensor)
+@cython.locals(view=ViewInfo)
+cpdef refresh_view(TensorBase tensor)
+cpdef Edge gradient_edge(TensorBase tensor)
+@cython.locals(node=AccumulateGrad)
+cpdef AccumulateGrad accumulator_of(TensorBase tensor)

@@ -1,0 +1,346 @@
+"""TensorBase: an array, whether it requires a gradient, and the edge of the graph that it stands on.
+
+Names no mathematical operation: wengert.tensor.Tensor adds those, and is what users see.
+"""
+
+from __future__ import annotations
+
+if False:
+    import cython
+from wengert import _shim as cython
+
+import weakref
+from collections import OrderedDict
+from typing import Any
+from collections.abc import Callable
+
+from wengert import errors
+from wengert.core import hooks as _hooks
+from wengert.core.modes import flags
+from wengert.core.node import (
+    AccumulateGrad,
+    Edge,
+    Node,
+    TensorMeta,
+    accumulate_grad_class,
+    make_edge,
+    make_meta,
+    next_sequence_nr,
+)
+
+if not cython.compiled:
+    from wengert.core.native import is_inexact
+    from wengert.core.native import dereference as wk_dereference
+    from wengert.core.native import new_instance as wk_new_instance
+else:
+    wk_init_numpy()
+
+# Bits of TensorBase._flags.
+RETAINS_GRAD = 1  # a non-leaf that keeps its gradient
+IS_INFERENCE = 2  # made in inference mode
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(128)
+@cython.cclass
+class VersionCounter:
+    """How often the memory that a tensor and its views share was written in place, and where that happened last."""
+
+    if not cython.compiled:  # the compiled class starts with the same
+        __slots__ = ("code", "lasti", "value")
+        value: int
+        code: Any
+        lasti: int
+
+        def __new__(cls, *_: Any, **__: Any) -> Any:
+            self = object.__new__(cls)
+            self.value = 0
+            self.code = None
+            self.lasti = -1
+            return self
+
+    def __cinit__(self) -> None:  # called when compiled
+        self.lasti = -1
+
+
+@cython.final
+@cython.cclass
+class ViewInfo:
+    """What a view knows of the tensor it looks into: the base, and the view operations that lead from there to here."""
+
+    if not cython.compiled:
+        __slots__ = ("base", "chain", "creation", "version")
+
+    def __init__(self, base: TensorBase, chain: tuple, version: int, creation: int) -> None:
+        self.base = base
+        self.chain = chain  # ((op, params, output number), ...)
+        self.version = version  # of the shared counter when the view's grad_fn was last right
+        self.creation = creation  # how it was made, which restricts writing in place; a constant of views.py
+
+
+@cython.trashcan(True)
+@cython.cclass
+class TensorBase:
+    """The core's tensor: no operations, only what the graph needs. Fields begin with an underscore."""
+
+    if not cython.compiled:  # the compiled class starts with the same
+        __slots__ = (
+            "__dict__",
+            "__weakref__",
+            "_accumulator",
+            "_array",
+            "_counter",
+            "_flags",
+            "_grad",
+            "_grad_fn",
+            "_leaf_hooks",
+            "_meta",
+            "_output_nr",
+            "_post_hooks",
+            "_requires_grad",
+            "_view",
+        )
+        _array: Any
+        _requires_grad: bool
+        _flags: int
+        _output_nr: int
+        _grad_fn: Node | None
+        _grad: Any
+        _counter: VersionCounter | None
+        _meta: TensorMeta | None
+        _view: ViewInfo | None
+        _accumulator: Any
+        _leaf_hooks: OrderedDict | None
+        _post_hooks: OrderedDict | None
+
+        def __new__(cls, *_: Any, **__: Any) -> Any:
+            self = object.__new__(cls)
+            self._array = None
+            self._requires_grad = False
+            self._flags = 0
+            self._output_nr = 0
+            self._grad_fn = None
+            self._grad = None
+            self._counter = None
+            self._meta = None
+            self._view = None
+            self._accumulator = None
+            self._leaf_hooks = None
+            self._post_hooks = None
+            return self
+
+    def _exported(self) -> Any:
+        """The array, as other libraries may see it. Raises BufferError if the tensor requires grad."""
+        if self.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        return self._array
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether a backward pass computes a gradient for this tensor. Can be set on leaves only."""
+        if self._view is not None:
+            refresh_view(self)
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise errors.requires_grad_type()
+        if value == self.requires_grad:
+            return
+        if self._grad_fn is not None:
+            raise errors.requires_grad_of_non_leaf(value)
+        if value and not is_differentiable(self._array):
+            raise errors.integer_requires_grad(setter=True, dtype=self._array.dtype)
+        if value and self._flags & IS_INFERENCE and not flags() & 2:
+            raise errors.inference_requires_grad()
+        self._requires_grad = value
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that made this tensor; None for a leaf."""
+        if self._view is not None:
+            refresh_view(self)
+        return self._grad_fn
+
+    @property
+    def is_leaf(self) -> bool:
+        """True where no recorded operation made this tensor: its gradient is what a backward pass accumulates."""
+        return self.grad_fn is None
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of its node this tensor is."""
+        return self._output_nr
+
+    @property
+    def _version(self) -> int:
+        """How often this tensor's memory was written in place, by it or by anything that shares the memory."""
+        if self._flags & IS_INFERENCE:
+            raise errors.inference_version()
+        return 0 if self._counter is None else self._counter.value
+
+    @property
+    def _base(self) -> TensorBase | None:
+        """The tensor that this one is a view of, or None."""
+        return None if self._view is None else self._view.base
+
+    def _is_view(self) -> bool:
+        return self._view is not None
+
+    def is_inference(self) -> bool:
+        """Whether the tensor was made in inference mode."""
+        return (self._flags & IS_INFERENCE) != 0
+
+    @property
+    def retains_grad(self) -> bool:
+        """True for a non-leaf on which retain_grad() was called."""
+        return (self._flags & RETAINS_GRAD) != 0
+
+    def requires_grad_(self, requires_grad: bool = True) -> TensorBase:
+        """Sets requires_grad and returns the tensor itself."""
+        self.requires_grad = requires_grad
+        return self
+
+    # -- hooks ---------------------------------------------------------------------------------------------------------
+
+    def register_hook(self, hook: Callable[[Any], Any]) -> _hooks.RemovableHandle:
+        """Calls hook(grad) each time the gradient of this tensor is computed; a tensor that it returns takes its place.
+
+        The hook must not change its argument. Returns a handle whose remove() ends it. Raises RuntimeError where the
+        tensor requires no gradient.
+        """
+        if not self.requires_grad:
+            raise errors.hook_without_grad()
+        return _hooks.add_hook(self._hooks_to_fill(), hook)
+
+    def _hooks_to_fill(self) -> OrderedDict:
+        node = self._grad_fn
+        if node is None:
+            if self._leaf_hooks is None:
+                self._leaf_hooks = OrderedDict()
+            return self._leaf_hooks
+        return node._ensure_hooks().tensor.setdefault(self._output_nr, OrderedDict())
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> _hooks.RemovableHandle:
+        """Calls hook(tensor) each time a gradient has been added into this leaf's .grad."""
+        if not self.requires_grad:
+            raise errors.hook_without_grad()
+        if self.grad_fn is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        if self._post_hooks is None:
+            self._post_hooks = OrderedDict()
+        return _hooks.add_hook(self._post_hooks, hook)
+
+    @property
+    def _backward_hooks(self) -> OrderedDict | None:
+        """The hooks that register_hook filled, by handle id; None where there are none."""
+        if self._grad_fn is None:
+            return self._leaf_hooks
+        hooks = self._grad_fn._hooks
+        return None if hooks is None else hooks.tensor.get(self._output_nr)
+
+    def retain_grad(self) -> None:
+        """Makes a backward pass keep this non-leaf's gradient in .grad; does nothing on a leaf."""
+        if not self.requires_grad:
+            raise errors.retain_grad_without_grad()
+        node = self._grad_fn
+        if node is None or self._flags & RETAINS_GRAD:
+            return
+        node._ensure_hooks().retained[self._output_nr] = weakref.ref(self)
+        self._flags |= RETAINS_GRAD
+
+
+if cython.compiled:
+    wk_offer_buffer(TensorBase)
+
+if not cython.compiled:
+    _tensor_class: Any = None
+
+
+def set_tensor_class(cls: type) -> None:
+    """Names the class of the tensors that operations return. wengert.tensor calls it, once, at import."""
+    global _tensor_class
+    _tensor_class = cls
+
+
+def wrap(array: Any) -> Any:
+    """A tensor of array, which must be an array already, with no history."""
+    tensor: TensorBase = wk_new_instance(TensorBase, _tensor_class)
+    tensor._array = array
+    if flags() & 2:
+        tensor._flags = IS_INFERENCE
+    return tensor
+
+
+def wrap_as(cls: type, array: Any) -> Any:
+    """The same, of a subclass of the tensor class."""
+    tensor: TensorBase = wk_new_instance(TensorBase, cls)
+    tensor._array = array
+    return tensor
+
+
+def is_differentiable(array: Any) -> bool:
+    """Whether arrays of this dtype can have gradients: floating (bfloat16 too, whose NumPy kind is V) and complex."""
+    return is_inexact(array) or array.dtype.kind in "fcV"
+
+
+def counter_of(tensor: TensorBase) -> VersionCounter:
+    """The tensor's version counter, made when something first has to watch it."""
+    if tensor._counter is None:
+        tensor._counter = VersionCounter.__new__(VersionCounter)
+    return tensor._counter
+
+
+def meta_of(tensor: TensorBase) -> TensorMeta:
+    """Shape and dtype, made when a node first needs them."""
+    if tensor._meta is None:
+        tensor._meta = make_meta(tensor._array.shape, tensor._array.dtype)
+    return tensor._meta
+
+
+if not cython.compiled:
+
+    def _no_views(tensor: TensorBase) -> None:
+        pass
+
+    _refresh_view: Callable[[Any], None] = _no_views
+
+
+def set_view_refresher(function: Callable[[Any], None]) -> None:
+    """views.py hands down what brings a view's grad_fn up to date after its base was written."""
+    global _refresh_view
+    _refresh_view = function
+
+
+def refresh_view(tensor: TensorBase) -> None:
+    """Brings the grad_fn of a view up to date, where its memory was written since that was made."""
+    view = tensor._view
+    if view is not None and tensor._counter is not None and view.version != tensor._counter.value:
+        _refresh_view(tensor)
+
+
+def gradient_edge(tensor: TensorBase) -> Edge | None:
+    """Where the tensor's cotangent goes: its node's output, or its AccumulateGrad if it is a leaf that requires grad."""
+    if tensor._view is not None:
+        refresh_view(tensor)
+    if tensor._grad_fn is not None:
+        return make_edge(tensor._grad_fn, tensor._output_nr)
+    if tensor._requires_grad:
+        return make_edge(accumulator_of(tensor), 0)
+    return None
+
+
+def accumulator_of(tensor: TensorBase) -> AccumulateGrad:
+    """The leaf's AccumulateGrad: the living one, or a new one."""
+    node: AccumulateGrad | None = None
+    if tensor._accumulator is not None:
+        node = wk_dereference(tensor._accumulator)
+    if node is None:
+        node = wk_new_instance(AccumulateGrad, accumulate_grad_class)
+        node._variable = tensor
+        node._meta = meta_of(tensor)
+        node._seq = next_sequence_nr()
+        tensor._accumulator = weakref.ref(node)
+    return node

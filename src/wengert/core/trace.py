@@ -1,0 +1,91 @@
+"""Finding out that a forward or a rule is one NumPy function of its arguments, so that it can be called without a Python frame.
+
+Both are tried out once, on stand-ins that only record. What does more than one plain call keeps its own function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert.backends import numpy as numpy_backend
+
+PASS = "pass"  # the rule returns the cotangent itself
+
+
+class _CallRecorder:
+    """Stands in for xp: remembers the calls made on it."""
+
+    def __init__(self) -> None:
+        self.calls: list = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *args, **kwargs: self.calls.append((name, args, kwargs)) or len(self.calls)
+
+
+def find_kernel(forward: Callable[..., Any], n_inputs: int) -> Any:
+    """The NumPy function that a forward only passes its arrays on to, in order; False where it does more."""
+    recorder = _CallRecorder()
+    arguments = [object() for _ in range(n_inputs)]
+    try:
+        result = forward(recorder, *arguments)
+    except Exception:  # it looked at its arguments: no mere pass-through
+        return False
+    if result != 1 or len(recorder.calls) != 1:
+        return False
+    name, args, kwargs = recorder.calls[0]
+    if kwargs or len(args) != n_inputs or any(a is not b for a, b in zip(args, arguments, strict=True)):
+        return False
+    return getattr(numpy_backend, name)
+
+
+class _Argument:
+    """Stands in for a real array in a rule: an operator with another one makes a _Product of it."""
+
+    def __init__(self, position: int) -> None:
+        self.position = position  # among the rule's saved values; -1 is the cotangent
+
+    def __bool__(self) -> bool:
+        raise TypeError("a rule that looks at its arguments is no single function of them")
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("a rule that looks at its arguments is no single function of them")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __mul__(self, other: Any) -> Any:
+        return _Product("multiply", self, other) if isinstance(other, _Argument) else NotImplemented
+
+    def __truediv__(self, other: Any) -> Any:
+        return _Product("divide", self, other) if isinstance(other, _Argument) else NotImplemented
+
+
+class _Product:
+    """The result of one operator, of which nothing more is known."""
+
+    def __init__(self, function: str, left: _Argument, right: _Argument) -> None:
+        self.function, self.left, self.right = function, left, right
+
+
+class _RealFace:
+    """Stands in for F where everything is real."""
+
+    is_tensor = False
+
+    @staticmethod
+    def conj(x: Any) -> Any:
+        return x
+
+
+def find_rule_kernel(function: Callable[..., Any], n_values: int) -> tuple[Any, int, int]:
+    """For real arrays: (NumPy function, left, right), positions as in _Argument; (PASS, ..) or (None, ..) where there is none."""
+    arguments = [_Argument(i) for i in range(n_values)]
+    try:
+        result = function(_RealFace, _Argument(-1), *arguments)
+    except Exception:  # it uses another operation, or looks at a value: it keeps its own function
+        return None, 0, 0
+    if isinstance(result, _Product):
+        return getattr(numpy_backend, result.function), result.left.position, result.right.position
+    if isinstance(result, _Argument) and result.position == -1:
+        return PASS, 0, 0
+    return None, 0, 0

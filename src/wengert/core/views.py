@@ -1,0 +1,308 @@
+"""Writing in place, and what that does to the graph: leaves, views, bases.
+
+Note [Views and writes]
+A view shares its base's memory and version counter, and knows the operations (its chain) that lead from the base to it.
+A write into a tensor that is no view gives that tensor the write's node. A write into a view changes the base: the base gets a
+CopySlices node, which sends to the old base the cotangent outside the written region, and runs the write's node on the part
+inside. Every other view of that base is then out of date; its grad_fn is made again, from the new base along its chain, when it
+is next looked at (refresh_view): the shared counter tells.
+"""
+
+from __future__ import annotations
+
+if False:
+    pass
+import weakref
+from typing import Any
+
+from wengert import dtypes, errors
+from wengert.backends import numpy as numpy_backend
+from wengert.core.dispatch import (
+    VIEW_DEFAULT,
+    VIEW_IN_FUNCTION,
+    VIEW_IN_INFERENCE,
+    VIEW_IN_NO_GRAD,
+    VIEW_OF_MANY,
+    call,
+    cast_array,
+    record,
+    set_out_writer,
+    unwrap,
+)
+from wengert.core.modes import INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit, set_flags, set_recording
+from wengert.core.node import (
+    Node,
+    OpNode,
+    find_position,
+    make_meta,
+    make_node_class,
+    next_sequence_nr,
+    record_position,
+)
+from wengert.core.op import Op
+from wengert.core.tensor import (
+    IS_INFERENCE,
+    RETAINS_GRAD,
+    TensorBase,
+    VersionCounter,
+    ViewInfo,
+    counter_of,
+    gradient_edge,
+    refresh_view,
+    set_view_refresher,
+    wrap,
+)
+
+
+class CopySlicesNode(Node):
+    """The node of a base after a write into one of its views. See Note [Views and writes]."""
+
+    _inner: Node  # the write's own node; its edge 0 is not used
+    _chain: tuple  # from the base to the written view
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+    def _run(self, cotangents: list, create_graph: bool) -> list:
+        """Edge 0: the base before the write. The others: the write's other inputs."""
+        ct = cotangents[0]
+        if ct is None:
+            return [None] * len(self._edges)
+        outside = ct.clone() if create_graph else wrap(ct._array.copy())
+        region = replay(self._chain, outside)
+        results = run_node(self._inner, region.clone() if create_graph else wrap(region._array.copy()), create_graph)
+        through = results[0]
+        with set_recording(create_graph):
+            if through is None:
+                region.zero_()
+            else:
+                region.copy_(through)
+        return [outside, *results[1:]]
+
+    def _release(self) -> None:
+        self._inner._release()
+
+
+_copy_slices_class = make_node_class("CopySlices", CopySlicesNode)
+
+
+def run_node(node: Node, cotangent: TensorBase, create_graph: bool) -> list:
+    """Runs one node outside a pass: the cotangents (tensors) of its inputs."""
+    if isinstance(node, OpNode):
+        from wengert.core.engine import run_single
+
+        return run_single(node, cotangent, create_graph)
+    return list(node._run([cotangent], create_graph))
+
+
+def replay(chain: tuple, base: TensorBase) -> TensorBase:
+    """Applies the view operations of a chain to base."""
+    tensor = base
+    for op, params, output_nr in chain:
+        result = call(op, (tensor,), params)
+        tensor = result[output_nr] if op.output_names is not None else result
+    return tensor
+
+
+def regenerate(view: TensorBase) -> None:
+    """Gives a view that is out of date the grad_fn that leads to its base as it now is."""
+    info: ViewInfo = view._view
+    counter: VersionCounter = view._counter
+    info.version = counter.value
+    base = info.base
+    if not base._requires_grad or info.creation == VIEW_IN_FUNCTION:
+        return
+    before = flags()
+    set_flags(before & ~(NO_GRAD | INFERENCE))
+    try:
+        fresh = replay(info.chain, base)
+    finally:
+        set_flags(before)
+    view._grad_fn = fresh._grad_fn
+    view._output_nr = fresh._output_nr
+    view._requires_grad = fresh._requires_grad
+
+
+set_view_refresher(regenerate)
+
+
+# -- the rules of writing --------------------------------------------------------------------------------------------------
+
+
+def check_write(target: TensorBase) -> None:
+    """Raises RuntimeError where target must not be written in place now."""
+    if target._flags & IS_INFERENCE and not flags() & INFERENCE:
+        raise errors.inference_inplace()
+    if flags() & NO_GRAD:
+        return
+    view = target._view
+    if target.requires_grad:
+        if target._grad_fn is None:
+            raise errors.leaf_inplace()
+        if view is not None and view.base._requires_grad and view.base._grad_fn is None:
+            raise errors.leaf_inplace(view=True)
+    if view is not None and view.creation != VIEW_DEFAULT:
+        check_creation(target, view)
+
+
+def check_creation(target: TensorBase, view: ViewInfo) -> None:
+    """Raises RuntimeError for a write, with recording on, into a view that cannot pass gradients on."""
+    node = target._grad_fn
+    name = "a function" if node is None else node.name()
+    if view.creation == VIEW_OF_MANY:
+        raise errors.multi_view_inplace(target._output_nr, name)
+    if view.creation == VIEW_IN_FUNCTION:
+        raise errors.function_view_inplace(target._output_nr, name)
+    if view.creation == VIEW_IN_NO_GRAD:
+        raise errors.no_grad_view_inplace()
+    if view.creation == VIEW_IN_INFERENCE:
+        raise errors.inference_view_inplace()
+
+
+def bump(target: TensorBase) -> None:
+    """Counts a write into target's memory, and notes the line that made it."""
+    if target._flags & IS_INFERENCE:
+        return
+    counter: VersionCounter = counter_of(target)
+    counter.value += 1
+    counter.code, counter.lasti = find_position()
+    if target._view is not None:
+        # The view that was written is itself up to date: its history is rebased, or there is none.
+        target._view.version = counter.value
+
+
+def call_inplace(op: Op, inputs: tuple, params: dict | None) -> TensorBase:
+    """Runs an operation and writes the result into its first input, which it returns."""
+    target: TensorBase = inputs[0]
+    refresh_view(target)
+    check_write(target)
+    arrays, needs = unwrap(op, inputs)
+    result_dtype = dtypes.resolve(op.promote, [a for a in arrays if a is not None]) if op.promote != 4 else None
+    if result_dtype is not None and result_dtype != target._array.dtype:
+        dtypes.check_can_write(result_dtype, target._array.dtype)
+    recording = needs != 0 and not flags() & NO_GRAD and bool(op.rules)
+    if recording:
+        arrays = keep_original(op, needs, arrays, target)
+    quiet_enter()
+    try:
+        if params is None:
+            out = op.forward(numpy_backend, *arrays)
+        else:
+            out = op.forward(numpy_backend, *arrays, **params)
+    finally:
+        quiet_exit()
+    if getattr(out, "shape", ()) != target._array.shape:
+        raise errors.inplace_shape(target._array.shape, getattr(out, "shape", ()))
+    write_array(target, out)
+    if recording:
+        carrier: TensorBase = wrap(target._array)
+        carrier._counter = counter_of(target)
+        record(op, needs, inputs, arrays, params, (carrier,))
+        if carrier._grad_fn is not None:
+            rebase_history(target, carrier._grad_fn)
+    return target
+
+
+def keep_original(op: Op, needs: int, arrays: list, target: TensorBase) -> list:
+    """Copies the array about to be overwritten where the node will need its old value."""
+    plan = op.plan(needs)
+    for i, array in enumerate(arrays):
+        if array is target._array and plan.saves_input(i):
+            arrays = list(arrays)
+            arrays[i] = array.copy()
+    return arrays
+
+
+def write_array(target: TensorBase, value: Any) -> None:
+    """Writes value, which broadcasts to target, into target's memory, in target's dtype."""
+    array = target._array
+    if not array.flags.writeable:
+        raise ValueError(
+            "the tensor shares memory with a read-only NumPy array and cannot be written; write to a clone()"
+        )
+    quiet_enter()
+    try:
+        if isinstance(value, numpy_backend.ndarray) and value.dtype != array.dtype:
+            value = cast_array(value, array.dtype)
+        array[...] = value
+    finally:
+        quiet_exit()
+    bump(target)
+
+
+def check_dirty(target: TensorBase) -> None:
+    """check_write, for a tensor that a custom Function has marked as written."""
+    if target.requires_grad and target._grad_fn is None:
+        raise errors.leaf_marked_dirty()
+    check_write(target)
+
+
+def rebase_history(target: TensorBase, node: Node, output_nr: int = 0) -> None:
+    """Makes node, which overwrote target, the history of target; of its base, where target is a view."""
+    retained = target._flags & RETAINS_GRAD
+    if retained:
+        target._grad_fn._hooks.retained.pop(target._output_nr, None)
+    view = target._view
+    if view is None:
+        target._grad_fn = node
+        target._output_nr = output_nr
+        target._requires_grad = True
+    else:
+        rebase_base(view, node)
+        regenerate(target)
+    if retained:
+        target._grad_fn._ensure_hooks().retained[target._output_nr] = weakref.ref(target)
+
+
+def rebase_base(view: ViewInfo, node: Node) -> None:
+    """Gives a base, one of whose views node overwrote, its CopySlices."""
+    base = view.base
+    slices: Any = _copy_slices_class()
+    slices._inner = node
+    slices._chain = view.chain
+    slices._edges = (gradient_edge(base), *node._edges[1:])
+    slices._meta = make_meta(base._array.shape, base._array.dtype)
+    slices._seq = next_sequence_nr()
+    record_position(slices)
+    if base._flags & RETAINS_GRAD:
+        base._grad_fn._hooks.retained.pop(base._output_nr, None)
+        slices._ensure_hooks().retained[0] = weakref.ref(base)
+    base._grad_fn = slices
+    base._output_nr = 0
+    base._requires_grad = True
+
+
+# -- out= ------------------------------------------------------------------------------------------------------------------
+
+
+def write_out(op: Op, out: Any, inputs: tuple, params: dict | None) -> Any:
+    """Runs an operation into the tensor (or tuple of tensors) given as out=, which is resized where its shape is another."""
+    outs = out if isinstance(out, tuple) else (out,)
+    for tensor in outs:
+        if not isinstance(tensor, TensorBase):
+            raise errors.wrong_argument_type(op.name, "out", len(inputs), type(tensor))
+    if not flags() & NO_GRAD:
+        for tensor in (*inputs, *outs):
+            if isinstance(tensor, TensorBase) and tensor.requires_grad:
+                raise errors.out_requires_grad(op.name)
+    with set_recording(False):
+        results = call(op, inputs, params)
+    results = results if isinstance(results, tuple) else (results,)
+    for tensor, result in zip(outs, results, strict=True):
+        store_out(tensor, result._array)
+    return out
+
+
+def store_out(tensor: TensorBase, value: Any) -> None:
+    """Writes a result into an out= tensor."""
+    if value.dtype != tensor._array.dtype:
+        dtypes.check_can_write(value.dtype, tensor._array.dtype)
+    if tensor._array.shape != value.shape:
+        tensor._array = cast_array(value, tensor._array.dtype).copy()
+        tensor._meta = None
+        bump(tensor)
+    else:
+        write_array(tensor, value)
+
+
+set_out_writer(write_out)

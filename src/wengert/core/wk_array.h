@@ -1,0 +1,75 @@
+/* What the core asks of an array, through NumPy's C API: no shape tuples, no attribute look-ups.
+ *
+ * Each question has a plain-Python twin in native.py, which the uncompiled core uses and which states its meaning. An object
+ * that is no NumPy array (CuPy's) answers 0 to the yes-or-no questions here, which sends it down the general path.
+ */
+#ifndef WK_ARRAY_H
+#define WK_ARRAY_H
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
+#include <Python.h>
+#include <numpy/arrayobject.h>
+
+static inline int wk_init_numpy(void) { return _import_array(); }
+
+static inline int is_ndarray(PyObject *x) { return PyArray_CheckExact(x); }
+
+static inline int is_inexact(PyObject *x) {
+    if (!PyArray_CheckExact(x)) return 0;
+    int type = PyArray_TYPE((PyArrayObject *)x);
+    return PyTypeNum_ISFLOAT(type) || PyTypeNum_ISCOMPLEX(type);
+}
+
+static inline int is_complex(PyObject *x) {
+    return PyArray_CheckExact(x) && PyTypeNum_ISCOMPLEX(PyArray_TYPE((PyArrayObject *)x));
+}
+
+/* Both arrays have one floating or complex dtype: nothing to promote. */
+static inline int same_inexact(PyObject *x, PyObject *y) {
+    return is_inexact(x) && PyArray_CheckExact(y) && PyArray_DESCR((PyArrayObject *)x) == PyArray_DESCR((PyArrayObject *)y);
+}
+
+static inline int has_shape(PyObject *x, PyObject *shape) {
+    if (!PyArray_CheckExact(x)) return 0;
+    PyArrayObject *a = (PyArrayObject *)x;
+    int ndim = PyArray_NDIM(a);
+    if (PyTuple_GET_SIZE(shape) != ndim) return 0;
+    for (int i = 0; i < ndim; i++) {
+        if (PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i)) != PyArray_DIM(a, i)) return 0;
+    }
+    return 1;
+}
+
+static inline int has_dtype(PyObject *x, PyObject *dtype) {
+    return PyArray_CheckExact(x) && (PyObject *)PyArray_DESCR((PyArrayObject *)x) == dtype;
+}
+
+/* NumPy gives scalars where other libraries give 0-d arrays: this is the one place where the core makes them arrays again. */
+static inline PyObject *as_array(PyObject *x) {
+    if (PyArray_Check(x)) return Py_NewRef(x);
+    if (PyArray_CheckScalar(x)) return PyArray_FromScalar(x, NULL);
+    return PyArray_FromAny(x, NULL, 0, 0, 0, NULL);
+}
+
+/* A NumPy array of exactly this shape and dtype. */
+static inline int has_meta(PyObject *x, PyObject *shape, PyObject *dtype) {
+    return has_dtype(x, dtype) && has_shape(x, shape);
+}
+
+/* Two arrays of one shape lie in memory the same way. */
+static inline int same_strides(PyObject *x, PyObject *y) {
+    if (!PyArray_CheckExact(x) || !PyArray_CheckExact(y)) return 0;
+    PyArrayObject *a = (PyArrayObject *)x, *b = (PyArrayObject *)y;
+    int ndim = PyArray_NDIM(a);
+    if (PyArray_NDIM(b) != ndim) return 0;
+    for (int i = 0; i < ndim; i++) {
+        if (PyArray_STRIDE(a, i) != PyArray_STRIDE(b, i)) return 0;
+    }
+    return 1;
+}
+
+/* The array owns its memory, alone: nothing else can see what is written into it, unless somebody holds the array itself. */
+static inline int owns_data(PyObject *x) {
+    return PyArray_CheckExact(x) && PyArray_CHKFLAGS((PyArrayObject *)x, NPY_ARRAY_OWNDATA);
+}
+#endif

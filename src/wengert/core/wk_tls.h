@@ -1,0 +1,48 @@
+/* Thread-local state of the core: the word of mode flags, and the quiet context that array kernels run in.
+ *
+ * Included by modes.c alone: a static in a header would be one copy a module. Other modules reach it through modes.pxd.
+ *
+ * Note [Quiet kernels]: NumPy reports log(0), overflow and 0/0 as RuntimeWarning; torch computes NaN or inf in silence, and
+ * so do we. np.errstate costs more than a small kernel. NumPy keeps that setting in a context variable, so each thread keeps
+ * one contextvars.Context in which it is "ignore", and enters it around a kernel: two pointer swaps.
+ */
+#ifndef WK_TLS_H
+#define WK_TLS_H
+#include <Python.h>
+
+#if defined(_MSC_VER)
+#define WK_THREAD_LOCAL __declspec(thread)
+#else
+#define WK_THREAD_LOCAL _Thread_local
+#endif
+
+static WK_THREAD_LOCAL long wk_flags_ = 0;
+static WK_THREAD_LOCAL PyObject *wk_quiet_ = NULL; /* borrowed: threading.local in modes.py owns it */
+static WK_THREAD_LOCAL int wk_quiet_depth_ = 0;
+
+static inline long wk_flags(void) { return wk_flags_; }
+static inline void wk_set_flags(long flags) { wk_flags_ = flags; }
+
+static inline int wk_has_quiet(void) { return wk_quiet_ != NULL; }
+static inline void wk_set_quiet(PyObject *context) { wk_quiet_ = context; }
+
+/* Enter and leave nest: only the outermost pair swaps the context. */
+static inline int wk_quiet_enter(void) {
+    if (wk_quiet_depth_++ == 0 && PyContext_Enter(wk_quiet_) < 0) {
+        wk_quiet_depth_--;
+        return -1;
+    }
+    return 0;
+}
+
+static inline int wk_quiet_exit(void) {
+    if (--wk_quiet_depth_ > 0) return 0;
+    if (!PyErr_Occurred()) return PyContext_Exit(wk_quiet_);
+    /* PyContext_Exit must not run with an exception set, and the kernel's exception must survive it. */
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyContext_Exit(wk_quiet_);
+    PyErr_Restore(type, value, traceback);
+    return 0;
+}
+#endif
