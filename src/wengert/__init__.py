@@ -1,0 +1,60 @@
+"""wengert: torch's autograd for NumPy arrays.
+
+>>> import wengert
+>>> x = wengert.tensor([1.0, 2.0, 3.0], requires_grad=True)
+>>> (x * x).sum().backward()
+>>> x.grad
+tensor([2., 4., 6.])
+"""
+
+from wengert import _pure
+
+_pure.install()
+
+from importlib import import_module as _import_module  # noqa: E402
+
+from wengert import autograd as autograd  # noqa: E402
+from wengert.autograd.grad_mode import (  # noqa: E402
+    enable_grad as enable_grad,
+    inference_mode as inference_mode,
+    is_grad_enabled as is_grad_enabled,
+    is_inference_mode_enabled as is_inference_mode_enabled,
+    no_grad as no_grad,
+    set_grad_enabled as set_grad_enabled,
+)
+from wengert.devices import device as device  # noqa: E402
+from wengert.dtypes import *  # noqa: E402, F403
+from wengert.generator import (  # noqa: E402
+    Generator as Generator,
+    default_generator as default_generator,
+    get_rng_state as get_rng_state,
+    initial_seed as initial_seed,
+    manual_seed as manual_seed,
+    seed as seed,
+    set_rng_state as set_rng_state,
+)
+from wengert.ops import functions as _functions  # noqa: E402
+from wengert.printing import set_printoptions as set_printoptions  # noqa: E402
+from wengert.sizes import Size as Size  # noqa: E402
+from wengert.tensor import Tensor as Tensor  # noqa: E402
+
+globals().update(_functions(""))
+
+from wengert.dtypes import bool_ as bool  # noqa: E402, A004
+from wengert.dtypes import float_ as float  # noqa: E402, A004
+from wengert.dtypes import int_ as int  # noqa: E402, A004
+
+__version__ = "0.1.0"
+
+_LAZY = frozenset({"linalg", "nn", "special", "testing", "utils", "__config__"})
+
+
+def __getattr__(name: str) -> object:
+    if name in _LAZY:
+        return _import_module(f"wengert.{name}")
+    raise AttributeError(f"module 'wengert' has no attribute {name!r}")
+
+
+def is_tensor(obj: object) -> bool:
+    """Whether obj is a tensor."""
+    return isinstance(obj, Tensor)

@@ -1,0 +1,723 @@
+"""The types of the package's public names.
+
+Written by `python -m wengert.ops.stub`: change the sources, not this file.
+"""
+
+# ruff: noqa
+
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str, type as _type
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, TypeAlias, overload
+
+import numpy as np
+
+from wengert import return_types as return_types
+from wengert.devices import device as _device
+from wengert.dtypes import dtype as _dtype
+from wengert.generator import Generator as Generator
+from wengert.sizes import Size as Size
+from wengert.tensor import Tensor as Tensor
+
+_Number: TypeAlias = _bool | _int | _float | _complex
+_Operand: TypeAlias = Tensor | np.ndarray[Any, Any] | np.generic | _Number
+_Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
+
+from wengert import autograd as autograd
+from wengert.autograd.grad_mode import enable_grad as enable_grad
+from wengert.autograd.grad_mode import inference_mode as inference_mode
+from wengert.autograd.grad_mode import is_grad_enabled as is_grad_enabled
+from wengert.autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+from wengert.autograd.grad_mode import no_grad as no_grad
+from wengert.autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from wengert.devices import device as device
+from wengert.dtypes import *
+from wengert.generator import Generator as Generator
+from wengert.generator import default_generator as default_generator
+from wengert.generator import get_rng_state as get_rng_state
+from wengert.generator import initial_seed as initial_seed
+from wengert.generator import manual_seed as manual_seed
+from wengert.generator import seed as seed
+from wengert.generator import set_rng_state as set_rng_state
+from wengert.printing import set_printoptions as set_printoptions
+from wengert.sizes import Size as Size
+from wengert.tensor import Tensor as Tensor
+bool: _dtype
+float: _dtype
+int: _dtype
+__version__: str
+from wengert import __config__ as __config__
+from wengert import linalg as linalg
+from wengert import nn as nn
+from wengert import special as special
+from wengert import testing as testing
+from wengert import utils as utils
+def is_tensor(obj: object) -> _bool:
+    """Whether obj is a tensor."""
+
+def add(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype. alpha: a number, an int for integers."""
+def sub(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+def rsub(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """y - alpha * x: `sub` with the operands exchanged."""
+def mul(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x * y, with broadcasting. x, y: tensors or numbers of any dtype."""
+def div(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None, out: Tensor | None = None) -> Tensor:
+    """input / other, with broadcasting. input, other: tensors or numbers; integers give the default float dtype."""
+def floor_divide(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for integers over zero."""
+def remainder(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x - y * floor(x / y), which has the sign of y: Python's %. Raises RuntimeError for an integer division by zero."""
+def fmod(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x - y * trunc(x / y), which has the sign of x: C's fmod. Raises RuntimeError for an integer division by zero."""
+def pow(input: _Operand, exponent: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x ** exponent, with broadcasting. x, exponent: tensors or numbers."""
+def float_power(input: Tensor, exponent: _Operand) -> Tensor:
+    """input ** exponent, computed in float64, or in complex128 if either is complex."""
+def addcmul(input: _Operand, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1, out: Tensor | None = None) -> Tensor:
+    """x + value * tensor1 * tensor2, with broadcasting. value: a number."""
+def addcdiv(input: _Operand, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1, out: Tensor | None = None) -> Tensor:
+    """x + value * tensor1 / tensor2, with broadcasting. value: a number. Raises RuntimeError where both are integers."""
+def lerp(input: _Operand, end: _Operand, weight: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor."""
+def atan2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+def hypot(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """sqrt(x**2 + y**2), without overflow on the way."""
+def logaddexp(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """log(exp(x) + exp(y)), without overflow on the way."""
+def logaddexp2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """log2(2**x + 2**y), without overflow on the way."""
+def xlogy(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x * log(y), and 0 where x is 0, unless y is NaN."""
+def copysign(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The magnitude of x with the sign of y; that of a zero counts."""
+def ldexp(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x * 2**y, with broadcasting."""
+def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """0 where x is negative, 1 where it is positive, values where it is 0."""
+def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
+def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The greatest common divisor of integers."""
+def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The least common multiple of integers."""
+def neg(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """-x. Raises RuntimeError for bool x."""
+def positive(input: Tensor) -> Tensor:
+    """+input: the tensor itself. Raises RuntimeError for a bool tensor."""
+def abs(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The magnitude of each element; of a complex number a real one."""
+def sign(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """-1, 0 or 1, as x is negative, zero (or NaN), or positive. Raises RuntimeError for complex x: see sgn."""
+def sgn(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x / abs(x), 0 at 0: sign for complex numbers as well."""
+def clone(input: Tensor, memory_format: Any = None, *, out: Tensor | None = None) -> Tensor:
+    """A copy in memory of its own, laid out as x. memory_format is accepted and has no effect."""
+def square(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x * x."""
+def sqrt(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The square root; NaN for negative real x."""
+def rsqrt(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """1 / sqrt(x)."""
+def reciprocal(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """1 / x."""
+def exp(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """e**x."""
+def exp2(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """2**x."""
+def expm1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """e**x - 1, exact also near 0."""
+def log(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The natural logarithm; -inf at 0, NaN for negative real x."""
+def log2(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm to base 2."""
+def log10(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm to base 10."""
+def log1p(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """log(1 + x), exact also near 0."""
+def sigmoid(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """1 / (1 + exp(-x)), accurate for all x."""
+def sin(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The sine of x in radians."""
+def cos(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The cosine of x in radians."""
+def tan(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The tangent of x in radians."""
+def asin(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+def acos(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians, from 0 to pi, whose cosine is x."""
+def atan(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+def sinc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """sin(pi * x) / (pi * x), and 1 at 0."""
+def sinh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic sine."""
+def cosh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic cosine."""
+def tanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic tangent."""
+def asinh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The number whose hyperbolic sine is x."""
+def acosh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+def atanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+def relu(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x where it is positive, else 0; NaN stays NaN."""
+def floor(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The largest integer not above x, in x's dtype."""
+def ceil(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The smallest integer not below x, in x's dtype."""
+def trunc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x without its fraction, in x's dtype."""
+def round(input: _Operand, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
+    """The nearest integer, of two equally near ones the even one; with decimals, the nearest multiple of 10**-decimals."""
+def frac(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x - trunc(x), which has the sign of x."""
+def nan_to_num(input: _Operand, nan: _float = 0.0, posinf: Any = None, neginf: Any = None, *, out: Tensor | None = None) -> Tensor:
+    """x with NaN and the infinities replaced by numbers; None stands for the dtype's largest and smallest number."""
+def deg2rad(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Degrees as radians."""
+def rad2deg(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Radians as degrees."""
+def maximum(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The larger of x and y, element by element, with broadcasting; NaN where either is NaN."""
+def minimum(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The smaller of x and y, element by element, with broadcasting; NaN where either is NaN."""
+def fmax(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The larger of x and y, element by element; the number where the other is NaN."""
+def fmin(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The smaller of x and y, element by element; the number where the other is NaN."""
+def clamp(input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None) -> Tensor:
+    """input, not below min and not above max (max, where min is above it)."""
+def clamp_min(input: _Operand, min: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x, not below min, a number or a tensor."""
+def clamp_max(input: _Operand, max: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x, not above max, a number or a tensor."""
+@overload
+def where(condition: Tensor) -> tuple[Tensor, ...]:
+    """input where condition is true, else other, with broadcasting."""
+@overload
+def where(condition: Tensor, input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor: ...
+def fill(input: Tensor, value: _Operand) -> Tensor:
+    """A tensor like input with value, a number or a 0-d tensor, in every element."""
+def eq(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN equals nothing."""
+def ne(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
+def lt(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Whether x is less than y, element by element, with broadcasting: a bool tensor."""
+def le(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Whether x is less than or equal to y, element by element, with broadcasting: a bool tensor."""
+def gt(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Whether x is greater than y, element by element, with broadcasting: a bool tensor."""
+def ge(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
+def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Whether abs(x - y) <= atol + rtol * abs(y), or x equals y: a bool tensor. An infinity is close to itself alone."""
+def allclose(input: Tensor, other: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
+    """Whether all elements are close, as isclose has it: a Python bool."""
+def equal(input: Tensor, other: _Operand) -> _bool:
+    """Whether two tensors have the same shape and equal elements: a Python bool."""
+def conj(input: Tensor) -> Tensor:
+    """The complex conjugate of each element; of a real tensor the tensor itself. A copy, where torch has a view."""
+def resolve_conj(input: Tensor) -> Tensor:
+    """The tensor itself: conjugates are never left for later here."""
+def resolve_neg(input: Tensor) -> Tensor:
+    """The tensor itself: negation is never left for later here."""
+def conj_physical(input: Tensor) -> Tensor:
+    """The complex conjugate of each element; of a real tensor the tensor itself. The same as conj."""
+def real(input: Tensor) -> Tensor:
+    """The real parts, in the tensor's own memory; of a real tensor the tensor itself."""
+def imag(input: Tensor) -> Tensor:
+    """The imaginary parts, in the tensor's own memory. Raises RuntimeError for a real tensor."""
+def angle(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle of each complex number in radians, from -pi to pi; of a real one 0, or pi where it is negative."""
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """real + 1j * imag, with broadcasting. real, imag: tensors of one dtype, float32 or float64."""
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """abs * exp(1j * angle), with broadcasting. abs, angle (radians): tensors of one dtype, float32 or float64."""
+def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether the imaginary part is 0."""
+def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is NaN: a bool tensor."""
+def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is infinite: a bool tensor."""
+def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is neither infinite nor NaN: a bool tensor."""
+def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is +inf: a bool tensor."""
+def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is -inf: a bool tensor."""
+def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is negative, -0.0 included: a bool tensor."""
+def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is zero: a bool tensor."""
+def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether both elements are nonzero: a bool tensor."""
+def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether either element is nonzero: a bool tensor."""
+def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether one of the two elements is nonzero, and the other is not: a bool tensor."""
+def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Every bit inverted. x: integers or bools."""
+def bitwise_and(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The bits set in both. x, y: integers or bools."""
+def bitwise_or(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The bits set in either. x, y: integers or bools."""
+def bitwise_xor(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The bits set in one of the two. x, y: integers or bools."""
+def bitwise_left_shift(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The bits of x moved up y places; 0 where y is negative or no less than the number of bits. x, y: integers."""
+def bitwise_right_shift(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The bits of x moved down y places, the sign kept. x, y: integers."""
+def erf(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
+def erfc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """1 - erf(x), exact also where that is small."""
+def erfinv(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The number whose erf is x; infinite at 1 and -1, NaN outside."""
+def lgamma(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2 ..."""
+def digamma(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The derivative of the logarithm of the gamma function."""
+def polygamma(n: Tensor, input: Any) -> Tensor:
+    """The derivative of order n (an int, at least 0) of digamma."""
+def logit(input: _Operand, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
+def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """Sum over dim (an int, a tuple, or None for all dimensions). x: any shape and dtype; bools and integers sum to int64."""
+def nansum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """Sum over dim in which NaN counts as 0. Arguments as in `sum`; complex types raise RuntimeError."""
+def mean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """Mean over dim (an int, a tuple, or None for all dimensions). x: any shape, floating or complex, unless dtype is given."""
+def prod(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """Product over one dimension, or over all. x: any shape and dtype; bools and integers give int64. Of nothing: 1."""
+def all(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Whether all elements along dim (an int, a tuple, None for all) are true, that is not 0. NaN is true."""
+def any(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Whether some element along dim (an int, a tuple, None for all) is true, that is not 0. NaN is true."""
+def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
+    """How many elements along dim (an int, a tuple, None for all) are not 0, as int64. x: any shape and dtype."""
+def amax(input: Tensor, dim: _int | Sequence[_int] = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Largest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as largest."""
+def amin(input: Tensor, dim: _int | Sequence[_int] = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Smallest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as smallest."""
+def aminmax(input: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> return_types.aminmax:
+    """Smallest and largest element along dim (an int, or None for all), as a named tuple (min, max)."""
+@overload
+def max(input: Tensor) -> Tensor:
+    """Largest element: max() of all, max(dim, keepdim=False) along one dimension, max(other) of each pair of elements."""
+@overload
+def max(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.max: ...
+@overload
+def max(input: Tensor, other: Tensor) -> Tensor: ...
+@overload
+def min(input: Tensor) -> Tensor:
+    """Smallest element: min() of all, min(dim, keepdim=False) along one dimension, min(other) of each pair of elements."""
+@overload
+def min(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.min: ...
+@overload
+def min(input: Tensor, other: Tensor) -> Tensor: ...
+def argmax(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Index, as int64, of the first largest element along dim; in the flattened tensor if dim is None. NaN is largest."""
+def argmin(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Index, as int64, of the first smallest element along dim; in the flattened tensor if dim is None. NaN is smallest."""
+@overload
+def median(input: Tensor) -> Tensor:
+    """Median: of an even number of elements the lower of the two in the middle. NaN where an element is NaN."""
+@overload
+def median(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.median: ...
+@overload
+def nanmedian(input: Tensor) -> Tensor:
+    """`median` of what is not NaN; NaN where all is."""
+@overload
+def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
+def cumsum(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """Running sum along one dimension. x: any shape and dtype; bools and integers give int64. dtype: x is cast to it first."""
+def cumprod(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
+def var(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
+    """Variance over dim (an int, a tuple, or None for all): squared distances from the mean, over n - correction."""
+def std(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
+    """Standard deviation over dim: the root of `var`, with its arguments."""
+def var_mean(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """(`var`, `mean`) over dim, with the arguments of `var`."""
+def std_mean(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """(`std`, `mean`) over dim, with the arguments of `var`."""
+def norm(input: Tensor, p: _Number | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _Dtype | None = None, **kwargs: Any) -> Tensor:
+    """Norm of the elements over dim (an int, a tuple, or None for all): (sum of |x|**p)**(1 / p)."""
+def logsumexp(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """log(sum(exp(x))) over dim (an int or a tuple), without overflow. x: any shape and dtype; -inf of nothing."""
+def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
+    """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first."""
+def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
+    """log(softmax(x)) over one dimension, exact also where softmax is close to 0 or 1. Arguments as in `softmax`."""
+def reshape(input: Tensor, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
+    """x with another shape: a view where its memory allows one, else a copy. One size may be -1."""
+def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+    """x with the dimensions from start_dim to end_dim made one: a view where its memory allows one, else a copy."""
+def ravel(input: Tensor) -> Tensor:
+    """x as one dimension: a view where its memory allows one, else a copy. Derivative: the cotangent, reshaped back."""
+def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
+    """x with one dimension split into several of these sizes (one may be -1). x: any shape and dtype."""
+def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """x with two dimensions exchanged: a view. Derivative: the cotangent with the same two exchanged."""
+def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
+    """NumPy's name of transpose(dim0, dim1)."""
+def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """Another name of transpose(dim0, dim1)."""
+def t(input: Tensor) -> Tensor:
+    """The transpose of a matrix; vectors and 0-d tensors as they are. A view."""
+def adjoint(input: Tensor) -> Tensor:
+    """The conjugate of x with its last two dimensions exchanged; for real x that is a view."""
+@overload
+def permute(input: Tensor, dims: _int | Sequence[_int]) -> Tensor:
+    """x with its dimensions in another order, x.permute(2, 0, 1): a view. dims: each dimension once."""
+@overload
+def permute(input: Tensor, *dims: _int) -> Tensor: ...
+def movedim(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
+    """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or"""
+def unsqueeze(input: Tensor, dim: _int) -> Tensor:
+    """x with a dimension of size 1 put in at dim (-1: at the end): a view. Derivative: the cotangent without it."""
+def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    """x without its dimensions of size 1, or without those among dim (an int or a tuple): a view."""
+def broadcast_to(input: Tensor, size: _int | Sequence[_int]) -> Tensor:
+    """x.expand(size). Derivative: the cotangent, summed over what was stretched."""
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The tensors expanded to the shape that they broadcast to. Returns a tuple of views, and of tensors that have it"""
+def broadcast_shapes(*shapes: Sequence[_int]) -> Size:
+    """The shape that tensors of these shapes broadcast to. Raises RuntimeError where they do not."""
+@overload
+def atleast_1d(tensor: Tensor) -> Tensor:
+    """Each tensor with at least one dimension: 0-d ones become (1,). A view or the tensor itself; a tuple for several."""
+@overload
+def atleast_1d(first: Tensor, second: Tensor, *others: Tensor) -> tuple[Tensor, ...]: ...
+@overload
+def atleast_2d(tensor: Tensor) -> Tensor:
+    """Each tensor with at least two dimensions, new ones in front. A view or the tensor itself; a tuple for several."""
+@overload
+def atleast_2d(first: Tensor, second: Tensor, *others: Tensor) -> tuple[Tensor, ...]: ...
+@overload
+def atleast_3d(tensor: Tensor) -> Tensor:
+    """Each tensor with at least three dimensions: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1), as in NumPy."""
+@overload
+def atleast_3d(first: Tensor, second: Tensor, *others: Tensor) -> tuple[Tensor, ...]: ...
+def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
+    """The slices of x along a dimension, without that dimension: a tuple of views, none of which may be written in"""
+def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+    """The diagonals of the matrices in dimensions dim1 and dim2, in a new last dimension: a view."""
+def diagonal_copy(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
+    """diagonal(), as a copy. Derivative: the cotangent on the diagonals, 0 elsewhere."""
+def as_strided(input: Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
+    """The memory of input seen with any sizes and strides, in elements: a view. storage_offset: None for the input's"""
+@overload
+def flip(input: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """A copy of x with its elements in reverse order along these dimensions, x.flip(0, 1). Derivative: flipped back."""
+@overload
+def flip(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
+def fliplr(input: Tensor) -> Tensor:
+    """x.flip(1). Raises RuntimeError for less than two dimensions. Derivative: flipped back."""
+def flipud(input: Tensor) -> Tensor:
+    """x.flip(0). Raises RuntimeError for a 0-d tensor. Derivative: flipped back."""
+def roll(input: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
+    """A copy of x with its elements moved on along dimensions; what leaves at the end comes in at the start."""
+def rot90(input: Tensor, k: _int = 1, dims: _int | Sequence[_int] = ..., *, out: Tensor | None = None) -> Tensor:
+    """A copy of x turned by k quarter turns in the plane of two dimensions, from the first towards the second."""
+def tile(input: Tensor, *repeats: _int | Sequence[_int] | Tensor, **keywords: Any) -> Tensor:
+    """repeat() that takes fewer numbers than there are dimensions: 1 is put in front. x.tile(2), x.tile((2, 1))."""
+def repeat_interleave(input: Tensor, repeats: _int | Sequence[_int] | Tensor | None = None, dim: _int | Sequence[_int] | None = None, *, output_size: Any = None) -> Tensor:
+    """Each slice of x along dim so many times in a row; without dim, each element of x flattened."""
+def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, *, out: Tensor | None = None) -> Tensor:
+    """Matrices, in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere."""
+def diag(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """The diagonal of a matrix, as a copy; of a vector, the matrix with it on the diagonal."""
+def diagflat(input: Tensor, offset: _int = 0) -> Tensor:
+    """The matrix with the elements of x, flattened, on a diagonal. Derivative: the cotangent's diagonal."""
+def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one)."""
+def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
+def select(input: Tensor, dim: _int, index: _int) -> Tensor:
+    """x at one index of a dimension, without that dimension: a view. index: a Python int or a 0-d tensor of ints."""
+def narrow(input: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
+    """x from start on for a length along a dimension: a view. start: an int (negative: counted back) or a 0-d tensor."""
+def index_put(input: Tensor, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
+    """A copy of x with values at indices, a tuple of index tensors or masks (None: all of a dimension); see x[index]"""
+def index_select(input: Tensor, dim: _int, index: Tensor) -> Tensor:
+    """The slices of x along dim that index, a vector of int64 or int32, names; they may repeat, but not be negative."""
+def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
+    """result[i][j] = x[index[i][j]][j] for dim 0, x[i][index[i][j]] for dim 1, and so on."""
+def take_along_dim(input: Tensor, indices: Any, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened."""
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """The elements of x, seen as a vector, at index: int64, of any shape, which is the result's; negative ones count"""
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor:
+    """Where x is not 0: an int64 tensor with a row for each such element; as_tuple: a tuple with a vector a dimension."""
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
+def argwhere(input: Tensor) -> Tensor:
+    """nonzero() without as_tuple."""
+def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None) -> Tensor:
+    """A copy of x in which result[index[i][j]][j] = src[i][j] for dim 0, result[i][index[i][j]] = src[i][j] for dim"""
+def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Any) -> Tensor:
+    """scatter() that adds src to what is there, as often as index names an element. Derivative: 1 in x, the cotangent"""
+def index_add(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1) -> Tensor:
+    """A copy of x with alpha * source added to its slices along dim that index, a vector, names; as often as it does."""
+def index_copy(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int]) -> Tensor:
+    """A copy of x with its slices along dim that index, a vector, names replaced by those of source. Shapes as"""
+def index_fill(input: Tensor, dim: _int, index: Tensor, value: _Operand) -> Tensor:
+    """A copy of x with value, a number or a 0-d tensor, in its slices along dim that index, a vector, names."""
+def put(input: Tensor, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False) -> Tensor:
+    """A copy of x, seen as a vector, with source written at index (int64, of as many elements); with accumulate, added."""
+def select_scatter(input: Tensor, src: Any, dim: _int, index: Tensor) -> Tensor:
+    """A copy of x with x.select(dim, index) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src the"""
+def slice_scatter(input: Tensor, src: Any, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1) -> Tensor:
+    """A copy of x with the slice start:end:step along dim replaced by src. Derivative: in x 0 there, 1 elsewhere; in"""
+def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
+    """A copy of x with x.diagonal(offset, dim1, dim2) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src"""
+def masked_fill(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
+    """A copy of x with value where mask, a bool tensor that broadcasts with x, is True."""
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """A copy of x with the elements of source, in order, where mask is True."""
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements of x where mask, a bool tensor that broadcasts with x, is True, as a vector in row-major order."""
+def cat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
+    """The tensors of a sequence one after the other along a dimension, in their promoted dtype."""
+def stack(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
+    """The tensors of a sequence, all of one shape, along a new dimension, in their promoted dtype."""
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """The tensors side by side: along dimension 1, or 0 for vectors. Derivative: in each its part of the cotangent."""
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """The tensors one below the other: along dimension 0, vectors as rows."""
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """The tensors one behind the other: along dimension 2, after atleast_3d."""
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """The tensors side by side, vectors and 0-d tensors as columns. Derivative: in each its part of the cotangent."""
+def block_diag(*tensors: Tensor) -> Tensor:
+    """The matrix with these matrices (vectors: rows) along its diagonal and 0 elsewhere. Derivative: each one's block."""
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All combinations of one element from each vector, as rows; of one vector, the vector itself."""
+def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+    """All choices of r elements of a vector, in order, as rows."""
+def split(tensor: Tensor, split_size_or_sections: _int | Sequence[_int] | None = None, dim: _int = 0, *, split_size: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
+    """x in parts of a size along a dimension (the last one may be smaller), or of the sizes in a list: a tuple of"""
+def split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+    """x in parts of these sizes along a dimension: a tuple of views; see split. Derivative: the cotangents, joined."""
+def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """x in at most so many parts of one size along a dimension (the last one may be smaller): a tuple of views; see"""
+def unsafe_split(tensor: Tensor, split_size: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+    """split() whose parts may be written in place, as they are copies. (torch's share memory that nothing watches.)"""
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+    """split_with_sizes() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
+def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """chunk() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
+def tensor_split(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+    """x in so many parts of nearly one size along a dimension, or in the parts between these indices: a tuple of views."""
+def hsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+    """tensor_split along dimension 1 (0 for a vector), in parts of exactly one size where it is told their number."""
+def vsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+    """tensor_split along dimension 0, in parts of exactly one size where it is told their number."""
+def dsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+    """tensor_split along dimension 2, in parts of exactly one size where it is told their number."""
+def matmul(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Matrix product x @ y, of vectors (n), matrices (n, m) and batches (..., n, m), whose batch dimensions broadcast."""
+def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of two matrices. x: (n, k), mat2: (k, m), of one dtype; returns (n, m)."""
+def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of a matrix and a vector. x: (n, k), vec: (k), of one dtype; returns (n)."""
+def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Sum of the products of two vectors' elements. x, tensor: (n), of one dtype; returns a 0-d tensor."""
+def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """`dot` of the conjugate of x with other."""
+def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Products of two batches of matrices. x: (b, n, k), mat2: (b, k, m), of one dtype; returns (b, n, m)."""
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """beta * x + alpha * (mat1 @ mat2). mat1: (n, k), mat2: (k, m); x broadcasts to the result, (n, m). All of one dtype."""
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """beta * x + alpha * (batch1 @ batch2). batch1: (b, n, k), batch2: (b, k, m); x broadcasts to the result, (b, n, m)."""
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """beta * x + alpha * the sum of the products of two batches of matrices, (b, n, k) and (b, k, m); x broadcasts to (n, m)."""
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
+def outer(input: Tensor, vec2: Any) -> Tensor:
+    """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
+def inner(input: Tensor, other: _Operand) -> Tensor:
+    """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---). A 0-d tensor multiplies."""
+def tensordot(a: Tensor, b: Any, dims: _int | Sequence[_int] = 2) -> Tensor:
+    """Sums of products over pairs of dimensions. dims: two lists of dims of a and b, or n: the last n of a, the first n of b."""
+def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions."""
+def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Kronecker product: x with each element replaced by that element times y. The shapes multiply."""
+def einsum(*args: Any) -> Tensor:
+    """Sum of products of the operands' elements, as the equation says: einsum("ij,jk->ik", a, b) is a @ b."""
+def inverse(input: Tensor) -> Tensor:
+    """Inverse of a square matrix or of each of a batch: `linalg.inv`."""
+def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...)."""
+def slogdet(A: Tensor) -> return_types.slogdet:
+    """Sign and natural logarithm of the absolute value of the determinant, as a named tuple (sign, logabsdet)."""
+def logdet(input: Tensor) -> Tensor:
+    """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex."""
+def matrix_power(A: Tensor, n: _int) -> Tensor:
+    """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
+def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None) -> Tensor:
+    """For each row pair of input1 (..., n) and input2 (..., m), its products with each matrix of weight (k, n, m): (..., k)."""
+def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
+    """x1 . x2 / (|x1| |x2|) over dim, each length at least eps. x1, x2: shapes that broadcast; floating."""
+def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enable: _bool = True) -> Tensor:
+    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dims."""
+def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, eps: _float | None = None) -> Tensor:
+    """input / sqrt(mean of squares + eps) * weight, over the last dims. eps: the dtype's epsilon unless given."""
+def selu(input: Tensor, inplace: _bool = False) -> Tensor:
+    """1.0507 times `elu` with alpha 1.6733: the scale that keeps activations normalised. input: any shape, floating."""
+def celu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False) -> Tensor:
+    """input where it is positive, alpha (exp(input / alpha) - 1) elsewhere. input: any shape, floating."""
+def prelu(input: Tensor, weight: Any) -> Tensor:
+    """input where it is positive, weight * input elsewhere. input: any shape, floating."""
+def threshold(input: Tensor, threshold: Any, value: _Operand, inplace: _bool = False) -> Tensor:
+    """input where it is above threshold, value elsewhere. input: any shape and real dtype."""
+def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
+    """A tensor of its own memory, with the values of data."""
+def as_tensor(data: Any, dtype: _Dtype | None = None, device: _device | str | None = None) -> Tensor:
+    """A tensor of data that shares its memory where it can: data itself where it is a tensor of that dtype, the"""
+def asarray(obj: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, copy: Any = None, requires_grad: _bool = False) -> Tensor:
+    """A tensor of obj: with copy=None sharing its memory where it can, True never, False always (ValueError where it"""
+def from_numpy(ndarray: Any) -> Tensor:
+    """A tensor that shares the memory of a NumPy array: writes through either are seen by both."""
+def from_dlpack(ext_tensor: Any) -> Tensor:
+    """A tensor that shares the memory of an object of another library, through DLPack."""
+def frombuffer(buffer: Any, *, dtype: _Dtype | None, count: _int = -1, offset: _int = 0, requires_grad: _bool = False) -> Tensor:
+    """A vector that shares the memory of a buffer (bytearray, memoryview), from a byte offset on."""
+def scalar_tensor(s: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """A 0-d tensor of a number, in the default dtype unless another is asked for."""
+def zeros(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """Zeros of a size, zeros(2, 3) or zeros((2, 3)), in the default dtype unless another is asked for."""
+def ones(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """Ones of a size, ones(2, 3) or ones((2, 3)), in the default dtype unless another is asked for."""
+def empty(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """A tensor of a size whose values are whatever the memory holds, in the default dtype unless another is asked"""
+def full(size: _int | Sequence[_int], fill_value: _Number, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """A tensor of a size filled with one value; its dtype, unless one is asked for, is the value's."""
+def eye(n: _int, m: Any = None, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The n x m matrix (n x n without m) with ones on its diagonal and zeros elsewhere."""
+def zeros_like(input: Tensor, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """Zeros of the shape of a tensor, and of its dtype unless another is asked for."""
+def ones_like(input: Tensor, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """Ones of the shape of a tensor, and of its dtype unless another is asked for."""
+def empty_like(input: Tensor, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """A tensor of the shape and dtype of another, whose values are whatever the memory holds."""
+def full_like(input: Tensor, fill_value: _Number, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """A tensor of the shape and dtype of another, filled with one value."""
+def arange(*bounds: Any, start: _int = 0, end: Any = None, step: _int = 1, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """start, start + step, ... up to end, which is left out: arange(end), arange(start, end), arange(start, end, step)."""
+def range(start: _int = 0, end: Any = None, step: _int = 1, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """start, start + step, ... up to end, end included. Deprecated: use arange, which leaves end out as Python's"""
+def linspace(start: _int, end: Any, steps: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """steps numbers from start to end, both included, at equal distances."""
+def logspace(start: _int, end: Any, steps: Any, base: _float = 10.0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """steps numbers from base**start to base**end, both included, at equal ratios."""
+def tril_indices(row: Any, col: Any, offset: _int = 0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The places in the lower triangle of a row x col matrix: row numbers above column numbers, as int64."""
+def triu_indices(row: Any, col: Any, offset: _int = 0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The places in the upper triangle of a row x col matrix: row numbers above column numbers, as int64."""
+def meshgrid(*tensors: Tensor, indexing: Any = None) -> tuple[Tensor, ...]:
+    """Grids of coordinates: of n vectors, n tensors of n dimensions, the i-th the i-th vector along dimension i. Views."""
+def FloatTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.float32 tensors: FloatTensor(2, 3) is uninitialised, FloatTensor([1, 2]) has these values."""
+def DoubleTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.float64 tensors: DoubleTensor(2, 3) is uninitialised, DoubleTensor([1, 2]) has these values."""
+def HalfTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.float16 tensors: HalfTensor(2, 3) is uninitialised, HalfTensor([1, 2]) has these values."""
+def LongTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.int64 tensors: LongTensor(2, 3) is uninitialised, LongTensor([1, 2]) has these values."""
+def IntTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.int32 tensors: IntTensor(2, 3) is uninitialised, IntTensor([1, 2]) has these values."""
+def ShortTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.int16 tensors: ShortTensor(2, 3) is uninitialised, ShortTensor([1, 2]) has these values."""
+def CharTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.int8 tensors: CharTensor(2, 3) is uninitialised, CharTensor([1, 2]) has these values."""
+def ByteTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.uint8 tensors: ByteTensor(2, 3) is uninitialised, ByteTensor([1, 2]) has these values."""
+def BoolTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.bool tensors: BoolTensor(2, 3) is uninitialised, BoolTensor([1, 2]) has these values."""
+def rand(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """Numbers drawn evenly from [0, 1), rand(2, 3) or rand((2, 3)), in the default dtype unless another is asked"""
+def randn(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """Numbers from the normal distribution of mean 0 and variance 1, randn(2, 3) or randn((2, 3)), in the default dtype"""
+def randint(*bounds: Any, low: _int = 0, high: Any = None, size: Sequence[_int] | None = None, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """Integers drawn evenly from [low, high), randint(low, high, size), or from [0, high), randint(high, size); as"""
+def randperm(n: _int, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The numbers from 0 to n - 1 in random order, as int64 unless another dtype is asked for."""
+def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """rand() of the shape and dtype of a tensor."""
+def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """randn() of the shape and dtype of a tensor."""
+def randint_like(input: Tensor, low: Any, high: Any = None, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """randint(low, high), or randint(high), of the shape and dtype of a tensor."""
+def bernoulli(input: Tensor, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
+    """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError"""
+def multinomial(input: Tensor, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
+    """Indices drawn with the probabilities in x, as int64: from a vector num_samples of them, from a matrix as many a"""
+def normal(mean: _float = 0.0, std: _float = 1.0, size: _int | Sequence[_int] | None = None, *, generator: Generator | None = None, dtype: _Dtype | None = None, **options: Any) -> Tensor:
+    """Numbers from normal distributions. mean, std: tensors, which broadcast, or numbers; with numbers alone a size."""
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Numbers from Poisson distributions with the rates in x, in x's dtype. x: floating, not negative (RuntimeError"""
+def binomial(count: Tensor, prob: Any, generator: Generator | None = None) -> Tensor:
+    """Numbers of successes in count trials, each of probability prob: tensors that broadcast; in their dtype."""
+def subtract(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+def multiply(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x * y, with broadcasting. x, y: tensors or numbers of any dtype."""
+def divide(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None, out: Tensor | None = None) -> Tensor:
+    """input / other, with broadcasting. input, other: tensors or numbers; integers give the default float dtype."""
+def true_divide(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None, out: Tensor | None = None) -> Tensor:
+    """input / other, with broadcasting. input, other: tensors or numbers; integers give the default float dtype."""
+def arctan2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+def negative(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """-x. Raises RuntimeError for bool x."""
+def absolute(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The magnitude of each element; of a complex number a real one."""
+def arcsin(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+def arccos(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians, from 0 to pi, whose cosine is x."""
+def arctan(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+def arcsinh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The number whose hyperbolic sine is x."""
+def arccosh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+def arctanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+def fix(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x without its fraction, in x's dtype."""
+def clip(input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None) -> Tensor:
+    """input, not below min and not above max (max, where min is above it)."""
+def not_equal(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
+def less(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Whether x is less than y, element by element, with broadcasting: a bool tensor."""
+def less_equal(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Whether x is less than or equal to y, element by element, with broadcasting: a bool tensor."""
+def greater(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Whether x is greater than y, element by element, with broadcasting: a bool tensor."""
+def greater_equal(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
+def moveaxis(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
+    """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or"""
+def concat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
+    """The tensors of a sequence one after the other along a dimension, in their promoted dtype."""
+def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
+    """The tensors of a sequence one after the other along a dimension, in their promoted dtype."""
+def row_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """The tensors one below the other: along dimension 0, vectors as rows."""
+def ger(input: Tensor, vec2: Any) -> Tensor:
+    """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""

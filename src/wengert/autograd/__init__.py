@@ -1,0 +1,207 @@
+"""Automatic differentiation: backward and grad, the grad modes, and what extends them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.autograd.function import Function
+from wengert.autograd.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from wengert.autograd.graph import GradientEdge
+from wengert.autograd.variable import Variable
+from wengert.core.engine import run_backward
+from wengert.core.node import Edge, meta_at
+from wengert.core.tensor import TensorBase, gradient_edge, wrap
+
+__all__ = [
+    "Function", "Variable", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck", "inference_mode",
+    "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled",
+]  # fmt: skip
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Adds the gradients of the sum of tensors with respect to the leaves of their graph into the leaves' .grad.
+
+    tensors: a tensor (or GradientEdge), or a sequence of them. grad_tensors: for each the cotangent to start from, a tensor
+    of its shape; None for a tensor of one element. retain_graph: keep what the graph saved for another pass; by
+    default as create_graph. create_graph: record the pass itself, for higher derivatives. inputs: accumulate into these only.
+
+    Raises RuntimeError for a tensor of more than one element without a cotangent, for one that requires no gradient, for a
+    cotangent of another shape, and for a graph that an earlier pass has freed.
+
+    >>> import wengert
+    >>> x = wengert.tensor([1.0, 2.0], requires_grad=True)
+    >>> wengert.autograd.backward((x * x).sum())
+    >>> x.grad
+    tensor([2., 4.])
+    """
+    if grad_variables is not None:
+        warnings.warn(errors.grad_variables_deprecated(), stacklevel=2)
+        if grad_tensors is not None:
+            raise errors.gradient_named_twice()
+        grad_tensors = grad_variables
+    targets = None
+    if inputs is not None:
+        inputs = _as_tuple(inputs)
+        if len(inputs) == 0:
+            raise errors.inputs_empty("backward")
+        targets = _input_edges(inputs)
+    roots, cotangents = _roots(_as_tuple(tensors), _gradients(grad_tensors, tensors), create_graph)
+    if inputs is not None:
+        for x in inputs:
+            if isinstance(x, TensorBase):
+                x.retain_grad()  # a non-leaf asked for by name keeps its gradient
+    keep = create_graph if retain_graph is None else retain_graph
+    if create_graph:
+        warnings.warn(errors.create_graph_cycle(), stacklevel=3)
+    run_backward(roots, cotangents, bool(keep), bool(create_graph), targets, True)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of the sum of outputs with respect to inputs, as a tuple; no .grad is touched.
+
+    outputs, inputs: a tensor (or GradientEdge), or a sequence of them. grad_outputs: cotangents of the outputs, as in
+    backward. retain_graph, create_graph: as in backward. only_inputs=False also accumulates into .grad of all other leaves.
+    allow_unused: give None for an input that the outputs do not depend on, instead of an error; materialize_grads:
+    give zeros for it.
+
+    >>> import wengert
+    >>> x = wengert.tensor([1.0, 2.0], requires_grad=True)
+    >>> wengert.autograd.grad((x ** 3).sum(), x)
+    (tensor([ 3., 12.]),)
+    """
+    if is_grads_batched:
+        raise NotImplementedError("grad(is_grads_batched=True) needs vmap, which this version does not have")
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
+    if allow_unused is None:
+        allow_unused = materialize_grads
+    inputs = _as_tuple(inputs)
+    if len(inputs) == 0:
+        raise errors.inputs_empty("grad")
+    targets = _input_edges(inputs)
+    roots, cotangents = _roots(_as_tuple(outputs), _gradients(grad_outputs, outputs), create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    results = run_backward(roots, cotangents, bool(keep), bool(create_graph), targets, False, not only_inputs)
+    for i, result in enumerate(results):
+        if result is None and materialize_grads:
+            if isinstance(inputs[i], GradientEdge):
+                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+            results[i] = wrap(np.zeros_like(inputs[i]._array))
+        elif result is None and not allow_unused:
+            raise errors.input_unused(i)
+    return tuple(results)
+
+
+def _as_tuple(x: Any) -> tuple[Any, ...]:
+    return (x,) if isinstance(x, (TensorBase, GradientEdge)) else tuple(x)
+
+
+def _gradients(grads: Any, tensors: Any) -> list[Any]:
+    n = len(_as_tuple(tensors))
+    if grads is None:
+        return [None] * n
+    if isinstance(grads, TensorBase):
+        grads = (grads,)
+    elif not isinstance(grads, Sequence):
+        raise errors.gradient_type(type(grads))
+    if len(grads) != n:
+        raise errors.gradient_number(n, len(grads))
+    return list(grads)
+
+
+def _input_edges(inputs: tuple[Any, ...]) -> list[Edge]:
+    edges = []
+    for i, x in enumerate(inputs):
+        if isinstance(x, GradientEdge):
+            edges.append(Edge(x.node, x.output_nr))
+        elif not isinstance(x, TensorBase):
+            raise errors.input_type(type(x))
+        elif not x.requires_grad:
+            raise errors.input_without_grad(i)
+        else:
+            edges.append(gradient_edge(x))
+    return edges
+
+
+def _roots(outputs: tuple[Any, ...], grads: list[Any], create_graph: bool) -> tuple[list[Edge], list[Any]]:
+    """The edges to start from, and a cotangent for each, checked before anything is changed."""
+    edges, cotangents = [], []
+    for i, (output, given) in enumerate(zip(outputs, grads, strict=True)):
+        if isinstance(output, GradientEdge):
+            edge = Edge(output.node, output.output_nr)
+        else:
+            if not isinstance(output, TensorBase):
+                raise TypeError(
+                    f"expected a tensor or a GradientEdge to differentiate, but got {type(output).__name__}"
+                )
+            if not output.requires_grad:
+                raise errors.no_graph(i)
+            edge = gradient_edge(output)
+        meta = meta_at(edge.node, edge.input_nr)
+        edges.append(edge)
+        cotangents.append(_implicit(meta) if given is None else _checked(given, meta, i))
+    return edges, cotangents
+
+
+def _implicit(meta: Any) -> TensorBase:
+    """The cotangent that stands for "of this one number": a one."""
+    n = 1
+    for size in meta.shape:
+        n *= size
+    if n != 1:
+        raise errors.no_implicit_gradient(meta.shape)
+    if meta.dtype.kind == "c":
+        raise errors.no_implicit_complex_gradient(meta.dtype)
+    return wrap(np.ones(meta.shape, meta.dtype))
+
+
+def _checked(given: Any, meta: Any, i: int) -> TensorBase:
+    """A cotangent that the user gave, of the output's shape and dtype."""
+    if not isinstance(given, TensorBase):
+        raise errors.gradient_type(type(given))
+    array = given._array
+    if array.shape != meta.shape:
+        raise errors.gradient_shape(i, array.shape, meta.shape)
+    if array.dtype != meta.dtype:
+        if (array.dtype.kind == "c") != (meta.dtype.kind == "c"):
+            raise errors.gradient_complex(i, array.dtype, meta.dtype)
+        return given.to(dtypes.from_numpy_dtype(meta.dtype))
+    return given
+
+
+# Last: it needs the names above, and the function must hide the module of its name.
+from wengert.autograd.gradcheck import (
+    gradcheck as gradcheck,
+    gradgradcheck as gradgradcheck,
+)

@@ -1,0 +1,395 @@
+"""Function: operations whose forward and backward the user writes."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.core.modes import grad_enabled, set_recording
+from wengert.core.node import Node, Saved, locate, make_meta, next_sequence_nr, record_position, set_metas
+from wengert.core.saved import INPUT, OUTPUT, save, unpack_tensor
+from wengert.core.dispatch import VIEW_IN_FUNCTION
+from wengert.core.tensor import TensorBase, ViewInfo, counter_of, gradient_edge, is_differentiable, meta_of, wrap
+from wengert.core.views import bump, check_dirty, rebase_history
+
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "once_differentiable"]
+
+
+class FunctionCtx:
+    """What forward and backward see as ctx. It is the node itself: any other attribute may be put on it."""
+
+    needs_input_grad: tuple[bool, ...] = ()
+    to_save: tuple[Any, ...] = ()
+    dirty_tensors: tuple[Any, ...] = ()
+    non_differentiable: tuple[Any, ...] = ()
+    materialize_grads = True
+    saved_for_forward: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keeps inputs or outputs for backward, which finds them in ctx.saved_tensors. None is allowed."""
+        self.to_save = _checked(tensors, errors.save_for_backward_type, or_none=True)
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Keeps tensors for jvp, which finds them in ctx.saved_tensors."""
+        self.saved_for_forward = _checked(tensors, errors.save_for_backward_type, or_none=True)
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Names the inputs that forward has written in place; it must return them too."""
+        self.dirty_tensors = _checked(tensors, functools.partial(errors.mark_type, "mark_dirty"))
+
+    def mark_non_differentiable(self, *outputs: Any) -> None:
+        """Names outputs that no gradient flows back through; backward still gets a (zero) gradient for each."""
+        self.non_differentiable = _checked(outputs, functools.partial(errors.mark_type, "mark_non_differentiable"))
+
+    def mark_shared_storage(self, *pairs: Any) -> None:
+        """Names (input, output) pairs that share memory, so that writes into one count for the other."""
+        for source, output in pairs:
+            output._counter = counter_of(source)
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """False: backward gets None, not zeros, for an output without gradient."""
+        self.materialize_grads = value
+
+
+def _checked(
+    tensors: tuple[Any, ...], error: Callable[[int, type], Exception], or_none: bool = False
+) -> tuple[Any, ...]:
+    """tensors, if that is what they all are."""
+    for i, tensor in enumerate(tensors):
+        if not isinstance(tensor, TensorBase) and not (or_none and tensor is None):
+            raise error(i, type(tensor))
+    return tensors
+
+
+class BackwardCFunction(Node, FunctionCtx):  # type: ignore[misc]
+    """The node that one application of a Function leaves in the graph: backward's ctx."""
+
+    _forward_cls: type[Function]
+    _positions: tuple[int, ...] = ()  # of the tensors among apply's arguments; one edge each
+    _n_args = 0
+    _n_needed = 0  # of them backward must return gradients for so many; numbers given by keyword may be left out
+    _outputs: tuple[int, ...] = ()  # positions of the tensors among forward's outputs; one cotangent each
+    _n_outputs = 0
+    _values: tuple[Any, ...] | None = ()  # what save_for_backward was given: SavedTensor or None
+    _was_released = False
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What forward saved. Raises RuntimeError if it was written in place since, or released by a backward pass."""
+        if self._values is None:
+            raise errors.backward_twice(self.name(), locate(self._code, self._lasti))
+        return tuple([unpack_tensor(v, self) if isinstance(v, Saved) else v for v in self._values])
+
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        """The name that saved_tensors had for tensors with history."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    def maybe_clear_saved_tensors(self) -> None:
+        """Releases what was saved."""
+        self._release()
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether backward will ever be called."""
+        return any(edge is not None for edge in self._edges)
+
+    def _release(self) -> None:
+        if self._values is not None and any(isinstance(v, Saved) for v in self._values):
+            self._values = None
+
+    def apply(self, *grads: Any) -> Any:
+        """Calls the Function's backward."""
+        backward = _backward_of(self._forward_cls)
+        return backward(self, *grads)
+
+    __call__ = apply
+
+    def _run(self, cotangents: list, create_graph: bool) -> list:
+        if self.materialize_grads:
+            cotangents = [
+                wrap(np.zeros(meta.shape, meta.dtype)) if ct is None else ct
+                for ct, meta in zip(cotangents, self._input_metadata, strict=True)
+            ]
+        arguments: list[Any] = [None] * self._n_outputs
+        for i, ct in zip(self._outputs, cotangents, strict=True):
+            arguments[i] = ct
+        grads = self.apply(*arguments)
+        if not isinstance(grads, tuple):
+            grads = (grads,)
+        return self._per_edge(grads)
+
+    def _per_edge(self, grads: tuple[Any, ...]) -> list[Any]:
+        """Checks what backward returned and picks the gradients of the tensor arguments."""
+        n = self._n_args
+        if len(grads) > n and all(g is None for g in grads[n:]):
+            grads = grads[:n]  # more than enough, as long as it says nothing
+        elif self._n_needed <= len(grads) < n:
+            grads += (None,) * (n - len(grads))
+        if len(grads) != n:
+            raise errors.gradient_wrong_number(self.name(), n, len(grads))
+        for i, g in enumerate(grads):
+            if g is not None and not isinstance(g, TensorBase):
+                raise errors.gradient_not_a_tensor(type(g))
+            if g is not None and i not in self._positions:
+                raise errors.gradient_unexpected(self.name(), i + 1)
+        return [grads[i] for i in self._positions]
+
+
+def _backward_of(cls: type[Function]) -> Callable[..., Any]:
+    """The Function's backward, or its other name vjp."""
+    has_backward = cls.backward is not Function.backward
+    has_vjp = cls.vjp is not Function.vjp
+    if has_backward and has_vjp:
+        raise RuntimeError(
+            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them."
+        )
+    return cls.vjp if has_vjp else cls.backward
+
+
+class FunctionMeta(type):
+    """Gives every Function the class of its nodes: ExpBackward for Exp."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+        super().__init__(name, bases, namespace)
+        cls._backward_cls = type(
+            name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__module__": "torch.autograd.function"}
+        )
+
+
+class Function(metaclass=FunctionMeta):
+    """Base class of operations with a derivative of the user's own: subclass it, write forward and backward, call apply.
+
+    >>> import wengert
+    >>> class Exp(wengert.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         result = x.exp()
+    ...         ctx.save_for_backward(result)
+    ...         return result
+    ...     @staticmethod
+    ...     def backward(ctx, grad_output):
+    ...         (result,) = ctx.saved_tensors
+    ...         return grad_output * result
+    >>> x = wengert.zeros(2, requires_grad=True)
+    >>> Exp.apply(x).sum().backward()
+    >>> x.grad
+    tensor([1., 1.])
+    """
+
+    _backward_cls: type[BackwardCFunction]
+    generate_vmap_rule = False
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """forward(ctx, *args), or forward(*args) together with setup_context. Runs unrecorded; returns tensors (or a tuple)."""
+        raise errors.no_forward()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Saves what backward needs, where forward takes no ctx."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Returns one gradient (or None) for each argument of forward, given one for each output."""
+        raise errors.no_backward()
+
+    @staticmethod
+    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+        """Another name for backward."""
+        raise errors.no_backward()
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        """The forward-mode derivative."""
+        raise errors.no_jvp()
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """The rule for vmap."""
+        raise NotImplementedError("vmap of a custom Function is not available in this version")
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Runs forward on args and records the application, if any tensor among them requires grad."""
+        has_setup = cls.setup_context is not Function.setup_context
+        if has_setup:
+            args, kwargs = _with_defaults(cls.forward, args, kwargs)
+        ctx = cls._backward_cls()
+        inputs = (*args, *kwargs.values())
+        ctx.needs_input_grad = tuple([isinstance(a, TensorBase) and a.requires_grad for a in inputs])
+        ctx._positions = tuple([i for i, a in enumerate(inputs) if isinstance(a, TensorBase)])
+        ctx._n_args = len(inputs)
+        ctx._n_needed = max(len(args), ctx._positions[-1] + 1 if ctx._positions else 0)
+        recording = grad_enabled() and any(ctx.needs_input_grad)
+        if recording:
+            ctx._edges = tuple([gradient_edge(inputs[i]) for i in ctx._positions])
+        with set_recording(False):
+            if has_setup:
+                output = cls.forward(*args, **kwargs)
+                cls.setup_context(ctx, inputs, output)
+            else:
+                output = cls.forward(ctx, *args, **kwargs)
+        single = not isinstance(output, tuple)
+        outputs = (output,) if single else output
+        if recording:
+            ctx._seq = next_sequence_nr()
+            record_position(ctx)
+        results = _attach_outputs(ctx, inputs, outputs, recording)
+        return results[0] if single else tuple(results)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. "
+            "Please use new-style autograd function with static forward method."
+        )
+
+
+def _with_defaults(
+    forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """All arguments of a call of forward, with its defaults; by position where they can be."""
+    code = getattr(forward, "__code__", None)
+    if code is not None and not kwargs and len(args) == code.co_argcount and not code.co_kwonlyargcount:
+        return args, kwargs
+    from inspect import signature
+
+    bound = signature(forward).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.args, bound.kwargs
+
+
+def _attach_outputs(
+    ctx: BackwardCFunction, arguments: tuple[Any, ...], outputs: tuple[Any, ...], recording: bool
+) -> list[Any]:
+    """Puts forward's tensors on the node, keeps what is to be saved, and returns what apply returns."""
+    inputs = [arguments[i] for i in ctx._positions]
+    for tensor in ctx.dirty_tensors:
+        _mark_written(ctx, tensor, inputs, outputs, recording)
+    fixed = {id(t) for t in ctx.non_differentiable}
+    results: list[Any] = []
+    metas = []
+    seen: dict[int, int] = {}
+    for o in outputs:
+        if not isinstance(o, TensorBase):
+            results.append(o)
+            continue
+        metas.append(make_meta(o._array.shape, o._array.dtype))
+        differentiable = recording and id(o) not in fixed and is_differentiable(o._array)
+        result = _attach_output(ctx, o, len(metas) - 1, inputs, differentiable, id(o) in seen)
+        seen.setdefault(id(o), len(metas) - 1)
+        results.append(result)
+    if recording:
+        set_metas(ctx, tuple(metas))
+        ctx._outputs = tuple([i for i, o in enumerate(outputs) if isinstance(o, TensorBase)])
+        ctx._n_outputs = len(outputs)
+        ctx._values = tuple([_saved(ctx, t, inputs, seen) for t in ctx.to_save])
+    for name in ("to_save", "dirty_tensors", "non_differentiable"):
+        ctx.__dict__.pop(name, None)  # the tensors themselves must not be kept: an output would hold its own node
+    return results
+
+
+def _mark_written(
+    ctx: BackwardCFunction, tensor: Any, inputs: list[Any], outputs: tuple[Any, ...], recording: bool
+) -> None:
+    """Checks that an input may be, and is properly, written in place; counts the write."""
+    if not any(tensor is o for o in outputs):
+        raise errors.dirty_not_returned()
+    if recording:
+        check_dirty(tensor)
+    if recording and tensor._is_view():
+        if len(outputs) > 1:
+            raise errors.dirty_view_of_many()
+        # The write's node becomes part of the base's, which takes the written input to be the first.
+        for i, t in enumerate(inputs):
+            if t is tensor:
+                inputs.insert(0, inputs.pop(i))
+                for name in ("_edges", "_positions"):
+                    order = list(getattr(ctx, name))
+                    order.insert(0, order.pop(i))
+                    setattr(ctx, name, tuple(order))
+    bump(tensor)
+
+
+def _attach_output(
+    ctx: BackwardCFunction, output: Any, nr: int, inputs: list[Any], differentiable: bool, again: bool
+) -> Any:
+    """One output of forward as apply returns it."""
+    if any(output is t for t in ctx.dirty_tensors):
+        if differentiable:
+            rebase_history(output, ctx, nr)
+        return output
+    if again or any(output is t for t in inputs) or output._grad_fn is not None or output._requires_grad:
+        # An input as it is, or a tensor with a history of its own: the result is another tensor of that memory.
+        source = output
+        counter = counter_of(source)
+        output = wrap(source._array)
+        output._counter = counter
+        if differentiable:
+            base = source if source._view is None else source._view.base
+            output._view = ViewInfo(base, (), counter.value, VIEW_IN_FUNCTION)
+    if differentiable:
+        output._grad_fn = ctx
+        output._output_nr = nr
+        output._requires_grad = True
+        if output._view is not None:
+            output._view.creation = VIEW_IN_FUNCTION
+    return output
+
+
+def _saved(ctx: BackwardCFunction, tensor: Any, inputs: list[Any], outputs: dict[int, int]) -> Any:
+    """How a tensor given to save_for_backward is kept: as an output or input of the node, or on its own."""
+    if tensor is None:
+        return None
+    if id(tensor) in outputs and not any(tensor is t for t in inputs):
+        return save(tensor, tensor._array, OUTPUT, outputs[id(tensor)])
+    for i, t in enumerate(inputs):
+        if t is tensor:
+            if id(tensor) in outputs:  # written in place and returned: its value is the output's
+                return save(tensor, tensor._array, OUTPUT, outputs[id(tensor)])
+            return save(tensor, tensor._array, INPUT, i)
+    return save(tensor, tensor._array, INPUT, len(ctx._edges))
+
+
+class _TwiceError(Node):
+    """The node of a result that must not be differentiated."""
+
+    def name(self) -> str:
+        return "Error"
+
+    def _run(self, cotangents: list, create_graph: bool) -> list:
+        raise errors.differentiated_twice()
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorates a backward that uses more than recorded operations: differentiating its result again is an error."""
+
+    @functools.wraps(backward)
+    def wrapper(ctx: Any, *grads: Any) -> Any:
+        with set_recording(False):
+            results = backward(ctx, *grads)
+        requires_grad = any(isinstance(g, TensorBase) and g.requires_grad for g in grads)
+        if not grad_enabled() or not requires_grad:
+            return results
+        single = not isinstance(results, tuple)
+        node = _TwiceError()
+        node._seq = next_sequence_nr()
+        node._edges = tuple([gradient_edge(g) for g in grads if isinstance(g, TensorBase) and g.requires_grad])
+        marked, metas = [], []
+        for r in (results,) if single else results:
+            if isinstance(r, TensorBase) and is_differentiable(r._array):
+                r = r.detach()
+                r._grad_fn, r._output_nr, r._requires_grad = node, len(metas), True
+                metas.append(meta_of(r))
+            marked.append(r)
+        set_metas(node, tuple(metas))
+        return marked[0] if single else tuple(marked)
+
+    return wrapper

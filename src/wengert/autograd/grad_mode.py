@@ -1,0 +1,182 @@
+"""Switching recording on and off: no_grad, enable_grad, set_grad_enabled, inference_mode.
+
+Each is a context manager and a decorator; the state is the calling thread's own.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from wengert.core.modes import INFERENCE, NO_GRAD, flags, grad_enabled, set_flags
+
+__all__ = [
+    "enable_grad",
+    "inference_mode",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]
+
+_CO_GENERATOR = 0x20
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations on this thread are recorded."""
+    return grad_enabled()
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is in inference mode."""
+    return (flags() & INFERENCE) != 0
+
+
+class _Mode:
+    """A context manager that changes the flags word and puts back what it found; usable as a decorator."""
+
+    def __init__(self) -> None:
+        self._before: list[int] = []  # a stack: one object may be entered again inside itself
+
+    def _changed(self, before: int) -> int:
+        raise NotImplementedError
+
+    def _fresh(self) -> _Mode:
+        """A new context manager of the same setting, for one call of a decorated function."""
+        return type(self)()
+
+    def __enter__(self) -> None:
+        before = flags()
+        self._before.append(before)
+        set_flags(self._changed(before))
+
+    def __exit__(self, *_: object) -> None:
+        set_flags(self._before.pop())
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_flags & _CO_GENERATOR:
+            return self._wrap_generator(function)
+
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            with self._fresh():
+                return function(*args, **kwargs)
+
+        return wrapper
+
+    def _wrap_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The mode holds while the generator runs, and not while it is suspended."""
+
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            with self._fresh():
+                generator = function(*args, **kwargs)
+            step: Callable[[], Any] = functools.partial(next, generator)
+            while True:
+                try:
+                    with self._fresh():
+                        value = step()
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    sent = yield value
+                except GeneratorExit:
+                    with self._fresh():
+                        generator.close()
+                    raise
+                except BaseException as error:
+                    step = functools.partial(generator.throw, error)
+                else:
+                    step = functools.partial(generator.send, sent)
+
+        return wrapper
+
+
+def _usable_bare(cls: type) -> Any:
+    """Lets @no_grad be written without parentheses."""
+
+    def make(self_cls: type, function: Any = None) -> Any:
+        mode = object.__new__(self_cls)
+        if function is None:
+            return mode
+        mode.__init__()  # type: ignore[misc]
+        return mode(function)
+
+    cls.__new__ = make  # type: ignore[assignment]
+    return cls
+
+
+@_usable_bare
+class no_grad(_Mode):
+    """Operations inside record nothing: their results require no gradient, whatever their inputs do.
+
+    >>> import wengert
+    >>> x = wengert.tensor([1.0], requires_grad=True)
+    >>> with wengert.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
+
+    def _changed(self, before: int) -> int:
+        return before | NO_GRAD
+
+
+@_usable_bare
+class enable_grad(_Mode):
+    """Operations inside are recorded, also within no_grad or set_grad_enabled(False)."""
+
+    def _changed(self, before: int) -> int:
+        return before & ~NO_GRAD
+
+
+class set_grad_enabled(_Mode):
+    """Switches recording on or off at once: for good as a plain call, until the end of the block in a with statement."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self.mode = bool(mode)
+        self._found = flags()
+        set_flags(self._changed(self._found))
+
+    def _changed(self, before: int) -> int:
+        return before & ~NO_GRAD if self.mode else before | NO_GRAD
+
+    def _fresh(self) -> _Mode:
+        return set_grad_enabled(self.mode)
+
+    def __repr__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
+
+    def __enter__(self) -> None:
+        # The call itself has switched already; leaving the block restores what the call found.
+        self._before.append(self._found if not self._before else flags())
+        set_flags(self._changed(flags()))
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        set_flags(self._found)  # as a decorator it acts in the calls, not at the definition
+        return super().__call__(function)
+
+
+class inference_mode(_Mode):
+    """As no_grad, and results carry no version counter and no view relation; they can never enter a recorded computation.
+
+    mode: whether to switch it on. inference_mode(False) inside inference mode gives ordinary tensors again.
+    """
+
+    def __new__(cls, mode: Any = True) -> Any:
+        if callable(mode):
+            return cls()(mode)
+        return super().__new__(cls)
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self.mode = mode
+
+    def _changed(self, before: int) -> int:
+        return before | INFERENCE | NO_GRAD if self.mode else before & ~(INFERENCE | NO_GRAD)
+
+    def _fresh(self) -> _Mode:
+        return inference_mode(self.mode)

@@ -1,0 +1,62 @@
+"""Variable, the wrapper of torch 0.1 to 0.3: today every tensor is one.
+
+Two imports of those days work: `from torch.autograd import Variable`, and `from torch.autograd import variable`, which gave a
+module then and a function later. So this module can be called.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+from wengert.core.tensor import TensorBase
+
+__all__ = ["Variable", "VariableMeta"]
+
+
+class VariableMeta(type):
+    """Makes every tensor an instance of Variable."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, TensorBase)
+
+
+class Variable(metaclass=VariableMeta):
+    """Variable(data, requires_grad=False): a tensor that shares data's memory and starts a history of its own.
+
+    Raises TypeError if data is no tensor, RuntimeError if gradients are asked for and data is of an integer dtype.
+
+    >>> import wengert
+    >>> from wengert.autograd import Variable
+    >>> a = Variable(wengert.ones(1), requires_grad=True)
+    >>> isinstance(a, Variable), isinstance(a, wengert.Tensor)
+    (True, True)
+    """
+
+    def __new__(cls, data: Any = None, requires_grad: bool = False) -> Any:
+        import wengert
+
+        if data is None:
+            data = wengert.empty(0)
+        if not isinstance(data, TensorBase):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        result = data.detach()
+        result.requires_grad = requires_grad
+        return result
+
+
+class _CallableModule(type(sys)):
+    """This module's own class."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """variable(data, ...): what tensor(data, ...) gives, under the name it had when Variable became Tensor."""
+        import wengert
+
+        warnings.warn(
+            "torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead", DeprecationWarning, stacklevel=2
+        )
+        return wengert.tensor(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _CallableModule

@@ -1,0 +1,3 @@
+"""Neural networks: functional holds the operations."""
+
+from wengert.nn import functional as functional

@@ -1,0 +1,112 @@
+"""The types of wengert.nn.functional.
+
+Written by `python -m wengert.ops.stub`: change the sources, not this file.
+"""
+
+# ruff: noqa
+
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str, type as _type
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, TypeAlias, overload
+
+import numpy as np
+
+from wengert import return_types as return_types
+from wengert.devices import device as _device
+from wengert.dtypes import dtype as _dtype
+from wengert.generator import Generator as Generator
+from wengert.sizes import Size as Size
+from wengert.tensor import Tensor as Tensor
+
+_Number: TypeAlias = _bool | _int | _float | _complex
+_Operand: TypeAlias = Tensor | np.ndarray[Any, Any] | np.generic | _Number
+_Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
+
+def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
+    """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first."""
+def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
+    """log(softmax(x)) over one dimension, exact also where softmax is close to 0 or 1. Arguments as in `softmax`."""
+def softmin(input: Tensor, dim: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None) -> Tensor:
+    """softmax(-input) over one dimension."""
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+    """x @ weight^T + bias: a fully connected layer. x: (..., n), weight: (m, n), bias: (m) or None; returns (..., m)."""
+def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None) -> Tensor:
+    """For each row pair of input1 (..., n) and input2 (..., m), its products with each matrix of weight (k, n, m): (..., k)."""
+def embedding(input: Tensor, weight: Any, padding_idx: Any = None, max_norm: Any = None, norm_type: _float = 2.0, scale_grad_by_freq: _bool = False, sparse: _bool = False) -> Tensor:
+    """Rows of weight. input: integers of any shape, weight: (n, m); returns input's shape + (m,)."""
+def one_hot(tensor: Tensor, num_classes: _int = -1, *, out: Tensor | None = None) -> Tensor:
+    """1 at each element's value along a new last dimension, else 0. tensor: int64, not negative; returns int64."""
+def dropout(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """input with each element set to 0 with probability p, the others divided by 1 - p; input itself if not training."""
+def dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with 2 dims."""
+def dropout2d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with 3 dims."""
+def dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+    """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with 4 dims."""
+def normalize(input: Tensor, p: _float = 2.0, dim: _int = 1, eps: _float = 1e-12, out: Tensor | None = None) -> Tensor:
+    """input divided by its p-norm over dim, or by eps where the norm is smaller. input: any shape, floating or complex."""
+def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
+    """x1 . x2 / (|x1| |x2|) over dim, each length at least eps. x1, x2: shapes that broadcast; floating."""
+def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enable: _bool = True) -> Tensor:
+    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dims."""
+def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, eps: _float | None = None) -> Tensor:
+    """input / sqrt(mean of squares + eps) * weight, over the last dims. eps: the dtype's epsilon unless given."""
+def leaky_relu(input: Tensor, negative_slope: _float = 0.01, inplace: _bool = False) -> Tensor:
+    """input where it is positive, negative_slope * input elsewhere. input: any shape, floating."""
+def elu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False) -> Tensor:
+    """input where it is positive, alpha (exp(input) - 1) elsewhere. input: any shape, floating."""
+def selu(input: Tensor, inplace: _bool = False) -> Tensor:
+    """1.0507 times `elu` with alpha 1.6733: the scale that keeps activations normalised. input: any shape, floating."""
+def celu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False) -> Tensor:
+    """input where it is positive, alpha (exp(input / alpha) - 1) elsewhere. input: any shape, floating."""
+def prelu(input: Tensor, weight: Any) -> Tensor:
+    """input where it is positive, weight * input elsewhere. input: any shape, floating."""
+def hardtanh(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0, inplace: _bool = False) -> Tensor:
+    """input cut off at min_val and max_val. input: any shape and real dtype. Raises ValueError for min_val > max_val."""
+def relu6(input: Tensor, inplace: _bool = False) -> Tensor:
+    """input cut off at 0 and 6. input: any shape and real dtype."""
+def threshold(input: Tensor, threshold: Any, value: _Operand, inplace: _bool = False) -> Tensor:
+    """input where it is above threshold, value elsewhere. input: any shape and real dtype."""
+def gelu(input: Tensor, approximate: _str = 'none') -> Tensor:
+    """input times the normal distribution's probability of being below it. input: any shape, floating."""
+def silu(input: Tensor, inplace: _bool = False) -> Tensor:
+    """input * sigmoid(input). input: any shape, floating or complex."""
+def mish(input: Tensor, inplace: _bool = False) -> Tensor:
+    """input * tanh(log(1 + exp(input))). input: any shape, floating."""
+def softplus(input: Tensor, beta: _Number = 1.0, threshold: _float = 20.0) -> Tensor:
+    """log(1 + exp(beta * input)) / beta; input itself where beta * input is above threshold. input: any shape, floating."""
+def logsigmoid(input: Tensor) -> Tensor:
+    """log(sigmoid(input)), exact for inputs of any size. input: any shape, floating."""
+def softsign(input: Tensor) -> Tensor:
+    """input / (1 + |input|). input: any shape, floating."""
+def tanhshrink(input: Tensor) -> Tensor:
+    """input - tanh(input). input: any shape, floating."""
+def glu(input: Tensor, dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
+    """The first half of x along dim, times the sigmoid of the second half. Raises RuntimeError for an odd size."""
+def hardswish(input: Tensor, inplace: _bool = False) -> Tensor:
+    """input * relu6(input + 3) / 6. input: any shape, floating."""
+def hardsigmoid(input: Tensor, inplace: _bool = False) -> Tensor:
+    """relu6(input + 3) / 6. input: any shape, floating."""
+def softshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
+    """input moved lambd towards 0, which it does not cross. input: any shape, floating."""
+def hardshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
+    """input where |input| > lambd, else 0. input: any shape, floating."""
+def mse_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', weight: Any = None) -> Tensor:
+    """(input - target)**2. input, target: floating, shapes that broadcast (different ones draw a warning)."""
+def l1_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', weight: Any = None) -> Tensor:
+    """|input - target|. input, target: floating or complex, shapes that broadcast (different ones draw a warning)."""
+def smooth_l1_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', beta: _Number = 1.0) -> Tensor:
+    """(input - target)**2 / (2 beta) where |input - target| < beta, else |input - target| - beta / 2; beta 0 is `l1_loss`."""
+def huber_loss(input: Tensor, target: Any, reduction: _str = 'mean', delta: _float = 1.0, weight: Any = None) -> Tensor:
+    """(input - target)**2 / 2 where |input - target| <= delta, else delta (|input - target| - delta / 2)."""
+def binary_cross_entropy(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """-(target log(input) + (1 - target) log(1 - input)), logarithms not below -100. input: in [0, 1], else RuntimeError."""
+def binary_cross_entropy_with_logits(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', pos_weight: Any = None) -> Tensor:
+    """`binary_cross_entropy` of sigmoid(input), exact for inputs of any size. target: of input's shape, else ValueError."""
+def kl_div(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', log_target: _bool = False) -> Tensor:
+    """target (log(target) - input), with input a log probability; exp(target) (target - input) if log_target."""
+def nll_loss(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, ignore_index: _int = -100, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """Negative log likelihood: minus the element of input, (n, classes, ...), that target, (n, ...), names."""
+def cross_entropy(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, ignore_index: _int = -100, reduce: Any = None, reduction: _str = 'mean', label_smoothing: _float = 0.0) -> Tensor:
+    """`nll_loss` of log_softmax(input): the usual loss of a classifier. input: (n, classes, ...) or (classes), floating."""

@@ -1,0 +1,431 @@
+"""Activation functions of neural networks. relu, sigmoid and tanh are among the pointwise operations."""
+
+from __future__ import annotations
+
+from math import pi, sqrt
+from typing import Any
+
+from wengert import errors
+from wengert.core.views import call_inplace
+from wengert.ops.dims import normalize_dim
+from wengert.ops.registry import OPS, composite, general, pointwise
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": (), "complex": False}
+_SQRT_HALF = sqrt(0.5)
+_INV_SQRT_2PI = 1.0 / sqrt(2.0 * pi)
+_SELU_ALPHA = 1.6732632423543772848170429916717
+_SELU_SCALE = 1.0507009873554804934193349852946
+
+
+def _activate(F: Any, name: str, input: Any, inplace: bool = False, /, **params: Any) -> Any:
+    """Runs an activation out of place, or into its input. Raises RuntimeError for an integer input."""
+    if inplace:
+        op: Any = OPS[name]
+        return call_inplace(op, (input,), {**op.defaults, **params})
+    return getattr(F, name)(input, **params)
+
+
+def _floating(name: str, x: Any) -> None:
+    if x.dtype.kind not in "fV":
+        raise errors.unsupported_dtype(name, x.dtype)
+
+
+# -- linear units ----------------------------------------------------------------------------------------------------------
+
+
+@composite(namespaces=("nn.functional",))
+def leaky_relu(F, input, negative_slope=0.01, inplace=False):
+    """input where it is positive, negative_slope * input elsewhere. input: any shape, floating.
+
+    Derivative: 1 or negative_slope; negative_slope at 0 and NaN."""
+    return _activate(F, "_leaky_relu", input, inplace, negative_slope=negative_slope)
+
+
+@pointwise(node="LeakyReluBackward0", **_PRIVATE)
+def _leaky_relu(xp, x, *, negative_slope=0.01):
+    """leaky_relu out of place."""
+    _floating("leaky_relu_cpu", x)
+    return xp.where(x > 0, x, x * negative_slope)
+
+
+@_leaky_relu.vjp("x")
+def _(F, ct, x, negative_slope):
+    return F.where(x > 0, ct, ct * negative_slope)
+
+
+@composite(namespaces=("nn.functional",))
+def elu(F, input, alpha=1.0, inplace=False):
+    """input where it is positive, alpha (exp(input) - 1) elsewhere. input: any shape, floating.
+
+    Derivative: 1 where positive, alpha exp(input) elsewhere, so alpha at 0."""
+    return _activate(F, "_elu", input, inplace, alpha=alpha)
+
+
+@composite(namespaces=("", "nn.functional"))
+def selu(F, input, inplace=False):
+    """1.0507 times `elu` with alpha 1.6733: the scale that keeps activations normalised. input: any shape, floating.
+
+    Derivative: 1.0507 times that of elu."""
+    return _activate(F, "_elu", input, inplace, alpha=_SELU_ALPHA, scale=_SELU_SCALE)
+
+
+@composite(namespaces=("", "nn.functional"))
+def celu(F, input, alpha=1.0, inplace=False):
+    """input where it is positive, alpha (exp(input / alpha) - 1) elsewhere. input: any shape, floating.
+
+    Derivative: 1 where positive, exp(input / alpha) elsewhere."""
+    return _activate(F, "_celu", input, inplace, alpha=alpha)
+
+
+@pointwise(node="EluBackward0", **_PRIVATE)
+def _elu(xp, x, *, alpha=1.0, scale=1.0):
+    """scale * elu(x): elu and selu in one."""
+    _floating("elu_cpu", x)
+    return xp.where(x <= 0, (alpha * scale) * xp.expm1(x), scale * x)
+
+
+@_elu.vjp("x")
+def _(F, ct, x, alpha, scale):
+    return F.where(x <= 0, ct * ((alpha * scale) * F.exp(x)), ct * scale)
+
+
+@pointwise(node="CeluBackward0", **_PRIVATE)
+def _celu(xp, x, *, alpha=1.0):
+    """celu out of place."""
+    _floating("celu_cpu", x)
+    return xp.where(x <= 0, alpha * xp.expm1(x / alpha), x)
+
+
+@_celu.vjp("x")
+def _(F, ct, x, alpha):
+    return F.where(x <= 0, ct * F.exp(x / alpha), ct)
+
+
+@composite(namespaces=("", "nn.functional"))
+def prelu(F, input, weight):
+    """input where it is positive, weight * input elsewhere. input: any shape, floating.
+
+    weight: one number, or one for each channel (dimension 1).
+
+    Derivative: 1 or weight in input (weight at 0); the sum of ct * input over the negative part in weight."""
+    if weight.ndim == 1 and input.ndim > 1:
+        weight = F.reshape(weight, shape=(-1,) + (1,) * (input.ndim - 2))
+    return F._prelu(input, weight)
+
+
+@pointwise(node="PreluKernelBackward0", **_PRIVATE)
+def _prelu(xp, x, weight):
+    """prelu with a weight that broadcasts."""
+    return xp.where(x > 0, x, x * weight)
+
+
+@_prelu.vjp("x")
+def _(F, ct, x, weight):
+    return F.where(x > 0, ct, ct * weight)
+
+
+@_prelu.vjp("weight")
+def _(F, ct, x):
+    return F.where(x > 0, 0.0, ct * x)
+
+
+@composite(namespaces=("nn.functional",))
+def hardtanh(F, input, min_val=-1.0, max_val=1.0, inplace=False):
+    """input cut off at min_val and max_val. input: any shape and real dtype. Raises ValueError for min_val > max_val.
+
+    Derivative: 1 between the bounds, 0 at them and outside."""
+    if min_val > max_val:
+        raise errors.reversed_bounds()
+    return _activate(F, "_hardtanh", input, inplace, min_val=min_val, max_val=max_val)
+
+
+@composite(namespaces=("nn.functional",))
+def relu6(F, input, inplace=False):
+    """input cut off at 0 and 6. input: any shape and real dtype.
+
+    Derivative: 1 between the bounds, 0 at them and outside."""
+    return _activate(F, "_hardtanh", input, inplace, min_val=0, max_val=6)
+
+
+@pointwise(node="HardtanhBackward0", **_PRIVATE)
+def _hardtanh(xp, x, *, min_val=-1.0, max_val=1.0):
+    """hardtanh out of place."""
+    if x.dtype.kind in "iu":
+        min_val, max_val = int(min_val), int(max_val)
+    return xp.minimum(xp.maximum(x, min_val), max_val)
+
+
+@_hardtanh.vjp("x")
+def _(F, ct, x, min_val, max_val):
+    return F.where((x <= min_val) | (x >= max_val), 0.0, ct)
+
+
+@composite(namespaces=("", "nn.functional"))
+def threshold(F, input, threshold, value, inplace=False):
+    """input where it is above threshold, value elsewhere. input: any shape and real dtype.
+
+    Derivative: 1 above threshold, 0 at it and below."""
+    return _activate(F, "_threshold", input, inplace, threshold=threshold, value=value)
+
+
+@pointwise(node="ThresholdBackward0", **_PRIVATE)
+def _threshold(xp, x, *, threshold=0.0, value=0.0):
+    """threshold out of place."""
+    return xp.where(x <= threshold, x.dtype.type(value), x)
+
+
+@_threshold.vjp("x")
+def _(F, ct, x, threshold):
+    return F.where(x <= threshold, 0.0, ct)
+
+
+# -- smooth units ----------------------------------------------------------------------------------------------------------
+
+
+@composite(namespaces=("nn.functional",))
+def gelu(F, input, approximate="none"):
+    """input times the normal distribution's probability of being below it. input: any shape, floating.
+
+    approximate: "tanh" for the formula with tanh in place of erf, else "none".
+
+    Derivative: Phi(x) + x phi(x), Phi and phi being the normal distribution and its density."""
+    if approximate not in ("none", "tanh"):
+        raise errors.approximate_argument()
+    return F._gelu_tanh(input) if approximate == "tanh" else F._gelu(input)
+
+
+@pointwise(node="GeluBackward0", **_PRIVATE)
+def _gelu(xp, x):
+    """gelu with erf."""
+    from scipy.special import erf
+
+    _floating("GeluKernelImpl", x)
+    return x * (0.5 * (1.0 + erf(x * _SQRT_HALF)))
+
+
+@_gelu.vjp("x")
+def _(F, ct, x):
+    below = 0.5 * (1.0 + F.erf(x * _SQRT_HALF))
+    return ct * (below + x * (_INV_SQRT_2PI * F.exp(-0.5 * (x * x))))
+
+
+_GELU_LINEAR = sqrt(2.0 / pi)
+_GELU_CUBIC = 0.044715
+
+
+@pointwise(node="GeluBackward0", **_PRIVATE)
+def _gelu_tanh(xp, x):
+    """gelu with tanh."""
+    _floating("GeluKernelImpl", x)
+    return (0.5 * x) * (1.0 + xp.tanh(_GELU_LINEAR * (x + _GELU_CUBIC * (x * x * x))))
+
+
+@_gelu_tanh.vjp("x")
+def _(F, ct, x):
+    bent = F.tanh(_GELU_LINEAR * (x + _GELU_CUBIC * (x * x * x)))
+    slope = _GELU_LINEAR * (1.0 + (3.0 * _GELU_CUBIC) * (x * x))
+    return ct * (0.5 * (1.0 + bent) + (0.5 * x) * (1.0 - bent * bent) * slope)
+
+
+@composite(namespaces=("nn.functional",))
+def silu(F, input, inplace=False):
+    """input * sigmoid(input). input: any shape, floating or complex.
+
+    Derivative: s (1 + x (1 - s)) with s = sigmoid(x)."""
+    return _activate(F, "_silu", input, inplace)
+
+
+@pointwise(node="SiluBackward0", method=False, namespaces=())
+def _silu(xp, x):
+    """silu out of place."""
+    if x.dtype.kind != "c":
+        _floating("silu_cpu", x)
+    return x / (1.0 + xp.exp(-x))
+
+
+@_silu.vjp("x")
+def _(F, ct, x):
+    s = F.sigmoid(x)
+    return ct * F.conj(s * (1.0 + x * (1.0 - s)))
+
+
+@composite(namespaces=("nn.functional",))
+def mish(F, input, inplace=False):
+    """input * tanh(log(1 + exp(input))). input: any shape, floating.
+
+    Derivative: t + x s (1 - t**2) with s = sigmoid(x), t = tanh(softplus(x))."""
+    return _activate(F, "_mish", input, inplace)
+
+
+@pointwise(node="MishBackward0", **_PRIVATE)
+def _mish(xp, x):
+    """mish out of place."""
+    _floating("mish_cpu", x)
+    return x * xp.tanh(xp.logaddexp(x, x.dtype.type(0)))
+
+
+@_mish.vjp("x")
+def _(F, ct, x):
+    bent = F.tanh(F._softplus(x))
+    return ct * (bent + x * F.sigmoid(x) * (1.0 - bent * bent))
+
+
+@composite(namespaces=("nn.functional",))
+def softplus(F, input, beta=1.0, threshold=20.0):
+    """log(1 + exp(beta * input)) / beta; input itself where beta * input is above threshold. input: any shape, floating.
+
+    Derivative: sigmoid(beta * input); 1 above the threshold."""
+    return F._softplus(input, beta=beta, threshold=threshold)
+
+
+@pointwise(node="SoftplusBackward0", **_PRIVATE)
+def _softplus(xp, x, *, beta=1.0, threshold=20.0):
+    """softplus."""
+    _floating("softplus_cpu", x)
+    bent = beta * x
+    return xp.where(bent > threshold, x, xp.log1p(xp.exp(bent)) / beta)
+
+
+@_softplus.vjp("x")
+def _(F, ct, x, beta, threshold):
+    bent = beta * x
+    return F.where(bent > threshold, ct, ct * F.sigmoid(bent))
+
+
+@composite(namespaces=("nn.functional",))
+def logsigmoid(F, input):
+    """log(sigmoid(input)), exact for inputs of any size. input: any shape, floating.
+
+    Derivative: sigmoid(-input)."""
+    return F._log_sigmoid(input)
+
+
+@pointwise(node="LogSigmoidBackward0", **_PRIVATE)
+def _log_sigmoid(xp, x):
+    """logsigmoid."""
+    _floating("log_sigmoid_cpu", x)
+    return xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.absolute(x)))
+
+
+@_log_sigmoid.vjp("x")
+def _(F, ct, x):
+    return ct * F.sigmoid(-x)
+
+
+@composite(namespaces=("nn.functional",))
+def softsign(F, input):
+    """input / (1 + |input|). input: any shape, floating.
+
+    Derivative: 1 / (1 + |x|)**2."""
+    return input / (F.abs(input) + 1)
+
+
+@composite(namespaces=("nn.functional",))
+def tanhshrink(F, input):
+    """input - tanh(input). input: any shape, floating.
+
+    Derivative: tanh(x)**2."""
+    return input - F.tanh(input)
+
+
+@general(method=False, namespaces=("nn.functional",), complex=False)
+def glu(xp, x, *, dim=-1):
+    """The first half of x along dim, times the sigmoid of the second half. Raises RuntimeError for an odd size.
+
+    Derivative: the sigmoid in the first half; in the second, the first times s (1 - s)."""
+    _floating("glu_cpu", x)
+    dim = normalize_dim(dim, x.ndim)
+    if x.ndim == 0 or x.shape[dim] % 2:
+        raise errors.halving(dim, x.shape[dim] if x.ndim else 1)
+    first, second = xp.split(x, 2, axis=dim)
+    return first / (1.0 + xp.exp(-second))
+
+
+@glu.vjp("x")
+def _(F, ct, x, dim):
+    half = x.shape[dim] // 2
+    gate = F.sigmoid(F.narrow(x, dim, half, half))
+    return F.cat([ct * gate, ct * F.narrow(x, dim, 0, half) * (gate * (1.0 - gate))], dim=dim)
+
+
+# -- piecewise units -------------------------------------------------------------------------------------------------------
+
+
+@composite(namespaces=("nn.functional",))
+def hardswish(F, input, inplace=False):
+    """input * relu6(input + 3) / 6. input: any shape, floating.
+
+    Derivative: 0 up to -3, x / 3 + 1 / 2 between, 1 from 3."""
+    return _activate(F, "_hardswish", input, inplace)
+
+
+@pointwise(node="HardswishBackward0", **_PRIVATE)
+def _hardswish(xp, x):
+    """hardswish out of place."""
+    _floating("hardswish_cpu", x)
+    return x * xp.minimum(xp.maximum(x + 3, 0), 6) / 6
+
+
+@_hardswish.vjp("x")
+def _(F, ct, x):
+    return F.where(x <= -3, 0.0, F.where(x < 3, ct * (x / 3 + 0.5), ct))
+
+
+@composite(namespaces=("nn.functional",))
+def hardsigmoid(F, input, inplace=False):
+    """relu6(input + 3) / 6. input: any shape, floating.
+
+    Derivative: 1 / 6 between -3 and 3, 0 at them and outside."""
+    return _activate(F, "_hardsigmoid", input, inplace)
+
+
+@pointwise(node="HardsigmoidBackward0", **_PRIVATE)
+def _hardsigmoid(xp, x):
+    """hardsigmoid out of place."""
+    _floating("hardsigmoid_cpu", x)
+    return xp.minimum(xp.maximum(x + 3, 0), 6) / 6
+
+
+@_hardsigmoid.vjp("x")
+def _(F, ct, x):
+    return F.where((x > -3) & (x < 3), ct / 6, 0.0)
+
+
+@composite(namespaces=("nn.functional",))
+def softshrink(F, input, lambd=0.5):
+    """input moved lambd towards 0, which it does not cross. input: any shape, floating.
+
+    Derivative: 1 where |x| > lambd, else 0."""
+    return F._softshrink(input, lambd=lambd)
+
+
+@pointwise(node="SoftshrinkBackward0", **_PRIVATE)
+def _softshrink(xp, x, *, lambd=0.5):
+    """softshrink."""
+    _floating("softshrink_cpu", x)
+    return xp.where(x > lambd, x - lambd, xp.where(x < -lambd, x + lambd, x * 0))
+
+
+@_softshrink.vjp("x")
+def _(F, ct, x, lambd):
+    return F.where((x >= -lambd) & (x <= lambd), 0.0, ct)
+
+
+@composite(namespaces=("nn.functional",))
+def hardshrink(F, input, lambd=0.5):
+    """input where |input| > lambd, else 0. input: any shape, floating.
+
+    Derivative: 1 where |x| > lambd, else 0."""
+    return F._hardshrink(input, lambd=lambd)
+
+
+@pointwise(node="HardshrinkBackward0", **_PRIVATE)
+def _hardshrink(xp, x, *, lambd=0.5):
+    """hardshrink."""
+    _floating("hardshrink_cpu", x)
+    return xp.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
+
+
+@_hardshrink.vjp("x")
+def _(F, ct, x, lambd):
+    return F.where((x >= -lambd) & (x <= lambd), 0.0, ct)

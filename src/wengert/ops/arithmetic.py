@@ -1,0 +1,638 @@
+"""Arithmetic of two and three operands: sums, products, quotients, powers, and functions made of them."""
+
+from __future__ import annotations
+
+import cmath
+import math
+
+import numpy as np
+
+from wengert import errors
+from wengert.core.tensor import TensorBase
+from wengert.core.views import call_inplace
+from wengert.ops.registry import INT_TO_FLOAT, alias, composite, nondifferentiable, plain, pointwise
+from wengert.ops.values import is_complex, is_number, kind_of
+
+_PRIVATE = {"method": False, "namespaces": ()}
+_ZERO_DIVISION = "ZeroDivisionError"  # torch's whole message for an integer division by zero
+_INTEGER_ADDCDIV = (
+    "Integer division with addcdiv is no longer supported. Hint: for a true division use input + value * tensor1 / "
+    "tensor2, for one that rounds towards zero input + value * torch.div(tensor1, tensor2, rounding_mode='trunc')."
+)
+_INTEGER_POWER = "Integers to negative integer powers are not allowed."
+
+# -- sums and differences ----------------------------------------------------------------------------------------------
+
+
+@pointwise(inplace=True, operator="add")
+def add(xp, x, y, *, alpha=1):
+    """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype. alpha: a number, an int for integers.
+
+    Derivative: 1 in x, alpha in y."""
+    return xp.add(x, y) if alpha == 1 else xp.add(x, _scaled(x, y, alpha))
+
+
+@add.vjp("x")
+def _(F, ct):
+    return ct
+
+
+@add.vjp("y")
+def _(F, ct, alpha):
+    return ct if alpha == 1 else ct * F.conj(alpha)
+
+
+def _scaled(x, y, alpha):
+    """alpha * y. Raises RuntimeError where alpha is of a higher category than the operands."""
+    kind = x.dtype.kind
+    if kind in "biu":
+        if isinstance(alpha, (float, complex)):
+            raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+        if isinstance(alpha, bool) and kind != "b":
+            raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    elif isinstance(alpha, complex) and kind != "c":
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
+    return y & bool(alpha) if kind == "b" else y * alpha
+
+
+def _refuse_bool(operands):
+    kinds = ["b" if isinstance(x, bool) else kind_of(x) for x in operands]
+    if "b" in kinds:
+        raise errors.bool_subtraction(both=kinds == ["b", "b"])
+
+
+@pointwise(inplace=True, operator="sub", check=_refuse_bool)
+def sub(xp, x, y, *, alpha=1):
+    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools.
+
+    Derivative: 1 in x, -alpha in y."""
+    return xp.subtract(x, y) if alpha == 1 else xp.subtract(x, _scaled(x, y, alpha))
+
+
+@sub.vjp("x")
+def _(F, ct):
+    return ct
+
+
+@sub.vjp("y")
+def _(F, ct, alpha):
+    return -ct if alpha == 1 else ct * F.conj(-alpha)
+
+
+@pointwise(
+    operator="__rsub__",
+    method=False,
+    check=_refuse_bool,
+    node=lambda inputs, params: "RsubBackward0" if isinstance(inputs[1], TensorBase) else "RsubBackward1",
+)
+def rsub(xp, x, y, *, alpha=1):
+    """y - alpha * x: `sub` with the operands exchanged.
+
+    Derivative: -alpha in x, 1 in y."""
+    return xp.subtract(y, x if alpha == 1 else _scaled(x, x, alpha))
+
+
+@rsub.vjp("x")
+def _(F, ct, alpha):
+    return -ct if alpha == 1 else ct * F.conj(-alpha)
+
+
+@rsub.vjp("y")
+def _(F, ct):
+    return ct
+
+
+# -- products and quotients --------------------------------------------------------------------------------------------
+
+
+@pointwise(inplace=True, operator="mul")
+def mul(xp, x, y):
+    """x * y, with broadcasting. x, y: tensors or numbers of any dtype.
+
+    Derivative: y in x, x in y."""
+    return xp.multiply(x, y)
+
+
+@mul.vjp("x")
+def _(F, ct, y):
+    return ct * F.conj(y)
+
+
+@mul.vjp("y")
+def _(F, ct, x):
+    return ct * F.conj(x)
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace="_div_", operator="truediv", **_PRIVATE)
+def _div(xp, x, y):
+    """x / y, with broadcasting: what div does without rounding_mode.
+
+    Derivative: 1 / y in x, -x / y**2 in y."""
+    return xp.true_divide(x, y)
+
+
+@_div.vjp("x")
+def _(F, ct, y):
+    return ct / F.conj(y)
+
+
+@_div.vjp("y")
+def _(F, ct, y, out):
+    return -ct * F.conj(out / y)
+
+
+@pointwise(node="DivBackward2", inplace="_div_rounded_", complex=False, **_PRIVATE)
+def _div_rounded(xp, x, y, *, rounding_mode):
+    """x / y rounded to an integer, in the operands' own dtype: what div does with rounding_mode.
+
+    Derivative: 0."""
+    if rounding_mode == "floor":
+        return _floor_divide(xp, x, y)
+    if rounding_mode != "trunc":
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
+        )
+    if kind_of(x) not in ("i", "u"):
+        return xp.trunc(xp.true_divide(x, y))
+    quotient = _floor_divide(xp, x, y)
+    return quotient + ((quotient * y != x) & ((x < 0) != (y < 0)))
+
+
+@_div_rounded.vjp("x")
+def _(F, ct):
+    return F._zeros(ct)
+
+
+@_div_rounded.vjp("y")
+def _(F, ct):
+    return F._zeros(ct)
+
+
+def _floor_divide(xp, x, y):
+    _check_divisor(xp, y, "floor_divide")
+    return xp.floor_divide(x, y)
+
+
+def _check_divisor(xp, y, op):
+    """Raises RuntimeError for bools, and for a zero among integer divisors."""
+    kind = kind_of(y)
+    if kind == "b":
+        raise errors.unsupported_dtype(op, y.dtype)
+    if kind in ("i", "u") and not xp.all(y):
+        raise RuntimeError(_ZERO_DIVISION)
+
+
+@plain(method=True)
+def div(input, other, *, rounding_mode=None, out=None):
+    """input / other, with broadcasting. input, other: tensors or numbers; integers give the default float dtype.
+
+    rounding_mode: None; "floor" rounds the quotient down, as Python's //; "trunc" rounds it towards zero, as C does.
+    With either, integers give integers, and RuntimeError is raised for an integer division by zero.
+
+    Derivative: 1 / other in input, -input / other**2 in other; 0 with a rounding_mode.
+
+    >>> import wengert
+    >>> wengert.div(wengert.tensor([-7, 7]), 2), wengert.div(wengert.tensor([-7, 7]), 2, rounding_mode="floor")
+    (tensor([-3.5000,  3.5000]), tensor([-4,  3]))
+    """
+    if rounding_mode is None:
+        return _div.function(input, other) if out is None else _div.function(input, other, out=out)
+    return _div_rounded.function(input, other, rounding_mode=rounding_mode, out=out)
+
+
+@plain(name="div_", method=True, namespaces=())
+def div_(self, other, *, rounding_mode=None):
+    """In-place form of div."""
+    if rounding_mode is None:
+        return call_inplace(_div, (self, other), None)
+    return call_inplace(_div_rounded, (self, other), {"rounding_mode": rounding_mode})
+
+
+@pointwise(inplace=True, operator="floordiv", complex=False)
+def floor_divide(xp, x, y):
+    """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for integers over zero.
+
+    Derivative: 0."""
+    return _floor_divide(xp, x, y)
+
+
+@floor_divide.vjp("x")
+def _(F, ct):
+    return F._zeros(ct)
+
+
+@floor_divide.vjp("y")
+def _(F, ct):
+    return F._zeros(ct)
+
+
+def _numbered(name):
+    """A node's name: 1 where the second operand is a tensor, 0 where it is a number."""
+    return lambda inputs, params: f"{name}Backward{int(isinstance(inputs[1], TensorBase))}"
+
+
+@pointwise(inplace=True, operator="mod", complex=False, node=_numbered("Remainder"))
+def remainder(xp, x, y):
+    """x - y * floor(x / y), which has the sign of y: Python's %. Raises RuntimeError for an integer division by zero.
+
+    Derivative: 1 in x, -floor(x / y) in y."""
+    _check_divisor(xp, y, "remainder")
+    return xp.remainder(x, y)
+
+
+@remainder.vjp("x")
+def _(F, ct):
+    return ct
+
+
+@remainder.vjp("y")
+def _(F, ct, x, y):
+    return -ct * F.floor_divide(x, y)
+
+
+@pointwise(inplace=True, complex=False, node=_numbered("Fmod"))
+def fmod(xp, x, y):
+    """x - y * trunc(x / y), which has the sign of x: C's fmod. Raises RuntimeError for an integer division by zero.
+
+    Derivative: 1 in x, -trunc(x / y) in y."""
+    _check_divisor(xp, y, "fmod")
+    return xp.fmod(x, y)
+
+
+@fmod.vjp("x")
+def _(F, ct):
+    return ct
+
+
+@fmod.vjp("y")
+def _(F, ct, x, y):
+    return -ct * F.trunc(x / y)
+
+
+# -- powers ------------------------------------------------------------------------------------------------------------
+
+
+def _refuse_negative_power(operands):
+    x, exponent = operands
+    if isinstance(exponent, int) and exponent < 0 and kind_of(x) in ("i", "u"):
+        raise RuntimeError(_INTEGER_POWER)
+
+
+def _pow_node(inputs, params):
+    if isinstance(inputs[1], TensorBase):
+        return "PowBackward1" if isinstance(inputs[0], TensorBase) else "PowBackward2"
+    return "PowBackward0"
+
+
+@pointwise(inplace=True, operator="pow", domain=(0.2, 2.0), node=_pow_node, check=_refuse_negative_power)
+def pow(xp, x, exponent):
+    """x ** exponent, with broadcasting. x, exponent: tensors or numbers.
+
+    Integers to a negative integer number raise RuntimeError; where the exponent is a tensor with dimensions they give
+    what division of integers would, 0 for all bases but 1 and -1.
+
+    Derivative: exponent * x**(exponent - 1) in x, 0 where the exponent is 0; x**exponent * log(x) in the exponent, 0
+    where x is 0 and the exponent is not negative."""
+    if is_number(exponent):
+        # Of these NumPy's power is slow, or (a square root) exact only in its own function; ndarray ** has the others.
+        if exponent == 3:
+            return x * x * x
+        if exponent == 4:
+            x = xp.square(x)
+            return xp.square(x)
+        if exponent == -2:
+            return xp.reciprocal(xp.square(x))
+        if exponent == -0.5:
+            return xp.reciprocal(xp.sqrt(x))
+    elif exponent.dtype.kind in "biu":
+        return _integer_power(xp, x, exponent)
+    elif exponent.ndim == 0:
+        return pow.forward(xp, x, exponent.item())
+    return x**exponent
+
+
+def _integer_power(xp, x, exponent):
+    if exponent.dtype.kind == "b":
+        raise errors.unsupported_dtype("pow", exponent.dtype)
+    negative = exponent < 0
+    if not xp.any(negative):
+        return xp.power(x, exponent)
+    if exponent.ndim == 0:
+        raise RuntimeError(_INTEGER_POWER)
+    sign = xp.where(exponent & 1, x, 1)
+    inverse = xp.where((x == 1) | (x == -1), sign, 0)
+    return xp.where(negative, inverse, xp.power(x, xp.where(negative, 0, exponent))).astype(x.dtype)
+
+
+@pow.vjp("x")
+def _(F, ct, x, exponent):
+    if isinstance(exponent, np.ndarray) and exponent.ndim == 0:
+        exponent = exponent.item()
+    if is_number(exponent):
+        if exponent == 0:
+            return F._zeros(ct)
+        if exponent == 2:
+            return ct * F.conj(2 * x)
+        return ct * F.conj(exponent * F.pow(x, exponent - 1))
+    return F._zero_where(ct * F.conj(exponent * x ** (exponent - 1)), exponent == 0)
+
+
+@pow.vjp("exponent")
+def _(F, ct, x, exponent, out):
+    if is_number(x) and x != 0:
+        return ct * F.conj(out * (cmath.log(x) if is_complex(x) or is_complex(exponent) else _log(F, x)))
+    ct = ct * F.conj(out * _log(F, x))
+    return F._zero_where(ct, (x == 0) & (F.real(exponent) >= 0))
+
+
+def _log(F, x):
+    """The logarithm of a tensor, an array or a real number (as a Python float: NumPy's would be a float64)."""
+    if not is_number(x):
+        return F.log(x)
+    return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
+
+
+@composite(method=True)
+def float_power(F, input, exponent):
+    """input ** exponent, computed in float64, or in complex128 if either is complex.
+
+    Derivative: as of pow."""
+    dtype = np.dtype(np.complex128 if is_complex(input) or is_complex(exponent) else np.float64)
+    operands = [dtype.type(x).item() if is_number(x) else F.cast(x, dtype=dtype) for x in (input, exponent)]
+    return F.pow(*operands)
+
+
+# -- three operands ----------------------------------------------------------------------------------------------------
+
+
+@pointwise(inplace=True)
+def addcmul(xp, x, tensor1, tensor2, *, value=1):
+    """x + value * tensor1 * tensor2, with broadcasting. value: a number.
+
+    Derivative: 1 in x, value * tensor2 in tensor1, value * tensor1 in tensor2."""
+    if x.dtype.kind == "b":
+        raise errors.unsupported_dtype("addcmul", x.dtype)
+    product = xp.multiply(tensor1, tensor2)
+    return xp.add(x, product if value == 1 else product * value)
+
+
+@addcmul.vjp("x")
+def _(F, ct):
+    return ct
+
+
+@addcmul.vjp("tensor1")
+def _(F, ct, tensor2, value):
+    return ct * F.conj(tensor2 if value == 1 else tensor2 * value)
+
+
+@addcmul.vjp("tensor2")
+def _(F, ct, tensor1, value):
+    return ct * F.conj(tensor1 if value == 1 else tensor1 * value)
+
+
+def _refuse_integer_division(operands):
+    if all(isinstance(x, int) or kind_of(x) in ("b", "i", "u") for x in operands[1:]):
+        raise RuntimeError(_INTEGER_ADDCDIV)
+
+
+@pointwise(inplace=True, check=_refuse_integer_division)
+def addcdiv(xp, x, tensor1, tensor2, *, value=1):
+    """x + value * tensor1 / tensor2, with broadcasting. value: a number. Raises RuntimeError where both are integers.
+
+    Derivative: 1 in x, value / tensor2 in tensor1, -value * tensor1 / tensor2**2 in tensor2."""
+    if x.dtype.kind in "biu":
+        raise RuntimeError(_INTEGER_ADDCDIV)
+    quotient = xp.true_divide(tensor1, tensor2)
+    return xp.add(x, quotient if value == 1 else quotient * value)
+
+
+@addcdiv.vjp("x")
+def _(F, ct):
+    return ct
+
+
+@addcdiv.vjp("tensor1")
+def _(F, ct, tensor2, value):
+    return ct * F.conj(value / tensor2)
+
+
+@addcdiv.vjp("tensor2")
+def _(F, ct, tensor1, tensor2, value):
+    return -ct * F.conj(value * tensor1 / (tensor2 * tensor2))
+
+
+@pointwise(
+    inplace=True,
+    node=lambda inputs, params: "LerpBackward1" if isinstance(inputs[2], TensorBase) else "LerpBackward0",
+)
+def lerp(xp, x, end, weight):
+    """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor.
+
+    Derivative: 1 - weight in x, weight in end, end - x in weight."""
+    if x.dtype.kind in "biu":
+        raise errors.unsupported_dtype("lerp", x.dtype)
+    span = end - x
+    if weight.ndim == 0:
+        return x + weight * span if abs(weight) < 0.5 else end - (1 - weight) * span
+    return xp.where(xp.abs(weight) < 0.5, x + weight * span, end - (1 - weight) * span)
+
+
+@lerp.vjp("x")
+def _(F, ct, weight):
+    return ct * F.conj(1 - weight)
+
+
+@lerp.vjp("end")
+def _(F, ct, weight):
+    return ct * F.conj(weight)
+
+
+@lerp.vjp("weight")
+def _(F, ct, x, end):
+    return ct * F.conj(end - x)
+
+
+# -- functions of two numbers ------------------------------------------------------------------------------------------
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False)
+def atan2(xp, x, y):
+    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa.
+
+    Derivative: y / (x**2 + y**2) in x, -x / (x**2 + y**2) in y, 0 at the origin."""
+    return xp.arctan2(x, y)
+
+
+@atan2.vjp("x")
+def _(F, ct, x, y):
+    return ct * y * _reciprocal_square(F, x, y)
+
+
+@atan2.vjp("y")
+def _(F, ct, x, y):
+    return -ct * x * _reciprocal_square(F, x, y)
+
+
+def _reciprocal_square(F, x, y):
+    """1 / (x**2 + y**2), 0 at the origin."""
+    square = x * x + y * y
+    return F._zero_where(1 / square, square == 0)
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False)
+def hypot(xp, x, y):
+    """sqrt(x**2 + y**2), without overflow on the way.
+
+    Derivative: x / out in x, y / out in y; NaN at the origin."""
+    return xp.hypot(x, y)
+
+
+@hypot.vjp("x")
+def _(F, ct, x, out):
+    return ct * (x / out)
+
+
+@hypot.vjp("y")
+def _(F, ct, y, out):
+    return ct * (y / out)
+
+
+@pointwise(promote=INT_TO_FLOAT, complex=False)
+def logaddexp(xp, x, y):
+    """log(exp(x) + exp(y)), without overflow on the way.
+
+    Derivative: sigmoid(x - y) in x, sigmoid(y - x) in y."""
+    return xp.logaddexp(x, y)
+
+
+@logaddexp.vjp("x")
+def _(F, ct, x, y):
+    return ct / (1 + F.exp(y - x))
+
+
+@logaddexp.vjp("y")
+def _(F, ct, x, y):
+    return ct / (1 + F.exp(x - y))
+
+
+@pointwise(promote=INT_TO_FLOAT, complex=False)
+def logaddexp2(xp, x, y):
+    """log2(2**x + 2**y), without overflow on the way.
+
+    Derivative: 1 / (1 + 2**(y - x)) in x, 1 / (1 + 2**(x - y)) in y."""
+    return xp.logaddexp2(x, y)
+
+
+@logaddexp2.vjp("x")
+def _(F, ct, x, y):
+    return ct / (1 + F.exp2(y - x))
+
+
+@logaddexp2.vjp("y")
+def _(F, ct, x, y):
+    return ct / (1 + F.exp2(x - y))
+
+
+def _xlogy_node(inputs, params):
+    if isinstance(inputs[1], TensorBase):
+        return "XlogyBackward0" if isinstance(inputs[0], TensorBase) else "XlogyBackward1"
+    return "XlogyBackward2"
+
+
+@pointwise(
+    promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(0.2, 3.0), node=_xlogy_node, namespaces=("", "special")
+)
+def xlogy(xp, x, y):
+    """x * log(y), and 0 where x is 0, unless y is NaN.
+
+    Derivative: log(y) in x, 0 where x is 0 and y is not positive; x / y in y."""
+    product = xp.asarray(x * _log(xp, y))
+    xp.copyto(product, 0, where=(x == 0) & (y == y))
+    return product
+
+
+@xlogy.vjp("x")
+def _(F, ct, x, y):
+    return F._zero_where(ct * _log(F, y), (x == 0) & (y <= 0))
+
+
+@xlogy.vjp("y")
+def _(F, ct, x, y):
+    return ct * (x / y)
+
+
+@pointwise(
+    promote=INT_TO_FLOAT,
+    inplace=True,
+    complex=False,
+    node=lambda inputs, params: "CopysignBackward0" if isinstance(inputs[1], TensorBase) else "CopysignBackward1",
+)
+def copysign(xp, x, y):
+    """The magnitude of x with the sign of y; that of a zero counts.
+
+    Derivative: the ratio of output and x, 1 or -1, in x, 0 where x is 0; 0 in y."""
+    return xp.copysign(x, y)
+
+
+@copysign.vjp("x")
+def _(F, ct, x, out):
+    return F._zero_where(ct * (out / x), x == 0)
+
+
+@copysign.vjp("y")
+def _(F, ct):
+    return F._zeros(ct)
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False)
+def ldexp(xp, x, y):
+    """x * 2**y, with broadcasting.
+
+    Derivative: 2**y in x, log(2) * out in y."""
+    return x * 2.0**y
+
+
+@ldexp.vjp("x")
+def _(F, ct, y):
+    return ct * 2.0**y
+
+
+@ldexp.vjp("y")
+def _(F, ct, out):
+    return ct * out * math.log(2.0)
+
+
+@nondifferentiable(inplace=True, complex=False)
+def heaviside(xp, x, values):
+    """0 where x is negative, 1 where it is positive, values where it is 0."""
+    return xp.where(x == 0, values, x > 0).astype(x.dtype)
+
+
+@nondifferentiable(inplace=True, complex=False)
+def nextafter(xp, x, y):
+    """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
+    if x.dtype.kind in "biu":
+        raise errors.unsupported_dtype("nextafter", x.dtype)
+    return xp.nextafter(x, y)
+
+
+@nondifferentiable(inplace=True, complex=False)
+def gcd(xp, x, y):
+    """The greatest common divisor of integers."""
+    return xp.gcd(x, y)
+
+
+@nondifferentiable(inplace=True, complex=False)
+def lcm(xp, x, y):
+    """The least common multiple of integers."""
+    return xp.lcm(x, y)
+
+
+alias("subtract", sub)
+alias("multiply", mul)
+alias("divide", div)
+alias("true_divide", div)
+alias("divide_", div_)
+alias("true_divide_", div_)
+alias("arctan2", atan2)

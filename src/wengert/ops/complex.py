@@ -1,0 +1,199 @@
+"""Complex numbers: their parts, conjugates and angles, and making them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from wengert import errors
+from wengert.ops.faces import conj_of
+from wengert.ops.registry import INT_TO_FLOAT, NONE, composite, general, nondifferentiable, pointwise, view
+from wengert.ops.values import is_complex, is_number
+
+_PRIVATE = {"method": False, "namespaces": ()}
+
+
+@pointwise(node="ConjBackward0", **_PRIVATE)
+def _conj(xp, x):
+    """The complex conjugate of a complex x.
+
+    Derivative: the cotangent's conjugate."""
+    return xp.conjugate(x)
+
+
+@_conj.vjp("x")
+def _(F, ct):
+    return F.conj(ct)
+
+
+@composite(method=True, array=conj_of)
+def conj(F, input):
+    """The complex conjugate of each element; of a real tensor the tensor itself. A copy, where torch has a view.
+
+    Derivative: the cotangent's conjugate."""
+    if is_number(input) or isinstance(input, np.ndarray):
+        return conj_of(input)
+    return _conj.function(input) if is_complex(input) else input
+
+
+@composite(method=True)
+def resolve_conj(F, input):
+    """The tensor itself: conjugates are never left for later here.
+
+    Derivative: 1."""
+    return _itself(input)
+
+
+@composite(method=True)
+def resolve_neg(F, input):
+    """The tensor itself: negation is never left for later here.
+
+    Derivative: 1."""
+    return _itself(input)
+
+
+def _itself(input):
+    input.dtype  # noqa: B018 (what is no tensor has none, which makes the error)
+    return input
+
+
+@pointwise(inplace="conj_physical_", **_PRIVATE)
+def _conj_physical(xp, x):
+    """The complex conjugate, which for real x is x.
+
+    Derivative: the cotangent's conjugate."""
+    return xp.conjugate(x)
+
+
+@_conj_physical.vjp("x")
+def _(F, ct):
+    return F.conj(ct)
+
+
+@composite(method=True, array=conj_of)
+def conj_physical(F, input):
+    """The complex conjugate of each element; of a real tensor the tensor itself. The same as conj.
+
+    Derivative: the cotangent's conjugate."""
+    return _conj_physical.function(input) if is_complex(input) else input
+
+
+@view(node="SelectBackward0", promote=NONE, **_PRIVATE)
+def _real(xp, x):
+    """The real part of a complex x, in x's memory.
+
+    Derivative: the cotangent as the real part."""
+    return x.real
+
+
+@_real.vjp("x")
+def _(F, ct):
+    return ct
+
+
+@composite(array=np.real)
+def real(F, input):
+    """The real parts, in the tensor's own memory; of a real tensor the tensor itself.
+
+    Derivative: the cotangent as the real part, 0 as the imaginary one."""
+    if is_number(input):
+        return input.real
+    return _real.function(input) if is_complex(input) else input
+
+
+@view(node="SelectBackward0", promote=NONE, **_PRIVATE)
+def _imag(xp, x):
+    """The imaginary part of a complex x, in x's memory.
+
+    Derivative: the cotangent as the imaginary part."""
+    return x.imag
+
+
+@_imag.vjp("x")
+def _(F, ct):
+    return ct * 1j
+
+
+@composite(array=np.imag)
+def imag(F, input):
+    """The imaginary parts, in the tensor's own memory. Raises RuntimeError for a real tensor.
+
+    Derivative: the cotangent as the imaginary part, 0 as the real one."""
+    if not is_complex(input):
+        raise errors.UnsupportedDtypeError("imag is not implemented for tensors with non-complex dtypes.")
+    return F._imag(input)
+
+
+@pointwise(promote=INT_TO_FLOAT)
+def angle(xp, x):
+    """The angle of each complex number in radians, from -pi to pi; of a real one 0, or pi where it is negative.
+
+    Derivative: 1j * x / abs(x)**2, 0 at 0; 0 for real x."""
+    if x.dtype.kind == "c":
+        return xp.arctan2(x.imag, x.real)
+    return xp.where(x != x, x, xp.where(x < 0, math.pi, 0.0)).astype(x.dtype, copy=False)
+
+
+@angle.vjp("x")
+def _(F, ct, x):
+    if not is_complex(x):
+        return F._zeros(ct)
+    magnitude = F.abs(x)
+    return F._zero_where(ct * (1j * x) / (magnitude * magnitude), magnitude == 0)
+
+
+def _check_parts(x, y):
+    for part in (x, y):
+        if part.dtype.kind != "f":
+            raise errors.UnsupportedDtypeError("Expected both inputs to be Half, Float or Double tensors")
+    if x.dtype != y.dtype:
+        raise errors.UnsupportedDtypeError("Expected both inputs to have the same dtype")
+
+
+@general(name="complex", method=False, promote=NONE)
+def make_complex(xp, real, imag):
+    """real + 1j * imag, with broadcasting. real, imag: tensors of one dtype, float32 or float64.
+
+    Derivative: the cotangent's real part in real, its imaginary part in imag."""
+    _check_parts(real, imag)
+    shape = xp.broadcast_shapes(real.shape, imag.shape)
+    result = xp.empty(shape, xp.result_type(real.dtype, xp.complex64))
+    result.real = real
+    result.imag = imag
+    return result
+
+
+@make_complex.vjp("real")
+def _(F, ct):
+    return F.real(ct)
+
+
+@make_complex.vjp("imag")
+def _(F, ct):
+    return F.imag(ct)
+
+
+@general(method=False, promote=NONE)
+def polar(xp, abs, angle):
+    """abs * exp(1j * angle), with broadcasting. abs, angle (radians): tensors of one dtype, float32 or float64.
+
+    Derivative, from the cotangent turned by -angle: its real part in abs, abs times its imaginary part in angle."""
+    _check_parts(abs, angle)
+    return abs * (xp.cos(angle) + 1j * xp.sin(angle))
+
+
+@polar.vjp("abs")
+def _(F, ct, angle):
+    return F.real(ct * F.exp(-1j * angle))
+
+
+@polar.vjp("angle")
+def _(F, ct, out):
+    return F.imag(ct * F.conj(out))
+
+
+@nondifferentiable(promote=NONE)
+def isreal(xp, x):
+    """Whether the imaginary part is 0."""
+    return xp.isreal(x)

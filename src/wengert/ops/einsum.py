@@ -1,0 +1,262 @@
+"""einsum: sums of products written as an equation.
+
+The equation is brought to a plain form with other operations (diagonals taken, lonely indices summed, the ellipsis spelt out),
+then operands are contracted two at a time, each time as one batched matrix product, in an order that opt_einsum finds.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from wengert import errors
+from wengert.ops.registry import bilinear, composite
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+# An index is a character: a letter as the user wrote it, or one from here for each dimension that "..." stands for.
+_ELLIPSIS = "".join([chr(0x3B1 + i) for i in range(64)])
+
+
+@composite()
+def einsum(F, *args):
+    """Sum of products of the operands' elements, as the equation says: einsum("ij,jk->ik", a, b) is a @ b.
+
+    Each operand has a letter for each dimension (spaces do not count); what is left of "->" but not on its right is summed
+    over. Without "->", the result has the letters that occur once, in alphabetical order. "..." stands for any further
+    dimensions, which broadcast and come first. A letter twice in an operand takes the diagonal. Operands may also be
+    followed by lists of numbers in place of letters: einsum(a, [0, 1], b, [1, 2], [0, 2]). A size of 1 broadcasts.
+
+    Derivative: in each operand, the einsum of ct with the other operands' conjugates.
+
+    >>> import wengert
+    >>> a = wengert.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> wengert.einsum("ij,kj->ik", a, a)
+    tensor([[ 5., 11.],
+            [11., 25.]])
+    """
+    equation, operands = _equation_and_operands(args)
+    subscripts, result = _parse(equation, operands)
+    sizes = _sizes(subscripts, operands)
+    prepared = [
+        _prepare(F, x, term, _kept(subscripts, result, i), sizes)
+        for i, (x, term) in enumerate(zip(operands, subscripts, strict=True))
+    ]
+    if len(prepared) == 1 and len(prepared[0][1]) == len(set(subscripts[0])):
+        x, term = prepared[0]  # nothing was summed: always a view, also where nothing changes its place
+        return F.permute(x, dims=tuple([term.index(index) for index in result]))
+    return _contract(F, [x for x, _ in prepared], [s for _, s in prepared], result, sizes)
+
+
+# -- reading the equation --------------------------------------------------------------------------------------------------
+
+
+def _equation_and_operands(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
+    if not args:
+        raise errors.einsum("must provide at least one operand")
+    if isinstance(args[0], str):
+        operands = args[1:]
+        if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+            operands = tuple(operands[0])
+        if not operands:
+            raise errors.einsum("must provide at least one operand")
+        return args[0], list(operands)
+    pairs, last = args[: len(args) // 2 * 2], args[len(args) // 2 * 2 :]
+    for position, subscripts in enumerate((*pairs[1::2], *last)):
+        if not isinstance(subscripts, (list, tuple)):
+            raise errors.wrong_argument_type("einsum", "subscripts", 2 * position + 1, type(subscripts), "list of ints")
+    equation = ",".join([_spell(subscripts) for subscripts in pairs[1::2]])
+    return equation + (f"->{_spell(last[0])}" if last else ""), list(pairs[0::2])
+
+
+def _spell(numbers: Any) -> str:
+    """The subscripts of the list form as letters."""
+    if any(n is not Ellipsis and not 0 <= n < 52 for n in numbers):
+        raise errors.einsum("expected subscripts in sublist format to be within range [0, 52)")
+    return "".join(["..." if n is Ellipsis else _LETTERS[n] for n in numbers])
+
+
+def _parse(equation: str, operands: list[Any]) -> tuple[list[str], str]:
+    """The indices of each operand and of the result, one character a dimension."""
+    given, arrow, result = equation.replace(" ", "").partition("->")
+    terms = given.split(",")
+    for position, character in enumerate(equation):
+        if not (character in _LETTERS or character in " .,->"):
+            raise errors.einsum(
+                f"invalid subscript given at index {position} in the equation string, subscripts must be in [a-zA-Z]"
+            )
+    if len(terms) != len(operands):
+        which = "fewer" if len(terms) > len(operands) else "more"
+        raise errors.einsum(f"{which} operands were provided than specified in the equation")
+    rest = [_ellipsis_dims(term, x, i) for i, (term, x) in enumerate(zip(terms, operands, strict=True))]
+    dots = _ELLIPSIS[: max([n for n in rest if n is not None], default=0)]
+    subscripts = [
+        term if n is None else term.replace("...", dots[len(dots) - n :]) for term, n in zip(terms, rest, strict=True)
+    ]
+    if not arrow:
+        joined = "".join(subscripts)
+        return subscripts, dots + "".join([c for c in sorted(set(joined) - set(dots)) if joined.count(c) == 1])
+    return subscripts, _parse_result(result, dots, subscripts)
+
+
+def _ellipsis_dims(term: str, x: Any, position: int) -> int | None:
+    """How many dimensions "..." stands for in an operand; None where there is none."""
+    named = len(term.replace("...", "", 1))
+    if "..." not in term:
+        if named != x.ndim:
+            raise errors.einsum(
+                f"the number of subscripts in the equation ({named}) does not match the number of dimensions ({x.ndim}) "
+                f"for operand {position} and no ellipsis was given"
+            )
+        return None
+    if named > x.ndim:
+        raise errors.einsum(
+            f"the number of subscripts in the equation ({named}) is more than the number of dimensions ({x.ndim}) for "
+            f"operand {position}"
+        )
+    return x.ndim - named
+
+
+def _parse_result(result: str, dots: str, subscripts: list[str]) -> str:
+    known = set("".join(subscripts))
+    letters = result.replace("...", "", 1)
+    for letter in letters:
+        if letters.count(letter) > 1:
+            raise errors.einsum(f"output subscript {letter} appears more than once in the output")
+        if letter not in known:
+            raise errors.einsum(f"output subscript {letter} does not appear in the equation for any input operand")
+    return result.replace("...", dots)
+
+
+def _sizes(subscripts: list[str], operands: list[Any]) -> dict[str, int]:
+    """The size of each index. One of 1 stretches to the others'."""
+    sizes: dict[str, int] = {}
+    for position, (term, x) in enumerate(zip(subscripts, operands, strict=True)):
+        own: dict[str, int] = {}
+        for index, size in zip(term, x.shape, strict=True):
+            if own.setdefault(index, size) != size:
+                raise errors.einsum(
+                    f"subscript {index} is repeated for operand {position} but the sizes don't match, {size} != {own[index]}"
+                )
+            if sizes.get(index, 1) == 1:
+                sizes[index] = size
+            elif size not in (1, sizes[index]):
+                raise errors.einsum(
+                    f"subscript {index} has size {size} for operand {position} which does not broadcast with previously "
+                    f"seen size {sizes[index]}"
+                )
+    return sizes
+
+
+# -- the plain form --------------------------------------------------------------------------------------------------------
+
+
+def _kept(subscripts: list[str], result: str, position: int) -> set[str]:
+    """The indices of one operand that occur elsewhere: the others are summed over at once."""
+    return set(result).union(*[term for i, term in enumerate(subscripts) if i != position])
+
+
+def _prepare(F: Any, x: Any, term: str, kept: set[str], sizes: dict[str, int]) -> tuple[Any, str]:
+    """An operand with each index once, with those that no other needs summed over, and without dimensions to stretch."""
+    for index in dict.fromkeys(term):
+        while term.count(index) > 1:
+            first = term.index(index)
+            second = term.index(index, first + 1)
+            x = F.diagonal(x, offset=0, dim1=first, dim2=second)
+            term = term[:first] + term[first + 1 : second] + term[second + 1 :] + index
+    summed = tuple([d for d, index in enumerate(term) if index not in kept])
+    if summed:
+        x, term = F.sum(x, dim=summed), "".join([index for index in term if index in kept])
+    stretched = [d for d, index in enumerate(term) if x.shape[d] != sizes[index]]
+    if stretched:
+        x = F.reshape(x, shape=tuple([n for d, n in enumerate(x.shape) if d not in stretched]))
+        term = "".join([index for d, index in enumerate(term) if d not in stretched])
+    return x, term
+
+
+def _contract(F: Any, operands: list[Any], terms: list[str], result: str, sizes: dict[str, int]) -> Any:
+    """Contracts the operands two at a time, then puts the last one's dimensions in order."""
+    for i, j in _path(terms, result, sizes):
+        (x, s), (y, t) = (operands[i], terms[i]), (operands[j], terms[j])
+        for position in sorted((i, j), reverse=True):
+            del operands[position], terms[position]
+        needed = set(result).union(*terms)
+        # An index of one factor alone that nobody needs (the other's dimension of size 1 was taken off) is summed first.
+        x, s = _drop(F, x, s, needed | set(t))
+        y, t = _drop(F, y, t, needed | set(s))
+        out = _pair_result(s, t, needed)
+        operands.append(F._contract_pair(x, y, subscripts=(s, t, out)))
+        terms.append(out)
+    x, term = _drop(F, operands[0], terms[0], set(result))
+    missing = "".join([index for index in result if index not in term])
+    if missing:  # every operand that has this index has it with size 1
+        x = F.reshape(x, shape=(1,) * len(missing) + tuple(x.shape))
+        term = missing + term
+    return x if term == result else F.permute(x, dims=tuple([term.index(index) for index in result]))
+
+
+def _drop(F: Any, x: Any, term: str, needed: set[str]) -> tuple[Any, str]:
+    summed = tuple([d for d, index in enumerate(term) if index not in needed])
+    return (F.sum(x, dim=summed), "".join([i for i in term if i in needed])) if summed else (x, term)
+
+
+def _pair_result(s: str, t: str, needed: set[str]) -> str:
+    """The indices of a contraction of two, in the order in which a batched matrix product gives them."""
+    batch = [i for i in s if i in t and i in needed]
+    return "".join([*batch, *[i for i in s if i not in t and i in needed], *[i for i in t if i not in s and i in needed]])
+
+
+def _path(terms: list[str], result: str, sizes: dict[str, int]) -> list[Any]:
+    """In which order to contract: pairs of positions in a list from which both are taken and to whose end the result goes."""
+    in_order = [(0, 1)] * (len(terms) - 1)
+    if len(terms) <= 2:
+        return in_order
+    import opt_einsum
+
+    shapes = [tuple([sizes[index] for index in term]) for term in terms]
+    left = "".join([index for index in result if any(index in term for term in terms)])
+    path, _ = opt_einsum.contract_path(f"{','.join(terms)}->{left}", *shapes, shapes=True)
+    return list(path) if all(len(pair) == 2 for pair in path) else in_order
+
+
+def _pair_node(inputs: tuple[Any, ...], params: Any) -> str:
+    s, t, out = params["subscripts"]
+    return "ViewBackward0" if any(i in t and i not in out for i in s) else "MulBackward0"
+
+
+@bilinear(node=_pair_node, method=False, namespaces=())
+def _contract_pair(xp, x, y, *, subscripts):
+    """The product of two tensors, summed over the indices that the result lacks. subscripts: those of x, y and the result.
+
+    No index occurs twice in one of them, or in one alone."""
+    s, t, out = subscripts
+    batch, inner = [i for i in s if i in t and i in out], [i for i in s if i in t and i not in out]
+    left, right = [i for i in s if i not in t], [i for i in t if i not in s]
+    size = dict(zip(s + t, x.shape + y.shape, strict=True))
+
+    def arranged(array: Any, term: str, *groups: list[str]) -> Any:
+        array = array.transpose([term.index(i) for group in groups for i in group])
+        array = array.reshape([prod([size[i] for i in group]) for group in groups])
+        # NumPy multiplies batches of matrices that BLAS cannot take (expanded ones) in slow loops.
+        return array if array.itemsize in array.strides[-2:] else xp.ascontiguousarray(array)
+
+    if not inner:
+        columns, rows = arranged(x, s, batch, left), arranged(y, t, batch, right)
+        product = columns[:, :, None] * rows[:, None, :]
+    elif batch:
+        product = xp.matmul(arranged(x, s, batch, left, inner), arranged(y, t, batch, inner, right))
+    else:
+        product = xp.dot(arranged(x, s, left, inner), arranged(y, t, inner, right))
+    order = [*batch, *left, *right]
+    return product.reshape([size[i] for i in order]).transpose([order.index(i) for i in out])
+
+
+@_contract_pair.vjp("x")
+def _(F, ct, y, subscripts):
+    s, t, out = subscripts
+    return F._contract_pair(ct, F.conj(y), subscripts=(out, t, s))
+
+
+@_contract_pair.vjp("y")
+def _(F, ct, x, subscripts):
+    s, t, out = subscripts
+    return F._contract_pair(ct, F.conj(x), subscripts=(out, s, t))

@@ -1,0 +1,438 @@
+"""Largest, smallest and middle elements, and where they are.
+
+Where several elements tie, the operations that return a value alone (max(), amax, median()) share the gradient evenly among
+them; those that also return an index (max(dim)) give it to the element at that index.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import errors, return_types
+from wengert.ops.dims import count_of, normalize_dim, normalize_dims, restore_dims
+from wengert.ops.registry import NONE, composite, general, linear, nondifferentiable
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+
+
+def _check(op: str, kernel: str, x: Any, dim: Any) -> None:
+    """Raises RuntimeError for complex x, and torch's error for a reduction of no elements."""
+    if x.dtype.kind == "c":
+        raise errors.unsupported_dtype(kernel, x.dtype)
+    if x.size == 0:
+        if dim is None or (isinstance(dim, (tuple, list)) and not dim):
+            raise errors.empty_reduction(op)
+        for d in normalize_dims(dim, x.ndim):
+            if x.shape[d] == 0:
+                raise errors.empty_reduction(op, d)
+
+
+# -- the value alone -------------------------------------------------------------------------------------------------------
+
+
+@general(complex=False)
+def amax(xp, x, *, dim=(), keepdim=False):
+    """Largest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as largest.
+
+    Raises IndexError (RuntimeError over all) where there is nothing to choose from.
+
+    Derivative: 1 in the largest element; shared evenly where several tie."""
+    _check("amax", "max_values_cpu", x, dim)
+    return xp.maximum.reduce(x, axis=normalize_dims(dim, x.ndim), keepdims=keepdim)
+
+
+@general(complex=False)
+def amin(xp, x, *, dim=(), keepdim=False):
+    """Smallest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as smallest.
+
+    Raises IndexError (RuntimeError over all) where there is nothing to choose from.
+
+    Derivative: 1 in the smallest element; shared evenly where several tie."""
+    _check("amin", "min_values_cpu", x, dim)
+    return xp.minimum.reduce(x, axis=normalize_dims(dim, x.ndim), keepdims=keepdim)
+
+
+def _shared(F: Any, ct: Any, x: Any, out: Any, dim: Any, keepdim: bool, nan_ties: bool = False) -> Any:
+    """The cotangent of x where out is one of its elements: shared among all that are equal to out."""
+    out = restore_dims(F, out, x.shape, dim, keepdim)
+    ct = restore_dims(F, ct, x.shape, dim, keepdim)
+    return F._share(ct, x, out, dim=dim, nan_ties=nan_ties)
+
+
+@amax.vjp("x")
+def _(F, ct, x, out, dim, keepdim):
+    return _shared(F, ct, x, out, dim, keepdim)
+
+
+@amin.vjp("x")
+def _(F, ct, x, out, dim, keepdim):
+    return _shared(F, ct, x, out, dim, keepdim)
+
+
+def _ties(xp: Any, x: Any, y: Any, dim: Any, nan_ties: bool) -> tuple[Any, Any]:
+    """Where x equals y, which broadcasts to it, and how often along dim. nan_ties: whether NaN equals NaN."""
+    ties = x == y
+    if nan_ties:
+        ties |= (x != x) & (y != y)
+    dims = normalize_dims(dim, x.ndim)
+    if len(dims) == x.ndim:
+        return ties, xp.asarray(xp.count_nonzero(ties))
+    return ties, xp.add.reduce(ties, axis=dims, keepdims=True, dtype=xp.float32 if x.dtype.itemsize <= 4 else xp.float64)
+
+
+@linear(promote=NONE, **_PRIVATE)
+def _share(xp, ct, x, y, *, dim, nan_ties=False):
+    """ct / n where x is one of the n elements along dim that equal y, else 0. ct, y: with size 1 in dim, or 0-d.
+
+    nan_ties: whether NaN equals NaN; without that a NaN in y gives NaN everywhere along dim."""
+    ties, n = _ties(xp, x, y, dim, nan_ties)
+    return xp.multiply(ties, xp.true_divide(ct, n).astype(ct.dtype))
+
+
+@_share.vjp("ct")
+def _(F, ct_, x, y, dim, nan_ties, ct_shape):
+    shares = F._share(F._ones_of(x), x, y, dim=dim, nan_ties=nan_ties)
+    total = F.sum(ct_ * shares, dim=normalize_dims(dim, len(x.shape)), keepdim=True)
+    return F.reshape(total, shape=ct_shape)
+
+
+@nondifferentiable(**_PRIVATE)
+def _ones_of(xp, x):
+    """1 for each element of x."""
+    return xp.ones_like(x)
+
+
+@general(outputs=("min", "max"), complex=False, node="AminmaxBackward0", **_PRIVATE)
+def _aminmax(xp, x, *, dim=None, keepdim=False):
+    """Smallest and largest element along dim."""
+    axis = normalize_dims(dim, x.ndim)
+    if x.size == 0 and count_of(x.shape, axis) == 0:
+        raise errors.empty_aminmax() if dim is None else errors.empty_reduction("aminmax", dim)
+    return xp.minimum.reduce(x, axis=axis, keepdims=keepdim), xp.maximum.reduce(x, axis=axis, keepdims=keepdim)
+
+
+@_aminmax.vjp("x")
+def _(F, ct, x, min, max, dim, keepdim):
+    parts = [_shared(F, c, x, out, dim, keepdim) for c, out in zip(ct, (min, max), strict=True) if c is not None]
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+@composite(method=True)
+def aminmax(F, input, *, dim=None, keepdim=False):
+    """Smallest and largest element along dim (an int, or None for all), as a named tuple (min, max).
+
+    Derivative: as `amin` and `amax`."""
+    return return_types.aminmax(F._aminmax(input, dim=dim, keepdim=keepdim))
+
+
+# -- value and index along one dimension -----------------------------------------------------------------------------------
+
+
+def _grid(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
+    """The index arrays that read or write one element along dim for each element of index."""
+    if index.ndim == 1:
+        return (index,)
+    ones = (1,) * index.ndim
+    return tuple(
+        [
+            index if d == dim else xp.arange(size).reshape(ones[:d] + (size,) + ones[d + 1 :])
+            for d, size in enumerate(index.shape)
+        ]
+    )
+
+
+@linear(promote=NONE, **_PRIVATE)
+def _pick(xp, x, index, *, dim):
+    """The element of x at index along dim. index: x's shape with size 1 in dim, which is the result's."""
+    return x[_grid(xp, index, normalize_dim(dim, x.ndim))]
+
+
+@_pick.vjp("x")
+def _(F, ct, x_shape, index, dim):
+    return F._place(ct, index, dim=dim, size=x_shape[dim])
+
+
+@linear(promote=NONE, **_PRIVATE)
+def _place(xp, x, index, *, dim, size):
+    """Zeros, of this size along dim, with x at index. index and x: of one shape, with size 1 in dim."""
+    dim = normalize_dim(dim, x.ndim)
+    out = xp.zeros((*x.shape[:dim], size, *x.shape[dim + 1 :]), x.dtype)
+    out[_grid(xp, index, dim)] = x
+    return out
+
+
+@_place.vjp("x")
+def _(F, ct, index, dim):
+    return F._pick(ct, index, dim=dim)
+
+
+def _at(xp: Any, x: Any, index: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """values and indices of a reduction that chose the elements at index (of x's shape with size 1 in dim)."""
+    values = x[_grid(xp, index, dim)]
+    return (values, index) if keepdim else (values.reshape(_without(x.shape, dim)), index.reshape(_without(x.shape, dim)))
+
+
+def _without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
+    return shape[:dim] + shape[dim + 1 :]
+
+
+def _placed(F: Any, ct: Any, x_shape: tuple[int, ...], indices: Any, dim: Any, keepdim: bool) -> Any:
+    """The cotangent of x where values are its elements at indices along dim."""
+    if ct[0] is None:
+        return None
+    values = ct[0]
+    if not x_shape:
+        return values
+    if not keepdim:
+        dim = normalize_dim(dim, len(x_shape))
+        values, indices = F.unsqueeze(values, dim=dim), F.unsqueeze(indices, dim=dim)
+    return F._place(values, indices, dim=dim, size=x_shape[dim])
+
+
+def _extreme(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> tuple[Any, Any]:
+    _check(op, op, x, dim)
+    if x.ndim == 0:
+        normalize_dim(dim, 0)
+        return x.copy(), xp.zeros((), xp.int64)
+    dim = normalize_dim(dim, x.ndim)
+    if x.size == 0:
+        shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :]) if keepdim else _without(x.shape, dim)
+        return xp.zeros(shape, x.dtype), xp.zeros(shape, xp.int64)
+    index = (xp.argmax if op == "max" else xp.argmin)(x, axis=dim, keepdims=True)
+    return _at(xp, x, index, dim, keepdim)
+
+
+@general(outputs=("values", "indices"), node="MaxBackward0", complex=False, **_PRIVATE)
+def _max_dim(xp, x, *, dim, keepdim=False):
+    """Largest element along one dimension, and its index: the first, where several tie."""
+    return _extreme(xp, "max", x, dim, keepdim)
+
+
+@general(outputs=("values", "indices"), node="MinBackward0", complex=False, **_PRIVATE)
+def _min_dim(xp, x, *, dim, keepdim=False):
+    """Smallest element along one dimension, and its index: the first, where several tie."""
+    return _extreme(xp, "min", x, dim, keepdim)
+
+
+@_max_dim.vjp("x")
+def _(F, ct, x_shape, indices, dim, keepdim):
+    return _placed(F, ct, x_shape, indices, dim, keepdim)
+
+
+@_min_dim.vjp("x")
+def _(F, ct, x_shape, indices, dim, keepdim):
+    return _placed(F, ct, x_shape, indices, dim, keepdim)
+
+
+@general(node="MaxBackward1", complex=False, **_PRIVATE)
+def _max_all(xp, x):
+    """Largest of all elements."""
+    _check("max", "max_all", x, None)
+    return xp.maximum.reduce(x, axis=None)
+
+
+@general(node="MinBackward1", complex=False, **_PRIVATE)
+def _min_all(xp, x):
+    """Smallest of all elements."""
+    _check("min", "min_all", x, None)
+    return xp.minimum.reduce(x, axis=None)
+
+
+@_max_all.vjp("x")
+def _(F, ct, x, out):
+    return _shared(F, ct, x, out, None, False, nan_ties=True)
+
+
+@_min_all.vjp("x")
+def _(F, ct, x, out):
+    return _shared(F, ct, x, out, None, False, nan_ties=True)
+
+
+def _is_dim(x: Any) -> bool:
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+
+
+def _overload(op: str, second: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """What the second argument of max or min is: (dim, None) or (None, other)."""
+    dim, other = kwargs.pop("dim", kwargs.pop("axis", None)), kwargs.pop("other", None)
+    if second is not None:
+        if dim is not None or other is not None:
+            raise errors.multiple_values(op, "dim" if dim is not None else "other")
+        dim, other = (second, None) if _is_dim(second) else (None, second)
+    if dim is not None and not _is_dim(dim):
+        raise errors.wrong_argument_type(op, "dim", 1, type(dim), "int")
+    if other is not None and not hasattr(other, "shape"):
+        raise errors.wrong_argument_type(op, "dim", 1, type(other), "int, or a Tensor")
+    return dim, other
+
+
+@composite(method=True)
+def max(F, input, second=None, keepdim=False, **kwargs):
+    """Largest element: max() of all, max(dim, keepdim=False) along one dimension, max(other) of each pair of elements.
+
+    max(dim) returns a named tuple (values, indices) of the first largest. NaN counts as largest. input: any real dtype.
+    Raises RuntimeError (IndexError with dim) where there is nothing to choose from.
+
+    Derivative: max() shares 1 evenly among ties; max(dim) gives it to the element at the index; max(other) is `maximum`.
+
+    >>> import wengert
+    >>> wengert.tensor([[1.0, 4.0], [3.0, 2.0]]).max(1).indices
+    tensor([1, 0])
+    """
+    return _max_or_min(F, "max", input, second, keepdim, kwargs)
+
+
+@composite(method=True)
+def min(F, input, second=None, keepdim=False, **kwargs):
+    """Smallest element: min() of all, min(dim, keepdim=False) along one dimension, min(other) of each pair of elements.
+
+    min(dim) returns a named tuple (values, indices) of the first smallest. NaN counts as smallest. input: any real dtype.
+    Raises RuntimeError (IndexError with dim) where there is nothing to choose from.
+
+    Derivative: min() shares 1 evenly among ties; min(dim) gives it to the element at the index; min(other) is `minimum`."""
+    return _max_or_min(F, "min", input, second, keepdim, kwargs)
+
+
+def _max_or_min(F: Any, op: str, input: Any, second: Any, keepdim: bool, kwargs: dict[str, Any]) -> Any:
+    if second is None and not kwargs:
+        return F._max_all(input) if op == "max" else F._min_all(input)
+    keepdim = kwargs.pop("keepdims", keepdim)
+    dim, other = _overload(op, second, kwargs)
+    if other is not None:
+        return (F.maximum if op == "max" else F.minimum)(input, other, **kwargs)
+    if dim is None:
+        return F._max_all(input, **kwargs) if op == "max" else F._min_all(input, **kwargs)
+    results = (F._max_dim if op == "max" else F._min_dim)(input, dim=dim, keepdim=keepdim, **kwargs)
+    return (return_types.max if op == "max" else return_types.min)(results)
+
+
+# -- the index alone -------------------------------------------------------------------------------------------------------
+
+
+def _arg(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> Any:
+    if x.dtype.kind in "bc":
+        raise errors.arg_dtype(op, "bool" if x.dtype.kind == "b" else "complex")
+    if dim is None:
+        if x.size == 0:
+            raise errors.empty_arg_reduction(op)
+        index = xp.asarray(getattr(xp, op)(x))
+        return index.reshape((1,) * x.ndim) if keepdim else index
+    if not _is_dim(dim):
+        raise errors.wrong_argument_type(op, "dim", 0, type(dim), "int")
+    _check(op, op, x, dim)
+    dim = normalize_dim(dim, x.ndim)
+    if x.ndim == 0:
+        return xp.zeros((), xp.int64)
+    return xp.asarray(getattr(xp, op)(x, axis=dim, keepdims=keepdim), xp.int64)
+
+
+@nondifferentiable(complex=False)
+def argmax(xp, x, *, dim=None, keepdim=False):
+    """Index, as int64, of the first largest element along dim; in the flattened tensor if dim is None. NaN is largest.
+
+    x: any real dtype but bool (else RuntimeError). Raises IndexError where there is nothing to choose from."""
+    return _arg(xp, "argmax", x, dim, keepdim)
+
+
+@nondifferentiable(complex=False)
+def argmin(xp, x, *, dim=None, keepdim=False):
+    """Index, as int64, of the first smallest element along dim; in the flattened tensor if dim is None. NaN is smallest.
+
+    x: any real dtype but bool (else RuntimeError). Raises IndexError where there is nothing to choose from."""
+    return _arg(xp, "argmin", x, dim, keepdim)
+
+
+# -- the middle ------------------------------------------------------------------------------------------------------------
+
+
+def _middle_index(xp: Any, x: Any, dim: int, skip_nan: bool) -> Any:
+    """Index of the lower of the two middle elements along dim, which stays with size 1; the first of equals in order."""
+    order = xp.argsort(x, axis=dim, kind="stable")  # NaN goes last
+    nans = x != x
+    count = x.shape[dim] - xp.add.reduce(nans, axis=dim, keepdims=True, dtype=xp.intp)
+    middle = order[_grid(xp, xp.maximum(count - 1, 0) // 2, dim)]
+    return middle if skip_nan else xp.where(count < x.shape[dim], xp.argmax(nans, axis=dim, keepdims=True), middle)
+
+
+def _middle(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> tuple[Any, Any]:
+    _check(op, "median_cpu", x, dim)
+    if x.ndim == 0 or x.size == 0:
+        return _extreme(xp, "max", x, dim, keepdim)
+    dim = normalize_dim(dim, x.ndim)
+    return _at(xp, x, _middle_index(xp, x, dim, op == "nanmedian"), dim, keepdim)
+
+
+def _middle_of_all(xp: Any, x: Any, skip_nan: bool) -> Any:
+    if x.dtype.kind == "c":
+        raise errors.unsupported_dtype("median_cpu", x.dtype)
+    if x.size == 0:
+        return xp.full((), xp.nan if x.dtype.kind in "fV" else 0, x.dtype)
+    flat = x.reshape(-1)
+    return flat[_middle_index(xp, flat, 0, skip_nan)[0]]
+
+
+@general(outputs=("values", "indices"), node="MedianBackward1", complex=False, **_PRIVATE)
+def _median_dim(xp, x, *, dim, keepdim=False):
+    """Lower median along one dimension, and its index."""
+    return _middle(xp, "median", x, dim, keepdim)
+
+
+@general(outputs=("values", "indices"), node="NanmedianBackward1", complex=False, **_PRIVATE)
+def _nanmedian_dim(xp, x, *, dim, keepdim=False):
+    """Lower median along one dimension of what is not NaN, and its index."""
+    return _middle(xp, "nanmedian", x, dim, keepdim)
+
+
+@general(node="MedianBackward0", complex=False, **_PRIVATE)
+def _median_all(xp, x):
+    """Lower median of all elements."""
+    return _middle_of_all(xp, x, False)
+
+
+@general(node="NanmedianBackward0", complex=False, **_PRIVATE)
+def _nanmedian_all(xp, x):
+    """Lower median of all elements that are not NaN."""
+    return _middle_of_all(xp, x, True)
+
+
+for _dim_op in (_median_dim, _nanmedian_dim):
+
+    @_dim_op.vjp("x")
+    def _(F, ct, x_shape, indices, dim, keepdim):
+        return _placed(F, ct, x_shape, indices, dim, keepdim)
+
+
+for _full_op in (_median_all, _nanmedian_all):
+
+    @_full_op.vjp("x")
+    def _(F, ct, x, out):
+        return _shared(F, ct, x, out, None, False, nan_ties=True)
+
+
+@composite(method=True)
+def median(F, input, dim=None, keepdim=False, **kwargs):
+    """Median: of an even number of elements the lower of the two in the middle. NaN where an element is NaN.
+
+    median() is that of all; median(dim, keepdim=False) returns a named tuple (values, indices). input: any real dtype.
+
+    Derivative: median() shares 1 evenly among equals; median(dim) gives it to the element at the index.
+
+    >>> import wengert
+    >>> wengert.tensor([4.0, 1.0, 3.0, 2.0]).median()
+    tensor(2.)
+    """
+    if dim is None:
+        return F._median_all(input, **kwargs)
+    return return_types.median(F._median_dim(input, dim=dim, keepdim=keepdim, **kwargs))
+
+
+@composite(method=True)
+def nanmedian(F, input, dim=None, keepdim=False, **kwargs):
+    """`median` of what is not NaN; NaN where all is.
+
+    Derivative: as `median`."""
+    if dim is None:
+        return F._nanmedian_all(input, **kwargs)
+    return return_types.nanmedian(F._nanmedian_dim(input, dim=dim, keepdim=keepdim, **kwargs))

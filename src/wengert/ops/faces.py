@@ -1,0 +1,58 @@
+"""The two faces of F: the operations on raw arrays, and on tensors. The registry fills both as operations are registered.
+
+Besides the operations they hold the little that the engine itself needs to add cotangents up.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert.backends import numpy as numpy_backend
+from wengert.core.engine import ReadCotangent, conj_of, set_faces
+from wengert.core.tensor import wrap
+from wengert.ops.add_at import add_at
+
+
+class ArrayOps:
+    """F in an ordinary backward pass: raw arrays in, raw arrays out."""
+
+    is_tensor = False
+
+    asarray = staticmethod(np.asarray)
+    zeros = staticmethod(np.zeros)
+    copy = staticmethod(np.copy)
+    clone = staticmethod(np.copy)
+    copy_like = staticmethod(numpy_backend.copy_like)
+    sum_to_size = staticmethod(numpy_backend.sum_to_size)
+    cast = staticmethod(numpy_backend.cast)
+    add_at = staticmethod(add_at)
+
+    @staticmethod
+    def read_cotangent(ct: Any, *, shape: tuple[int, ...], index: Any, repeats: bool = False) -> Any:
+        """The cotangent of reading x[index] from an x of this shape."""
+        return ReadCotangent(ct, shape, index, repeats)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"no operation is named {name!r}")
+
+
+class TensorOps:
+    """F under create_graph: tensors in, tensors out, recorded."""
+
+    is_tensor = True
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"no operation is named {name!r}")
+
+    @staticmethod
+    def tensor(value: Any, dtype: Any) -> Any:
+        """A constant, as a tensor."""
+        return wrap(np.asarray(value, dtype))
+
+
+array_face = ArrayOps()
+tensor_face = TensorOps()
+array_face.conj = conj_of  # type: ignore[attr-defined]
+set_faces(array_face, tensor_face)

@@ -1,0 +1,417 @@
+"""Inverses, determinants, linear equations, matrix powers and norms: what needs a factorisation."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from wengert import dtypes, errors, return_types
+from wengert.ops.dims import unrepeated_dims
+from wengert.ops.registry import NONE, composite, general, nondifferentiable
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+_LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
+
+
+def _check_square(op: str, x: Any) -> None:
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise errors.square_matrix(op, x.shape)
+    if x.dtype.kind not in "fc":
+        raise errors.norm_dtype(op, x.dtype)
+
+
+def _adjoint(F: Any, x: Any) -> Any:
+    """The conjugate transpose."""
+    return F.transpose(F.conj(x), dim0=-2, dim1=-1)
+
+
+def _first(xp: Any, x: Any, fails: Any) -> tuple[int | None, int]:
+    """Where the first matrix lies that fails: (its number in the batch, None for a single one; what fails returned)."""
+    for i, matrix in enumerate(x.reshape(-1, *x.shape[-2:])):
+        order = fails(matrix)
+        if order:
+            return (i if x.ndim > 2 else None), order
+    return None, 1
+
+
+def _zero_pivot(matrix: Any) -> int:
+    """Which diagonal element of the LU factors is zero, counted from 1; 0 if none."""
+    import warnings
+
+    from scipy.linalg import lu_factor
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        factors, _ = lu_factor(matrix)
+    return next((i + 1 for i in range(len(factors)) if factors[i, i] == 0), 0)
+
+
+# -- inverse and linear equations ------------------------------------------------------------------------------------------
+
+
+@general(node="LinalgInvExBackward0", **_LINALG)
+def linalg_inv(xp, A):
+    """Inverse of a matrix or of each of a batch. A: (..., n, n), floating or complex. Raises RuntimeError if singular.
+
+    Derivative: -out^H @ ct @ out^H."""
+    _check_square("linalg.inv", A)
+    try:
+        return xp.linalg.inv(A)
+    except xp.linalg.LinAlgError:
+        raise errors.singular_inverse(*_first(xp, A, _zero_pivot)) from None
+
+
+@linalg_inv.vjp("A")
+def _(F, ct, out):
+    adjoint = _adjoint(F, out)
+    return -F.matmul(F.matmul(adjoint, ct), adjoint)
+
+
+@composite(method=True)
+def inverse(F, input):
+    """Inverse of a square matrix or of each of a batch: `linalg.inv`.
+
+    Derivative: as linalg.inv."""
+    return F.linalg_inv(input)
+
+
+@composite(namespaces=("linalg",))
+def linalg_solve(F, A, B, *, left=True):
+    """X with A @ X = B, or X @ A = B if not left. A: (..., n, n). B: (..., n, k), or (..., n): a vector for each matrix.
+
+    Raises RuntimeError for a singular A and for shapes that do not fit.
+
+    Derivative: G = A^-H @ ct in B, -G @ X^H in A."""
+    vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and tuple(B.shape) == tuple(A.shape[:-1]))
+    if vector or left:
+        if vector and not left:
+            A = F.transpose(A, dim0=-2, dim1=-1)
+        return F._solve(A, B, vector=vector)
+    if A.ndim < 2 or B.ndim < 2 or B.shape[-1] != A.shape[-1]:
+        raise errors.solve_shapes(A.shape, B.shape, left)
+    turned = F._solve(F.transpose(A, dim0=-2, dim1=-1), F.transpose(B, dim0=-2, dim1=-1), vector=False)
+    return F.transpose(turned, dim0=-2, dim1=-1)
+
+
+@general(promote=NONE, node="LinalgSolveExBackward0", **_PRIVATE)
+def _solve(xp, x, y, *, vector):
+    """linalg_solve of x and y; vector: whether y holds vectors."""
+    _check_square("linalg.solve", x)
+    if x.dtype != y.dtype:
+        raise errors.matmul_dtypes(x.dtype, y.dtype)
+    y = y[..., None] if vector else y
+    if y.ndim < 2 or y.shape[-2] != x.shape[-1]:
+        raise errors.solve_shapes(x.shape, y.shape, True)
+    try:
+        out = xp.linalg.solve(x, y)
+    except xp.linalg.LinAlgError:
+        raise errors.singular_equations() from None
+    return out[..., 0].copy() if vector else out
+
+
+@_solve.vjp("x", "y")
+def _(F, ct, x, out, vector):
+    of_y = F._solve(_adjoint(F, x), ct, vector=vector)
+    left, right = (F.unsqueeze(of_y, dim=-1), F.unsqueeze(out, dim=-1)) if vector else (of_y, out)
+    return -F.matmul(left, _adjoint(F, right)), of_y
+
+
+# -- determinants ----------------------------------------------------------------------------------------------------------
+
+
+@general(namespaces=("", "linalg"), node="LinalgDetBackward0")
+def det(xp, A):
+    """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...).
+
+    Derivative: the cofactors, conj(det) A^-H where A is regular; right also where it is singular, for first derivatives.
+
+    >>> import wengert
+    >>> wengert.det(wengert.tensor([[1.0, 2.0], [3.0, 5.0]]))
+    tensor(-1.0000)
+    """
+    _check_square("linalg.det", A)
+    return xp.linalg.det(A)
+
+
+@det.vjp("A")
+def _(F, ct, A, out):
+    if bool(F._any_zero(out)):
+        return F._cofactors(A) * F.unsqueeze(F.unsqueeze(ct, dim=-1), dim=-1)
+    factor = F.unsqueeze(F.unsqueeze(ct * F.conj(out), dim=-1), dim=-1)
+    return factor * _adjoint(F, F.linalg_inv(A))
+
+
+@general(**_PRIVATE)
+def _cofactors(xp, A):
+    """The conjugates of a matrix's cofactors: det's derivative, from singular values, which may be zero."""
+    U, S, Vh = xp.linalg.svd(A)
+    n = S.shape[-1]
+    if n == 0:
+        return A.copy()
+    others = xp.stack([xp.multiply.reduce(xp.delete(S, i, axis=-1), axis=-1) for i in range(n)], axis=-1)
+    sign = (xp.linalg.det(U) * xp.linalg.det(Vh)).conj()
+    return sign[..., None, None] * xp.matmul(U * others[..., None, :], Vh)
+
+
+@_cofactors.vjp("A")
+def _(F, ct):
+    raise errors.singular_det()
+
+
+@general(outputs=("sign", "logabsdet"), node="LinalgSlogdetBackward0", **_PRIVATE)
+def _slogdet(xp, A):
+    """Sign and log of the absolute value of the determinant."""
+    _check_square("linalg.slogdet", A)
+    sign, logabsdet = xp.linalg.slogdet(A)
+    return sign, logabsdet
+
+
+@_slogdet.vjp("A")
+def _(F, ct, A, sign):
+    of_sign, of_log = ct
+    factor = of_log
+    if of_sign is not None:
+        turn = F.conj(of_sign) * sign
+        turn = 0.5 * (F.conj(turn) - turn)  # a real sign is constant: this is 0
+        factor = turn if of_log is None else of_log + turn
+    return F.unsqueeze(F.unsqueeze(factor, dim=-1), dim=-1) * _adjoint(F, F.linalg_inv(A))
+
+
+@composite(method=True, namespaces=("", "linalg"))
+def slogdet(F, A):
+    """Sign and natural logarithm of the absolute value of the determinant, as a named tuple (sign, logabsdet).
+
+    A: (..., n, n), floating or complex. A singular matrix has sign 0 and logarithm -inf.
+
+    Derivative: of the logarithm A^-H; of a complex sign its turn."""
+    return return_types.slogdet(F._slogdet(A))
+
+
+@composite(method=True)
+def logdet(F, input):
+    """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex.
+
+    Derivative: input^-H."""
+    sign, logabsdet = F._slogdet(input)
+    if input.is_complex():
+        return F.log(sign) + logabsdet
+    return F.where(sign < 0, float("nan"), logabsdet)
+
+
+# -- Cholesky --------------------------------------------------------------------------------------------------------------
+
+
+@composite(namespaces=("linalg",))
+def linalg_cholesky(F, A, *, upper=False):
+    """L, lower triangular, with L @ L^H = A; its adjoint if upper. A: (..., n, n), Hermitian, positive definite.
+
+    Only the lower triangle is looked at. Raises RuntimeError where A is not positive definite.
+
+    Derivative: S = L^-H @ P @ L^-1, made Hermitian, with P the lower triangle of L^H @ ct, its diagonal halved."""
+    L = F._cholesky(A)
+    return _adjoint(F, L) if upper else L
+
+
+@general(node="LinalgCholeskyExBackward0", **_PRIVATE)
+def _cholesky(xp, A):
+    """linalg_cholesky, lower."""
+    _check_square("linalg.cholesky", A)
+    try:
+        return xp.linalg.cholesky(A)
+    except xp.linalg.LinAlgError:
+        raise errors.not_positive_definite(*_first(xp, A, lambda matrix: _bad_minor(xp, matrix))) from None
+
+
+def _bad_minor(xp: Any, matrix: Any) -> int:
+    """The order of the first leading minor that is not positive definite; 0 if all are."""
+    for n in range(1, len(matrix) + 1):
+        try:
+            xp.linalg.cholesky(matrix[:n, :n])
+        except xp.linalg.LinAlgError:
+            return n
+    return 0
+
+
+@_cholesky.vjp("A")
+def _(F, ct, out):
+    product = F.matmul(_adjoint(F, out), ct)
+    inner = 0.5 * (F.tril(product, diagonal=0) + F.tril(product, diagonal=-1))
+    left = F._solve(_adjoint(F, out), inner, vector=False)
+    whole = _adjoint(F, F._solve(_adjoint(F, out), _adjoint(F, left), vector=False))
+    return 0.5 * (whole + _adjoint(F, whole))
+
+
+# -- powers and chains -----------------------------------------------------------------------------------------------------
+
+
+@nondifferentiable(**_PRIVATE)
+def _identity(xp, x):
+    """Identity matrices in the shape of x, (..., n, n)."""
+    return xp.broadcast_to(xp.eye(x.shape[-1], dtype=x.dtype), x.shape).copy()
+
+
+@composite(method=True, namespaces=("", "linalg"))
+def matrix_power(F, A, n):
+    """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k).
+
+    Derivative: that of the products."""
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
+        raise errors.square_matrix("linalg.matrix_power", A.shape)
+    if n == 0:
+        return F._identity(A)
+    square = A if n > 0 else F.linalg_inv(A)
+    result = None
+    bits = abs(n)
+    while bits:
+        if bits & 1:
+            result = square if result is None else F.matmul(result, square)
+        bits >>= 1
+        square = F.matmul(square, square) if bits else square
+    return F.clone(result) if abs(n) == 1 and n > 0 else result
+
+
+@composite(namespaces=("linalg",))
+def linalg_multi_dot(F, tensors):
+    """Product of two or more matrices, in the order that takes least work; the first and last may be vectors.
+
+    Derivative: that of the products."""
+    for t in tensors:
+        if not hasattr(t, "ndim"):
+            raise errors.wrong_argument_type("linalg_multi_dot", "tensors", 0, type(t), "tuple of Tensors")
+    if len(tensors) < 2:
+        raise errors.multi_dot_number(len(tensors))
+    names = "abcdefghijklmnopqrstuvwxyz"[: len(tensors) + 1]
+    terms = [names[i : i + 2] for i in range(len(tensors))]
+    if tensors[0].ndim == 1:
+        terms[0] = names[1]
+    if tensors[-1].ndim == 1:
+        terms[-1] = names[-2]
+    ends = terms[0].replace(names[1], "") + terms[-1].replace(names[-2], "")
+    return F.einsum(f"{','.join(terms)}->{ends}", *tensors)
+
+
+@composite(namespaces=("linalg",))
+def linalg_vecdot(F, x, y, *, dim=-1):
+    """Sum of conj(x) * y over one dimension. x, y: shapes that broadcast.
+
+    Derivative: ct* y in x, ct x in y."""
+    return F.sum(F.conj(x) * y, dim=dim)
+
+
+# -- matrix norms ----------------------------------------------------------------------------------------------------------
+
+
+@general(outputs=("U", "S", "Vh"), node="LinalgSvdBackward0", **_PRIVATE)
+def _svd(xp, A, *, full_matrices=False):
+    """Singular value decomposition."""
+    if A.ndim < 2:
+        raise errors.square_matrix("linalg.svd", A.shape)
+    if A.dtype.kind not in "fc":
+        raise errors.norm_dtype("linalg.svd", A.dtype)
+    return tuple(xp.linalg.svd(A, full_matrices=full_matrices))
+
+
+@_svd.vjp("A")
+def _(F, ct, A_shape, U, S, Vh, full_matrices):
+    of_U, of_S, of_Vh = ct
+    m, n = A_shape[-2:]
+    if full_matrices and m != n:
+        if of_U is not None or of_Vh is not None:
+            raise errors.missing_derivative("linalg.svd", "full_matrices")
+        U, Vh = F.narrow(U, -1, 0, min(m, n)), F.narrow(Vh, -2, 0, min(m, n))
+    # left @ Vh + outer is the result; left begins with U @ diag(of_S).
+    left = None if of_S is None else U * F.unsqueeze(of_S, dim=-2)
+    outer = None
+    columns, rows = F.unsqueeze(S, dim=-2), F.unsqueeze(S, dim=-1)
+    gaps = columns * columns - rows * rows
+    identity = F._identity(gaps)
+    if of_U is not None:
+        turn = F.matmul(_adjoint(F, U), of_U)
+        # The diagonal is a turn of phases, which is all put on U.
+        inner = (turn - _adjoint(F, turn)) / (gaps + 2.0 * rows * rows * identity) * columns
+        left = _sum(left, F.matmul(U, inner))
+        if m > n:
+            outer = F.matmul((of_U - F.matmul(U, turn)) / columns, Vh)
+    if of_Vh is not None:
+        V, of_V = _adjoint(F, Vh), _adjoint(F, of_Vh)
+        turn = F.matmul(Vh, of_V)
+        inner = rows * ((turn - _adjoint(F, turn)) * (1.0 - identity) / (gaps + identity))
+        left = _sum(left, F.matmul(U, inner))
+        if n > m:
+            outer = _sum(outer, F.matmul(U, _adjoint(F, (of_V - F.matmul(V, turn)) / columns)))
+    return _sum(outer, F.matmul(left, Vh))
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return b if a is None else a + b
+
+
+@composite(namespaces=("linalg",))
+def linalg_svd(F, A, full_matrices=True, *, driver=None):
+    """Singular value decomposition: a named tuple (U, S, Vh) with A = U @ diag(S) @ Vh, S falling, U and Vh unitary.
+
+    A: (..., m, n), floating or complex. U: (..., m, m), Vh: (..., n, n); (..., m, k), (..., k, n) with k = min(m, n) if not
+    full_matrices. driver is accepted for its place.
+
+    Derivative: of functions that do not depend on the signs (phases) of the vectors, singular values being distinct; of the
+    vectors only with full_matrices=False, or a square A (J. Townsend, Differentiating the singular value decomposition, 2016).
+    """
+    return return_types.linalg_svd(F._svd(A, full_matrices=full_matrices))
+
+
+@composite(namespaces=("linalg",))
+def linalg_svdvals(F, A, *, driver=None):
+    """Singular values of a matrix or of each of a batch, falling. A: (..., n, m), floating or complex.
+
+    Derivative: U @ diag(ct) @ V^H."""
+    return F._svd(A)[1]
+
+
+@composite(namespaces=("linalg",))
+def linalg_matrix_norm(F, A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
+    """Norm of a matrix or of each of a batch. ord: "fro" (root of the sum of squares), "nuc" (sum of singular values),
+    inf or -inf (largest or smallest row sum of |A|), 1 or -1 (column sum), 2 or -2 (singular value).
+
+    A: at least 2-D, floating or complex; dim: its rows and columns. Raises RuntimeError for another ord.
+
+    Derivative: that of the formula; shared evenly among ties."""
+    if A.ndim < 2:
+        raise errors.square_matrix("linalg.matrix_norm", A.shape)
+    if len(dim) != 2:
+        raise errors.norm_dims(dim)
+    if dtype is not None:
+        A = F.cast(A, dtypes.as_numpy_dtype(dtype))
+    if ord == "fro":
+        return F._vector_norm(A, ord=2, dim=tuple(dim), keepdim=keepdim)
+    if ord not in ("nuc", inf, -inf, 1, -1, 2, -2):
+        raise errors.norm_order(ord)
+    rows, columns = unrepeated_dims(dim, A.ndim)
+    if ord in ("nuc", 2, -2):
+        others = [d for d in range(A.ndim) if d not in (rows, columns)]
+        values = F._svd(F.permute(A, dims=(*others, rows, columns)))[1]
+        result = F.sum(values, dim=-1) if ord == "nuc" else F.amax(values, dim=-1) if ord == 2 else F.amin(values, dim=-1)
+    else:
+        summed, chosen = (columns, rows) if abs(ord) == inf else (rows, columns)
+        sums = F.sum(F.abs(A), dim=summed, keepdim=True)
+        result = (F.amax if ord > 0 else F.amin)(sums, dim=(rows, columns))
+    if not keepdim:
+        return result
+    return F.reshape(result, shape=tuple([1 if d in (rows, columns) else n for d, n in enumerate(A.shape)]))
+
+
+@composite(namespaces=("linalg",))
+def linalg_norm(F, A, ord=None, dim=None, keepdim=False, *, dtype=None):
+    """Norm of a vector or of a matrix. ord None: the root of the sum of squares, over dim or all.
+
+    Otherwise dim tells which: two dims a matrix norm (`linalg.matrix_norm`), one a vector norm (`linalg.vector_norm`); without
+    dim A is a matrix if 2-D, a vector if 1-D.
+
+    Derivative: as theirs."""
+    if ord is None:
+        return F.norm(A, 2, dim, keepdim, dtype)
+    if dim is None and A.ndim > 2:
+        raise errors.norm_needs_dim(A.ndim)
+    if isinstance(ord, str) or (A.ndim == 2 if dim is None else isinstance(dim, (tuple, list)) and len(dim) == 2):
+        return F.linalg_matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    return F.norm(A, ord, dim, keepdim, dtype)
+

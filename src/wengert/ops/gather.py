@@ -1,0 +1,189 @@
+"""Reads that have names: index_select, gather, take, masked_select, nonzero.
+
+torch's argument order (x, dim, index) is that of the public functions; the operations take their tensors first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.core.dispatch import call
+from wengert.core.tensor import wrap
+from wengert.ops.dims import normalize_dim
+from wengert.ops.faces import array_face
+from wengert.ops.indices import FULL, as_tensor, checked, index_array, is_index, mesh_of, raw
+from wengert.ops.registry import NONE, composite, general, nondifferentiable, plain
+
+
+@general(promote=NONE, node="IndexSelectBackward0", method=False, namespaces=())
+def _index_select(xp, x, index, *, dim):
+    """The slices of x along dim, an int not below 0, that a vector of ints names.
+
+    Derivative: the cotangent at index of zeros; a slice named several times gets the sum."""
+    if not x.ndim:
+        return x.copy()
+    try:
+        result = x.take(index.reshape(-1), axis=dim)
+    except IndexError:
+        raise errors.TensorIndexError("index out of range in self") from None
+    if index.size and index.min() < 0:
+        raise errors.TensorIndexError("index out of range in self")
+    return result
+
+
+@_index_select.vjp("x")
+def _(F, ct, x_shape, index, dim):
+    if not x_shape:
+        return ct
+    return F.read_cotangent(ct, shape=x_shape, index=(*((FULL,) * dim), raw(index).reshape(-1)), repeats=True)
+
+
+def _index_select_array(x: Any, dim: int, index: Any) -> Any:
+    return array_face._index_select(x, index, dim=dim)
+
+
+@plain(method=True, array=_index_select_array)
+def index_select(input, dim, index):
+    """The slices of x along dim that index, a vector of int64 or int32, names; they may repeat, but not be negative.
+
+    Raises IndexError for an index out of range. Derivative: each slice gets the sum of the cotangents of its copies.
+
+    >>> import wengert
+    >>> wengert.tensor([[1, 2], [3, 4]]).index_select(1, wengert.tensor([1]))
+    tensor([[2],
+            [4]])
+    """
+    index, ndim = as_tensor(index), checked("index_select", raw(input)).ndim
+    array, dim = raw(index), normalize_dim(dim, ndim)
+    if array.ndim > 1:
+        raise errors.TensorIndexError("index_select(): Index is supposed to be a vector")
+    if not is_index(array):
+        raise errors.UnsupportedDtypeError("index_select(): Expected dtype int32 or int64 for index")
+    if not ndim and array.size != 1:
+        raise errors.ShapeError(f"index_select(): Index to scalar can have only 1 value, got {array.size} value(s)")
+    return call(_index_select, (input, index), {"dim": dim})
+
+
+@general(promote=NONE, node="GatherBackward0", method=False, namespaces=())
+def _gather(xp, x, index, *, dim):
+    """x at index along dim, an int not below 0, each other dimension at its own place. Derivative: scattered back,
+    added up."""
+    return xp.atleast_1d(x)[mesh_of(index, x.shape, dim)].reshape(index.shape)
+
+
+@_gather.vjp("x")
+def _(F, ct, x_shape, index, dim):
+    if not x_shape:
+        return F.sum(ct)
+    return F.read_cotangent(ct, shape=x_shape, index=mesh_of(raw(index), x_shape, dim), repeats=True)
+
+
+def _gather_array(x: Any, dim: int, index: Any) -> Any:
+    return array_face._gather(x, index, dim=normalize_dim(dim, x.ndim))
+
+
+@plain(method=True, array=_gather_array)
+def gather(input, dim, index, *, sparse_grad=False):
+    """result[i][j] = x[index[i][j]][j] for dim 0, x[i][index[i][j]] for dim 1, and so on.
+
+    index: int64 or int32, with x's number of dimensions, no larger than x but along dim. Raises RuntimeError for an
+    index out of range. Derivative: each element gets the sum of the cotangents of its copies.
+
+    >>> import wengert
+    >>> wengert.tensor([[1, 2], [3, 4]]).gather(1, wengert.tensor([[1], [0]]))
+    tensor([[2],
+            [3]])
+    """
+    index = as_tensor(index)
+    index_array(index, "gather")
+    return call(_gather, (input, index), {"dim": normalize_dim(dim, checked("gather", raw(input)).ndim)})
+
+
+@composite(method=True)
+def take_along_dim(F, input, indices, dim=None):
+    """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened.
+
+    Derivative: each element gets the sum of the cotangents of its copies."""
+    indices = as_tensor(indices)
+    if dim is None:
+        return F.gather(F.flatten(input), 0, F.flatten(indices))
+    if input.ndim != indices.ndim:
+        raise errors.ShapeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
+        )
+    dim = normalize_dim(dim, input.ndim)
+    theirs = list(indices.shape)
+    ours = list(input.shape)
+    for d in range(input.ndim):
+        if d != dim:
+            ours[d] = theirs[d] = max(ours[d], theirs[d]) if 0 not in (ours[d], theirs[d]) else 0
+    return F.gather(F.expand(input, shape=tuple(ours)), dim, F.expand(indices, shape=tuple(theirs)))
+
+
+@general(promote=NONE, method=False, namespaces=(), node="TakeBackward0")
+def _take(xp, x, index):
+    """The elements of x, seen as a vector, that index names. Derivative: the cotangent at index of zeros, added up."""
+    try:
+        return xp.asarray(x.take(index))
+    except IndexError:
+        wrong = index[(index >= x.size) | (index < -x.size)]
+        if not x.size:
+            raise errors.TensorIndexError("take(): tried to take from an empty tensor") from None
+        raise errors.TensorIndexError(
+            f"out of range: tried to access index {int(wrong[0])} on a tensor of {x.size} elements."
+        ) from None
+
+
+@_take.vjp("x")
+def _(F, ct, x_shape, index):
+    if not x_shape:
+        return F.sum(ct)
+    size = int(np.prod(x_shape))
+    return F.read_cotangent(ct, shape=x_shape, index=np.unravel_index(raw(index) % size, x_shape), repeats=True)
+
+
+@composite(method=True)
+def take(F, input, index):
+    """The elements of x, seen as a vector, at index: int64, of any shape, which is the result's; negative ones count
+    back.
+
+    Raises IndexError out of range. Derivative: each element gets the sum of the cotangents of its copies.
+
+    >>> import wengert
+    >>> wengert.tensor([[1, 2], [3, 4]]).take(wengert.tensor([0, -1]))
+    tensor([1, 4])
+    """
+    index = as_tensor(index)
+    if raw(index).dtype != np.int64:
+        raise errors.UnsupportedDtypeError(f"take(): Expected a long tensor for index, but got {raw(index).dtype}")
+    return F._take(input, index)
+
+
+@nondifferentiable(promote=NONE, method=False, namespaces=())
+def _nonzero(xp, x):
+    """The places of the elements that are not 0, as rows."""
+    return xp.argwhere(x)
+
+
+@plain(method=True)
+def nonzero(input, *, as_tuple=False):
+    """Where x is not 0: an int64 tensor with a row for each such element; as_tuple: a tuple with a vector a dimension.
+
+    >>> import wengert
+    >>> wengert.tensor([[0, 1], [2, 0]]).nonzero()
+    tensor([[0, 1],
+            [1, 0]])
+    """
+    array = np.atleast_1d(raw(checked("nonzero", input)))
+    return tuple([wrap(places) for places in array.nonzero()]) if as_tuple else call(_nonzero, (input,), None)
+
+
+@plain(method=True)
+def argwhere(input):
+    """nonzero() without as_tuple."""
+    checked("argwhere", input)
+    return call(_nonzero, (input,), None)

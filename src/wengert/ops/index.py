@@ -1,0 +1,591 @@
+"""x[index] and x[index] = value, with torch's rules; the reads and writes below them.
+
+An index is sorted into a basic part (ints, slices, None: a view) and an advanced part (index arrays and masks: a
+copy), as torch does: ints are taken first and do not count as index arrays, unlike in NumPy. A basic index is one
+operation, whatever its length, with the node name of torch's last step.
+
+Note [Reads] The cotangent of a read is its value at an index of zeros: F.read_cotangent(ct, shape=..., index=...). In
+an ordinary backward pass the engine adds it into the source's buffer in place. Under create_graph it is an operation
+of its own, whose derivative is the read (_read), whose derivative is the operation again. gather.py has the reads and
+writes that have names.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from operator import index as as_int
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.core.dispatch import call
+from wengert.core.tensor import TensorBase, wrap
+from wengert.core.views import bump
+from wengert.ops.dims import normalize_dim
+from wengert.ops.faces import ArrayOps
+from wengert.ops.indices import as_tensor, is_index, raw
+from wengert.ops.inplace import begin_write, fill, is_recorded, unrecorded_write, write_inplace
+from wengert.ops.registry import NONE, composite, general, plain, view
+
+_FULL = slice(None)
+
+
+# -- reads -------------------------------------------------------------------------------------------------------------
+
+
+@general(promote=NONE, method=False, namespaces=(), array=ArrayOps.read_cotangent)
+def read_cotangent(xp, x, *, shape, index, repeats=False):
+    """Zeros of a shape with x added at index; with repeats, an element that index names twice gets both.
+
+    Derivative: the cotangent at index. See Note [Reads]."""
+    result = xp.zeros(shape, x.dtype)
+    ArrayOps.add_at(result, _raw_index(index), x, repeats)
+    return result
+
+
+@read_cotangent.vjp("x")
+def _(F, ct, index, repeats):
+    return F._read(ct, index=index, repeats=repeats)
+
+
+@general(promote=NONE, method=False, namespaces=())
+def _read(xp, x, *, index, repeats=False):
+    """A copy of x[index]. Derivative: the cotangent at index of zeros."""
+    return xp.array(x[_raw_index(index)])
+
+
+@_read.vjp("x")
+def _(F, ct, x_shape, index, repeats):
+    return F.read_cotangent(ct, shape=x_shape, index=index, repeats=repeats)
+
+
+def _raw_index(index: Any) -> Any:
+    """An index as NumPy takes it: with arrays for tensors."""
+    if isinstance(index, tuple):
+        return tuple([raw(item) for item in index])
+    return raw(index)
+
+
+# -- basic indexing ----------------------------------------------------------------------------------------------------
+
+
+def _look(xp, x, *, index):
+    """x[index] for a tuple of ints, slices and None with an Ellipsis, which makes it a view.
+
+    Derivative: the cotangent at index of zeros."""
+    try:
+        return x[index]
+    except IndexError:
+        raise _out_of_range(x.shape, index) from None
+
+
+def _look_vjp(F, ct, x_shape, index):
+    if index[-1] is Ellipsis and len(index) > 1:
+        index = index[0] if len(index) == 2 else index[:-1]
+    return F.read_cotangent(ct, shape=x_shape, index=index)
+
+
+def _looking(name: str, node: str) -> Any:
+    """One of the operations that look at x[index]: they differ in the name of the node."""
+    op = view(name=name, node=node, promote=NONE, method=False, namespaces=(), reads=True)(_look)
+    op.vjp("x")(_look_vjp)
+    return op
+
+
+_select = _looking("_select", "SelectBackward0")
+_slice = _looking("_slice", "SliceBackward0")
+_insert = _looking("_insert", "UnsqueezeBackward0")
+_alias = _looking("_alias", "AliasBackward0")
+
+
+def _out_of_range(shape: tuple, index: tuple) -> Exception:
+    """torch's error for an index that names no element."""
+    if not shape:
+        if isinstance(index[0], slice):
+            return errors.TensorIndexError("slice() cannot be applied to a 0-dim tensor.")
+        return errors.index_of_zero_dim()
+    used = len([item for item in index if item is not None and item is not Ellipsis])
+    if used > len(shape):
+        return errors.too_many_indices(len(shape))
+    dim = 0
+    for item in index:
+        if item is Ellipsis:
+            dim += len(shape) - used
+        elif item is not None:
+            if isinstance(item, int) and not -shape[dim] <= item < shape[dim]:
+                return errors.index_out_of_range(item, dim, shape[dim])
+            dim += 1
+    raise AssertionError("this index is in range")
+
+
+@plain(method="__getitem__", name="__getitem__", namespaces=())
+def getitem(self, index):
+    """x[index]: a view for ints, slices (of positive step), None and Ellipsis; a copy where index has tensors or masks.
+
+    Derivative: the cotangent at index of zeros; an element that index names several times gets the sum.
+    """
+    kind = type(index)
+    if kind is int:
+        return call(_select, (self,), {"index": (index, ...)})
+    if kind is slice:
+        return call(_slice, (self,), {"index": (checked_slice(index), ...)})
+    if kind is tuple:
+        found = _parse_basic(index)
+        if found is not None:
+            return call(found[1], (self,), {"index": found[0]})
+    elif isinstance(index, TensorBase):
+        array = index._array
+        if array.ndim and is_index(array) and self._array.ndim:
+            return call(_index, (self, index), {"dims": (0,)})
+    basic, arrays, dims, op = parse_index(index, self._array.shape)
+    if op is not None:
+        self = call(op, (self,), {"index": basic})
+    if not dims:
+        return self
+    return call(_index, (self, *arrays), {"dims": dims})
+
+
+def _parse_basic(index: tuple) -> tuple[tuple, Any] | None:
+    """A tuple of plain ints, slices, None and Ellipsis as parse_index gives it, with its operation; None for any
+    other."""
+    op = _alias
+    ellipsis = False
+    for item in index:
+        kind = type(item)
+        if kind is int:
+            op = _select
+        elif kind is slice:
+            if item == _FULL:
+                continue
+            if item.step is not None or checked_slice(item) is not item:
+                return None
+            op = _slice
+        elif item is None:
+            op = _insert
+        elif item is Ellipsis and not ellipsis:
+            ellipsis = True
+        else:
+            return None
+    return index if ellipsis else (*index, ...), op
+
+
+@composite(method=True)
+def select(F, input, dim, index):
+    """x at one index of a dimension, without that dimension: a view. index: a Python int or a 0-d tensor of ints.
+
+    Raises IndexError out of range. Derivative: the cotangent at index of zeros.
+
+    >>> import wengert
+    >>> wengert.tensor([[1, 2], [3, 4]]).select(1, 0)
+    tensor([1, 3])
+    """
+    shape, index = tuple(input.shape), as_int(index)
+    if not shape:
+        raise errors.TensorIndexError("select() cannot be applied to a 0-dim tensor.")
+    dim = normalize_dim(dim, len(shape))
+    if not -shape[dim] <= index < shape[dim]:
+        raise errors.TensorIndexError(
+            f"select(): index {index} out of range for tensor of size {list(shape)} at dimension {dim}"
+        )
+    return F._select(input, index=(*((_FULL,) * dim), index, ...))
+
+
+@composite(method=True)
+def narrow(F, input, dim, start, length):
+    """x from start on for a length along a dimension: a view. start: an int (negative: counted back) or a 0-d tensor.
+
+    Raises IndexError or RuntimeError where that leaves the dimension. Derivative: the cotangent there, 0 elsewhere.
+
+    >>> import wengert
+    >>> wengert.arange(5).narrow(0, 1, 3)
+    tensor([1, 2, 3])
+    """
+    if not input.ndim:
+        raise errors.ShapeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise errors.ShapeError("narrow(): length must be non-negative.")
+    dim = normalize_dim(dim, input.ndim)
+    size, start = input.shape[dim], as_int(start)
+    if not -size <= start <= size:
+        raise errors.TensorIndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
+    start += size if start < 0 else 0
+    if start + length > size:
+        raise errors.ShapeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return F._slice(input, index=(*((_FULL,) * dim), slice(start, start + length), ...))
+
+
+def checked_slice(item: slice) -> slice:
+    """A slice with Python ints (its parts may be tensors). Raises ValueError unless the step is positive."""
+    start, stop, step = item.start, item.stop, item.step
+    if step is not None:
+        step = as_int(step)
+        if step <= 0:
+            raise ValueError("slice step cannot be zero" if step == 0 else "step must be greater than zero")
+    if (start is None or type(start) is int) and (stop is None or type(stop) is int):
+        return item if type(item.step) is type(step) else slice(start, stop, step)
+    return slice(None if start is None else as_int(start), None if stop is None else as_int(stop), step)
+
+
+# -- sorting an index out ----------------------------------------------------------------------------------------------
+
+
+def parse_index(index: Any, shape: tuple) -> tuple[tuple, list, tuple, Any]:
+    """An index as a basic one, and index arrays for the dimensions of what that gives.
+
+    Returns (basic, arrays, dims, op): op, given basic, makes the view (None where the basic index does nothing and
+    arrays follow); arrays[i], a tensor of ints or a mask, belongs to dimension dims[i] (a mask to as many as it has).
+    """
+    items = [_sort_item(item) for item in _as_items(index)]
+    used = sum([_width(item) for item in items])
+    if used > len(shape):
+        raise errors.index_of_zero_dim() if not shape and type(index) is int else errors.too_many_indices(len(shape))
+    basic: list[Any] = []
+    found: list[tuple[int, Any]] = []
+    op = None
+    dim = place = 0  # the next dimension of x, and of what the basic index gives
+    seen_ellipsis = False
+    for item in items:
+        if item is Ellipsis:
+            skipped = 0 if seen_ellipsis else len(shape) - used
+            seen_ellipsis = True
+            basic.extend([_FULL] * skipped)
+            dim, place = dim + skipped, place + skipped
+        elif item is None:
+            basic.append(None)
+            op, place = _insert, place + 1
+        elif isinstance(item, int):
+            basic.append(item)
+            op, dim = _select, dim + 1
+        elif isinstance(item, slice):
+            basic.append(item)
+            if item != _FULL:
+                op = _slice
+            dim, place = dim + 1, place + 1
+        else:
+            dim, place = _add_array(item, shape, dim, place, basic, found)
+            op = _insert if item.ndim == 0 else op
+    arrays, dims = _as_index_arrays(found)
+    if op is None and not dims:
+        op = _alias
+    return (*basic, ...), arrays, dims, op
+
+
+def _as_items(index: Any) -> Sequence[Any]:
+    """The items of an index: of a tuple, and, as torch still does, of a list that holds more than numbers."""
+    if isinstance(index, tuple):
+        return index
+    if isinstance(index, list) and len(index) < 32:
+        for item in index:
+            if item is None or item is Ellipsis or isinstance(item, (slice, list, tuple, np.ndarray, TensorBase)):
+                warnings.warn(
+                    "Using a non-tuple sequence for multidimensional indexing is deprecated; "
+                    "use x[tuple(seq)] instead of x[seq].",
+                    stacklevel=5,
+                )
+                return index
+    return (index,)
+
+
+def _sort_item(item: Any) -> Any:
+    """One item of an index as an int, a slice, None, Ellipsis, or an array of int64 or bool (in a tensor, if it was
+    in one)."""
+    kind = type(item)
+    if kind is int or item is None or item is Ellipsis:
+        return item
+    if kind is slice:
+        return checked_slice(item)
+    if isinstance(item, (bool, np.bool_)):
+        return wrap(np.asarray(item))
+    if isinstance(item, (list, tuple, range)):
+        item = wrap(_array_of_sequence(item))
+    elif isinstance(item, np.ndarray):
+        item = wrap(np.asarray(item))
+    elif not isinstance(item, TensorBase):
+        try:
+            return as_int(item)
+        except TypeError:
+            raise errors.index_type(kind) from None
+    return _checked_index_tensor(item)
+
+
+def _array_of_sequence(items: Any) -> Any:
+    array = np.asarray([raw(item) for item in items])
+    return array if array.size else array.astype(np.int64)
+
+
+def _checked_index_tensor(tensor: Any) -> Any:
+    """An index tensor in bool or int64, a 0-d one of ints as an int. Raises IndexError for other dtypes."""
+    array = tensor._array
+    kind = array.dtype.kind
+    if kind == "b":
+        return tensor
+    if array.dtype == np.uint8:
+        warnings.warn(
+            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", stacklevel=6
+        )
+        return wrap(array.astype(np.bool_))
+    if not is_index(array):
+        raise errors.index_dtype()
+    return int(array) if array.ndim == 0 else tensor
+
+
+def _width(item: Any) -> int:
+    """How many dimensions of the tensor an item takes."""
+    if item is None or item is Ellipsis:
+        return 0
+    if isinstance(item, TensorBase):
+        return item._array.ndim if item._array.dtype.kind == "b" else 1
+    return 1
+
+
+def _add_array(item: Any, shape: tuple, dim: int, place: int, basic: list, found: list) -> tuple[int, int]:
+    """Notes an index array or a mask for the dimension at place, and what the basic index does there: nothing."""
+    array = item._array
+    if array.dtype.kind != "b":
+        basic.append(_FULL)
+        found.append((place, item))
+        return dim + 1, place + 1
+    if array.ndim == 0:  # True adds a dimension of size 1, False one of size 0
+        basic.append(None)
+        found.append((place, wrap(np.zeros(int(array), np.int64))))
+        return dim, place + 1
+    for i, size in enumerate(array.shape):
+        if shape[dim + i] != size:
+            raise errors.mask_shape(array.shape, i, shape, dim + i)
+    basic.extend([_FULL] * array.ndim)
+    found.append((place, item))
+    return dim + array.ndim, place + array.ndim
+
+
+def _as_index_arrays(found: list[tuple[int, Any]]) -> tuple[list, tuple]:
+    """Index arrays and their dimensions. A mask beside other arrays becomes the arrays of its nonzero elements."""
+    if len(found) == 1:
+        return [found[0][1]], (found[0][0],)
+    arrays, dims = [], []
+    for place, item in found:
+        if item._array.dtype.kind == "b":
+            for i, where in enumerate(item._array.nonzero()):
+                arrays.append(wrap(where))
+                dims.append(place + i)
+        else:
+            arrays.append(item)
+            dims.append(place)
+    return arrays, tuple(dims)
+
+
+# -- advanced indexing -------------------------------------------------------------------------------------------------
+
+
+def index_of(arrays: Sequence[Any], dims: tuple) -> tuple:
+    """NumPy's index that has each array (or tensor) at its dimension, and full slices between them."""
+    index: list[Any] = []
+    for array, dim in zip(arrays, dims, strict=True):
+        index.extend([_FULL] * (dim - len(index)))
+        index.append(raw(array))
+    return tuple(index)
+
+
+@general(promote=NONE, node="IndexBackward0", method=False, namespaces=())
+def _index(xp, x, *indices, dims):
+    """A copy of the elements that indices name: arrays of ints, for dimensions dims, that broadcast; or one mask.
+
+    Derivative: the cotangent at the index of zeros; an element named several times gets the sum."""
+    try:
+        if len(dims) == 1 and indices[0].dtype.kind != "b":
+            return x.take(indices[0], axis=dims[0])  # a third of the cost of x[...]
+        return x[index_of(indices, dims)]
+    except IndexError:
+        raise index_error(x.shape, indices, dims) from None
+
+
+@_index.vjp("x")
+def _(F, ct, x_shape, indices, dims):
+    index = index_of(indices, dims)
+    return F.read_cotangent(ct, shape=x_shape, index=index, repeats=index[dims[0]].dtype.kind != "b")
+
+
+def index_error(shape: tuple, arrays: Sequence[Any], dims: tuple) -> Exception:
+    """torch's error for index arrays that name elements which are not there, or do not broadcast."""
+    for array, dim in zip(arrays, dims, strict=True):
+        size = shape[dim]
+        wrong = array[(array < -size) | (array >= size)] if array.dtype.kind != "b" else array[:0]
+        if wrong.size:
+            return errors.index_out_of_range(int(wrong[0]), dim, size)
+    return errors.index_shapes(*[array.shape for array in arrays])
+
+
+def put(x: Any, values: Any, *indices: Any, dims: tuple, accumulate: bool) -> None:
+    """Writes values into x at the indices; with accumulate adds them, as often as the indices name an element."""
+    index = index_of(indices, dims)
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind == "c" and x.dtype.kind != "c":
+            values = values.real
+        if values.ndim and np.may_share_memory(x, values):
+            values = values.copy()
+    try:
+        if accumulate:
+            ArrayOps.add_at(x, index, values, True)
+        else:
+            x[index] = values
+    except IndexError:
+        raise index_error(x.shape, indices, dims) from None
+    except ValueError:
+        wanted, given = list(x[index].shape), list(np.shape(values))
+        raise errors.ShapeError(
+            f"shape mismatch: value tensor of shape {given} cannot be broadcast to indexing result of shape {wanted}"
+        ) from None
+
+
+@general(promote=NONE, node="IndexPutBackward0", method=False, namespaces=())
+def _index_put(xp, x, values, *indices, dims, accumulate=False):
+    """A copy of x with values, which broadcast, at the indices; with accumulate, added there.
+
+    Derivative: in x the cotangent, 0 at the indices unless accumulate; in values the cotangent at the indices."""
+    result = x.copy()
+    put(result, values, *indices, dims=dims, accumulate=accumulate)
+    return result
+
+
+@_index_put.vjp("x")
+def _(F, ct, indices, dims, accumulate):
+    return ct if accumulate else F._index_put(ct, 0.0, indices, dims=dims)
+
+
+@_index_put.vjp("values")
+def _(F, ct, indices, dims):
+    return F._index(ct, indices, dims=dims)
+
+
+def _put_arguments(x: Any, indices: Any, values: Any) -> tuple[Any, list, tuple]:
+    """The values, index tensors and their dimensions of index_put(x, indices, values)."""
+    values = as_tensor(values)
+    if raw(values).dtype != raw(x).dtype:
+        names = [dtypes.from_numpy_dtype(raw(t).dtype).scalar_name for t in (x, values)]
+        raise errors.UnsupportedDtypeError(
+            f"Index put requires the source and destination dtypes match, got {names[0]} for the destination and "
+            f"{names[1]} for the source."
+        )
+    items = tuple([_FULL if item is None else as_tensor(item) for item in indices])
+    basic, arrays, dims, _ = parse_index(items, tuple(x.shape))
+    if not dims:  # 0-d index tensors: ints, which index_put counts as arrays all the same
+        found = [(place, wrap(np.asarray([i]))) for place, i in enumerate(basic[:-1]) if isinstance(i, int)]
+        arrays, dims = [array for _, array in found], tuple([place for place, _ in found])
+    return values, arrays, dims
+
+
+@composite(method=True)
+def index_put(F, input, indices, values, accumulate=False):
+    """A copy of x with values at indices, a tuple of index tensors or masks (None: all of a dimension); see x[index]
+    = value.
+
+    values: of x's dtype; broadcasts. accumulate: adds, as often as the indices name an element. Derivative: in x 0
+    where it was written (1 where added), 1 elsewhere; in values the cotangent at the indices.
+
+    >>> import wengert
+    >>> wengert.zeros(3).index_put((wengert.tensor([0, 2]),), wengert.tensor(1.0))
+    tensor([1., 0., 1.])
+    """
+    values, arrays, dims = _put_arguments(input, indices, values)
+    return F._index_put(input, values, arrays, dims=dims, accumulate=accumulate)
+
+
+@plain(method=True, namespaces=())
+def index_put_(self, indices, values, accumulate=False):
+    """In-place form of index_put."""
+    values, arrays, dims = _put_arguments(self, indices, values)
+    return write_inplace(_index_put, (self, values, *arrays), {"dims": dims, "accumulate": accumulate}, put)
+
+
+# -- assignment --------------------------------------------------------------------------------------------------------
+
+
+@plain(method="__setitem__", name="__setitem__", namespaces=())
+def setitem(self, index, value):
+    """x[index] = value, in place. value: a tensor, an array or a number; it broadcasts, and is cast to x's dtype.
+
+    Derivative: 0 in what was overwritten, the cotangent at index in value.
+    """
+    kind, no_arrays = type(index), list[Any]()
+    if kind is int:
+        basic, arrays, dims, op = (index, ...), no_arrays, (), _select
+    elif kind is slice:
+        basic, arrays, dims, op = (checked_slice(index), ...), no_arrays, (), _slice
+    elif index is False:
+        return
+    else:
+        basic, arrays, dims, op = parse_index(index, self._array.shape)
+    if not is_recorded(self, value):
+        _write_at(self, basic, arrays, dims, value)
+        return
+    value = _without_leading_ones(_value_tensor(self, value))
+    region = self
+    if op is not None and basic != (_FULL, ...) and op is not _alias:
+        region = call(op, (self,), {"index": basic})
+    if dims:
+        if value._array.dtype != region._array.dtype:
+            value = value.to(region._array.dtype)
+        write_inplace(_index_put, (region, value, *arrays), {"dims": dims, "accumulate": False}, put)
+    elif not _same_view(region, value):
+        _check_fits(value._array.shape, region._array.shape)
+        if value._array.ndim or not region._array.ndim:
+            region.copy_(value)
+        else:
+            region.fill_(value)
+
+
+def _write_at(target: Any, basic: tuple, arrays: list, dims: tuple, value: Any) -> None:
+    """The assignment where nothing is recorded: straight into the memory."""
+    try:
+        region = target._array[basic]
+    except IndexError:
+        raise _out_of_range(target._array.shape, basic) from None
+    if type(value) is float and region.dtype.kind == "f" and -65504.0 <= value <= 65504.0 and not dims:
+        begin_write(target, region)
+        region[...] = value
+        bump(target)
+        return
+    value = _without_leading_ones(_value_tensor(target, value))._array
+    with unrecorded_write(target, region):
+        if dims:
+            put(region, value, *[array._array for array in arrays], dims=dims, accumulate=False)
+        else:
+            fill(region, value)
+
+
+def _value_tensor(target: Any, value: Any) -> Any:
+    """What is to be assigned, as a tensor."""
+    if isinstance(value, TensorBase):
+        return value
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        return wrap(dtypes.checked_scalar(value, target._array.dtype))
+    if isinstance(value, np.ndarray):
+        return wrap(np.asarray(value))
+    kind = dtypes.legacy_type_name(target._array.dtype)
+    raise errors.DtypeError(f"can't assign a {type(value).__name__} to a {kind}")
+
+
+def _same_view(region: Any, value: Any) -> bool:
+    """Whether value already is this very region, as after `x[i] += y`, where Python assigns what was written in
+    place."""
+    ours, theirs = region._view, value._view
+    return ours is not None and theirs is not None and ours.base is theirs.base and ours.chain == theirs.chain
+
+
+def _without_leading_ones(value: Any) -> Any:
+    """value without dimensions of size 1 in front: broadcasting puts back those that its place has."""
+    shape = value._array.shape
+    if not shape or shape[0] != 1:
+        return value
+    ones = next((i for i, size in enumerate(shape) if size != 1), len(shape))
+    return value.reshape(shape[ones:])
+
+
+def _check_fits(shape: tuple, place: tuple) -> None:
+    """Raises torch's error where a value of a shape does not broadcast to its place."""
+    pairs = zip(shape[::-1], place[::-1], strict=False)
+    if len(shape) > len(place) or any(size not in (1, wanted) for size, wanted in pairs):
+        raise errors.expand_mismatch(shape, place)

@@ -1,0 +1,107 @@
+"""Writing into part of a tensor, without the copy of the whole that an operation's forward would make.
+
+For the operations of index.py and gather.py whose result is their first input with some elements changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.core.dispatch import record, unwrap
+from wengert.core.modes import INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit
+from wengert.core.op import Op
+from wengert.core.tensor import IS_INFERENCE, TensorBase, counter_of, refresh_view, wrap
+from wengert.core.views import bump, check_write, rebase_history
+from wengert.ops.indices import raw
+
+
+def is_recorded(target: Any, *others: Any) -> bool:
+    """Whether a write of the others into target goes into the graph."""
+    if flags() & NO_GRAD:
+        return False
+    return bool(target.requires_grad) or any(isinstance(x, TensorBase) and x.requires_grad for x in others)
+
+
+def begin_write(target: Any, region: Any) -> None:
+    """Checks that region, an array in target's memory, may be written now."""
+    if target._flags & IS_INFERENCE and not flags() & INFERENCE:
+        raise errors.inference_inplace()
+    check_writable(region)
+
+
+class unrecorded_write:
+    """`with unrecorded_write(target): ...` around a write into target's memory that the graph need not know of.
+
+    region: the array that is written, where that is a part of the target."""
+
+    def __init__(self, target: Any, region: Any = None) -> None:
+        self.target = target
+        self.region = target._array if region is None else region
+
+    def __enter__(self) -> None:
+        begin_write(self.target, self.region)
+        quiet_enter()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        quiet_exit()
+        if kind is None:
+            bump(self.target)
+
+
+def check_writable(array: Any) -> None:
+    """Raises where an array's memory cannot be written, or shows one element more than once."""
+    if not array.flags.writeable:
+        raise ValueError(
+            "the tensor shares memory with a read-only NumPy array and cannot be written; write to a clone()"
+        )
+    if array.size and 0 in array.strides and _repeats_memory(array):
+        raise errors.InplaceError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
+
+
+def _repeats_memory(array: Any) -> bool:
+    return any(step == 0 and size > 1 for step, size in zip(array.strides, array.shape, strict=True))
+
+
+def fill(region: Any, value: Any) -> None:
+    """region[...] = value, an array or a number, with torch's error where value does not broadcast to it."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "c" and region.dtype.kind != "c":
+        value = value.real
+    try:
+        region[...] = value
+    except ValueError:
+        raise errors.expand_mismatch(value.shape, region.shape) from None
+
+
+def write_inplace(op: Op, inputs: tuple, params: dict, write: Callable[..., None]) -> Any:
+    """Runs write(*arrays, **params), which changes the first input's array as op's forward would a copy; records op.
+
+    No rule of op may ask for the first input or the output: they are not as they were.
+    """
+    target = inputs[0]
+    refresh_view(target)
+    if not is_recorded(*inputs):
+        with unrecorded_write(target):
+            write(*[raw(x) for x in inputs], **params)
+        return target
+    check_write(target)
+    check_writable(target._array)
+    arrays, needs = unwrap(op, inputs)
+    quiet_enter()
+    try:
+        write(*arrays, **params)
+    finally:
+        quiet_exit()
+    bump(target)
+    carrier = wrap(target._array)
+    carrier._counter = counter_of(target)
+    record(op, needs, inputs, arrays, params, (carrier,))
+    if carrier._grad_fn is not None:
+        rebase_history(target, carrier._grad_fn)
+    return target

@@ -1,0 +1,500 @@
+"""Joining tensors (cat, stack and their relatives) and splitting them (split, chunk and theirs)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.core.dispatch import call
+from wengert.core.tensor import TensorBase
+from wengert.core.views import store_out
+from wengert.ops.dims import normalize_dim
+from wengert.ops.indices import checked, raw
+from wengert.ops.registry import NONE, SAME, alias, composite, general, linear, plain, view
+
+_FULL = slice(None)
+
+
+def _listed(op: str, tensors: Any) -> tuple:
+    """The tensors of a sequence. Raises TypeError for a single tensor, or for something else among them."""
+    if isinstance(tensors, TensorBase) or not hasattr(tensors, "__iter__"):
+        raise errors.wrong_argument_type(op, "tensors", 0, type(tensors), "tuple of Tensors")
+    tensors = tuple(tensors)
+    for tensor in tensors:
+        if not isinstance(tensor, TensorBase) and not isinstance(tensor, np.ndarray):
+            i = next(i for i, x in enumerate(tensors) if x is tensor)
+            raise errors.ArgumentError(
+                f"{op}(): expected Tensor as element {i} in argument 0, but got {type(tensor).__name__}"
+            )
+    return tensors
+
+
+def _store(out: Any, result: Any) -> Any:
+    """Puts a result into the tensor given as out=, if there is one."""
+    if out is None:
+        return result
+    if out.requires_grad or result.requires_grad:
+        raise errors.out_requires_grad("cat")
+    store_out(out, result._array)
+    return out
+
+
+# -- cat ---------------------------------------------------------------------------------------------------------------
+
+
+@linear(promote=SAME, node="CatBackward0", method=False, namespaces=())
+def _cat(xp, *tensors, dim=0):
+    """The tensors one after the other along dim. Derivative: in each its part of the cotangent."""
+    try:
+        return xp.concatenate(tensors, axis=dim)
+    except ValueError:
+        pass
+    shapes = [x.shape for x in tensors]
+    if () in shapes:
+        raise errors.cat_zero_dim(shapes.index(()))
+    kept = [x for x in tensors if x.shape != (0,)]  # torch lets an empty vector stand for nothing at all
+    dim = normalize_dim(dim, kept[0].ndim if kept else 1)
+    try:
+        return xp.concatenate(kept, axis=dim)
+    except ValueError:
+        raise _cat_error(shapes, kept[0].shape, dim) from None
+
+
+def _cat_error(shapes: list[tuple], first: tuple, dim: int) -> Exception:
+    for position, shape in enumerate(shapes):
+        if shape == (0,):
+            continue
+        if len(shape) != len(first):
+            return errors.cat_ndim(len(first), len(shape))
+        for i, (expected, got) in enumerate(zip(first, shape, strict=True)):
+            if i != dim and expected != got:
+                return errors.cat_size(dim, expected, got, position)
+    raise AssertionError("these shapes can be joined")
+
+
+@_cat.vjp("tensors")
+def _(F, ct, tensors_shape, needs, dim):
+    dim = normalize_dim(dim, len(ct.shape))
+    parts: list[Any] = []
+    start = 0
+    for shape, needed in zip(tensors_shape, needs, strict=True):
+        if shape == (0,) != ct.shape[:1] and len(ct.shape) != 1:
+            parts.append(F.new_zeros(ct, size=(0,)) if needed else None)
+            continue
+        size = shape[dim]
+        parts.append(F.narrow(ct, dim, start, size) if needed else None)
+        start += size
+    return parts
+
+
+def _cat_arrays(tensors: Any, dim: int = 0) -> Any:
+    return np.concatenate(tensors, axis=dim)
+
+
+@plain(array=_cat_arrays)
+def cat(tensors, dim=0, *, axis=None, out=None):
+    """The tensors of a sequence one after the other along a dimension, in their promoted dtype.
+
+    tensors: of the same shape but for dim, at least 1-D; empty vectors are passed over. Raises RuntimeError where
+    shapes do not fit, ValueError for an empty sequence. Derivative: in each tensor its part of the cotangent.
+
+    >>> import wengert
+    >>> wengert.cat([wengert.tensor([1, 2]), wengert.tensor([3.0])])
+    tensor([1., 2., 3.])
+    """
+    tensors = _listed("cat", tensors)
+    if not tensors:
+        raise errors.ElementError("torch.cat(): expected a non-empty list of Tensors")
+    return _store(out, call(_cat, tensors, {"dim": dim if axis is None else axis}))
+
+
+alias("concat", cat)
+alias("concatenate", cat)
+
+
+# -- stack -------------------------------------------------------------------------------------------------------------
+
+
+@linear(promote=SAME, node="StackBackward0", method=False, namespaces=())
+def _stack(xp, *tensors, dim=0):
+    """The tensors, all of one shape, along a new dimension. Derivative: in each its slice of the cotangent."""
+    first = tensors[0].shape
+    dim = normalize_dim(dim, len(first) + 1)
+    result = xp.empty((*first[:dim], len(tensors), *first[dim:]), tensors[0].dtype)
+    before = (_FULL,) * dim
+    for i, x in enumerate(tensors):
+        if x.shape != first:
+            raise errors.stack_size(first, x.shape, i)
+        result[(*before, i)] = x
+    return result
+
+
+@_stack.vjp("tensors")
+def _(F, ct, dim):
+    return F.unbind(ct, dim=dim)
+
+
+def _stack_arrays(tensors: Any, dim: int = 0) -> Any:
+    return _stack.forward(np, *tensors, dim=dim)
+
+
+@plain(array=_stack_arrays)
+def stack(tensors, dim=0, *, axis=None, out=None):
+    """The tensors of a sequence, all of one shape, along a new dimension, in their promoted dtype.
+
+    Raises RuntimeError for different shapes or an empty sequence. Derivative: in each tensor its slice of the
+    cotangent.
+
+    >>> import wengert
+    >>> wengert.stack([wengert.tensor([1, 2]), wengert.tensor([3, 4])], dim=1)
+    tensor([[1, 3],
+            [2, 4]])
+    """
+    tensors = _listed("stack", tensors)
+    if not tensors:
+        raise errors.ShapeError("stack expects a non-empty TensorList")
+    return _store(out, call(_stack, tensors, {"dim": dim if axis is None else axis}))
+
+
+@composite()
+def hstack(F, tensors):
+    """The tensors side by side: along dimension 1, or 0 for vectors. Derivative: in each its part of the cotangent."""
+    tensors = F.atleast_1d(_listed("hstack", tensors))
+    return F.cat(tensors, dim=0 if len(tensors[0].shape) == 1 else 1)
+
+
+@composite()
+def vstack(F, tensors):
+    """The tensors one below the other: along dimension 0, vectors as rows.
+
+    Derivative: in each its part of the cotangent."""
+    return F.cat(F.atleast_2d(_listed("vstack", tensors)), dim=0)
+
+
+alias("row_stack", vstack)
+
+
+@composite()
+def dstack(F, tensors):
+    """The tensors one behind the other: along dimension 2, after atleast_3d.
+
+    Derivative: in each its part of the cotangent."""
+    return F.cat(F.atleast_3d(_listed("dstack", tensors)), dim=2)
+
+
+@composite()
+def column_stack(F, tensors):
+    """The tensors side by side, vectors and 0-d tensors as columns. Derivative: in each its part of the cotangent."""
+    tensors = _listed("column_stack", tensors)
+    columns = [F.reshape(x, shape=(prod(x.shape), 1)) if len(x.shape) < 2 else x for x in tensors]
+    return F.hstack(columns)
+
+
+@linear(promote=SAME, node="BlockDiagBackward0", method=False, namespaces=())
+def _block_diag(xp, *tensors):
+    """The matrices along the diagonal of one. Derivative: in each its block of the cotangent."""
+    blocks = [xp.atleast_2d(x) for x in tensors]
+    result = xp.zeros((sum([b.shape[0] for b in blocks]), sum([b.shape[1] for b in blocks])), blocks[0].dtype)
+    row = column = 0
+    for block in blocks:
+        height, width = block.shape
+        result[row : row + height, column : column + width] = block
+        row, column = row + height, column + width
+    return result
+
+
+@_block_diag.vjp("tensors")
+def _(F, ct, tensors_shape, needs):
+    parts: list[Any] = []
+    row = column = 0
+    for shape, needed in zip(tensors_shape, needs, strict=True):
+        height, width = (1, 1, *shape)[-2:]
+        part = F.narrow(F.narrow(ct, 0, row, height), 1, column, width) if needed else None
+        parts.append(F.reshape(part, shape=shape) if needed else None)
+        row, column = row + height, column + width
+    return parts
+
+
+@composite()
+def block_diag(F, *tensors):
+    """The matrix with these matrices (vectors: rows) along its diagonal and 0 elsewhere. Derivative: each one's block.
+
+    >>> import wengert
+    >>> wengert.block_diag(wengert.tensor([[1, 2]]), wengert.tensor([[3]]))
+    tensor([[1, 2, 0],
+            [0, 0, 3]])
+    """
+    for i, x in enumerate(tensors):
+        if len(x.shape) > 2:
+            raise errors.ShapeError(
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
+                f"Input {i} has {len(x.shape)} dimensions"
+            )
+    return F._block_diag(tensors)
+
+
+def _check_vector(x: Any) -> None:
+    if len(x.shape) != 1:
+        raise errors.ShapeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
+
+
+@composite()
+def cartesian_prod(F, *tensors):
+    """All combinations of one element from each vector, as rows; of one vector, the vector itself.
+
+    Derivative: each element gets the sum of the cotangents of its copies."""
+    for x in tensors:
+        _check_vector(x)
+    if len(tensors) == 1:
+        return tensors[0]
+    grids = F.meshgrid(*tensors, indexing="ij")
+    return F.stack([F.flatten(grid) for grid in grids], dim=1)
+
+
+@composite()
+def combinations(F, input, r=2, with_replacement=False):
+    """All choices of r elements of a vector, in order, as rows.
+
+    Derivative: each element gets the sum of the cotangents of its copies."""
+    from itertools import combinations as chosen, combinations_with_replacement as chosen_again
+
+    _check_vector(input)
+    choose = chosen_again if with_replacement else chosen
+    picks = np.array(list(choose(range(input.shape[0]), r)), np.int64).reshape(-1, r)
+    return F.stack([F.index_select(input, 0, picks[:, i]) for i in range(r)], dim=1)
+
+
+# -- split -------------------------------------------------------------------------------------------------------------
+
+
+@view(promote=NONE, outputs=(), method=False, namespaces=(), node=lambda inputs, params: params["node"])
+def _split(xp, x, *, sizes, dim, node):
+    """x in parts of these sizes along dim, an int not below 0: a tuple of views. Derivative: the cotangents, joined."""
+    before = (_FULL,) * dim
+    parts, start = [], 0
+    for size in sizes:
+        parts.append(x[(*before, slice(start, start + size))])
+        start += size
+    return tuple(parts)
+
+
+@general(promote=NONE, outputs=(), method=False, namespaces=(), node=lambda inputs, params: params["node"])
+def _unsafe_split(xp, x, *, sizes, dim, node):
+    """Copies of the parts of x. Derivative: the cotangents, joined."""
+    return tuple([part.copy() for part in _split.forward(xp, x, sizes=sizes, dim=dim, node=node)])
+
+
+@_unsafe_split.vjp("x")
+@_split.vjp("x")
+def _(F, ct, x_shape, sizes, dim):
+    used = [i for i, part in enumerate(ct) if part is not None]
+    if len(used) == 1:
+        start = sum(sizes[: used[0]])
+        index = (*((_FULL,) * dim), slice(start, start + sizes[used[0]]))
+        return F.read_cotangent(ct[used[0]], shape=x_shape, index=index)
+    parts = []
+    for part, size in zip(ct, sizes, strict=True):
+        parts.append(
+            F.new_zeros(ct[used[0]], size=(*x_shape[:dim], size, *x_shape[dim + 1 :])) if part is None else part
+        )
+    return F.cat(parts, dim=dim)
+
+
+def _split_dim(input: Any, dim: int, op: str) -> int:
+    ndim = checked(op, raw(input)).ndim
+    if not ndim:
+        raise errors.ShapeError(f"{op.removeprefix('unsafe_')} expects at least a 1-dimensional tensor")
+    return normalize_dim(dim, ndim)
+
+
+def _sizes_of_equal(split_size: Any, length: int) -> tuple:
+    if split_size < 0:
+        raise errors.ShapeError(f"split expects split_size be non-negative, but got split_size={split_size}")
+    if split_size == 0:
+        if length:
+            raise errors.ShapeError(
+                f"split_size can only be 0 if dimension size is 0, but got dimension size of {length}"
+            )
+        return (0,)
+    whole, rest = divmod(length, split_size)
+    return (split_size,) * whole + ((rest,) if rest or not whole else ())
+
+
+def _split_into(op: Any, input: Any, sizes: Any, dim: Any, node: str) -> Any:
+    return call(op, (input,), {"sizes": sizes, "dim": dim, "node": node})
+
+
+@plain(method=True)
+def split(tensor, split_size_or_sections=None, dim=0, *, split_size=None):
+    """x in parts of a size along a dimension (the last one may be smaller), or of the sizes in a list: a tuple of
+    views.
+
+    The parts may not be written in place while gradients are recorded. Raises RuntimeError where a list does not sum up
+    to the dimension's size. Derivative: the cotangents, joined.
+
+    >>> import wengert
+    >>> wengert.arange(5).split(2)
+    (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+    """
+    sections = split_size if split_size_or_sections is None else split_size_or_sections
+    if not isinstance(sections, int):
+        return split_with_sizes.fn(tensor, sections, dim)
+    dim = _split_dim(tensor, dim, "split")
+    return _split_into(_split, tensor, _sizes_of_equal(sections, tensor.shape[dim]), dim, "SplitBackward0")
+
+
+def _checked_sizes(input: Any, sizes: Any, dim: int) -> tuple:
+    sizes, length = tuple([int(size) for size in sizes]), input.shape[dim]
+    if min(sizes, default=0) < 0:
+        raise errors.ShapeError(
+            f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={list(sizes)}"
+        )
+    if sum(sizes) != length:
+        raise errors.ShapeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {length} (input tensor's size at dimension "
+            f"{dim}), but got split_sizes={list(sizes)}"
+        )
+    return sizes
+
+
+@plain(method=True)
+def split_with_sizes(input, split_sizes, dim=0):
+    """x in parts of these sizes along a dimension: a tuple of views; see split. Derivative: the cotangents, joined."""
+    dim = _split_dim(input, dim, "split_with_sizes")
+    return _split_into(_split, input, _checked_sizes(input, split_sizes, dim), dim, "SplitWithSizesBackward0")
+
+
+def _chunk_sizes(chunks: int, length: int) -> tuple:
+    if chunks <= 0:
+        raise errors.ShapeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    return _sizes_of_equal(-(-length // chunks), length) if length else (0,) * chunks
+
+
+@plain(method=True)
+def chunk(input, chunks, dim=0):
+    """x in at most so many parts of one size along a dimension (the last one may be smaller): a tuple of views; see
+    split.
+
+    Derivative: the cotangents, joined.
+
+    >>> import wengert
+    >>> [part.shape[0] for part in wengert.arange(7).chunk(3)]
+    [3, 3, 1]
+    """
+    dim = _split_dim(input, dim, "chunk")
+    node = "SplitBackward0" if input.shape[dim] else "SplitWithSizesBackward0"
+    return _split_into(_split, input, _chunk_sizes(chunks, input.shape[dim]), dim, node)
+
+
+@plain(method=True)
+def unsafe_split(tensor, split_size, dim=0):
+    """split() whose parts may be written in place, as they are copies. (torch's share memory that nothing watches.)
+
+    Derivative: the cotangents, joined."""
+    dim = _split_dim(tensor, dim, "unsafe_split")
+    sizes = _sizes_of_equal(split_size, tensor.shape[dim])
+    return _split_into(_unsafe_split, tensor, sizes, dim, "UnsafeSplitBackward0")
+
+
+@plain(method=True)
+def unsafe_split_with_sizes(input, split_sizes, dim=0):
+    """split_with_sizes() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
+    dim = _split_dim(input, dim, "unsafe_split_with_sizes")
+    return _split_into(
+        _unsafe_split, input, _checked_sizes(input, split_sizes, dim), dim, "UnsafeSplitWithSizesBackward0"
+    )
+
+
+@plain(method=True)
+def unsafe_chunk(input, chunks, dim=0):
+    """chunk() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
+    dim = _split_dim(input, dim, "unsafe_chunk")
+    return _split_into(_unsafe_split, input, _chunk_sizes(chunks, input.shape[dim]), dim, "UnsafeSplitBackward0")
+
+
+@composite(method=True)
+def tensor_split(F, input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
+    """x in so many parts of nearly one size along a dimension, or in the parts between these indices: a tuple of views.
+
+    Derivative: the cotangents, joined.
+
+    >>> import wengert
+    >>> wengert.arange(5).tensor_split(2), wengert.arange(5).tensor_split((1, 3))
+    ((tensor([0, 1, 2]), tensor([3, 4])), (tensor([0]), tensor([1, 2]), tensor([3, 4])))
+    """
+    where = _one_of("tensor_split", indices_or_sections, indices, sections)
+    if not len(input.shape):
+        raise errors.ShapeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    dim = normalize_dim(dim, len(input.shape))
+    length = input.shape[dim]
+    if isinstance(where, TensorBase):
+        where = where._array.tolist()
+    if isinstance(where, int):
+        if where <= 0:
+            raise errors.ShapeError(f"number of sections must be larger than 0, got {where}")
+        size, larger = divmod(length, where)
+        ends = [size * (i + 1) + min(i + 1, larger) for i in range(where - 1)]
+    else:
+        ends = [int(end) for end in where]
+    bounds = [0, *[max(0, min(length, end + length if end < 0 else end)) for end in ends], length]
+    return tuple([F.narrow(input, dim, start, max(0, stop - start)) for start, stop in pairwise(bounds)])
+
+
+def _one_of(op: str, *arguments: Any) -> Any:
+    """The argument of tensor_split that was given, under one of its names."""
+    for argument in arguments:
+        if argument is not None:
+            return argument
+    raise errors.missing_argument(op, "indices_or_sections")
+
+
+def _split_evenly(F: Any, input: Any, where: Any, dim: int, op: str) -> Any:
+    length = input.shape[dim]
+    if isinstance(where, int) and (where == 0 or length % where):
+        raise errors.ShapeError(
+            f"torch.{op} attempted to split along dimension {dim}, but the size of the dimension {length} is not "
+            f"divisible by the split_size {where}!"
+        )
+    return F.tensor_split(input, where, dim)
+
+
+def _check_ndim(input: Any, least: int, op: str) -> None:
+    if len(input.shape) < least:
+        raise errors.ShapeError(
+            f"torch.{op} requires a tensor with at least {least} dimension{'s' if least > 1 else ''}, "
+            f"but got a tensor with {len(input.shape)} dimensions!"
+        )
+
+
+@composite(method=True)
+def hsplit(F, input, indices_or_sections=None, *, indices=None, sections=None):
+    """tensor_split along dimension 1 (0 for a vector), in parts of exactly one size where it is told their number.
+
+    Derivative: the cotangents, joined."""
+    where = _one_of("hsplit", indices_or_sections, indices, sections)
+    _check_ndim(input, 1, "hsplit")
+    return _split_evenly(F, input, where, 0 if len(input.shape) == 1 else 1, "hsplit")
+
+
+@composite(method=True)
+def vsplit(F, input, indices_or_sections=None, *, indices=None, sections=None):
+    """tensor_split along dimension 0, in parts of exactly one size where it is told their number.
+
+    Derivative: the cotangents, joined."""
+    where = _one_of("vsplit", indices_or_sections, indices, sections)
+    _check_ndim(input, 2, "vsplit")
+    return _split_evenly(F, input, where, 0, "vsplit")
+
+
+@composite(method=True)
+def dsplit(F, input, indices_or_sections=None, *, indices=None, sections=None):
+    """tensor_split along dimension 2, in parts of exactly one size where it is told their number.
+
+    Derivative: the cotangents, joined."""
+    where = _one_of("dsplit", indices_or_sections, indices, sections)
+    _check_ndim(input, 3, "dsplit")
+    return _split_evenly(F, input, where, 2, "dsplit")

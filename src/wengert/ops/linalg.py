@@ -1,0 +1,527 @@
+"""Products of vectors, matrices and batches of matrices.
+
+Note [Matrix products]
+Rules pass transposed views on: BLAS takes them as they are, so no derivative copies an operand. Where one factor is a
+single matrix and the other a batch, batch dimensions are folded into rows: one large product in place of many small ones.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from wengert import errors
+from wengert.ops.dims import normalize_dim, unrepeated_dims
+from wengert.ops.registry import NONE, alias, bilinear, composite, general, linear
+
+
+def _dot(xp: Any, a: Any, b: Any) -> Any:
+    """a @ b for vectors and matrices of one dtype. 16-bit types are multiplied in float32: NumPy has no fast product."""
+    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
+        return xp.asarray(xp.dot(a.astype(xp.float32), b.astype(xp.float32))).astype(a.dtype)
+    return xp.dot(a, b)
+
+
+def _batched(xp: Any, a: Any, b: Any) -> Any:
+    """a @ b where one of them has more than two dimensions. See Note [Matrix products]."""
+    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
+        return _batched(xp, a.astype(xp.float32), b.astype(xp.float32)).astype(a.dtype)
+    if b.ndim <= 2:
+        return xp.dot(a.reshape(-1, a.shape[-1]), b).reshape(a.shape[:-1] + b.shape[1:])
+    return xp.matmul(_blas_ready(xp, a), _blas_ready(xp, b))
+
+
+def _blas_ready(xp: Any, x: Any) -> Any:
+    """x laid out so that BLAS takes its matrices: NumPy multiplies batches of others (expanded ones) in slow loops."""
+    if x.ndim == 1 or x.dtype.itemsize in x.strides[-2:]:
+        return x
+    return xp.ascontiguousarray(x)
+
+
+def _check_number(op: str, argument: str, position: int, x: Any) -> None:
+    if not hasattr(x, "ndim"):
+        raise errors.wrong_argument_type(op, argument, position, type(x))
+
+
+def _check_bool(x: Any) -> None:
+    if x.dtype.kind == "b":
+        raise errors.unsupported_dtype("addmm_impl_cpu_", x.dtype)
+
+
+def _shapes_error(a: Any, b: Any) -> Exception:
+    """What torch says of a @ b, for operands that do not fit."""
+    if a.ndim > 2 and b.ndim in (1, 2) and a.shape[-1] != b.shape[0]:
+        return errors.matmul((prod(a.shape[:-1]), a.shape[-1]), b.shape)
+    if a.ndim == b.ndim == 3 and a.shape[0] == b.shape[0]:
+        return errors.bmm_batch(a.shape, b.shape)
+    return errors.matmul(a.shape, b.shape)
+
+
+def _dtypes_error(a: Any, b: Any) -> Exception:
+    if a.ndim == b.ndim == 1:
+        return errors.dot_dtypes(a.dtype, b.dtype)
+    return (errors.matmul_dtypes if b.ndim <= 2 else errors.bmm_dtypes)(a.dtype, b.dtype)
+
+
+# -- matmul ----------------------------------------------------------------------------------------------------------------
+
+_NODES = {
+    (2, 2): "MmBackward0",
+    (2, 1): "MvBackward0",
+    (1, 1): "DotBackward0",
+    (1, 2): "SqueezeBackward4",
+    (2, 3): "CloneBackward0",
+}
+
+
+def _matmul_node(inputs: tuple[Any, ...], params: Any) -> str:
+    return _NODES.get((inputs[0].ndim, inputs[1].ndim), "UnsafeViewBackward0")
+
+
+@bilinear(promote=NONE, operator="matmul", node=_matmul_node)
+def matmul(xp, x, y):
+    """Matrix product x @ y, of vectors (n), matrices (n, m) and batches (..., n, m), whose batch dimensions broadcast.
+
+    A vector counts as a row on the left, as a column on the right. x, y: of one dtype. Raises RuntimeError for shapes that
+    do not fit and for two dtypes, TypeError for a number.
+
+    Derivative: ct @ y^H in x, x^H @ ct in y.
+
+    >>> import wengert
+    >>> wengert.tensor([[1.0, 2.0], [3.0, 4.0]]) @ wengert.tensor([1.0, 1.0])
+    tensor([3., 7.])
+    """
+    try:
+        if x.dtype is y.dtype and 0 < x.ndim <= 2 and 0 < y.ndim <= 2 and x.dtype.kind in "fc" and x.dtype.itemsize > 2:
+            return xp.dot(x, y)
+    except (ValueError, AttributeError):
+        pass
+    return _matmul_unusual(xp, x, y)
+
+
+def _matmul_unusual(xp: Any, x: Any, y: Any) -> Any:
+    _check_number("matmul", "input", 0, x)
+    _check_number("matmul", "other", 1, y)
+    if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != y.shape[max(y.ndim - 2, 0)]:
+        raise _shapes_error(x, y)
+    if x.dtype != y.dtype:
+        raise _dtypes_error(x, y)
+    _check_bool(x)
+    if x.ndim <= 2 and y.ndim <= 2:
+        return _dot(xp, x, y)
+    try:
+        return _batched(xp, x, y)
+    except ValueError:
+        raise _shapes_error(x, y) from None
+
+
+def _cotangent_of_left(F: Any, ct: Any, y: Any, x_ndim: int) -> Any:
+    """The cotangent of x, where ct is that of x @ y: of x's shape, or of one that broadcasting made of it."""
+    y = F.conj(y)
+    if y.ndim == 1:
+        return F.unsqueeze(ct, dim=-1) * y
+    if x_ndim == 1:
+        return F.matmul(y, ct) if y.ndim == 2 else F.squeeze(F.matmul(y, F.unsqueeze(ct, dim=-1)), dim=-1)
+    return F.matmul(ct, F.transpose(y, dim0=-2, dim1=-1))
+
+
+def _cotangent_of_right(F: Any, ct: Any, x: Any, y_ndim: int) -> Any:
+    """The cotangent of y, where ct is that of x @ y: of y's shape, or of one that broadcasting made of it."""
+    x = F.conj(x)
+    if y_ndim == 1:
+        if x.ndim == 1:
+            return ct * x
+        if x.ndim > 2:
+            x, ct = F.reshape(x, shape=(-1, x.shape[-1])), F.reshape(ct, shape=(-1,))
+        return F.matmul(ct, x)
+    if x.ndim == 1:
+        return F.unsqueeze(x, dim=-1) * F.unsqueeze(ct, dim=-2)
+    if y_ndim == 2 and x.ndim > 2:
+        x, ct = F.reshape(x, shape=(-1, x.shape[-1])), F.reshape(ct, shape=(-1, ct.shape[-1]))
+    return F.matmul(F.transpose(x, dim0=-2, dim1=-1), ct)
+
+
+@matmul.vjp("x")
+def _(F, ct, y, x_shape):
+    return _cotangent_of_left(F, ct, y, len(x_shape))
+
+
+@matmul.vjp("y")
+def _(F, ct, x, y_shape):
+    return _cotangent_of_right(F, ct, x, len(y_shape))
+
+
+# -- the same for fixed numbers of dimensions ------------------------------------------------------------------------------
+
+
+@bilinear(promote=NONE)
+def mm(xp, x, mat2):
+    """Product of two matrices. x: (n, k), mat2: (k, m), of one dtype; returns (n, m).
+
+    Derivative: ct @ mat2^H in x, x^H @ ct in mat2."""
+    _check_number("mm", "mat2", 1, mat2)
+    if x.ndim != 2 or mat2.ndim != 2:
+        raise errors.not_a_matrix("self" if x.ndim != 2 else "mat2")
+    return matmul.forward(xp, x, mat2)
+
+
+@mm.vjp("x")
+def _(F, ct, mat2):
+    return _cotangent_of_left(F, ct, mat2, 2)
+
+
+@mm.vjp("mat2")
+def _(F, ct, x):
+    return _cotangent_of_right(F, ct, x, 2)
+
+
+@bilinear(promote=NONE)
+def mv(xp, x, vec):
+    """Product of a matrix and a vector. x: (n, k), vec: (k), of one dtype; returns (n).
+
+    Derivative: the outer product of ct and vec* in x, x^H @ ct in vec."""
+    _check_number("mv", "vec", 1, vec)
+    if x.ndim != 2 or vec.ndim != 1:
+        raise errors.not_matrix_and_vector(1, x.ndim, vec.ndim)
+    if x.dtype != vec.dtype:
+        raise errors.mv_dtypes(x.dtype, vec.dtype)
+    return matmul.forward(xp, x, vec)
+
+
+@mv.vjp("x")
+def _(F, ct, vec):
+    return _cotangent_of_left(F, ct, vec, 2)
+
+
+@mv.vjp("vec")
+def _(F, ct, x):
+    return _cotangent_of_right(F, ct, x, 1)
+
+
+def _check_vectors(op: str, x: Any, tensor: Any) -> None:
+    _check_number(op, "tensor", 1, tensor)
+    if x.ndim != 1 or tensor.ndim != 1:
+        raise errors.not_vectors(x.ndim, tensor.ndim)
+
+
+@bilinear(promote=NONE)
+def dot(xp, x, tensor):
+    """Sum of the products of two vectors' elements. x, tensor: (n), of one dtype; returns a 0-d tensor.
+
+    Derivative: tensor* in x, x* in tensor."""
+    _check_vectors("dot", x, tensor)
+    return matmul.forward(xp, x, tensor)
+
+
+@dot.vjp("x")
+def _(F, ct, tensor):
+    return ct * F.conj(tensor)
+
+
+@dot.vjp("tensor")
+def _(F, ct, x):
+    return ct * F.conj(x)
+
+
+@general(promote=NONE)
+def vdot(xp, x, other):
+    """`dot` of the conjugate of x with other.
+
+    Derivative: other ct* in x, x ct in other."""
+    _check_vectors("vdot", x, other)
+    return matmul.forward(xp, x.conj(), other)
+
+
+@vdot.vjp("x")
+def _(F, ct, other):
+    return F.conj(ct) * other
+
+
+@vdot.vjp("other")
+def _(F, ct, x):
+    return ct * x
+
+
+@bilinear(promote=NONE)
+def bmm(xp, x, mat2):
+    """Products of two batches of matrices. x: (b, n, k), mat2: (b, k, m), of one dtype; returns (b, n, m).
+
+    Derivative: ct @ mat2^H in x, x^H @ ct in mat2."""
+    _check_number("bmm", "mat2", 1, mat2)
+    if x.ndim != 3 or mat2.ndim != 3:
+        raise errors.wrong_ndim("batch1" if x.ndim != 3 else "batch2", "a 3D tensor")
+    if x.shape[0] != mat2.shape[0] or x.shape[2] != mat2.shape[1]:
+        raise errors.bmm_batch(x.shape, mat2.shape)
+    return matmul.forward(xp, x, mat2)
+
+
+@bmm.vjp("x")
+def _(F, ct, mat2):
+    return _cotangent_of_left(F, ct, mat2, 3)
+
+
+@bmm.vjp("mat2")
+def _(F, ct, x):
+    return _cotangent_of_right(F, ct, x, 3)
+
+
+# -- products with something added -----------------------------------------------------------------------------------------
+
+
+def _add_scaled(xp: Any, added: Any, beta: Any, product: Any, alpha: Any) -> Any:
+    """beta * added + alpha * product, in the memory of product. With beta 0 what is added is not looked at (it may be NaN)."""
+    if product.dtype.kind in "iu":
+        beta, alpha = int(beta), int(alpha)
+    if added.dtype != product.dtype:
+        raise errors.addmm_dtypes(added.dtype, product.dtype)
+    if alpha != 1:
+        product *= alpha
+    if beta == 0:
+        return product
+    try:
+        product += added if beta == 1 else beta * added
+    except ValueError:
+        raise errors.expand_mismatch(added.shape, product.shape) from None
+    return product
+
+
+@general(promote=NONE)
+def addmm(xp, x, mat1, mat2, *, beta=1, alpha=1):
+    """beta * x + alpha * (mat1 @ mat2). mat1: (n, k), mat2: (k, m); x broadcasts to the result, (n, m). All of one dtype.
+
+    Derivative: beta ct in x, alpha ct @ mat2^H in mat1, alpha mat1^H @ ct in mat2."""
+    if mat1.ndim != 2 or mat2.ndim != 2:
+        raise errors.not_a_matrix("mat1" if mat1.ndim != 2 else "mat2")
+    return _add_scaled(xp, x, beta, xp.asarray(matmul.forward(xp, mat1, mat2)), alpha)
+
+
+@general(promote=NONE)
+def addmv(xp, x, mat, vec, *, beta=1, alpha=1):
+    """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype.
+
+    Derivative: beta ct in x, alpha times the outer product of ct and vec* in mat, alpha mat^H @ ct in vec."""
+    if mat.ndim != 2 or vec.ndim != 1 or x.ndim > 1:
+        raise errors.not_matrix_and_vector(x.ndim, mat.ndim, vec.ndim)
+    return _add_scaled(xp, x, beta, xp.asarray(matmul.forward(xp, mat, vec)), alpha)
+
+
+@general(promote=NONE)
+def baddbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
+    """beta * x + alpha * (batch1 @ batch2). batch1: (b, n, k), batch2: (b, k, m); x broadcasts to the result, (b, n, m).
+
+    Derivative: beta ct in x, alpha ct @ batch2^H in batch1, alpha batch1^H @ ct in batch2."""
+    return _add_scaled(xp, x, beta, bmm.forward(xp, batch1, batch2), alpha)
+
+
+@general(promote=NONE)
+def addbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
+    """beta * x + alpha * the sum of the products of two batches of matrices, (b, n, k) and (b, k, m); x broadcasts to (n, m).
+
+    Derivative: beta ct in x, alpha ct @ batch2^H in batch1, alpha batch1^H @ ct in batch2."""
+    return _add_scaled(xp, x, beta, xp.add.reduce(bmm.forward(xp, batch1, batch2), axis=0), alpha)
+
+
+@general(promote=NONE)
+def addr(xp, x, vec1, vec2, *, beta=1, alpha=1):
+    """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype.
+
+    Derivative: beta ct in x, alpha ct @ vec2* in vec1, alpha vec1* @ ct in vec2."""
+    if vec1.ndim != 1 or vec2.ndim != 1:
+        raise errors.not_vectors(vec1.ndim, vec2.ndim)
+    return _add_scaled(xp, x, beta, xp.multiply.outer(vec1, vec2), alpha)
+
+
+def _scaled(ct: Any, factor: Any, F: Any) -> Any:
+    return ct if factor == 1 else ct * F.conj(factor)
+
+
+for _op in (addmm, addmv, baddbmm, addbmm, addr):
+
+    @_op.vjp("x")
+    def _(F, ct, beta):
+        return _scaled(ct, beta, F)
+
+
+@addmm.vjp("mat1")
+def _(F, ct, mat2, alpha):
+    return _scaled(_cotangent_of_left(F, ct, mat2, 2), alpha, F)
+
+
+@addmm.vjp("mat2")
+def _(F, ct, mat1, alpha):
+    return _scaled(_cotangent_of_right(F, ct, mat1, 2), alpha, F)
+
+
+@addmv.vjp("mat")
+def _(F, ct, vec, alpha):
+    return _scaled(_cotangent_of_left(F, ct, vec, 2), alpha, F)
+
+
+@addmv.vjp("vec")
+def _(F, ct, mat, alpha):
+    return _scaled(_cotangent_of_right(F, ct, mat, 1), alpha, F)
+
+
+@baddbmm.vjp("batch1")
+def _(F, ct, batch2, alpha):
+    return _scaled(_cotangent_of_left(F, ct, batch2, 3), alpha, F)
+
+
+@baddbmm.vjp("batch2")
+def _(F, ct, batch1, alpha):
+    return _scaled(_cotangent_of_right(F, ct, batch1, 3), alpha, F)
+
+
+@addbmm.vjp("batch1")
+def _(F, ct, batch2, alpha):
+    return _scaled(_cotangent_of_left(F, ct, batch2, 3), alpha, F)
+
+
+@addbmm.vjp("batch2")
+def _(F, ct, batch1, alpha):
+    return _scaled(F.matmul(F.transpose(F.conj(batch1), dim0=1, dim1=2), ct), alpha, F)
+
+
+@addr.vjp("vec1")
+def _(F, ct, vec2, alpha):
+    return _scaled(F.matmul(ct, F.conj(vec2)), alpha, F)
+
+
+@addr.vjp("vec2")
+def _(F, ct, vec1, alpha):
+    return _scaled(F.matmul(F.conj(vec1), ct), alpha, F)
+
+
+# -- outer, inner and general products -------------------------------------------------------------------------------------
+
+
+@composite(method=True)
+def outer(F, input, vec2):
+    """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m).
+
+    Derivative: ct @ vec2* in input, input* @ ct in vec2."""
+    for argument, vector in (("self", input), ("vec2", vec2)):
+        if vector.ndim != 1:
+            raise errors.outer_ndim(argument, vector.ndim)
+    return F.unsqueeze(input, dim=-1) * vec2
+
+
+alias("ger", outer)
+
+
+@composite(method=True)
+def inner(F, input, other):
+    """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---). A 0-d tensor multiplies.
+
+    Derivative: as `tensordot`."""
+    if input.dtype != other.dtype:
+        raise errors.inner_dtypes()
+    if input.ndim == 0 or other.ndim == 0:
+        return input * other
+    if input.shape[-1] != other.shape[-1]:
+        raise errors.inner_shapes(input.shape, other.shape)
+    if input.ndim == other.ndim == 1:
+        return F.reshape(F.dot(input, other), shape=())
+    return F.tensordot(input, other, dims=((-1,), (-1,)))
+
+
+@composite()
+def tensordot(F, a, b, dims=2):
+    """Sums of products over pairs of dimensions. dims: two lists of dims of a and b, or n: the last n of a, the first n of b.
+
+    Returns the other dimensions of a, then those of b. Raises RuntimeError where the sizes of a pair differ.
+
+    Derivative: tensordot of ct with b* over b's other dimensions, in a; the same with a* in b."""
+    first, second = _tensordot_dims(a, b, dims)
+    if a.dtype != b.dtype:
+        raise errors.inner_dtypes()
+    first, second = unrepeated_dims(first, a.ndim), unrepeated_dims(second, b.ndim)
+    rest_a = [d for d in range(a.ndim) if d not in first]
+    rest_b = [d for d in range(b.ndim) if d not in second]
+    inner_size = prod([a.shape[d] for d in first])
+    shape_a, shape_b = tuple([a.shape[d] for d in rest_a]), tuple([b.shape[d] for d in rest_b])
+    left = F.reshape(F.permute(a, dims=(*rest_a, *first)), shape=(prod(shape_a), inner_size))
+    right = F.reshape(F.permute(b, dims=(*second, *rest_b)), shape=(inner_size, prod(shape_b)))
+    return F.reshape(F.mm(left, right), shape=shape_a + shape_b)
+
+
+def _tensordot_dims(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
+    """The two lists of dims, of pairwise equal sizes."""
+    if isinstance(dims, (tuple, list)) or (hasattr(dims, "ndim") and dims.ndim == 2):
+        first, second = ([int(d) for d in ([side] if isinstance(side, int) else side)] for side in dims)
+    else:
+        n = int(dims)
+        if n < 0 or n > min(a.ndim, b.ndim):
+            raise errors.tensordot_number(n)
+        first, second = list(range(-n, 0)), list(range(n))
+    if len(first) != len(second):
+        raise errors.tensordot_lists()
+    for d, e in zip(first, second, strict=True):
+        size, other = a.shape[normalize_dim(d, a.ndim)], b.shape[normalize_dim(e, b.ndim)]
+        if size != other:
+            raise errors.tensordot_sizes(size, d, other, e)
+    return first, second
+
+
+@linear()
+def trace(xp, x):
+    """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions.
+
+    Derivative: 1 on the diagonal, 0 elsewhere."""
+    if x.ndim != 2:
+        raise errors.trace_ndim(x.ndim)
+    return xp.trace(x)
+
+
+@trace.vjp("x")
+def _(F, ct, x_shape):
+    return F._on_diagonal(ct, shape=x_shape)
+
+
+@linear(method=False, namespaces=())
+def _on_diagonal(xp, x, *, shape):
+    """A matrix of this shape with the number x all along its diagonal, 0 elsewhere."""
+    out = xp.zeros(shape, x.dtype)
+    places = xp.arange(min(shape))
+    out[places, places] = x
+    return out
+
+
+@_on_diagonal.vjp("x")
+def _(F, ct):
+    return F.trace(ct)
+
+
+@bilinear(node="UnsafeViewBackward0")
+def kron(xp, x, y):
+    """Kronecker product: x with each element replaced by that element times y. The shapes multiply.
+
+    Derivative: in x, for each element the sum of ct times y* over the block that the element made; alike in y."""
+    a, b = _interleaved(x.shape, y.shape)
+    product = x.reshape(a) * y.reshape(b)
+    return product.reshape([m * n for m, n in zip(product.shape[::2], product.shape[1::2], strict=True)])
+
+
+def _interleaved(x_shape: tuple[int, ...], y_shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Shapes for x and y in which the dimensions of x are the even ones of a product, those of y the odd ones."""
+    ndim = max(len(x_shape), len(y_shape))
+    a, b = (1,) * (ndim - len(x_shape)) + tuple(x_shape), (1,) * (ndim - len(y_shape)) + tuple(y_shape)
+    return tuple([n for size in a for n in (size, 1)]), tuple([n for size in b for n in (1, size)])
+
+
+def _blocks(F: Any, ct: Any, a: tuple[int, ...], b: tuple[int, ...]) -> Any:
+    return F.reshape(ct, shape=tuple([m * n for m, n in zip(a, b, strict=True)]))
+
+
+@kron.vjp("x")
+def _(F, ct, x_shape, y):
+    a, b = _interleaved(x_shape, y.shape)
+    product = _blocks(F, ct, a, b) * F.conj(F.reshape(y, shape=b))
+    return F.reshape(F.sum(product, dim=tuple(range(1, len(a), 2))) if a else product, shape=x_shape)
+
+
+@kron.vjp("y")
+def _(F, ct, x, y_shape):
+    a, b = _interleaved(x.shape, y_shape)
+    product = _blocks(F, ct, a, b) * F.conj(F.reshape(x, shape=a))
+    return F.reshape(F.sum(product, dim=tuple(range(0, len(a), 2))) if a else product, shape=y_shape)

@@ -1,0 +1,117 @@
+"""What is finite, true or set: predicates, logic of bools, operations on bits. Nothing here has a derivative."""
+
+from __future__ import annotations
+
+from wengert.ops.registry import NONE, nondifferentiable, plain
+
+# -- kinds of numbers --------------------------------------------------------------------------------------------------
+
+
+@nondifferentiable(promote=NONE)
+def isnan(xp, x):
+    """Whether each element is NaN: a bool tensor."""
+    return xp.isnan(x)
+
+
+@nondifferentiable(promote=NONE)
+def isinf(xp, x):
+    """Whether each element is infinite: a bool tensor."""
+    return xp.isinf(x)
+
+
+@nondifferentiable(promote=NONE)
+def isfinite(xp, x):
+    """Whether each element is neither infinite nor NaN: a bool tensor."""
+    return xp.isfinite(x)
+
+
+@nondifferentiable(promote=NONE, complex=False)
+def isposinf(xp, x):
+    """Whether each element is +inf: a bool tensor."""
+    return x == xp.inf
+
+
+@nondifferentiable(promote=NONE, complex=False)
+def isneginf(xp, x):
+    """Whether each element is -inf: a bool tensor."""
+    return x == -xp.inf
+
+
+@nondifferentiable(promote=NONE, complex=False)
+def signbit(xp, x):
+    """Whether each element is negative, -0.0 included: a bool tensor."""
+    return xp.signbit(x) if x.dtype.kind != "b" else xp.zeros(x.shape, bool)
+
+
+# -- bools -------------------------------------------------------------------------------------------------------------
+
+
+@nondifferentiable(promote=NONE, inplace=True)
+def logical_not(xp, x):
+    """Whether each element is zero: a bool tensor."""
+    return xp.logical_not(x)
+
+
+@nondifferentiable(promote=NONE, inplace=True)
+def logical_and(xp, x, y):
+    """Whether both elements are nonzero: a bool tensor."""
+    return xp.logical_and(x, y)
+
+
+@nondifferentiable(promote=NONE, inplace=True)
+def logical_or(xp, x, y):
+    """Whether either element is nonzero: a bool tensor."""
+    return xp.logical_or(x, y)
+
+
+@nondifferentiable(promote=NONE, inplace=True)
+def logical_xor(xp, x, y):
+    """Whether one of the two elements is nonzero, and the other is not: a bool tensor."""
+    return xp.logical_xor(x, y)
+
+
+# -- bits of integers; bools count as one bit --------------------------------------------------------------------------
+
+
+@nondifferentiable(inplace=True, complex=False)
+def bitwise_not(xp, x):
+    """Every bit inverted. x: integers or bools."""
+    return xp.bitwise_not(x)
+
+
+@plain(name="__invert__", method=True, namespaces=())
+def invert(self):
+    """~x: every bit inverted. x: integers or bools; TypeError for others."""
+    if self._array.dtype.kind not in "biu":
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return bitwise_not.function(self)
+
+
+@nondifferentiable(inplace=True, complex=False, operator="and")
+def bitwise_and(xp, x, y):
+    """The bits set in both. x, y: integers or bools."""
+    return xp.bitwise_and(x, y)
+
+
+@nondifferentiable(inplace=True, complex=False, operator="or")
+def bitwise_or(xp, x, y):
+    """The bits set in either. x, y: integers or bools."""
+    return xp.bitwise_or(x, y)
+
+
+@nondifferentiable(inplace=True, complex=False, operator="xor")
+def bitwise_xor(xp, x, y):
+    """The bits set in one of the two. x, y: integers or bools."""
+    return xp.bitwise_xor(x, y)
+
+
+@nondifferentiable(inplace=True, complex=False, operator="lshift")
+def bitwise_left_shift(xp, x, y):
+    """The bits of x moved up y places; 0 where y is negative or no less than the number of bits. x, y: integers."""
+    return xp.left_shift(x, y)
+
+
+@nondifferentiable(inplace=True, complex=False, operator="rshift")
+def bitwise_right_shift(xp, x, y):
+    """The bits of x moved down y places, the sign kept. x, y: integers."""
+    return xp.right_shift(x, y)

@@ -1,0 +1,563 @@
+"""Loss functions. reduction: "mean" of all losses, their "sum", or "none": each by itself."""
+
+from __future__ import annotations
+
+import warnings
+from math import prod
+from typing import Any
+
+from wengert import errors
+from wengert.ops.registry import NONE, composite, general, nondifferentiable
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+_STACKLEVEL = 4
+
+
+def _reduction(size_average: Any, reduce: Any, reduction: str, also: tuple[str, ...] = ()) -> str:
+    """The reduction, where size_average and reduce may stand in its place, as they once did."""
+    if size_average is not None or reduce is not None:
+        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+        warnings.warn(errors.reduction_arguments(reduction), stacklevel=_STACKLEVEL)
+    if reduction not in ("mean", "sum", "none", *also):
+        raise errors.reduction_mode(reduction)
+    return reduction
+
+
+def _reduced(F: Any, losses: Any, reduction: str) -> Any:
+    return losses if reduction == "none" else F.mean(losses) if reduction == "mean" else F.sum(losses)
+
+
+def _reduced_array(xp: Any, losses: Any, reduction: str) -> Any:
+    if reduction == "none":
+        return losses
+    total = xp.add.reduce(losses, axis=None)
+    return total / losses.size if reduction == "mean" else total
+
+
+def _each(ct: Any, shape: tuple[int, ...], reduction: str) -> Any:
+    """The cotangent of each of the losses, of this shape, from that of the reduction; broadcasts to the shape."""
+    return ct / prod(shape) if reduction == "mean" else ct
+
+
+def _check_loss(kernel: str, *arrays: Any) -> None:
+    if arrays[0].dtype.kind not in "fVc":
+        raise errors.unsupported_dtype(kernel, arrays[0].dtype)
+
+
+def _warn_sizes(input: Any, target: Any) -> None:
+    if input.shape != target.shape:
+        warnings.warn(errors.different_target_size(tuple(target.shape), tuple(input.shape)), stacklevel=_STACKLEVEL)
+
+
+# -- distances -------------------------------------------------------------------------------------------------------------
+
+
+@composite(namespaces=("nn.functional",))
+def mse_loss(F, input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """(input - target)**2. input, target: floating, shapes that broadcast (different ones draw a warning).
+
+    weight: of input's shape, multiplies each loss; the mean is then divided by its sum.
+
+    Derivative: 2 (input - target) in input, its negative in target."""
+    _warn_sizes(input, target)
+    reduction = _reduction(size_average, reduce, reduction)
+    if weight is None:
+        return F._mse_loss(input, target, reduction=reduction)
+    losses = F._mse_loss(input, target, reduction="none") * weight
+    return F.sum(losses) / F.sum(weight) if reduction == "mean" else _reduced(F, losses, reduction)
+
+
+@general(node="MseLossBackward0", complex=False, **_PRIVATE)
+def _mse_loss(xp, x, y, *, reduction):
+    """mse_loss without weights."""
+    _check_loss("mse_cpu", x)
+    off = xp.subtract(x, y)
+    if reduction == "none" or not isinstance(off, xp.ndarray) or off.dtype.itemsize == 2:
+        return _reduced_array(xp, off * off, reduction)
+    flat = off.reshape(-1)
+    total = xp.dot(flat, flat)
+    return total / off.size if reduction == "mean" else total
+
+
+def _mse_cotangent(ct: Any, x: Any, y: Any, reduction: str, sign: float) -> Any:
+    off = x - y
+    return off * (_each(ct, off.shape, reduction) * sign)
+
+
+@_mse_loss.vjp("x")
+def _(F, ct, x, y, reduction):
+    return _mse_cotangent(ct, x, y, reduction, 2.0)
+
+
+@_mse_loss.vjp("y")
+def _(F, ct, x, y, reduction):
+    return _mse_cotangent(ct, x, y, reduction, -2.0)
+
+
+@composite(namespaces=("nn.functional",))
+def l1_loss(F, input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """|input - target|. input, target: floating or complex, shapes that broadcast (different ones draw a warning).
+
+    weight: as in `mse_loss`.
+
+    Derivative: sgn(input - target) in input, its negative in target; 0 where they are equal."""
+    _warn_sizes(input, target)
+    reduction = _reduction(size_average, reduce, reduction)
+    losses = F.abs(input - target)
+    if weight is None:
+        return _reduced(F, losses, reduction)
+    losses = losses * weight
+    return F.sum(losses) / F.sum(weight) if reduction == "mean" else _reduced(F, losses, reduction)
+
+
+@composite(namespaces=("nn.functional",))
+def smooth_l1_loss(F, input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    """(input - target)**2 / (2 beta) where |input - target| < beta, else |input - target| - beta / 2; beta 0 is `l1_loss`.
+
+    Derivative: (input - target) / beta, or its sign, in input; the negative in target."""
+    _warn_sizes(input, target)
+    reduction = _reduction(size_average, reduce, reduction)
+    if beta < 0:
+        raise errors.loss_parameter("smooth_l1_loss", "negative", "beta")
+    if beta == 0:
+        return _reduced(F, F.abs(input - target), reduction)
+    return F._smooth_l1_loss(input, target, delta=beta, scale=1.0 / beta, reduction=reduction)
+
+
+@composite(namespaces=("nn.functional",))
+def huber_loss(F, input, target, reduction="mean", delta=1.0, weight=None):
+    """(input - target)**2 / 2 where |input - target| <= delta, else delta (|input - target| - delta / 2).
+
+    weight: as in `mse_loss`.
+
+    Derivative: input - target, or delta times its sign, in input; the negative in target."""
+    _warn_sizes(input, target)
+    reduction = _reduction(None, None, reduction)
+    if delta <= 0:
+        raise errors.loss_parameter("huber_loss", "non-positive", "delta")
+    if weight is None:
+        return F._huber_loss(input, target, delta=delta, scale=1.0, reduction=reduction)
+    losses = F._huber_loss(input, target, delta=delta, scale=1.0, reduction="none") * weight
+    return F.sum(losses) / F.sum(weight) if reduction == "mean" else _reduced(F, losses, reduction)
+
+
+def _rounded_distance(xp: Any, x: Any, y: Any, delta: float, scale: float, reduction: str) -> Any:
+    """scale times: half the squared distance up to delta, straight on from there."""
+    _check_loss("huber_cpu", x)
+    distance = xp.absolute(x - y)
+    near = xp.minimum(distance, delta)
+    return _reduced_array(xp, scale * near * (distance - 0.5 * near), reduction)
+
+
+def _rounded_cotangent(F: Any, ct: Any, x: Any, y: Any, delta: float, scale: float, reduction: str) -> Any:
+    off = x - y
+    return F.clamp(off, min=-delta, max=delta) * (_each(ct, off.shape, reduction) * scale)
+
+
+@general(node="SmoothL1LossBackward0", complex=False, **_PRIVATE)
+def _smooth_l1_loss(xp, x, y, *, delta, scale, reduction):
+    """smooth_l1_loss with beta > 0."""
+    return _rounded_distance(xp, x, y, delta, scale, reduction)
+
+
+@general(node="HuberLossBackward0", complex=False, **_PRIVATE)
+def _huber_loss(xp, x, y, *, delta, scale, reduction):
+    """huber_loss without weights."""
+    return _rounded_distance(xp, x, y, delta, scale, reduction)
+
+
+for _op in (_smooth_l1_loss, _huber_loss):
+
+    @_op.vjp("x")
+    def _(F, ct, x, y, delta, scale, reduction):
+        return _rounded_cotangent(F, ct, x, y, delta, scale, reduction)
+
+    @_op.vjp("y")
+    def _(F, ct, x, y, delta, scale, reduction):
+        return -_rounded_cotangent(F, ct, x, y, delta, scale, reduction)
+
+
+# -- binary cross entropy --------------------------------------------------------------------------------------------------
+
+
+@composite(namespaces=("nn.functional",))
+def binary_cross_entropy(F, input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """-(target log(input) + (1 - target) log(1 - input)), logarithms not below -100. input: in [0, 1], else RuntimeError.
+
+    target: of input's shape, else ValueError. weight: broadcasts to it, multiplies each loss.
+
+    Derivative: (input - target) / max(input (1 - input), 1e-12) in input; log(1 - input) - log(input) in target."""
+    reduction = _reduction(size_average, reduce, reduction)
+    if tuple(target.shape) != tuple(input.shape):
+        raise errors.loss_sizes(target.shape, input.shape, op="binary_cross_entropy")
+    if getattr(weight, "requires_grad", False):
+        return _reduced(F, F._binary_cross_entropy(input, target, reduction="none") * weight, reduction)
+    return F._binary_cross_entropy(input, target, weight, reduction=reduction)
+
+
+def _times(value: Any, weight: Any) -> Any:
+    return value if weight is None else value * weight
+
+
+@general(node="BinaryCrossEntropyBackward0", complex=False, **_PRIVATE)
+def _binary_cross_entropy(xp, x, y, weight=None, *, reduction):
+    """binary_cross_entropy with constant weights."""
+    _check_loss("binary_cross_entropy", x)
+    if not xp.all((x >= 0) & (x <= 1)):
+        raise errors.outside_unit_interval()
+    losses = (y - 1) * xp.maximum(xp.log1p(-x), -100) - y * xp.maximum(xp.log(x), -100)
+    return _reduced_array(xp, _times(losses, weight), reduction)
+
+
+@_binary_cross_entropy.vjp("x")
+def _(F, ct, x, y, weight, reduction):
+    return _times((x - y) / F.clamp(x * (1.0 - x), min=1e-12, max=None), weight) * _each(ct, x.shape, reduction)
+
+
+@_binary_cross_entropy.vjp("y")
+def _(F, ct, x, weight, reduction):
+    return _times(F.log1p(-x) - F.log(x), weight) * _each(ct, x.shape, reduction)
+
+
+@composite(namespaces=("nn.functional",))
+def binary_cross_entropy_with_logits(
+    F, input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
+):
+    """`binary_cross_entropy` of sigmoid(input), exact for inputs of any size. target: of input's shape, else ValueError.
+
+    weight: broadcasts to it, multiplies each loss. pos_weight: broadcasts to it, multiplies the part with target.
+
+    Derivative: sigmoid(input) - target in input, -input in target (without weights)."""
+    reduction = _reduction(size_average, reduce, reduction)
+    if tuple(target.shape) != tuple(input.shape):
+        raise errors.loss_sizes(target.shape, input.shape, op="binary_cross_entropy_with_logits")
+    if not any(getattr(w, "requires_grad", False) for w in (weight, pos_weight)):
+        return F._bce_with_logits(input, target, weight, pos_weight, reduction=reduction)
+    positive = 1.0 if pos_weight is None else pos_weight
+    losses = (1.0 - target) * input + (1.0 + (positive - 1.0) * target) * F._softplus(-input)
+    return _reduced(F, _times(losses, weight), reduction)
+
+
+@general(node="BinaryCrossEntropyWithLogitsBackward0", complex=False, **_PRIVATE)
+def _bce_with_logits(xp, x, y, weight=None, pos_weight=None, *, reduction):
+    """binary_cross_entropy_with_logits with constant weights."""
+    _check_loss("binary_cross_entropy_with_logits", x)
+    rest = xp.log1p(xp.exp(-xp.absolute(x)))
+    if pos_weight is None:
+        losses = xp.maximum(x, 0) - x * y + rest
+    else:
+        losses = (1 - y) * x + (1 + (pos_weight - 1) * y) * (rest + xp.maximum(-x, 0))
+    return _reduced_array(xp, _times(losses, weight), reduction)
+
+
+@_bce_with_logits.vjp("x")
+def _(F, ct, x, y, weight, pos_weight, reduction):
+    if pos_weight is None:
+        slope = F.sigmoid(x) - y
+    else:
+        slope = 1.0 - y - (1.0 + (pos_weight - 1.0) * y) * F.sigmoid(-x)
+    return _times(slope, weight) * _each(ct, x.shape, reduction)
+
+
+@_bce_with_logits.vjp("y")
+def _(F, ct, x, weight, pos_weight, reduction):
+    slope = -x if pos_weight is None else (pos_weight - 1.0) * F._softplus(-x) - x
+    return _times(slope, weight) * _each(ct, x.shape, reduction)
+
+
+@composite(namespaces=("nn.functional",))
+def kl_div(F, input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    """target (log(target) - input), with input a log probability; exp(target) (target - input) if log_target.
+
+    reduction: "batchmean" too, which divides by the size of the first dimension. A target of 0 gives 0.
+
+    Derivative: -target in input; that of the formula in target."""
+    reduction = _reduction(size_average, reduce, reduction, ("batchmean",))
+    if reduction == "mean":
+        warnings.warn(errors.kl_div_mean(), stacklevel=3)
+    if log_target:
+        losses = F.exp(target) * (target - input)
+    else:
+        losses = F.xlogy(target, target) - target * input
+    if reduction == "batchmean":
+        return F.sum(losses) / input.shape[0] if input.ndim else F.sum(losses)
+    return _reduced(F, losses, reduction)
+
+
+# -- negative log likelihood -----------------------------------------------------------------------------------------------
+#
+# Note [Class targets]
+# The classes are dimension 1 of the input (0 of one with a single dimension); the target has the other dimensions. Of a loss
+# with class weights w, the mean is sum(w[target] * loss) / sum(w[target]). Where the target is ignore_index the loss is 0 and
+# counts for nothing. The mean of nothing is NaN.
+
+
+def _class_dim(ndim: int) -> int:
+    return 1 if ndim > 1 else 0
+
+
+def _check_classes(x: Any, target: Any, weight: Any) -> None:
+    """Raises torch's errors for a target or weights that do not fit x. See Note [Class targets]."""
+    if x.ndim == 0:
+        raise errors.class_dimension()
+    if target.dtype.kind not in "iu":
+        raise errors.target_dtype(target.dtype)
+    dim = _class_dim(x.ndim)
+    expected = x.shape[:dim] + x.shape[dim + 1 :]
+    if target.shape != expected and not (x.ndim == 1 and target.shape == (1,)):
+        if x.ndim > 1 and target.ndim and target.shape[0] != x.shape[0]:
+            raise errors.batch_sizes(x.shape[0], target.shape[0])
+        raise errors.multi_target() if x.ndim <= 2 else errors.target_size(expected, target.shape)
+    if weight is not None:
+        if weight.shape != (x.shape[dim],):
+            raise errors.class_weights(x.shape[dim], weight.shape)
+        if weight.dtype != x.dtype:
+            raise errors.bmm_dtypes(x.dtype, weight.dtype)
+
+
+def _class_index(xp: Any, target: Any, classes: int, ignore_index: int) -> tuple[Any, Any]:
+    """target, with class 0 in place of ignore_index, and where it is that (None if nowhere)."""
+    if not 0 <= ignore_index < classes and _all_below(xp, target, classes):
+        return target, None
+    ignored = target == ignore_index
+    index = xp.where(ignored, 0, target)
+    outside = (index < 0) | (index >= classes)
+    if outside.any():
+        raise errors.target_out_of_bounds(int(index[outside].reshape(-1)[0]))
+    return index, ignored
+
+
+def _all_below(xp: Any, target: Any, classes: int) -> bool:
+    """Whether all targets are classes. As unsigned numbers, negative ones are too large as well."""
+    if not target.size:
+        return True
+    unsigned = target.view(xp.uint64) if target.dtype.itemsize == 8 else target.astype(xp.uint64)
+    return bool(xp.maximum.reduce(unsigned, axis=None) < classes)
+
+
+def _importance(xp: Any, index: Any, ignored: Any, weight: Any, dtype: Any) -> Any:
+    """What each loss counts: its class's weight, 0 where ignored; None for 1 everywhere."""
+    if ignored is None:
+        return None if weight is None else weight[index]
+    counts = (~ignored).astype(dtype)
+    return counts if weight is None else counts * weight[index]
+
+
+def _class_places(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
+    """The index of one element along dim, of an array that has dim beside index's dimensions, for each of index."""
+    grid = [xp.arange(n).reshape((n,) + (1,) * (index.ndim - d - 1)) for d, n in enumerate(index.shape)]
+    return (*grid[:dim], index, *grid[dim:])
+
+
+def _count(xp: Any, index: Any, counts: Any) -> Any:
+    return index.size if counts is None else xp.add.reduce(counts, axis=None)
+
+
+def _divide(total: Any, n: Any) -> Any:
+    return total / n if n else total * float("nan")
+
+
+@general(promote=NONE, node=lambda inputs, params: _nll_node(inputs[0].ndim, params["reduction"]), complex=False, **_PRIVATE)
+def _nll_loss(xp, x, target, weight=None, *, ignore_index, reduction):
+    """-weight[target] x[target] along the class dimension. See Note [Class targets]."""
+    _check_loss("nll_loss_out_frame", x)
+    _check_classes(x, target, weight)
+    dim = _class_dim(x.ndim)
+    target = target.reshape(x.shape[:dim] + x.shape[dim + 1 :])
+    index, ignored = _class_index(xp, target, x.shape[dim], ignore_index)
+    losses = -x[_class_places(xp, index, dim)]
+    counts = _importance(xp, index, ignored, weight, x.dtype)
+    if counts is not None:
+        losses = xp.where(counts == 0, losses.dtype.type(0), losses * counts)
+    if reduction == "none":
+        return losses
+    total = xp.add.reduce(losses, axis=None)
+    return _divide(total, _count(xp, index, counts)) if reduction == "mean" else total
+
+
+def _nll_node(ndim: int, reduction: str) -> str:
+    if ndim <= 2:
+        return "NllLossBackward0"
+    return "ViewBackward0" if reduction == "none" and ndim != 4 else "NllLoss2DBackward0"
+
+
+@_nll_loss.vjp("x")
+def _(F, ct, x_shape, target, weight, ignore_index, reduction):
+    return F._nll_cotangent(ct, target, weight, shape=x_shape, ignore_index=ignore_index, reduction=reduction)
+
+
+@general(promote=NONE, node="NllLossBackwardBackward0", complex=False, **_PRIVATE)
+def _nll_cotangent(xp, ct, target, weight=None, *, shape, ignore_index, reduction):
+    """The cotangent of x, of this shape, from that of _nll_loss(x, target, weight)."""
+    dim = _class_dim(len(shape))
+    target = target.reshape(shape[:dim] + shape[dim + 1 :])
+    index, ignored = _class_index(xp, target, shape[dim], ignore_index)
+    counts = _importance(xp, index, ignored, weight, ct.dtype)
+    if reduction == "mean":
+        ct = _divide(ct, _count(xp, index, counts))
+    out = xp.zeros(shape, ct.dtype)
+    out[_class_places(xp, index, dim)] = -ct if counts is None else xp.where(counts == 0, ct.dtype.type(0), -ct * counts)
+    return out
+
+
+@_nll_cotangent.vjp("ct")
+def _(F, ct_, target, weight, ignore_index, reduction):
+    return F._nll_loss(ct_, target, weight, ignore_index=ignore_index, reduction=reduction)
+
+
+@composite(namespaces=("nn.functional",))
+def nll_loss(
+    F, input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"
+):
+    """Negative log likelihood: minus the element of input, (n, classes, ...), that target, (n, ...), names.
+
+    input: log probabilities, floating; (classes) too, with one target. target: integers. weight: (classes), multiplies the
+    losses of each class, their mean is divided by the weights' sum. Targets equal to ignore_index count for nothing. Raises
+    IndexError for a target that is no class.
+
+    Derivative: minus the weight at the target's place, 0 elsewhere."""
+    reduction = _reduction(size_average, reduce, reduction)
+    return F._nll_loss(input, target, weight, ignore_index=ignore_index, reduction=reduction)
+
+
+# -- cross entropy ---------------------------------------------------------------------------------------------------------
+
+
+@composite(namespaces=("nn.functional",))
+def cross_entropy(
+    F,
+    input,
+    target,
+    weight=None,
+    size_average=None,
+    ignore_index=-100,
+    reduce=None,
+    reduction="mean",
+    label_smoothing=0.0,
+):
+    """`nll_loss` of log_softmax(input): the usual loss of a classifier. input: (n, classes, ...) or (classes), floating.
+
+    target: class numbers, (n, ...), as in nll_loss, or probabilities of input's shape. label_smoothing: the part of each
+    target that is spread evenly over all classes.
+
+    Derivative: softmax(input) minus the target's probabilities, times what the loss counts.
+
+    >>> import wengert
+    >>> scores = wengert.tensor([[0.0, 0.0]])
+    >>> wengert.nn.functional.cross_entropy(scores, wengert.tensor([1]))
+    tensor(0.6931)
+    """
+    if size_average is not None or reduce is not None or reduction not in ("mean", "sum", "none"):
+        reduction = _reduction(size_average, reduce, reduction)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise errors.label_smoothing(label_smoothing)
+    if weight is None and label_smoothing == 0.0 and input.ndim == 2 and target.ndim == 1:
+        return F._cross_entropy(input, target, ignore_index=ignore_index, reduction=reduction)[0]
+    log_probs = F.log_softmax(input, dim=_class_dim(input.ndim))
+    if target.shape == input.shape and not str(target.dtype).removeprefix("torch.").startswith(("int", "uint")):
+        return _soft_cross_entropy(F, log_probs, target, weight, reduction, label_smoothing)
+    loss = F._nll_loss(log_probs, target, weight, ignore_index=ignore_index, reduction=reduction)
+    if label_smoothing == 0.0:
+        return loss
+    return _smoothed(F, loss, log_probs, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def _by_class(F: Any, weight: Any, ndim: int) -> Any:
+    """Class weights so that they broadcast along the class dimension."""
+    return F.reshape(weight, shape=(-1,) + (1,) * (ndim - 1 - _class_dim(ndim)))
+
+
+def _soft_cross_entropy(F: Any, log_probs: Any, target: Any, weight: Any, reduction: str, smoothing: float) -> Any:
+    dim = _class_dim(log_probs.ndim)
+    classes = log_probs.shape[dim]
+    if smoothing:
+        target = target * (1.0 - smoothing) + smoothing / classes
+    if weight is not None:
+        target = target * _by_class(F, weight, log_probs.ndim)
+    if reduction == "none":
+        return -F.sum(log_probs * target, dim=dim)
+    total = -F.sum(log_probs * target)
+    # Not divided by the sum of weights, unlike with class numbers: so it is in torch.
+    return total / (prod(log_probs.shape) // classes) if reduction == "mean" else total
+
+
+def _smoothed(
+    F: Any, loss: Any, log_probs: Any, target: Any, weight: Any, ignore_index: int, reduction: str, smoothing: float
+) -> Any:
+    """loss, mixed with the loss of a target spread evenly over all classes."""
+    dim = _class_dim(log_probs.ndim)
+    classes = log_probs.shape[dim]
+    spread = log_probs if weight is None else log_probs * _by_class(F, weight, log_probs.ndim)
+    counted = F._target_counts(log_probs, target, None, ignore_index=ignore_index) > 0
+    losses = F.where(counted, -F.sum(spread, dim=dim), 0.0)
+    if reduction == "mean":
+        losses = F.sum(losses) / F.sum(F._target_counts(log_probs, target, weight, ignore_index=ignore_index))
+    elif reduction == "sum":
+        losses = F.sum(losses)
+    return loss * (1.0 - smoothing) + losses * (smoothing / classes)
+
+
+@nondifferentiable(promote=NONE, **_PRIVATE)
+def _target_counts(xp, x, target, weight=None, *, ignore_index):
+    """What the loss of each target counts, in the dtype of x: its class's weight, 0 where ignored."""
+    dim = _class_dim(x.ndim)
+    index, ignored = _class_index(xp, target.reshape(x.shape[:dim] + x.shape[dim + 1 :]), x.shape[dim], ignore_index)
+    counts = _importance(xp, index, ignored, weight, x.dtype)
+    return xp.ones(index.shape, x.dtype) if counts is None else counts
+
+
+@general(promote=NONE, outputs=("loss", "log_probs"), node="NllLossBackward0", complex=False, **_PRIVATE)
+def _cross_entropy(xp, x, target, *, ignore_index, reduction):
+    """Cross entropy of scores x, (n, classes), with class numbers; and log_softmax(x), for the derivative.
+
+    In one block because it ends most training steps: few passes over x, and a single node."""
+    _check_loss("log_softmax_lastdim_kernel_impl", x)
+    _check_classes(x, target, None)
+    index, ignored = _class_index(xp, target, x.shape[1], ignore_index)
+    wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
+    log_probs = wide - xp.maximum.reduce(wide, axis=1, keepdims=True) if x.size else wide.copy()
+    log_probs -= xp.log(xp.add.reduce(xp.exp(log_probs), axis=1, keepdims=True))
+    losses = xp.negative(log_probs[xp.arange(x.shape[0]), index])
+    n = x.shape[0]
+    if ignored is not None:
+        losses[ignored] = 0
+        n -= int(xp.count_nonzero(ignored))
+    if reduction != "none":
+        losses = xp.add.reduce(losses)
+        losses = _divide(losses, n) if reduction == "mean" else losses
+    return xp.asarray(losses, x.dtype), log_probs.astype(x.dtype, copy=False)
+
+
+@_cross_entropy.vjp("x")
+def _(F, ct, log_probs, target, ignore_index, reduction):
+    result = None
+    if ct[0] is not None:
+        result = F._cross_entropy_cotangent(ct[0], log_probs, target, ignore_index=ignore_index, reduction=reduction)
+    if ct[1] is not None:  # a second derivative: log_probs is what this rule itself looked at
+        through = F._log_softmax_cotangent(ct[1], log_probs, dim=1)
+        result = through if result is None else result + through
+    return result
+
+
+@general(promote=NONE, node="NllLossBackwardBackward0", complex=False, **_PRIVATE)
+def _cross_entropy_cotangent(xp, ct, log_probs, target, *, ignore_index, reduction):
+    """The cotangent of the scores: (softmax - 1 at the target) * that of each loss."""
+    index, ignored = _class_index(xp, target, log_probs.shape[1], ignore_index)
+    n = index.size if ignored is None else index.size - int(xp.count_nonzero(ignored))
+    if reduction == "mean":
+        ct = _divide(ct, n)
+    out = xp.exp(log_probs)
+    out[xp.arange(index.size), index] -= 1
+    out *= ct[:, None] if reduction == "none" else ct
+    if ignored is not None:
+        out[ignored] = 0
+    return out
+
+
+@_cross_entropy_cotangent.vjp("ct", "log_probs")
+def _(F, ct_, ct, log_probs, target, ignore_index, reduction):
+    options = {"ignore_index": ignore_index, "reduction": reduction}
+    weighted = ct_ * F.exp(log_probs)
+    mean = F.sum(weighted, dim=1, keepdim=True)
+    each = -F.sum(F._nll_cotangent(ct, target, None, shape=log_probs.shape, **options), dim=1, keepdim=True)
+    return F._nll_loss(ct_ - mean, target, None, **options), weighted * each

@@ -1,0 +1,187 @@
+"""Reads and writes by masks: masked_fill, masked_select, masked_scatter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.core.dispatch import call
+from wengert.core.tensor import TensorBase
+from wengert.ops.faces import array_face
+from wengert.ops.indices import as_tensor, broadcast_shape, raw, stored, zero_dim_value
+from wengert.ops.inplace import write_inplace
+from wengert.ops.registry import NONE, composite, general, plain
+
+
+def _check_mask(op: str, mask: Any) -> None:
+    dtype = raw(mask).dtype
+    if dtype.kind != "b":
+        name = dtypes.from_numpy_dtype(dtype).c_name
+        raise errors.UnsupportedDtypeError(f"{op} only supports boolean masks, but got mask with dtype {name}")
+
+
+def _fill_masked(x: Any, mask: Any, value: Any) -> None:
+    np.copyto(x, stored(value, x.dtype), casting="unsafe", where=mask)
+
+
+@general(
+    promote=NONE, method=False, namespaces=(),
+    node=lambda inputs, params: f"MaskedFillBackward{int(isinstance(inputs[2], TensorBase))}",
+)  # fmt: skip
+def _masked_fill(xp, x, mask, value):
+    """A copy of x with value where mask, which broadcasts both ways, is True. Derivative: 0 there, 1 elsewhere; in
+    value the sum of the cotangent there."""
+    value = stored(value, x.dtype)
+    if isinstance(value, np.ndarray) and value.dtype != x.dtype:
+        value = xp.cast(value, x.dtype)
+    try:
+        return xp.asarray(xp.where(mask, value, x))
+    except ValueError:
+        raise errors.broadcast_shapes(x.shape, mask.shape) from None
+
+
+@_masked_fill.vjp("x")
+def _(F, ct, mask):
+    return F._masked_fill(ct, mask, 0)
+
+
+@_masked_fill.vjp("value")
+def _(F, ct, mask):
+    return F.sum(F.masked_select(ct, mask))
+
+
+def _masked_fill_array(x: Any, mask: Any, value: Any) -> Any:
+    return array_face._masked_fill(x, mask, value)
+
+
+@plain(method=True, array=_masked_fill_array)
+def masked_fill(input, mask, value):
+    """A copy of x with value where mask, a bool tensor that broadcasts with x, is True.
+
+    value: a number or a 0-d tensor, cast to x's dtype. Derivative: 0 where mask is True, 1 elsewhere; in value the
+    sum of the cotangent where mask is True.
+
+    >>> import wengert
+    >>> wengert.tensor([1, 2, 3]).masked_fill(wengert.tensor([True, False, True]), 0)
+    tensor([0, 2, 0])
+    """
+    mask = as_tensor(mask)
+    _check_mask("masked_fill_", mask)
+    return call(_masked_fill, (input, mask, zero_dim_value(value, "masked_fill_")), None)
+
+
+@plain(method=True, namespaces=())
+def masked_fill_(self, mask, value):
+    """In-place form of masked_fill; mask must broadcast to x."""
+    mask = as_tensor(mask)
+    _check_mask("masked_fill_", mask)
+    _check_mask_fits(self, mask)
+    return write_inplace(_masked_fill, (self, mask, zero_dim_value(value, "masked_fill_")), {}, _fill_masked)
+
+
+def _check_mask_fits(x: Any, mask: Any) -> None:
+    shape, wanted = tuple(mask.shape), tuple(x.shape)
+    if len(shape) > len(wanted) or any(m not in (1, n) for m, n in zip(shape[::-1], wanted[::-1], strict=False)):
+        raise errors.expand_mismatch(shape, wanted)
+
+
+def _scatter_masked(x: Any, mask: Any, source: Any) -> None:
+    where = np.broadcast_to(mask, x.shape)
+    count = int(np.count_nonzero(where))
+    if source.size < count:
+        raise errors.ShapeError("Number of elements of source < number of ones in mask")
+    x[where] = source.reshape(-1)[:count]
+
+
+@general(promote=NONE, node="MaskedScatterBackward0", method=False, namespaces=())
+def _masked_scatter(xp, x, mask, source):
+    """A copy of x with the elements of source, in order, where mask is True. Derivative: in x 0 there, 1 elsewhere; in
+    source the cotangent there."""
+    result = xp.broadcast_to(x, broadcast_shape(x, mask)).copy()
+    _scatter_masked(result, mask, source)
+    return result
+
+
+@_masked_scatter.vjp("x")
+def _(F, ct, mask):
+    return F._masked_fill(ct, mask, 0)
+
+
+@_masked_scatter.vjp("source")
+def _(F, ct, mask, source_shape):
+    picked = F.masked_select(ct, mask)
+    count, size = picked.shape[0], int(np.prod(source_shape))
+    if count < size:
+        picked = F.cat([picked, F.new_zeros(ct, size=(size - count,))])
+    return F.reshape(picked, shape=source_shape)
+
+
+def _checked_source(x: Any, source: Any) -> Any:
+    source = as_tensor(source)
+    if raw(source).dtype != raw(x).dtype:
+        names = [dtypes.from_numpy_dtype(raw(t).dtype).scalar_name for t in (x, source)]
+        raise errors.UnsupportedDtypeError(
+            f"masked_scatter: expected self and source to have same dtypes but got {names[0]} and {names[1]}"
+        )
+    return source
+
+
+@composite(method=True)
+def masked_scatter(F, input, mask, source):
+    """A copy of x with the elements of source, in order, where mask is True.
+
+    Raises RuntimeError where source has too few. Derivative: in x 0 where mask is True, 1 elsewhere; in source the
+    cotangent of the elements that were used."""
+    mask = as_tensor(mask)
+    _check_mask("masked_scatter_", mask)
+    broadcast_shape(input, mask)
+    return F._masked_scatter(input, mask, _checked_source(input, source))
+
+
+@plain(method=True, namespaces=())
+def masked_scatter_(self, mask, source):
+    """In-place form of masked_scatter."""
+    mask = as_tensor(mask)
+    _check_mask("masked_scatter_", mask)
+    _check_mask_fits(self, mask)
+    return write_inplace(_masked_scatter, (self, mask, _checked_source(self, source)), {}, _scatter_masked)
+
+
+@general(promote=NONE, node="MaskedSelectBackward0", method=False, namespaces=())
+def _masked_select(xp, x, mask):
+    """The elements of x where mask is True, as a vector; both broadcast. Derivative: the cotangent there, 0
+    elsewhere."""
+    shape = broadcast_shape(x, mask)
+    return xp.broadcast_to(x, shape)[xp.broadcast_to(mask, shape)]
+
+
+@_masked_select.vjp("x")
+def _(F, ct, x_shape, mask):
+    shape = np.broadcast_shapes(x_shape, raw(mask).shape)
+    if not shape:
+        return F.sum(ct)
+    where = np.nonzero(np.broadcast_to(raw(mask), shape))
+    if shape == x_shape:
+        return F.read_cotangent(ct, shape=x_shape, index=where)
+    added = len(shape) - len(x_shape)  # elements that broadcasting has repeated get the sum
+    index = tuple([places if size != 1 else places * 0 for size, places in zip(x_shape, where[added:], strict=True)])
+    return F.read_cotangent(ct, shape=x_shape, index=index, repeats=True) if index else F.sum(ct)
+
+
+@composite(method=True)
+def masked_select(F, input, mask):
+    """The elements of x where mask, a bool tensor that broadcasts with x, is True, as a vector in row-major order.
+
+    Derivative: the cotangent at those elements, 0 elsewhere.
+
+    >>> import wengert
+    >>> wengert.tensor([1, 2, 3]).masked_select(wengert.tensor([True, False, True]))
+    tensor([1, 3])
+    """
+    mask = as_tensor(mask)
+    if raw(mask).dtype.kind != "b":
+        raise errors.UnsupportedDtypeError("masked_select: expected BoolTensor for mask")
+    broadcast_shape(input, mask)
+    return F._masked_select(input, mask)

@@ -1,0 +1,297 @@
+"""Variances, standard deviations and vector norms."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from wengert import dtypes, errors
+from wengert.ops.dims import count_of, normalize_dims, restore_dims
+from wengert.ops.registry import NONE, composite, general, nondifferentiable, pointwise
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+
+
+@pointwise(**_PRIVATE)
+def _reciprocal_or_zero(xp, x):
+    """1 / x, and 0 where x is 0: for quotients whose numerator is 0 there too.
+
+    Derivative: -1 / x**2, and 0 where x is 0."""
+    return xp.where(x == 0, x, xp.reciprocal(x))
+
+
+@_reciprocal_or_zero.vjp("x")
+def _(F, ct, out):
+    return -(ct * F.conj(out * out))
+
+
+@nondifferentiable(**_PRIVATE)
+def _is_zero(xp, x):
+    """1 where x is 0, else 0, in the dtype of x."""
+    return (x == 0).astype(x.dtype)
+
+
+@nondifferentiable(**_PRIVATE)
+def _zeros_of(xp, x):
+    """0 for each element of x."""
+    return xp.zeros_like(x)
+
+
+# -- variance and standard deviation ---------------------------------------------------------------------------------------
+
+
+def _moments(xp: Any, op: str, x: Any, dim: Any, correction: float, keepdim: bool) -> tuple[Any, Any]:
+    """Variance and mean over dim, the mean with the reduced dims kept. 16-bit types are computed in float32."""
+    if x.dtype.kind not in "fcV":
+        raise errors.variance_dtype(op)
+    if x.dtype.itemsize == 2:
+        x = x.astype(xp.float32)
+    axis = normalize_dims(dim, x.ndim)
+    n = count_of(x.shape, axis)
+    # Measured from an element, not from 0: so the variance of equal elements is exactly 0, where std has its kink.
+    pivot = x[tuple([slice(0, 1) if d in axis else slice(None) for d in range(x.ndim)])] if n else x.dtype.type(0)
+    off = x - pivot
+    shift = _divided(xp, xp.add.reduce(off, axis=axis, keepdims=True), n)
+    off = off - shift
+    squares = off.real * off.real + off.imag * off.imag if x.dtype.kind == "c" else xp.multiply(off, off)
+    freedom = max(n - correction, 0.0)
+    return _divided(xp, xp.add.reduce(squares, axis=axis, keepdims=keepdim), freedom), pivot + shift
+
+
+def _divided(xp: Any, total: Any, n: float) -> Any:
+    """total / n as arrays divide: 0 / 0 is NaN, and no ZeroDivisionError."""
+    return xp.true_divide(total, xp.asarray(n, total.real.dtype))
+
+
+def _dropped(x: Any, dim: Any, ndim: int, keepdim: bool) -> Any:
+    """x, which has the reduced dims with size 1, without them."""
+    axis = normalize_dims(dim, ndim)
+    return x if keepdim or not ndim else x.reshape([n for d, n in enumerate(x.shape) if d not in axis])
+
+
+@general(node="VarBackward0", **_PRIVATE)
+def _var(xp, x, *, dim=None, correction=1, keepdim=False):
+    """Variance over dim."""
+    return xp.asarray(_moments(xp, "std and var", x, dim, correction, keepdim)[0]).astype(_real(x.dtype), copy=False)
+
+
+@general(node="StdBackward0", **_PRIVATE)
+def _std(xp, x, *, dim=None, correction=1, keepdim=False):
+    """Standard deviation over dim."""
+    return xp.asarray(xp.sqrt(_moments(xp, "std and var", x, dim, correction, keepdim)[0])).astype(_real(x.dtype), copy=False)
+
+
+@general(outputs=("variance", "mean"), node="VarMeanBackward0", **_PRIVATE)
+def _var_mean(xp, x, *, dim=None, correction=1, keepdim=False):
+    """Variance and mean over dim."""
+    variance, average = _moments(xp, "var_mean", x, dim, correction, keepdim)
+    average = _dropped(xp.asarray(average), dim, x.ndim, keepdim)
+    return xp.asarray(variance).astype(_real(x.dtype), copy=False), average.astype(x.dtype, copy=False)
+
+
+@general(outputs=("std", "mean"), node="StdMeanBackward0", **_PRIVATE)
+def _std_mean(xp, x, *, dim=None, correction=1, keepdim=False):
+    """Standard deviation and mean over dim."""
+    variance, average = _moments(xp, "std_mean", x, dim, correction, keepdim)
+    average = _dropped(xp.asarray(average), dim, x.ndim, keepdim)
+    return xp.asarray(xp.sqrt(variance)).astype(_real(x.dtype), copy=False), average.astype(x.dtype, copy=False)
+
+
+def _real(dtype: Any) -> Any:
+    return dtypes.from_numpy_dtype(dtype).to_real().dtype
+
+
+def _var_cotangent(F: Any, ct: Any, x: Any, dim: Any, correction: float) -> Any:
+    """ct: of the variance, broadcasting to x."""
+    freedom = count_of(x.shape, dim) - correction
+    # x - mean is 0 where there is one element only, so that infinity gives NaN there.
+    return (2.0 / freedom if freedom else inf) * ct * (x - F.mean(x, dim=normalize_dims(dim, x.ndim), keepdim=True))
+
+
+@_var.vjp("x")
+def _(F, ct, x, dim, correction, keepdim):
+    return _var_cotangent(F, restore_dims(F, ct, x.shape, dim, keepdim), x, dim, correction)
+
+
+@_std.vjp("x")
+def _(F, ct, x, out, dim, correction, keepdim):
+    ct = 0.5 * ct * F._reciprocal_or_zero(out)
+    return _var_cotangent(F, restore_dims(F, ct, x.shape, dim, keepdim), x, dim, correction)
+
+
+def _mean_cotangent(F: Any, ct: Any, x_shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+    return F.expand(restore_dims(F, ct, x_shape, dim, keepdim) / count_of(x_shape, dim), shape=x_shape)
+
+
+@_var_mean.vjp("x")
+def _(F, ct, x, dim, correction, keepdim):
+    of_mean = None if ct[1] is None else _mean_cotangent(F, ct[1], x.shape, dim, keepdim)
+    if ct[0] is None:
+        return of_mean
+    of_var = _var_cotangent(F, restore_dims(F, ct[0], x.shape, dim, keepdim), x, dim, correction)
+    return of_var if of_mean is None else of_var + of_mean
+
+
+@_std_mean.vjp("x")
+def _(F, ct, x, std, dim, correction, keepdim):
+    of_mean = None if ct[1] is None else _mean_cotangent(F, ct[1], x.shape, dim, keepdim)
+    if ct[0] is None:
+        return of_mean
+    of_var = restore_dims(F, 0.5 * ct[0] * F._reciprocal_or_zero(std), x.shape, dim, keepdim)
+    of_std = _var_cotangent(F, of_var, x, dim, correction)
+    return of_std if of_mean is None else of_std + of_mean
+
+
+def _variance_arguments(op: str, dim: Any, unbiased: Any, keepdim: bool, correction: Any, rest: dict[str, Any]) -> Any:
+    """torch's overloads as parameters: std(unbiased), std(dim, unbiased, keepdim), std(dim, correction=, keepdim=)."""
+    dim, keepdim = rest.pop("axis", dim), rest.pop("keepdims", keepdim)
+    if isinstance(dim, bool):
+        if unbiased is not None:
+            raise errors.multiple_values(op, "unbiased")
+        dim, unbiased = None, dim
+    if unbiased is not None:
+        if correction is not None:
+            raise errors.multiple_values(op, "correction")
+        correction = int(unbiased)
+    return {"dim": dim, "correction": 1 if correction is None else correction, "keepdim": keepdim, **rest}
+
+
+@composite(method=True)
+def var(F, input, dim=None, unbiased=None, keepdim=False, *, correction=None, **kwargs):
+    """Variance over dim (an int, a tuple, or None for all): squared distances from the mean, over n - correction.
+
+    input: any shape, floating or complex. correction: 1 unless given; unbiased=False is correction=0. NaN where
+    n - correction is 0 and the sum of squares too. Returns the real dtype of input. Raises RuntimeError for integers.
+
+    Derivative: 2 (x - mean) / (n - correction).
+
+    >>> import wengert
+    >>> wengert.tensor([1.0, 2.0, 3.0]).var()
+    tensor(1.)
+    """
+    return F._var(input, **_variance_arguments("var", dim, unbiased, keepdim, correction, kwargs))
+
+
+@composite(method=True)
+def std(F, input, dim=None, unbiased=None, keepdim=False, *, correction=None, **kwargs):
+    """Standard deviation over dim: the root of `var`, with its arguments.
+
+    Derivative: (x - mean) / ((n - correction) std); 0 where std is 0."""
+    return F._std(input, **_variance_arguments("std", dim, unbiased, keepdim, correction, kwargs))
+
+
+@composite()
+def var_mean(F, input, dim=None, unbiased=None, keepdim=False, *, correction=None, **kwargs):
+    """(`var`, `mean`) over dim, with the arguments of `var`.
+
+    Derivative: of each as of var and mean."""
+    return F._var_mean(input, **_variance_arguments("var_mean", dim, unbiased, keepdim, correction, kwargs))
+
+
+@composite()
+def std_mean(F, input, dim=None, unbiased=None, keepdim=False, *, correction=None, **kwargs):
+    """(`std`, `mean`) over dim, with the arguments of `var`.
+
+    Derivative: of each as of std and mean."""
+    return F._std_mean(input, **_variance_arguments("std_mean", dim, unbiased, keepdim, correction, kwargs))
+
+
+# -- norms -----------------------------------------------------------------------------------------------------------------
+
+
+@general(node="LinalgVectorNormBackward0", promote=NONE, **_PRIVATE)
+def _vector_norm(xp, x, *, ord=2, dim=None, keepdim=False):
+    """(sum of |x|**ord)**(1 / ord) over dim; ord inf, -inf and 0 are the largest, the smallest and how many are not 0."""
+    if x.dtype.kind not in "fcV":
+        raise errors.norm_dtype("linalg.vector_norm", x.dtype)
+    axis = normalize_dims(dim, x.ndim)
+    if x.size == 0 and (ord < 0 or ord == inf):
+        empty = next((d for d in axis if x.shape[d] == 0), None)
+        if empty is not None:
+            raise errors.empty_norm(ord, empty if dim is not None else None)
+    real = _real(x.dtype)
+    if x.dtype.itemsize == 2:
+        x = x.astype(xp.float32)
+    return xp.asarray(_norm_of(xp, x, ord, axis, keepdim)).astype(real, copy=False)
+
+
+def _norm_of(xp: Any, x: Any, ord: float, axis: tuple[int, ...], keepdim: bool) -> Any:
+    if ord == 2:
+        if x.dtype.kind == "c":
+            squares = x.real * x.real + x.imag * x.imag
+        elif len(axis) == x.ndim and not keepdim and x.flags.c_contiguous:
+            flat = x.reshape(-1)
+            return xp.sqrt(xp.dot(flat, flat))
+        else:
+            squares = xp.multiply(x, x)
+        return xp.sqrt(xp.add.reduce(squares, axis=axis, keepdims=keepdim))
+    if ord == 0:
+        return xp.add.reduce(x != 0, axis=axis, keepdims=keepdim, dtype=xp.intp)
+    size = xp.absolute(x)
+    if ord == inf:
+        return xp.maximum.reduce(size, axis=axis, keepdims=keepdim)
+    if ord == -inf:
+        return xp.minimum.reduce(size, axis=axis, keepdims=keepdim)
+    if ord == 1:
+        return xp.add.reduce(size, axis=axis, keepdims=keepdim)
+    return xp.power(xp.add.reduce(xp.power(size, ord), axis=axis, keepdims=keepdim), 1.0 / ord)
+
+
+@_vector_norm.vjp("x")
+def _(F, ct, x, out, ord, dim, keepdim):
+    ct, out = restore_dims(F, ct, x.shape, dim, keepdim), restore_dims(F, out, x.shape, dim, keepdim)
+    if ord == 2:
+        return x * (ct * F._reciprocal_or_zero(out))
+    if ord == 0:
+        return ct * F._zeros_of(x)
+    if ord == 1:
+        return ct * F.sgn(x)
+    size = F.abs(x)
+    if abs(ord) == inf:
+        return F.sgn(x) * F._share(ct, size, out, dim=dim, nan_ties=True)
+    # The quotient before the power, so that neither overflows, and turned so that the power is positive. Where x is 0, sgn is 0;
+    # a quotient of 1 there keeps the power's own derivative finite.
+    quotient = size * F._reciprocal_or_zero(out) if ord > 1 else out * F._reciprocal_or_zero(size)
+    return F.sgn(x) * (ct * F.pow(quotient + F._is_zero(size), abs(ord - 1)))
+
+
+def _is_order(p: Any) -> bool:
+    return isinstance(p, (int, float)) and not isinstance(p, bool)
+
+
+@composite(method=True)
+def norm(F, input, p="fro", dim=None, keepdim=False, dtype=None, **kwargs):
+    """Norm of the elements over dim (an int, a tuple, or None for all): (sum of |x|**p)**(1 / p).
+
+    input: any shape, floating or complex. p: a number; inf and -inf give the largest and smallest |x|, 0 counts what is
+    not 0; "fro" and None mean 2. Returns the real dtype of input, or dtype, to which input is cast first.
+
+    Derivative: sgn(x) (|x| / norm)**(p - 1); 0 at x = 0, also where the norm is 0. For inf and -inf shared evenly among
+    ties.
+
+    >>> import wengert
+    >>> wengert.tensor([3.0, -4.0]).norm()
+    tensor(5.)
+    """
+    dim, keepdim = kwargs.pop("axis", dim), kwargs.pop("keepdims", keepdim)
+    if dtype is not None:
+        input = F.cast(input, dtypes.as_numpy_dtype(dtype))
+    if p is None or p == "fro":
+        if p == "fro" and isinstance(dim, (tuple, list)) and len(dim) > 2:
+            raise errors.norm_dims(dim)
+        p = 2
+    elif p == "nuc":
+        return F.linalg_matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, **kwargs)
+    elif not _is_order(p):
+        raise errors.norm_order(p)
+    return F._vector_norm(input, ord=p, dim=dim, keepdim=keepdim, **kwargs)
+
+
+@composite(name="linalg_vector_norm", namespaces=("linalg",))
+def linalg_vector_norm(F, x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
+    """Norm of the elements of x over dim: (sum of |x|**ord)**(1 / ord); see `norm`, which calls ord p.
+
+    Derivative: as norm."""
+    if not _is_order(ord):
+        raise errors.norm_order(ord)
+    return norm.fn(F, x, ord, dim, keepdim, dtype, **({} if out is None else {"out": out}))

@@ -1,0 +1,163 @@
+"""Arrays from what users write: numbers, nested lists, NumPy arrays and scalars, tensors; with torch's dtypes.
+
+Python's ints become int64, floats the default dtype, complex numbers the default complex dtype; NumPy's and the
+package's own values keep their dtype; a list of both is promoted.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.core.modes import quiet_enter, quiet_exit
+from wengert.core.tensor import TensorBase
+
+_NUMBERS = (bool, int, float, complex)
+
+
+def array_of(data: Any, dtype: Any = None, *, integers_to_float: bool = False) -> Any:
+    """A NumPy array of data, which it may share memory with where data is an array, a tensor or a buffer already.
+
+    dtype: NumPy's, or None for the data's own. integers_to_float: Python ints (no dtype given) become the default
+    dtype.
+    """
+    kind = type(data)
+    if kind is float or kind is int:
+        return _of_numbers(data, {kind}, dtype, integers_to_float)
+    if kind is list or kind is tuple:
+        return _of_sequence(data, dtype, integers_to_float)
+    if isinstance(data, TensorBase):
+        data = data._array
+    if isinstance(data, np.ndarray):
+        array = np.asarray(data)
+        dtypes.from_numpy_dtype(array.dtype)  # raises for what no tensor can hold
+        return array if dtype is None or array.dtype == dtype else cast_array(array, dtype)
+    if isinstance(data, np.generic):
+        return array_of(np.asarray(data), dtype)
+    if isinstance(data, (str, bytes)):
+        raise errors.DtypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if isinstance(data, _NUMBERS):
+        return _of_numbers(data, {type(data)}, dtype, integers_to_float)
+    if not _is_sequence(data):
+        if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
+            return array_of(np.asarray(data), dtype)
+        raise errors.ConversionError(f"Could not infer dtype of {type(data).__name__}")
+    return _of_sequence(data, dtype, integers_to_float)
+
+
+def _of_sequence(data: Any, dtype: Any, integers_to_float: bool) -> Any:
+    kinds: set[type] = set()
+    _collect_types(data, kinds)
+    if kinds.issubset(_NUMBERS):
+        return _of_numbers(data, kinds, dtype, integers_to_float)
+    return _of_mixture(data, dtype)
+
+
+def _is_sequence(data: Any) -> bool:
+    return isinstance(data, (list, tuple)) or (
+        hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (dict, set, str, bytes))
+        and not hasattr(data, "__array__")
+    )  # fmt: skip
+
+
+def _collect_types(data: Any, kinds: set[type]) -> None:
+    """Adds the types of the leaves of a nested sequence."""
+    found = set(map(type, data))
+    for kind in found:
+        if kind is float or kind is int:
+            continue
+        if issubclass(kind, (list, tuple)) or (kind not in _NUMBERS and any(_is_sequence(x) for x in data)):
+            for item in data:
+                if _is_sequence(item):
+                    _collect_types(item, kinds)
+                else:
+                    kinds.add(type(item))
+            return
+    kinds |= found
+
+
+def _of_numbers(data: Any, kinds: set[type], dtype: Any, integers_to_float: bool) -> Any:
+    """An array of Python numbers."""
+    if dtype is None:
+        if complex in kinds:
+            dtype = dtypes.get_default_complex_dtype().dtype
+        elif float in kinds or not kinds or (integers_to_float and int in kinds):
+            dtype = dtypes.get_default_dtype().dtype
+        else:
+            dtype = dtypes.as_numpy_dtype(int if int in kinds else bool)
+    quiet_enter()
+    try:
+        return np.array(data if isinstance(data, (list, tuple, *_NUMBERS)) else list(data), dtype)
+    except OverflowError:
+        if dtype == np.int64:
+            raise errors.ElementError("Overflow when unpacking long long") from None
+        raise errors.value_overflow(dtypes.from_numpy_dtype(dtype).name) from None
+    except TypeError:
+        if complex in kinds:
+            raise errors.DtypeError("must be real number, not complex") from None
+        raise _ragged(data) or errors.DtypeError("a number was expected") from None
+    except ValueError:
+        ragged = _ragged(data)
+        if ragged is not None:
+            raise ragged from None
+        raise errors.value_overflow(dtypes.from_numpy_dtype(dtype).name) from None  # NaN as an integer
+    finally:
+        quiet_exit()
+
+
+def _ragged(data: Any, dim: int = 0) -> Exception | None:
+    """torch's error for a nested sequence whose rows differ in length; None for one in order."""
+    if not _is_sequence(data) or not len(data) or not any(_is_sequence(x) for x in data):
+        return None
+    length = len(data[0]) if _is_sequence(data[0]) else 0
+    for item in data:
+        if not _is_sequence(item):
+            return errors.DtypeError(
+                f"expected a sequence of length {length} at dim {dim + 1} (got {type(item).__name__})"
+            )
+        if len(item) != length:
+            return errors.ElementError(f"expected sequence of length {length} at dim {dim + 1} (got {len(item)})")
+    return next((found for found in [_ragged(item, dim + 1) for item in data] if found is not None), None)
+
+
+def _of_mixture(data: Any, dtype: Any) -> Any:
+    """An array of a nested sequence in which there are arrays, tensors or NumPy scalars."""
+    found: list[Any] = []
+    plain = _without_tensors(data, found)
+    if dtype is None:
+        dtype = reduce(dtypes.promote_types, found).dtype
+    try:
+        return np.array(plain, dtype)
+    except ValueError:
+        raise errors.ElementError("only one element tensors can be converted to Python scalars") from None
+
+
+def _without_tensors(data: Any, found: list[Any]) -> Any:
+    """The same nesting with arrays for tensors (numbers for those of one element); found gets the leaves' dtypes."""
+    if isinstance(data, TensorBase):
+        data = data._array.reshape(()) if data._array.size == 1 else data._array
+    if isinstance(data, (np.ndarray, np.generic)):
+        found.append(dtypes.from_numpy_dtype(data.dtype))
+        return data
+    if isinstance(data, _NUMBERS):
+        found.append(dtypes.python_number_dtype(data))
+        return data
+    if _is_sequence(data):
+        return [_without_tensors(item, found) for item in data]
+    if isinstance(data, (str, bytes)):
+        raise errors.DtypeError(f"new(): invalid data type '{type(data).__name__}'")
+    raise errors.ConversionError(f"Could not infer dtype of {type(data).__name__}")
+
+
+def cast_array(array: Any, dtype: Any) -> Any:
+    """array in another dtype, without NumPy's warnings; of a complex number a real type takes the real part."""
+    if array.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
+        array = array.real
+    quiet_enter()
+    try:
+        return array.astype(dtype)
+    finally:
+        quiet_exit()

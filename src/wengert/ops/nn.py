@@ -1,0 +1,347 @@
+"""Layers of neural networks: linear, embedding, dropout, normalisation."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from wengert import errors
+from wengert.ops.dims import normalize_dims
+from wengert.ops.registry import NONE, composite, general, nondifferentiable
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+_FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
+
+
+# -- linear ----------------------------------------------------------------------------------------------------------------
+
+
+def _linear_node(inputs: tuple[Any, ...], params: Any) -> str:
+    dims, has_bias = inputs[0].ndim, len(inputs) > 2 and inputs[2] is not None
+    if inputs[1].ndim == 1:
+        return {1: "DotBackward0", 2: "MvBackward0"}.get(dims, "UnsafeViewBackward0")
+    if dims == 2:
+        return "AddmmBackward0" if has_bias else "MmBackward0"
+    return "ViewBackward0" if has_bias else "SqueezeBackward4" if dims == 1 else "UnsafeViewBackward0"
+
+
+@general(promote=NONE, node=_linear_node, **_FUNCTIONAL)
+def linear(xp, x, weight, bias=None):
+    """x @ weight^T + bias: a fully connected layer. x: (..., n), weight: (m, n), bias: (m) or None; returns (..., m).
+
+    weight may be a vector, (n); the result is (...) then. All of one dtype. Raises RuntimeError for shapes that do not fit.
+
+    Derivative: ct @ weight* in x, ct^T @ x* over all rows in weight, the sum of ct's rows in bias.
+    """
+    try:
+        if x.ndim == 2 and weight.ndim == 2 and x.dtype is weight.dtype and x.dtype.itemsize > 2:
+            out = xp.dot(x, weight.T)
+        else:
+            out = _linear_unusual(xp, x, weight)
+    except ValueError:
+        raise errors.matmul(x.shape, weight.T.shape) from None
+    return out if bias is None else _add_bias(out, bias)
+
+
+def _linear_unusual(xp: Any, x: Any, weight: Any) -> Any:
+    if x.dtype != weight.dtype:
+        raise errors.matmul_dtypes(x.dtype, weight.dtype)
+    if x.ndim == 0 or weight.ndim not in (1, 2):
+        raise errors.matmul(x.shape, weight.T.shape)
+    if x.dtype.itemsize == 2 and x.dtype.kind in "fV":
+        return _linear_unusual(xp, x.astype(xp.float32), weight.astype(xp.float32)).astype(x.dtype)
+    rows = x.reshape(-1, x.shape[-1]) if x.ndim > 2 else x
+    return xp.asarray(xp.dot(rows, weight.T)).reshape(x.shape[:-1] + weight.shape[:-1])
+
+
+def _add_bias(out: Any, bias: Any) -> Any:
+    if bias.dtype is not out.dtype and bias.dtype != out.dtype:
+        raise errors.addmm_dtypes(bias.dtype, out.dtype)
+    try:
+        out += bias
+    except ValueError:
+        raise errors.expand_mismatch(bias.shape, out.shape) from None
+    return out
+
+
+@linear.vjp("x")
+def _(F, ct, weight):
+    weight = F.conj(weight)
+    return F.matmul(ct, weight) if weight.ndim == 2 else F.unsqueeze(ct, dim=-1) * weight
+
+
+@linear.vjp("weight")
+def _(F, ct, x, weight_shape):
+    x = F.conj(x)
+    if x.ndim > 2:
+        x = F.reshape(x, shape=(-1, x.shape[-1]))
+        ct = F.reshape(ct, shape=(-1, *weight_shape[:-1]))
+    if len(weight_shape) == 1:
+        return F.matmul(ct, x) if x.ndim == 2 else ct * x
+    if x.ndim == 1:
+        return F.unsqueeze(ct, dim=-1) * x
+    return F.matmul(F.transpose(ct, dim0=0, dim1=1), x)
+
+
+@linear.vjp("bias")
+def _(F, ct):
+    return ct
+
+
+@composite(namespaces=("", "nn.functional"))
+def bilinear(F, input1, input2, weight, bias=None):
+    """For each row pair of input1 (..., n) and input2 (..., m), its products with each matrix of weight (k, n, m): (..., k).
+
+    bias: (k) or None.
+
+    Derivative: in each factor the sums of products of ct with the other two."""
+    k, n, m = weight.shape
+    rows = F.matmul(input1, F.reshape(F.permute(weight, dims=(1, 0, 2)), shape=(n, k * m)))
+    rows = F.reshape(rows, shape=(*input1.shape[:-1], k, m))
+    out = F.reshape(F.matmul(rows, F.unsqueeze(input2, dim=-1)), shape=(*input1.shape[:-1], k))
+    return out if bias is None else out + bias
+
+
+# -- embedding -------------------------------------------------------------------------------------------------------------
+
+
+@composite(namespaces=("nn.functional",))
+def embedding(
+    F, input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False
+):
+    """Rows of weight. input: integers of any shape, weight: (n, m); returns input's shape + (m,).
+
+    padding_idx: a row that gets no gradient. scale_grad_by_freq: each row's gradient is divided by how often it is used.
+    sparse is accepted, gradients are dense. Raises IndexError for a row that does not exist.
+
+    Derivative: in each row of weight the sum of ct where that row was used."""
+    if max_norm is not None:
+        raise NotImplementedError("embedding: max_norm is not supported; renormalise the weight before the call")
+    if padding_idx is not None:
+        n = weight.shape[0]
+        if not -n <= padding_idx < n:
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        padding_idx %= n
+    return F._embedding(input, weight, padding_idx=padding_idx, scale_grad_by_freq=scale_grad_by_freq)
+
+
+@general(promote=NONE, node="EmbeddingBackward0", complex=False, **_PRIVATE)
+def _embedding(xp, x, weight, *, padding_idx, scale_grad_by_freq):
+    """weight[x]. padding_idx: not negative, or None."""
+    if x.dtype.kind not in "iu":
+        raise errors.embedding_indices(x.dtype)
+    if x.size and (x.min() < 0 or x.max() >= weight.shape[0]):
+        raise errors.embedding_range()
+    return xp.take(weight, x, axis=0)
+
+
+@_embedding.vjp("weight")
+def _(F, ct, x, weight_shape, padding_idx, scale_grad_by_freq):
+    if padding_idx is not None or scale_grad_by_freq:
+        ct = ct * F._row_factors(x, ct, padding_idx=padding_idx, by_frequency=scale_grad_by_freq)
+    return F._scatter_rows(ct, x, rows=weight_shape[0])
+
+
+@nondifferentiable(promote=NONE, **_PRIVATE)
+def _row_factors(xp, x, ct, *, padding_idx, by_frequency):
+    """What each looked-up row's cotangent is multiplied by: 0 for padding, 1 / n for a row used n times."""
+    factors = xp.ones(x.shape, ct.dtype)
+    if by_frequency and x.size:
+        factors /= xp.bincount(x.reshape(-1))[x]
+    if padding_idx is not None:
+        factors[x == padding_idx] = 0
+    return factors[..., None]
+
+
+@general(promote=NONE, **_PRIVATE)
+def _scatter_rows(xp, x, index, *, rows):
+    """Zeros, of this many rows, with the rows of x, (..., m), added at index, (...)."""
+    flat = x.reshape(index.size, x.shape[-1])
+    out = xp.zeros((rows, x.shape[-1]), x.dtype)
+    if index.size:
+        # Equal indices side by side, then one sum each: many times faster than adding row by row.
+        order = xp.argsort(index.reshape(-1), kind="stable")
+        target = index.reshape(-1)[order]
+        starts = xp.flatnonzero(xp.concatenate(([True], target[1:] != target[:-1])))
+        out[target[starts]] = xp.add.reduceat(flat[order], starts, axis=0)
+    return out
+
+
+@_scatter_rows.vjp("x")
+def _(F, ct, index):
+    return F._embedding(index, ct, padding_idx=None, scale_grad_by_freq=False)
+
+
+@nondifferentiable(promote=NONE, complex=False, **_FUNCTIONAL)
+def one_hot(xp, tensor, *, num_classes=-1):
+    """1 at each element's value along a new last dimension, else 0. tensor: int64, not negative; returns int64.
+
+    num_classes: the size of the new dimension; -1 for the largest value + 1. Raises RuntimeError for a value outside."""
+    if tensor.dtype != xp.int64:
+        raise errors.one_hot_dtype()
+    if tensor.size == 0 and num_classes <= 0:
+        raise errors.one_hot_empty()
+    if tensor.size and tensor.min() < 0:
+        raise errors.one_hot_range("non-negative")
+    highest = int(tensor.max()) if tensor.size else -1
+    if num_classes == -1:
+        num_classes = highest + 1
+    if highest >= num_classes:
+        raise errors.one_hot_range("smaller than num_classes")
+    return (tensor[..., None] == xp.arange(num_classes)).astype(xp.int64)
+
+
+# -- dropout ---------------------------------------------------------------------------------------------------------------
+
+
+@nondifferentiable(**_PRIVATE)
+def _dropout_noise(xp, x, *, p, kept_dims=None):
+    """Independent draws: 0 with probability p, else 1 / (1 - p). kept_dims: how many leading dims draw on their own."""
+    from wengert.generator import default_generator
+
+    shape = x.shape if kept_dims is None else x.shape[:kept_dims] + (1,) * (x.ndim - kept_dims)
+    if p == 1:
+        return xp.zeros(shape, x.dtype)
+    return (default_generator.numpy.random(shape, dtype=xp.float32) >= p) * x.dtype.type(1 / (1 - p))
+
+
+def _dropped_out(F: Any, input: Any, p: float, training: bool, inplace: bool, kept_dims: int | None = None) -> Any:
+    if not 0 <= p <= 1:
+        raise errors.dropout_probability(p)
+    if not training or p == 0:
+        return input
+    noise = F._dropout_noise(input, p=p, kept_dims=kept_dims)
+    return input.mul_(noise) if inplace else input * noise
+
+
+@composite(namespaces=("nn.functional",))
+def dropout(F, input, p=0.5, training=True, inplace=False):
+    """input with each element set to 0 with probability p, the others divided by 1 - p; input itself if not training.
+
+    input: any shape, floating or complex. inplace: writes into input and returns it. Raises ValueError for p outside [0, 1].
+
+    Derivative: what the element was multiplied by."""
+    return _dropped_out(F, input, p, training, inplace)
+
+
+def _channel_dropout(op: str, ndims: tuple[int, int]) -> Any:
+    def channel_dropout(F, input, p=0.5, training=True, inplace=False):
+        unbatched, batched = ndims
+        return _dropped_out(F, input, p, training, inplace, 2 if input.ndim >= batched or input.ndim < unbatched else 1)
+
+    channel_dropout.__doc__ = f"""`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with {ndims[0]} dims.
+
+    Derivative: what the element was multiplied by."""
+    channel_dropout.__name__ = channel_dropout.__qualname__ = op
+    return composite(name=op, namespaces=("nn.functional",))(channel_dropout)
+
+
+dropout1d = _channel_dropout("dropout1d", (2, 3))
+dropout2d = _channel_dropout("dropout2d", (3, 4))
+dropout3d = _channel_dropout("dropout3d", (4, 5))
+
+
+# -- normalisation ---------------------------------------------------------------------------------------------------------
+
+
+@composite(namespaces=("nn.functional",))
+def normalize(F, input, p=2.0, dim=1, eps=1e-12, out=None):
+    """input divided by its p-norm over dim, or by eps where the norm is smaller. input: any shape, floating or complex.
+
+    Derivative: that of the quotient, the norm being constant where it is below eps."""
+    length = F.clamp(F.norm(input, p, dim, True), min=eps, max=None)
+    return input / length if out is None else F.div(input, length, out=out)
+
+
+@composite(namespaces=("", "nn.functional"))
+def cosine_similarity(F, x1, x2, dim=1, eps=1e-8):
+    """x1 . x2 / (|x1| |x2|) over dim, each length at least eps. x1, x2: shapes that broadcast; floating.
+
+    Derivative: that of the quotient, lengths being constant where they are below eps."""
+    if x1.shape != x2.shape:
+        x1, x2 = F.broadcast_tensors(x1, x2)
+    first = x1 / F.clamp(F.norm(x1, 2, dim, True), min=eps, max=None)
+    second = x2 / F.clamp(F.norm(x2, 2, dim, True), min=eps, max=None)
+    return F.sum(first * second, dim=dim)
+
+
+@composite(namespaces=("", "nn.functional"))
+def layer_norm(F, input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
+    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dims.
+
+    normalized_shape: the sizes of those dims; weight, bias: of that shape, or None. input: floating. Raises RuntimeError for
+    shapes that do not fit.
+
+    Derivative: r (g - mean(g) - h mean(g h)) with g = ct * weight, h the normalised input and r its factor; sums of ct * h
+    in weight, of ct in bias."""
+    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    if not shape or tuple(input.shape[-len(shape) :]) != shape:
+        raise errors.layer_norm_input(shape, input.shape)
+    for name, tensor in (("weight", weight), ("bias", bias)):
+        if tensor is not None and tuple(tensor.shape) != shape:
+            raise errors.layer_norm_parameter(name, tensor.shape, shape)
+    return F._layer_norm(input, weight, bias, dims=len(shape), eps=eps)[0]
+
+
+@general(outputs=("out", "mean", "rstd"), node="NativeLayerNormBackward0", complex=False, **_PRIVATE)
+def _layer_norm(xp, x, weight=None, bias=None, *, dims, eps):
+    """layer_norm over the last dims, the mean, and 1 / sqrt(variance + eps); the latter two with the dims kept."""
+    if x.dtype.kind not in "fV":
+        raise errors.unsupported_dtype("LayerNormKernelImpl", x.dtype)
+    axis = tuple(range(x.ndim - dims, x.ndim))
+    n = max(prod(x.shape[x.ndim - dims :]), 1)
+    wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
+    mean = xp.add.reduce(wide, axis=axis, keepdims=True) / n
+    out = wide - mean
+    rstd = 1 / xp.sqrt(xp.add.reduce(out * out, axis=axis, keepdims=True) / n + eps)
+    out *= rstd
+    if weight is not None:
+        out *= weight
+    if bias is not None:
+        out += bias
+    return out.astype(x.dtype, copy=False), xp.asarray(mean, x.dtype), xp.asarray(rstd, x.dtype)
+
+
+@_layer_norm.vjp("x")
+def _(F, ct, x, weight, mean, rstd, dims):
+    over = tuple(range(x.ndim - dims, x.ndim))
+    n = max(prod(x.shape[x.ndim - dims :]), 1)
+    h = (x - mean) * rstd
+    result = None
+    if ct[0] is not None:
+        g = ct[0] if weight is None else ct[0] * weight
+        of_mean, of_h = F.sum(g, dim=over, keepdim=True) / n, F.sum(g * h, dim=over, keepdim=True) / n
+        result = (g - of_mean - h * of_h) * rstd
+    # The mean and rstd are outputs for second derivatives: this very rule uses them.
+    if ct[1] is not None:
+        result = F.expand(ct[1] / n, shape=x.shape) if result is None else result + ct[1] / n
+    if ct[2] is not None:
+        part = h * (ct[2] * rstd * rstd / -n)
+        result = part if result is None else result + part
+    return result
+
+
+@_layer_norm.vjp("weight")
+def _(F, ct, x, mean, rstd):
+    return None if ct[0] is None else ct[0] * ((x - mean) * rstd)
+
+
+@_layer_norm.vjp("bias")
+def _(F, ct):
+    return ct[0]
+
+
+@composite(namespaces=("", "nn.functional"))
+def rms_norm(F, input, normalized_shape, weight=None, eps=None):
+    """input / sqrt(mean of squares + eps) * weight, over the last dims. eps: the dtype's epsilon unless given.
+
+    Derivative: that of the formula."""
+    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    if not shape or tuple(input.shape[-len(shape) :]) != shape:
+        raise errors.layer_norm_input(shape, input.shape)
+    from wengert.dtypes import finfo
+
+    eps = finfo(input.dtype).eps if eps is None else eps
+    squares = F.mean(input * input, dim=normalize_dims(tuple(range(-len(shape), 0)), input.ndim), keepdim=True)
+    out = input * F.rsqrt(squares + eps)
+    return out if weight is None else out * weight

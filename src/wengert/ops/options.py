@@ -1,0 +1,87 @@
+"""The arguments that all functions which make tensors share: sizes, dtype=, device=, requires_grad= and out=."""
+
+from __future__ import annotations
+
+from operator import index as as_int
+from typing import Any
+
+from wengert import dtypes, errors
+from wengert.core.tensor import is_differentiable, wrap
+from wengert.core.views import store_out
+from wengert.devices import device as _device
+
+_IGNORED = frozenset({"layout", "pin_memory", "memory_format"})
+
+
+def check_device(device: Any) -> None:
+    """Raises RuntimeError for a device other than the CPU."""
+    if device is not None and device != "cpu" and _device(device).type != "cpu":
+        raise errors.DeviceError(
+            f"no backend for device {device}: this version computes on the CPU. Hint: arrays on a GPU need the extra "
+            "`pip install wengert[cuda]`; without it, leave out device=, or keep it behind "
+            "`if wengert.cuda.is_available()`."
+        )
+
+
+def finished(op: str, array: Any, options: dict[str, Any]) -> Any:
+    """The tensor of a new array, as the options that all creation functions share ask for."""
+    if not options:
+        return wrap(array)
+    requires_grad = options.pop("requires_grad", False)
+    check_device(options.pop("device", None))
+    out = options.pop("out", None)
+    for name in options:
+        if name not in _IGNORED:
+            raise errors.unexpected_keyword(op, name)
+    if out is not None:
+        store_out(out, array)
+        return out
+    tensor = wrap(array)
+    if requires_grad:
+        if not is_differentiable(array):
+            raise errors.integer_requires_grad(dtype=array.dtype)
+        tensor._requires_grad = True
+    return tensor
+
+
+def numpy_dtype(dtype: Any) -> Any:
+    """The NumPy dtype of a dtype= argument, the default one for None."""
+    return dtypes.as_numpy_dtype(dtype)
+
+
+def sizes_of(op: str, args: tuple, size: Any = None) -> tuple[int, ...]:
+    """The sizes in f(2, 3), f((2, 3)) or f(size=(2, 3)). Raises TypeError or RuntimeError for what is none."""
+    if not args:
+        if size is None:
+            raise errors.missing_argument(op, "size")
+        args = (size,)
+    if len(args) == 1 and isinstance(args[0], (tuple, list)):
+        args = tuple(args[0])
+    elif len(args) > 1 and isinstance(args[0], (tuple, list)):
+        raise errors.too_many_arguments(op, 1, len(args))
+    sizes = []
+    for position, item in enumerate(args):
+        try:
+            sizes.append(as_int(item))
+        except TypeError:
+            raise errors.wrong_argument_type(op, "size", position, type(item), "tuple of ints") from None
+    if min(sizes, default=0) < 0:
+        raise errors.ShapeError(f"{op}: Dimension size must be non-negative.")
+    return tuple(sizes)
+
+
+def spread(args: tuple, given: Any, op: str, argument: str) -> tuple:
+    """The sizes in f(2, 3), f((2, 3)) or f(size=(2, 3)), as a tuple. Raises TypeError where there are none."""
+    if not args:
+        if given is None:
+            raise errors.missing_argument(op, argument)
+        args = (given,)
+    if len(args) == 1 and not isinstance(args[0], int):
+        first = args[0]
+        if isinstance(first, (tuple, list)):
+            return tuple(first)
+        try:
+            return (as_int(first),)
+        except TypeError:
+            raise errors.wrong_argument_type(op, argument, 0, type(first), "tuple of ints") from None
+    return args

@@ -1,0 +1,420 @@
+"""Random numbers: from sizes (rand, randn, randint), from parameters (bernoulli, multinomial, normal), and in place.
+
+All draw from generator=, a wengert.Generator, or from the default one. Nothing here is differentiable: a sample has
+no history, and a tensor filled in place passes nothing on to what it was made of.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.core.tensor import TensorBase, wrap
+from wengert.generator import generator_of
+from wengert.ops.indices import checked, raw
+from wengert.ops.inplace import write_inplace
+from wengert.ops.options import finished, numpy_dtype, sizes_of
+from wengert.ops.registry import NONE, creation, general, plain
+
+# -- draws: arrays of a shape and dtype --------------------------------------------------------------------------------
+
+
+def _uniform(generator: Any, shape: tuple, dtype: Any) -> Any:
+    """Numbers from [0, 1) in a floating dtype; in a complex one both parts."""
+    if dtype == np.float32 or dtype == np.float64:
+        return np.asarray(generator_of(generator).random(shape, dtype))
+    if dtype.kind == "c":
+        part = np.float32 if dtype == np.complex64 else np.float64
+        numbers = generator_of(generator).random((*shape, 2), part)
+        return numbers.view(dtype).reshape(shape)
+    if not dtypes.is_floating_point(dtype):
+        raise errors.unsupported_dtype("check_uniform_bounds", dtype)
+    # In steps that the type has: rounding a float32 could give 1.
+    steps = 2 ** (11 if dtype == np.float16 else 8)
+    return (generator_of(generator).integers(0, steps, shape) / steps).astype(dtype)
+
+
+def _gaussian(generator: Any, shape: tuple, dtype: Any) -> Any:
+    """Numbers of mean 0 and variance 1 in a floating dtype; in a complex one half of that variance in each part."""
+    if dtype == np.float32 or dtype == np.float64:
+        return np.asarray(generator_of(generator).standard_normal(shape, dtype))
+    if dtype.kind == "c":
+        part = np.float32 if dtype == np.complex64 else np.float64
+        numbers = generator_of(generator).standard_normal((*shape, 2), part) * part(math.sqrt(0.5))
+        return numbers.view(dtype).reshape(shape)
+    if not dtypes.is_floating_point(dtype):
+        raise errors.unsupported_dtype("normal_kernel_cpu", dtype)
+    return np.asarray(generator_of(generator).standard_normal(shape, np.float32)).astype(dtype)
+
+
+def _integers(generator: Any, low: Any, high: Any, shape: tuple, dtype: Any) -> Any:
+    """Integers from [low, high) in any dtype."""
+    low, high = int(low), int(high)
+    if low >= high:
+        raise errors.ShapeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    kind = np.uint64 if high > 2**63 else np.int64
+    return np.asarray(generator_of(generator).integers(low, high, shape, kind)).astype(dtype, copy=False)
+
+
+def _whole(op: str, argument: str, value: Any) -> int:
+    """An argument that must be a whole number, as an int."""
+    try:
+        return int(value)
+    except TypeError:
+        raise errors.wrong_argument_type(op, argument, 0, type(value), "int") from None
+
+
+# -- of a size ---------------------------------------------------------------------------------------------------------
+
+
+@creation()
+def rand(*sizes, size=None, generator=None, dtype=None, **options):
+    """Numbers drawn evenly from [0, 1), rand(2, 3) or rand((2, 3)), in the default dtype unless another is asked
+    for."""
+    return finished("rand", _uniform(generator, sizes_of("rand", sizes, size), numpy_dtype(dtype)), options)
+
+
+@creation()
+def randn(*sizes, size=None, generator=None, dtype=None, **options):
+    """Numbers from the normal distribution of mean 0 and variance 1, randn(2, 3) or randn((2, 3)), in the default dtype
+    unless another is asked for; in complex dtypes each part has half of that variance."""
+    return finished("randn", _gaussian(generator, sizes_of("randn", sizes, size), numpy_dtype(dtype)), options)
+
+
+@creation()
+def randint(*bounds, low=0, high=None, size=None, generator=None, dtype=None, **options):
+    """Integers drawn evenly from [low, high), randint(low, high, size), or from [0, high), randint(high, size); as
+    int64 unless another dtype is asked for. Raises RuntimeError where low is not below high.
+
+    >>> import wengert
+    >>> bool((wengert.randint(3, 5, (10,)) >= 3).all())
+    True
+    """
+    if bounds and isinstance(bounds[-1], (tuple, list)):
+        bounds, size = bounds[:-1], bounds[-1]
+    if len(bounds) > 2:
+        raise errors.too_many_arguments("randint", 3, len(bounds) + 1)
+    if bounds:
+        low, high = bounds if len(bounds) == 2 else (bounds[0], high) if high is not None else (low, bounds[0])
+    for name, value in (("high", high), ("size", size)):
+        if value is None:
+            raise errors.missing_argument("randint", name)
+    low, high = _whole("randint", "low", low), _whole("randint", "high", high)
+    shape = sizes_of("randint", (tuple(size),))
+    return finished(
+        "randint", _integers(generator, low, high, shape, numpy_dtype(int if dtype is None else dtype)), options
+    )
+
+
+@creation()
+def randperm(n, *, generator=None, dtype=None, **options):
+    """The numbers from 0 to n - 1 in random order, as int64 unless another dtype is asked for."""
+    n = _whole("randperm", "n", n)
+    if n < 0:
+        raise errors.ShapeError(f"n must be non-negative, got{n}")
+    order = generator_of(generator).permutation(n)
+    return finished("randperm", order.astype(numpy_dtype(int if dtype is None else dtype), copy=False), options)
+
+
+def _like(input: Any, dtype: Any) -> tuple[tuple, Any]:
+    array = raw(input)
+    return array.shape, array.dtype if dtype is None else numpy_dtype(dtype)
+
+
+@creation()
+def rand_like(input, *, generator=None, dtype=None, **options):
+    """rand() of the shape and dtype of a tensor."""
+    checked("rand_like", input)
+    return finished("rand_like", _uniform(generator, *_like(input, dtype)), options)
+
+
+@creation()
+def randn_like(input, *, generator=None, dtype=None, **options):
+    """randn() of the shape and dtype of a tensor."""
+    checked("randn_like", input)
+    return finished("randn_like", _gaussian(generator, *_like(input, dtype)), options)
+
+
+@creation()
+def randint_like(input, low, high=None, *, generator=None, dtype=None, **options):
+    """randint(low, high), or randint(high), of the shape and dtype of a tensor."""
+    checked("randint_like", input)
+    low, high = (0, low) if high is None else (low, high)
+    return finished("randint_like", _integers(generator, low, high, *_like(input, dtype)), options)
+
+
+# -- from parameters ---------------------------------------------------------------------------------------------------
+
+
+def _check_probability(p: Any, name: str) -> None:
+    if not np.all((p >= 0) & (p <= 1)):
+        raise errors.ShapeError(f"Expected {name} >= 0 && {name} <= 1 to be true, but got false.")
+
+
+def _bernoulli(generator: Any, p: Any, shape: tuple, dtype: Any) -> Any:
+    """1 with probability p, else 0."""
+    return np.asarray(generator_of(generator).random(shape) < p).astype(dtype)
+
+
+@plain(method=True)
+def bernoulli(input, p=None, *, generator=None):
+    """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError
+    outside).
+
+    p: a probability used in place of x, which then gives shape and dtype only. The sample has no history."""
+    array = raw(checked("bernoulli", input))
+    if p is None:
+        if not dtypes.is_floating_point(array.dtype):
+            raise errors.unsupported_dtype("bernoulli_tensor_cpu_p_", array.dtype)
+        p = array
+        _check_probability(p, "p_in")
+    else:
+        p = raw(p)
+        _check_probability(p, "p")
+    return wrap(_bernoulli(generator, p, array.shape, array.dtype))
+
+
+@plain(method=True)
+def multinomial(input, num_samples, replacement=False, *, generator=None):
+    """Indices drawn with the probabilities in x, as int64: from a vector num_samples of them, from a matrix as many a
+    row.
+
+    x: floating, not negative, each row with a positive sum, which need not be 1. Without replacement no index comes
+    twice. Raises RuntimeError for anything else, and for more samples than there are. The sample has no history.
+
+    >>> import wengert
+    >>> wengert.multinomial(wengert.tensor([0.0, 1.0]), 3, replacement=True)
+    tensor([1, 1, 1])
+    """
+    weights = raw(checked("multinomial", input))
+    _check_weights(weights, num_samples, replacement)
+    rows = np.atleast_2d(weights).astype(np.float64)
+    rng = generator_of(generator)
+    if replacement:
+        # Where a random part of the whole falls among the cumulative sums; the last index of positive weight is the
+        # limit.
+        sums = rows.cumsum(axis=1)
+        points = rng.random((len(rows), num_samples)) * sums[:, -1:]
+        drawn = [np.searchsorted(s, p, side="right") for s, p in zip(sums, points, strict=True)]
+        last = rows.shape[1] - 1 - (rows[:, ::-1] > 0).argmax(axis=1)
+        indices = np.minimum(np.array(drawn, np.int64).reshape(-1, num_samples), last[:, None])
+    else:
+        # The first of exponential waiting times with these rates: a draw without replacement, in order.
+        with np.errstate(divide="ignore"):
+            times = rng.standard_exponential(rows.shape) / rows
+        indices = times.argsort(axis=1, kind="stable")[:, :num_samples].astype(np.int64)
+    return wrap(indices if weights.ndim == 2 else indices[0])
+
+
+def _check_weights(weights: Any, num_samples: int, replacement: bool) -> None:
+    if weights.ndim not in (1, 2):
+        raise errors.ShapeError("prob_dist must be 1 or 2 dim")
+    if not dtypes.is_floating_point(weights.dtype):
+        raise errors.ShapeError(
+            "multinomial only supports floating-point dtypes for input, got: "
+            f"{dtypes.from_numpy_dtype(weights.dtype).scalar_name}"
+        )
+    if num_samples <= 0:
+        raise errors.ShapeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > weights.shape[-1]:
+        raise errors.ShapeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if not np.all(np.isfinite(weights) & (weights >= 0)):
+        raise errors.ShapeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not np.all(weights.sum(axis=-1) > 0):
+        raise errors.ShapeError("invalid multinomial distribution (sum of probabilities <= 0)")
+
+
+@plain()
+def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, **options):
+    """Numbers from normal distributions. mean, std: tensors, which broadcast, or numbers; with numbers alone a size.
+
+    normal(mean, std), normal(mean), normal(mean=0.0, std=1.0, size=(2, 3)). Raises RuntimeError for a negative std. The
+    sample has no history."""
+    mean, std = raw(mean), raw(std)
+    _check_std(std)
+    arrays = [x for x in (mean, std) if isinstance(x, np.ndarray)]
+    if size is not None:
+        if arrays:
+            raise errors.ArgumentError("normal() takes a size only where mean and std are numbers")
+        shape, wanted = sizes_of("normal", (size,)), numpy_dtype(dtype)
+    elif not arrays:
+        raise errors.missing_argument("normal", "size")
+    else:
+        try:
+            shape = np.broadcast_shapes(*[x.shape for x in arrays])
+        except ValueError:
+            raise errors.broadcast_shapes(*[x.shape for x in arrays]) from None
+        wanted = dtypes.resolve(dtypes.SAME, arrays)
+    return finished("normal", _scaled_gaussian(generator, mean, std, shape, wanted), options)
+
+
+def _check_std(std: Any) -> None:
+    if not np.all(np.asarray(std) >= 0):
+        if isinstance(std, np.ndarray):
+            raise errors.ShapeError("normal expects all elements of std >= 0.0")
+        raise errors.ShapeError(f"normal expects std >= 0.0, but found std {std:g}")
+
+
+def _scaled_gaussian(generator: Any, mean: Any, std: Any, shape: tuple, dtype: Any) -> Any:
+    return np.asarray(_gaussian(generator, shape, dtype) * std + mean).astype(dtype, copy=False)
+
+
+@plain()
+def poisson(input, generator=None):
+    """Numbers from Poisson distributions with the rates in x, in x's dtype. x: floating, not negative (RuntimeError
+    else).
+
+    The sample has no history."""
+    rates = raw(checked("poisson", input))
+    if not dtypes.is_floating_point(rates.dtype):
+        raise errors.unsupported_dtype("poisson_cpu", rates.dtype)
+    if not np.all(rates >= 0):
+        raise errors.ShapeError("invalid Poisson rate, expected rate to be non-negative")
+    return wrap(np.asarray(generator_of(generator).poisson(rates)).astype(rates.dtype))
+
+
+@plain()
+def binomial(count, prob, generator=None):
+    """Numbers of successes in count trials, each of probability prob: tensors that broadcast; in their dtype.
+
+    The sample has no history."""
+    n, p = raw(checked("binomial", count, "count")), raw(prob)
+    _check_probability(p, "prob")
+    return wrap(np.asarray(generator_of(generator).binomial(n.astype(np.int64), p)).astype(p.dtype))
+
+
+# -- in place ----------------------------------------------------------------------------------------------------------
+
+
+@general(promote=NONE, method=False, namespaces=(), node=lambda inputs, params: params["node"])
+def _overwrite(xp, x, *, values, node):
+    """values, which take the place of x. Derivative: 0."""
+    return values.copy()
+
+
+@_overwrite.vjp("x")
+def _(F, ct):
+    return F.zeros_like(ct)
+
+
+def _store(x: Any, *, values: Any, node: str) -> None:
+    x[...] = values
+
+
+def _fill(self: Any, values: Any, node: str) -> Any:
+    """Writes values into a tensor; where it is recorded, as node."""
+    return write_inplace(_overwrite, (self,), {"values": values, "node": node}, _store)
+
+
+def _check_floating(self: Any, kernel: str) -> None:
+    if not dtypes.is_differentiable(self._array.dtype):
+        raise errors.unsupported_dtype(kernel, self._array.dtype)
+
+
+def _from_and_to(op: str, args: tuple, keywords: dict[str, Any], defaults: tuple) -> tuple:
+    """The arguments (from, to), of which the first is a keyword of Python and so cannot be a parameter's name."""
+    if len(args) > 2:
+        raise errors.too_many_arguments(op, 2, len(args))
+    values = list(args) + list(defaults[len(args) :])
+    for position, name in enumerate(("from", "to")):
+        if name in keywords:
+            values[position] = keywords.pop(name)
+    for name in keywords:
+        raise errors.unexpected_keyword(op, name)
+    return tuple(values)
+
+
+@plain(method=True, namespaces=())
+def uniform_(self, *bounds, generator=None, **keywords):
+    """Fills the tensor with numbers drawn evenly from [from, to), uniform_(0, 1) by default, and returns it.
+    Derivative: 0."""
+    low, high = _from_and_to("uniform_", bounds, keywords, (0.0, 1.0))
+    _check_floating(self, "check_uniform_bounds")
+    if low > high:
+        raise errors.ShapeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
+    dtype = self._array.dtype
+    values = _uniform(generator, self._array.shape, dtype)
+    if (low, high) != (0.0, 1.0):
+        values = (values * (high - low) + low).astype(dtype)
+        if high > low:  # rounding must not reach the bound that is left out
+            below = np.nextafter(dtype.type(high), dtype.type(low)) if dtype.kind == "f" else high
+            values = np.minimum(values, below) if dtype.kind == "f" else values
+    return _fill(self, values, "UniformBackward0")
+
+
+@plain(method=True, namespaces=())
+def normal_(self, mean=0.0, std=1.0, *, generator=None):
+    """Fills the tensor with numbers from a normal distribution, and returns it. Derivative: 0."""
+    _check_floating(self, "normal_kernel_cpu")
+    _check_std(std)
+    values = _scaled_gaussian(generator, mean, std, self._array.shape, self._array.dtype)
+    return _fill(self, values, "NormalBackward0")
+
+
+@plain(method=True, namespaces=())
+def random_(self, *bounds, generator=None, **keywords):
+    """Fills the tensor with integers, and returns it: from [0, to) with random_(to), [from, to) with random_(from, to),
+    else with all integers that the dtype has (floating: those that it has exactly), from 0 on. Derivative: 0."""
+    node = f"RandomBackward{2 if not bounds and not keywords else 1 if len(bounds) == 1 else 0}"
+    if len(bounds) == 1 and "to" not in keywords:
+        bounds = (0, bounds[0])
+    low, high = _from_and_to("random_", bounds, keywords, (0, None))
+    dtype = self._array.dtype
+    if high is None:
+        d = dtypes.from_numpy_dtype(dtype)
+        if d.is_floating_point:
+            high = 2 ** round(1 - math.log2(dtypes.finfo(d).eps)) + 1
+        else:
+            high = 2 if d is dtypes.bool_ else dtypes.iinfo(d).max + 1
+    return _fill(self, _integers(generator, low, high, self._array.shape, dtype), node)
+
+
+@plain(method=True, namespaces=())
+def bernoulli_(self, p=0.5, *, generator=None):
+    """Fills the tensor with 1 with probability p, a number or a tensor that broadcasts, else 0, and returns it.
+    Derivative: 0."""
+    node = f"BernoulliBackward{1 if isinstance(p, TensorBase) else 2}"
+    p = raw(p)
+    _check_probability(p, "p")
+    return _fill(self, _bernoulli(generator, p, self._array.shape, self._array.dtype), node)
+
+
+@plain(method=True, namespaces=())
+def exponential_(self, lambd=1.0, *, generator=None):
+    """Fills the tensor with numbers from the exponential distribution of rate lambd, and returns it. Derivative: 0."""
+    _check_floating(self, "exponential_cpu")
+    if not lambd > 0:
+        raise errors.ShapeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    values = generator_of(generator).standard_exponential(self._array.shape) / lambd
+    return _fill(self, values, "ExponentialBackward0")
+
+
+@plain(method=True, namespaces=())
+def geometric_(self, p, *, generator=None):
+    """Fills the tensor with numbers of trials up to the first success, of probability p, and returns it. Derivative:
+    0."""
+    if not 0 < p < 1:
+        raise errors.ShapeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    return _fill(self, generator_of(generator).geometric(p, self._array.shape), "GeometricBackward0")
+
+
+@plain(method=True, namespaces=())
+def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
+    """Fills the tensor with numbers from a Cauchy distribution, and returns it. Derivative: 0."""
+    _check_floating(self, "cauchy_cpu")
+    if not sigma > 0:
+        raise errors.ShapeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    values = generator_of(generator).standard_cauchy(self._array.shape) * sigma + median
+    return _fill(self, values, "CauchyBackward0")
+
+
+@plain(method=True, namespaces=())
+def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
+    """Fills the tensor with exponentials of numbers from a normal distribution, and returns it. Derivative: 0."""
+    _check_floating(self, "log_normal_cpu")
+    if not std > 0:
+        raise errors.ShapeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    return _fill(self, generator_of(generator).lognormal(mean, std, self._array.shape), "LogNormalBackward0")

@@ -1,0 +1,310 @@
+"""Copies in another arrangement: flip, roll, rotate, repeat, diagonals into matrices, triangles."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.core.tensor import TensorBase, wrap
+from wengert.ops.dims import normalize_dim, unrepeated_dims
+from wengert.ops.registry import NONE, composite, linear
+
+# -- flip, roll, rotate ------------------------------------------------------------------------------------------------
+
+
+@linear(promote=NONE, varargs="dims")
+def flip(xp, x, *, dims):
+    """A copy of x with its elements in reverse order along these dimensions, x.flip(0, 1). Derivative: flipped back.
+
+    >>> import wengert
+    >>> wengert.arange(3).flip(0)
+    tensor([2, 1, 0])
+    """
+    dims = unrepeated_dims(dims if isinstance(dims, (tuple, list)) else (dims,), x.ndim)
+    return xp.flip(x, dims if x.ndim else ()).copy()
+
+
+@flip.vjp("x")
+def _(F, ct, dims):
+    return F.flip(ct, dims=dims)
+
+
+@composite(method=True)
+def fliplr(F, input):
+    """x.flip(1). Raises RuntimeError for less than two dimensions. Derivative: flipped back."""
+    if input.ndim < 2:
+        raise errors.ShapeError("Input must be >= 2-d.")
+    return F.flip(input, dims=(1,))
+
+
+@composite(method=True)
+def flipud(F, input):
+    """x.flip(0). Raises RuntimeError for a 0-d tensor. Derivative: flipped back."""
+    if input.ndim < 1:
+        raise errors.ShapeError("Input must be >= 1-d.")
+    return F.flip(input, dims=(0,))
+
+
+@linear(promote=NONE)
+def roll(xp, x, *, shifts, dims=None):
+    """A copy of x with its elements moved on along dimensions; what leaves at the end comes in at the start.
+
+    shifts, dims: ints or tuples of one length; without dims x is rolled as if flattened. Derivative: rolled back.
+
+    >>> import wengert
+    >>> wengert.arange(4).roll(1)
+    tensor([3, 0, 1, 2])
+    """
+    shifts = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
+    if dims is None or dims == ():
+        if len(shifts) != 1:
+            raise errors.ShapeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:0")
+        return xp.asarray(xp.roll(x, shifts[0]))
+    dims = tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
+    if len(dims) != len(shifts):
+        raise errors.ShapeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if not x.ndim:
+        raise errors.DimensionError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
+    return xp.roll(x, shifts, tuple([normalize_dim(dim, x.ndim) for dim in dims]))
+
+
+@roll.vjp("x")
+def _(F, ct, shifts, dims):
+    back = tuple([-shift for shift in shifts]) if isinstance(shifts, (tuple, list)) else -shifts
+    return F.roll(ct, shifts=back, dims=dims)
+
+
+@linear(promote=NONE)
+def rot90(xp, x, *, k=1, dims=(0, 1)):
+    """A copy of x turned by k quarter turns in the plane of two dimensions, from the first towards the second.
+
+    Derivative: turned back."""
+    dims = tuple(dims)
+    if len(dims) != 2:
+        raise errors.ShapeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if x.ndim < 2:
+        raise errors.ShapeError(f"expected total dims >= 2, but got total dims = {x.ndim}")
+    first, second = [normalize_dim(dim, x.ndim) for dim in dims]
+    if first == second:
+        raise errors.ShapeError(
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+        )
+    return xp.rot90(x, k, (first, second)).copy()
+
+
+@rot90.vjp("x")
+def _(F, ct, k, dims):
+    return F.rot90(ct, k=-k, dims=dims)
+
+
+# -- repeat ------------------------------------------------------------------------------------------------------------
+
+
+@linear(promote=NONE, varargs="repeats", namespaces=(), aliases={"sizes": "repeats"})
+def repeat(xp, x, *, repeats):
+    """Copies of x side by side, x.repeat(2, 1): so many along each dimension; more numbers than dimensions add some
+    in front.
+
+    Raises RuntimeError for fewer numbers than dimensions. Derivative: the sum of the copies' cotangents.
+
+    >>> import wengert
+    >>> wengert.tensor([1, 2]).repeat(2, 2)
+    tensor([[1, 2, 1, 2],
+            [1, 2, 1, 2]])
+    """
+    if len(repeats) < x.ndim:
+        raise errors.ShapeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+        )
+    if min(repeats, default=0) < 0:
+        raise errors.ShapeError(f"Trying to create tensor with negative dimension {min(repeats)}: {list(repeats)}")
+    return xp.tile(x, repeats).reshape(_tiled_shape(x.shape, repeats))
+
+
+def _tiled_shape(shape: tuple, repeats: tuple) -> tuple:
+    padded = (1,) * (len(repeats) - len(shape)) + tuple(shape)
+    return tuple([size * times for size, times in zip(padded, repeats, strict=True)])
+
+
+@repeat.vjp("x")
+def _(F, ct, x_shape, repeats):
+    # Each repeated dimension as two, the copies and the size; the copies are summed.
+    added = len(repeats) - len(x_shape)
+    shape: list[int] = []
+    copies = []
+    for dim, times in enumerate(repeats):
+        if dim < added or times != 1:
+            copies.append(len(shape))
+            shape.append(times)
+        if dim >= added:
+            shape.append(x_shape[dim - added])
+    return F.sum(F.reshape(ct, shape=tuple(shape)), dim=tuple(copies)) if copies else ct
+
+
+@composite(method=True)
+def tile(F, input, *repeats, **keywords):
+    """repeat() that takes fewer numbers than there are dimensions: 1 is put in front. x.tile(2), x.tile((2, 1)).
+
+    dims= is another way to give them. Derivative: the sum of the copies' cotangents."""
+    if not repeats:
+        repeats = (keywords.pop("dims", ()),)
+    for name in keywords:
+        raise errors.unexpected_keyword("tile", name)
+    if len(repeats) == 1 and isinstance(repeats[0], (tuple, list)):
+        repeats = tuple(repeats[0])
+    return F.repeat(input, repeats=(1,) * (len(input.shape) - len(repeats)) + repeats)
+
+
+@linear(promote=NONE, node="ViewBackward0", method=False, namespaces=())
+def _repeat_each(xp, x, *, repeats, dim):
+    """Each slice of x along dim, an int not below 0, so many times in a row. Derivative: the sum of the copies'
+    cotangents."""
+    return xp.repeat(x, repeats, axis=dim)
+
+
+@_repeat_each.vjp("x")
+def _(F, ct, x_shape, repeats, dim):
+    shape = (*x_shape[: dim + 1], repeats, *x_shape[dim + 1 :])
+    return F.sum(F.reshape(ct, shape=shape), dim=dim + 1)
+
+
+@composite(method=True)
+def repeat_interleave(F, input, repeats=None, dim=None, *, output_size=None):
+    """Each slice of x along dim so many times in a row; without dim, each element of x flattened.
+
+    repeats: an int, or a vector (tensor, array or list) with a number for each slice. repeat_interleave(repeats)
+    alone gives the indices. Raises RuntimeError for negative numbers. Derivative: the sum of the copies' cotangents.
+
+    >>> import wengert
+    >>> wengert.tensor([1, 2]).repeat_interleave(2)
+    tensor([1, 1, 2, 2])
+    >>> wengert.tensor([1, 2]).repeat_interleave(wengert.tensor([1, 3]))
+    tensor([1, 2, 2, 2])
+    """
+    if repeats is None:
+        counts = _counts(input)
+        places = np.repeat(np.arange(counts.size), counts)
+        return wrap(places) if F.is_tensor else places
+    if dim is None:
+        input, dim = F.reshape(input, shape=(prod(input.shape),)), 0
+    dim = normalize_dim(dim, len(input.shape))
+    if isinstance(repeats, int):
+        if repeats < 0:
+            raise errors.ShapeError("Repeats must be non-negative")
+        return F._repeat_each(input, repeats=repeats, dim=dim)
+    counts, size = _counts(repeats), input.shape[dim]
+    if counts.size not in (1, size):
+        raise errors.ShapeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and "
+            f"input.size({dim}) = {size}"
+        )
+    return F.index_select(input, dim, np.repeat(np.arange(size), counts))
+
+
+def _counts(repeats: Any) -> Any:
+    counts = np.atleast_1d(repeats._array if isinstance(repeats, TensorBase) else np.asarray(repeats))
+    if counts.dtype.kind not in "iu":
+        raise errors.ShapeError("repeats has to be Long or Int tensor")
+    if counts.ndim > 1:
+        raise errors.ShapeError("repeats must be 0-dim or 1-dim tensor")
+    if counts.size and counts.min() < 0:
+        raise errors.ShapeError("repeats can not be negative")
+    return counts
+
+
+# -- diagonals and triangles -------------------------------------------------------------------------------------------
+
+
+@linear(promote=NONE)
+def diag_embed(xp, x, *, offset=0, dim1=-2, dim2=-1):
+    """Matrices, in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere.
+
+    offset: above (positive) or below the main diagonal. Derivative: the cotangent's diagonals.
+
+    >>> import wengert
+    >>> wengert.tensor([1, 2]).diag_embed()
+    tensor([[1, 0],
+            [0, 2]])
+    """
+    ndim = x.ndim + 1
+    first, second = normalize_dim(dim1, ndim), normalize_dim(dim2, ndim)
+    if first == second:
+        raise errors.ShapeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    size = x.shape[-1] + abs(offset)
+    result = xp.zeros((*x.shape[:-1], size, size), x.dtype)
+    along = xp.arange(x.shape[-1])
+    result[..., along + max(-offset, 0), along + max(offset, 0)] = x
+    return xp.moveaxis(result, (-2, -1), (first, second))
+
+
+@diag_embed.vjp("x")
+def _(F, ct, offset, dim1, dim2):
+    return F.diagonal(ct, offset=offset, dim1=dim1, dim2=dim2)
+
+
+@composite(method=True)
+def diag(F, input, diagonal=0):
+    """The diagonal of a matrix, as a copy; of a vector, the matrix with it on the diagonal.
+
+    Raises RuntimeError for other numbers of dimensions. Derivative: the cotangent on the diagonal; or its diagonal.
+
+    >>> import wengert
+    >>> wengert.tensor([1, 2]).diag(1)
+    tensor([[0, 1, 0],
+            [0, 0, 2],
+            [0, 0, 0]])
+    """
+    ndim = len(input.shape)
+    if ndim == 1:
+        return F.diag_embed(input, offset=diagonal)
+    if ndim == 2:
+        return F.diagonal_copy(input, offset=diagonal)
+    raise errors.ShapeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
+
+
+@composite(method=True)
+def diagflat(F, input, offset=0):
+    """The matrix with the elements of x, flattened, on a diagonal. Derivative: the cotangent's diagonal."""
+    return F.diag_embed(F.reshape(input, shape=(prod(input.shape),)), offset=offset)
+
+
+def _check_matrix(op: str, x: Any) -> None:
+    if x.ndim < 2:
+        raise errors.ShapeError(f"{op}: input tensor must have at least 2 dimensions")
+
+
+@linear(promote=NONE)
+def tril(xp, x, *, diagonal=0):
+    """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one).
+
+    Raises RuntimeError for less than two dimensions. Derivative: the cotangent's lower triangle.
+
+    >>> import wengert
+    >>> wengert.ones(2, 2).tril()
+    tensor([[1., 0.],
+            [1., 1.]])
+    """
+    _check_matrix("tril", x)
+    return xp.tril(x, diagonal)
+
+
+@tril.vjp("x")
+def _(F, ct, diagonal):
+    return F.tril(ct, diagonal=diagonal)
+
+
+@linear(promote=NONE)
+def triu(xp, x, *, diagonal=0):
+    """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one).
+
+    Raises RuntimeError for less than two dimensions. Derivative: the cotangent's upper triangle."""
+    _check_matrix("triu", x)
+    return xp.triu(x, diagonal)
+
+
+@triu.vjp("x")
+def _(F, ct, diagonal):
+    return F.triu(ct, diagonal=diagonal)

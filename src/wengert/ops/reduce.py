@@ -1,0 +1,182 @@
+"""Sums, means, products, and whether all or any elements are true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert import dtypes, errors
+from wengert.ops.dims import count_of, normalize_dim, normalize_dims, restore_dims
+from wengert.ops.registry import INT_TO_INT64, linear, general, nondifferentiable
+
+
+def _numbered(name: str, over: str = "dim") -> Any:
+    """Chooses a node's name: torch ends the one of a full reduction in 0, that of one over given dims in 1."""
+    full, partial = f"{name}Backward0", f"{name}Backward1"
+    return lambda inputs, params: full if params is None or params[over] is None else partial
+
+
+def _as_dtype(xp: Any, x: Any, dtype: Any) -> Any:
+    """x in the dtype that a caller asked for; x itself if it asked for none."""
+    if dtype is None:
+        return x
+    wanted = dtypes.as_numpy_dtype(dtype)
+    return x if x.dtype == wanted else xp.cast(x, wanted)
+
+
+def _axis(dim: Any, ndim: int) -> tuple[int, ...] | None:
+    return None if dim is None else normalize_dims(dim, ndim)
+
+
+def _is_short(x: Any) -> bool:
+    """Whether x is of a 16-bit floating type, of which sums are made in float32."""
+    return x.dtype.itemsize == 2 and x.dtype.kind in "fV"
+
+
+def _add_up(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
+    if _is_short(x):
+        return xp.add.reduce(x, axis=axis, dtype=xp.float32, keepdims=keepdim).astype(x.dtype)
+    if x.dtype.kind in "fc":
+        return xp.add.reduce(x, axis=axis, keepdims=keepdim)
+    return xp.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdim)  # NumPy would widen small integers
+
+
+@linear(promote=INT_TO_INT64, node=_numbered("Sum"))
+def sum(xp, x, *, dim=None, keepdim=False, dtype=None):
+    """Sum over dim (an int, a tuple, or None for all dimensions). x: any shape and dtype; bools and integers sum to int64.
+
+    keepdim: whether reduced dimensions stay, with size 1. dtype: x is cast to it first. The sum of nothing is 0.
+
+    Derivative: 1 in every element.
+
+    >>> import wengert
+    >>> wengert.tensor([[1.0, 2.0], [3.0, 4.0]]).sum(dim=0)
+    tensor([4., 6.])
+    """
+    return _add_up(xp, _as_dtype(xp, x, dtype), _axis(dim, x.ndim), keepdim)
+
+
+@sum.vjp("x")
+def _(F, ct, x_shape, dim, keepdim):
+    return F.expand(restore_dims(F, ct, x_shape, dim, keepdim), shape=x_shape)
+
+
+@general(promote=INT_TO_INT64, complex=False)
+def nansum(xp, x, *, dim=None, keepdim=False, dtype=None):
+    """Sum over dim in which NaN counts as 0. Arguments as in `sum`; complex types raise RuntimeError.
+
+    Derivative: 1 in every element, 0 where it is NaN."""
+    if x.dtype.kind == "c":
+        raise errors.nansum_complex()
+    x = _as_dtype(xp, x, dtype)
+    return _add_up(xp, xp.where(xp.isnan(x), x.dtype.type(0), x), _axis(dim, x.ndim), keepdim)
+
+
+@nansum.vjp("x")
+def _(F, ct, x, dim, keepdim):
+    return restore_dims(F, ct, x.shape, dim, keepdim) * F._is_number(x)
+
+
+@nondifferentiable(method=False, namespaces=())
+def _is_number(xp, x):
+    """1 where x is a number, 0 where it is NaN, in the dtype of x."""
+    return (x == x).astype(x.dtype)
+
+
+@linear(node=_numbered("Mean"))
+def mean(xp, x, *, dim=None, keepdim=False, dtype=None):
+    """Mean over dim (an int, a tuple, or None for all dimensions). x: any shape, floating or complex, unless dtype is given.
+
+    The mean of nothing is NaN. Raises RuntimeError for an integer x without dtype.
+
+    Derivative: 1 / n in every element, n being how many make one mean.
+
+    >>> import wengert
+    >>> wengert.tensor([[1.0, 2.0], [3.0, 4.0]]).mean(dim=1)
+    tensor([1.5000, 3.5000])
+    """
+    x = _as_dtype(xp, x, dtype)
+    if x.dtype.kind in "biu":
+        raise errors.needs_floating("mean", x.dtype)
+    axis = _axis(dim, x.ndim)
+    n = x.size if axis is None else count_of(x.shape, axis)
+    if _is_short(x):
+        return (xp.add.reduce(x, axis=axis, dtype=xp.float32, keepdims=keepdim) / n).astype(x.dtype)
+    return xp.add.reduce(x, axis=axis, keepdims=keepdim) / n
+
+
+@mean.vjp("x")
+def _(F, ct, x_shape, dim, keepdim):
+    ct = restore_dims(F, ct, x_shape, dim, keepdim)
+    return F.expand(ct / count_of(x_shape, dim), shape=x_shape)
+
+
+@general(promote=INT_TO_INT64, node=_numbered("Prod"))
+def prod(xp, x, *, dim=None, keepdim=False, dtype=None):
+    """Product over one dimension, or over all. x: any shape and dtype; bools and integers give int64. Of nothing: 1.
+
+    Derivative: for each element the product of the others; right also where some are 0, and to any order."""
+    x = _as_dtype(xp, x, dtype)
+    axis = None if dim is None else normalize_dims(normalize_dim(dim, x.ndim), x.ndim)
+    if x.dtype.kind == "f" and x.size > _FOLD and not keepdim and (axis is None or axis[0] == x.ndim - 1):
+        return _multiply_up(xp, x.reshape(-1) if axis is None else x)
+    return xp.multiply.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdim)
+
+
+_FOLD = 64
+
+
+def _multiply_up(xp: Any, x: Any) -> Any:
+    """The product along the last dimension, by multiplying halves: NumPy's own waits for each single multiplication."""
+    while x.shape[-1] > _FOLD:
+        half = x.shape[-1] // 2
+        product = x[..., :half] * x[..., half : 2 * half]
+        if x.shape[-1] % 2:
+            product[..., 0] *= x[..., -1]
+        x = product
+    return xp.multiply.reduce(x, axis=-1)
+
+
+@prod.vjp("x")
+def _(F, ct, x, out, dim, keepdim):
+    ct, out = restore_dims(F, ct, x.shape, dim, keepdim), restore_dims(F, out, x.shape, dim, keepdim)
+    if not bool(F._any_zero(x)):
+        return ct * F.conj(out / x)
+    flat = F.reshape(x, shape=(-1,)) if dim is None else x
+    over = 0 if dim is None else dim
+    before, after = F._scan(flat, dim=over, init=1.0), F._scan(flat, dim=over, reverse=True, init=1.0)
+    return ct * F.conj(F.reshape(before * after, shape=x.shape))
+
+
+@nondifferentiable(method=False, namespaces=())
+def _any_zero(xp, x):
+    """Whether an element of x is 0: a 0-d bool."""
+    return xp.asarray(x.size != xp.count_nonzero(x))
+
+
+def _truth(xp: Any, combine: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+    # An empty tuple reduces nothing here, unlike in all other reductions: so it is in torch.
+    axis = () if isinstance(dim, (tuple, list)) and not dim else _axis(dim, x.ndim)
+    out = combine.reduce(x, axis=axis, keepdims=keepdim) if axis != () else x != 0
+    return out.astype(x.dtype) if x.dtype.char == "B" else out
+
+
+@nondifferentiable()
+def all(xp, x, *, dim=None, keepdim=False):
+    """Whether all elements along dim (an int, a tuple, None for all) are true, that is not 0. NaN is true.
+
+    x: any shape and dtype. Returns bool, uint8 for uint8. dim=() reduces nothing. True of nothing."""
+    return _truth(xp, xp.logical_and, x, dim, keepdim)
+
+
+@nondifferentiable()
+def any(xp, x, *, dim=None, keepdim=False):
+    """Whether some element along dim (an int, a tuple, None for all) is true, that is not 0. NaN is true.
+
+    x: any shape and dtype. Returns bool, uint8 for uint8. dim=() reduces nothing. False of nothing."""
+    return _truth(xp, xp.logical_or, x, dim, keepdim)
+
+
+@nondifferentiable()
+def count_nonzero(xp, x, *, dim=None):
+    """How many elements along dim (an int, a tuple, None for all) are not 0, as int64. x: any shape and dtype."""
+    return xp.asarray(xp.count_nonzero(x, axis=_axis(dim, x.ndim)))

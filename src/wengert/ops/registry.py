@@ -1,0 +1,382 @@
+"""The registry: every operation is one block, a forward with its rules, under a decorator that says what kind it is.
+
+    @pointwise(promote=INT_TO_FLOAT, domain=(-3.0, 3.0), inplace=True)
+    def tanh(xp, x):
+        \"\"\"Hyperbolic tangent ... (docs)\"\"\"
+        return xp.tanh(x)
+
+    @tanh.vjp("x")
+    def _(F, ct, out):
+        return ct * F.conj(1.0 - out * out)
+
+A forward speaks to the backend: `xp` has NumPy's words and gets raw arrays. Its positional parameters are the inputs
+(tensors; `*name` for any number, passed as one sequence by users), its keyword-only parameters are the parameters. A rule speaks
+to the operations: `F` has torch's words and is one of two faces, raw arrays or tensors. The names of a rule's
+parameters after `F, ct` are what the node saves: an input, `<input>_shape`, `out` (or one of `outputs`), a parameter, or `needs`
+(with a variadic input: which of them need a gradient). A rule may return a cotangent of the broadcast shape or the promoted
+dtype: the engine sums and casts it to the input's.
+
+With several outputs, `ct` is a tuple, None where an output has no cotangent. A rule for several inputs at once,
+`@op.vjp("x", "weight")`, returns a tuple; one for a variadic input a sequence with an entry an input.
+
+A composite is a function of F and torch's arguments, made of other operations: it needs no rules and runs on both faces.
+A plain function is no operation at all: it makes tensors (`@creation`), or sorts out arguments with nothing added to the cost
+of the call (`@plain`). It is on neither face of F unless `array=` says what the array face has under its name.
+
+`array=` names what the array face runs in an operation's place: where NumPy has the whole composite as one call, or where
+raw arrays have a cheaper way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.backends import numpy as numpy_backend
+from wengert.core.dispatch import make_function, make_operator, make_reflected
+from wengert.core.node import OpNode, make_node_class
+from wengert.core.op import MISSING, Op, Rule
+from wengert.core.tensor import TensorBase
+from wengert.core.views import call_inplace
+from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME
+from wengert.ops.faces import array_face, tensor_face
+
+__all__ = [
+    "ALIASES", "INT_TO_FLOAT", "INT_TO_INT64", "NONE", "OPS", "SAME", "Composite", "Operation", "Plain", "alias", "bilinear",
+    "composite", "creation", "general", "linear", "nondifferentiable", "plain", "pointwise", "view",
+]  # fmt: skip
+
+_CO_VARARGS = 0x04
+_PUBLIC_INPUT_NAMES = {"x": "input", "y": "other"}  # short in formulas, torch's in calls
+_KEYWORD_ONLY = frozenset({"dtype", "alpha", "beta", "value", "rounding_mode", "generator", "right", "correction"})
+_NUMPY_SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
+
+OPS: dict[str, Operation | Composite | Plain] = {}
+ALIASES: dict[str, Operation | Composite | Plain] = {}  # second names; what runs over OPS meets each operation once
+
+
+class Operation(Op):
+    """A registered operation: what the core needs (Op), and what tests, stubs and docs need."""
+
+    function: Callable[..., Any]
+
+    def __init__(self, forward: Callable[..., Any], kind: str, settings: dict[str, Any]) -> None:
+        name = settings.pop("name", None) or forward.__name__
+        super().__init__(name, forward)
+        self.kind = kind
+        self.doc = forward.__doc__
+        self.promote = settings.pop("promote", SAME)
+        self.domain = settings.pop("domain", (-3.0, 3.0))
+        self.method = settings.pop("method", True)
+        self.inplace = settings.pop("inplace", False)
+        self.operator = settings.pop("operator", None)
+        self.namespaces = settings.pop("namespaces", ("",))
+        self.output_names = settings.pop("outputs", None)
+        self.is_view = kind == "view"
+        self.is_read = settings.pop("reads", False)
+        self.varargs = settings.pop("varargs", None)
+        self.complex = settings.pop("complex", True)
+        # check(operands) raises torch's error for dtypes that the operation refuses; see them before they are promoted.
+        self.check = settings.pop("check", None)
+        self.jvps: dict[str, Callable[..., Any]] = {}
+        node = settings.pop("node", None)
+        _read_signature(self, forward)
+        self.keyword_aliases = {**_NUMPY_SPELLINGS, **settings.pop("aliases", {})}
+        keyword_only = settings.pop("keyword_only", _KEYWORD_ONLY)
+        self.positional_params = next(
+            (i for i, p in enumerate(self.param_names) if p in keyword_only), len(self.param_names)
+        )
+        if settings:
+            raise TypeError(f"{name}: unknown settings {sorted(settings)}")
+        if callable(node):
+            self.node_chooser = lambda inputs, params: _node_class(node(inputs, params))
+        elif node is None and "node" in self.param_names:
+            self.node_chooser = lambda inputs, params: _node_class(params["node"])
+            self.node_is_param = True
+        self.node_class = _node_class(node if isinstance(node, str) else _camel(name) + "Backward0")
+        self.function = _named(make_function(self), self)
+
+    def vjp(self, *inputs: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Registers the decorated function as the rule for these inputs."""
+
+        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+            code = function.__code__
+            names = code.co_varnames[2 : code.co_argcount]
+            self._check_names(names, inputs)
+            targets = tuple([self.input_names.index(i) for i in inputs])
+            self.rules = (*self.rules, Rule(function, targets, names))
+            return function
+
+        return register
+
+    def jvp(self, *inputs: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Registers a forward-mode rule, function(F, <input>_t, ...), where it cannot be derived from the kind."""
+
+        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+            for name in inputs:
+                self.jvps[name] = function
+            return function
+
+        return register
+
+    def _check_names(self, names: Iterable[str], inputs: tuple[str, ...]) -> None:
+        allowed = {*self.input_names, *[f"{i}_shape" for i in self.input_names], *self.param_names}
+        allowed |= {"out"} if self.output_names is None else set(self.output_names)
+        if self.variadic >= 0:
+            allowed.add("needs")
+        for name in names:
+            if name not in allowed:
+                raise TypeError(
+                    f"{self.name}.vjp: unknown name {name!r}; a rule may ask for {', '.join(sorted(allowed))}"
+                )
+        for name in inputs:
+            if name not in self.input_names:
+                raise TypeError(f"{self.name}.vjp: {name!r} is no input; the inputs are {', '.join(self.input_names)}")
+
+    def public_input_name(self, name: str) -> str:
+        """An input's name as users write it."""
+        return _PUBLIC_INPUT_NAMES.get(name, name)
+
+
+class Composite:
+    """A function made of other operations: fn(F, *args, **kwargs)."""
+
+    kind = "composite"
+    inplace = False
+    operator = None
+
+    def __init__(self, fn: Callable[..., Any], settings: dict[str, Any]) -> None:
+        self.name = settings.pop("name", None) or fn.__name__
+        self.fn = fn
+        self.doc = fn.__doc__
+        self.method = settings.pop("method", False)
+        self.namespaces = settings.pop("namespaces", ("",))
+        if settings:
+            raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
+        self.function = _named(_composite_function(self.name, fn), self)
+
+
+class Plain:
+    """A function that stands among the operations without being one: fn(*args, **kwargs), torch's arguments."""
+
+    inplace = False
+    operator = None
+
+    def __init__(self, fn: Callable[..., Any], kind: str, settings: dict[str, Any]) -> None:
+        self.kind = kind
+        self.name = settings.pop("name", None) or fn.__name__
+        self.fn = fn
+        self.doc = fn.__doc__
+        self.method = settings.pop("method", False)
+        self.namespaces = settings.pop("namespaces", ("",))
+        if settings:
+            raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
+        self.function = _named(fn, self)
+
+
+def _composite_function(name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return fn(tensor_face, *args, **kwargs)
+        except (AttributeError, TypeError):
+            # What fn tripped over may be an argument that is no tensor: then that is the error to tell.
+            if args and not isinstance(
+                args[0], (TensorBase, np.ndarray, np.generic, int, float, complex, str, list, tuple)
+            ):
+                raise errors.wrong_argument_type(name, fn.__code__.co_varnames[1], 0, type(args[0])) from None
+            raise
+
+    return function
+
+
+def _read_signature(op: Operation, forward: Callable[..., Any]) -> None:
+    """Fills in inputs, parameters and defaults from a forward's own parameter list."""
+    code = forward.__code__
+    n_positional, n_keyword = code.co_argcount, code.co_kwonlyargcount
+    inputs = code.co_varnames[1:n_positional]
+    op.param_names = code.co_varnames[n_positional : n_positional + n_keyword]
+    if code.co_flags & _CO_VARARGS:
+        op.variadic = len(inputs)
+        inputs = (*inputs, code.co_varnames[n_positional + n_keyword])
+    op.input_names = inputs
+    given = forward.__defaults__ or ()
+    op.input_defaults = dict(zip(inputs[len(inputs) - len(given) :], given, strict=False)) if given else {}
+    defaults = forward.__kwdefaults__ or {}
+    op.defaults = {name: defaults.get(name, MISSING) for name in op.param_names}
+    op.required = tuple([name for name in op.param_names if name not in defaults])
+    op.simple = op.variadic < 0 and not op.required and not given
+
+
+def _camel(name: str) -> str:
+    return "".join([part[:1].upper() + part[1:] for part in name.split("_")])
+
+
+_node_classes: dict[str, type] = {}
+
+
+def _node_class(name: str) -> type:
+    cls = _node_classes.get(name)
+    if cls is None:
+        cls = _node_classes[name] = make_node_class(name, OpNode)
+    return cls
+
+
+def _named(function: Callable[..., Any], op: Operation | Composite | Plain) -> Callable[..., Any]:
+    function.__name__ = function.__qualname__ = op.name
+    function.__doc__ = op.doc
+    function.__module__ = "wengert"
+    return function
+
+
+def _array_form(op: Operation, forward: Callable[..., Any]) -> Callable[..., Any]:
+    """A forward as the array face offers it: any number of inputs come as one sequence, as they do on the tensor face."""
+    fixed = op.variadic
+    if fixed < 0:
+        return partial(forward, numpy_backend)
+
+    def run(*inputs: Any, **params: Any) -> Any:
+        return forward(numpy_backend, *inputs[:fixed], *inputs[fixed], **params)
+
+    return run
+
+
+def _decorator(kind: str) -> Callable[..., Any]:
+    def decorator(**settings: Any) -> Callable[[Callable[..., Any]], Operation]:
+        array = settings.pop("array", None)
+
+        def register(forward: Callable[..., Any]) -> Operation:
+            op = Operation(forward, kind, settings)
+            OPS[op.name] = op
+            setattr(array_face, op.name, array or _array_form(op, forward))
+            setattr(tensor_face, op.name, op.function)
+            return op
+
+        return register
+
+    return decorator
+
+
+pointwise = _decorator("pointwise")
+linear = _decorator("linear")
+bilinear = _decorator("bilinear")
+general = _decorator("general")
+nondifferentiable = _decorator("nondifferentiable")
+view = _decorator("view")
+
+
+def composite(**settings: Any) -> Callable[[Callable[..., Any]], Composite]:
+    """Registers a function of F that is made of other operations."""
+    array = settings.pop("array", None)
+
+    def register(fn: Callable[..., Any]) -> Composite:
+        op = Composite(fn, settings)
+        OPS[op.name] = op
+        setattr(array_face, op.name, array or partial(fn, array_face))
+        setattr(tensor_face, op.name, partial(fn, tensor_face))
+        return op
+
+    return register
+
+
+def _plain_decorator(kind: str) -> Callable[..., Any]:
+    def decorator(**settings: Any) -> Callable[[Callable[..., Any]], Plain]:
+        array = settings.pop("array", None)
+
+        def register(fn: Callable[..., Any]) -> Plain:
+            op = Plain(fn, kind, settings)
+            OPS[op.name] = op
+            if array is not None:
+                setattr(array_face, op.name, array)
+                setattr(tensor_face, op.name, op.function)
+            return op
+
+        return register
+
+    return decorator
+
+
+creation = _plain_decorator("creation")
+plain = _plain_decorator("plain")
+
+
+def alias(name: str, op: Operation | Composite | Plain) -> None:
+    """Gives an operation a second name, wherever its first one is public: multiply for mul, and so multiply_ for mul_."""
+    ALIASES[name] = op
+
+
+# -- what Tensor and the public namespaces are made of ---------------------------------------------------------------------
+
+
+def make_inplace(op: Operation) -> Callable[..., Any]:
+    """The in-place form of an operation, as a method: x.add_(y)."""
+    from wengert.core.dispatch import bind
+
+    depends_on_nothing = not op.rules
+
+    def inplace(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if depends_on_nothing and (op.promote == COMPARE or self.requires_grad):
+            return self.copy_(op.function(self, *args, **kwargs))  # which records that the old value is gone
+        inputs, params = bind(op, (self, *args), kwargs)
+        return call_inplace(op, inputs, params if params else None)
+
+    inplace.__name__ = inplace.__qualname__ = op.name + "_"
+    inplace.__doc__ = f"In-place form of {op.name}: writes the result into this tensor and returns it."
+    return inplace
+
+
+def make_inplace_operator(op: Operation) -> Callable[..., Any]:
+    """x += y, for what x + y takes."""
+
+    def operator(self: Any, other: Any) -> Any:
+        return call_inplace(op, (self, other), None)
+
+    return operator
+
+
+def methods() -> dict[str, Callable[..., Any]]:
+    """Everything that OPS gives class Tensor: methods, in-place methods, operators."""
+    namespace: dict[str, Callable[..., Any]] = {}
+    for op in OPS.values():
+        if op.method:
+            namespace[op.method if isinstance(op.method, str) else op.name] = op.function
+        if isinstance(op, Operation):
+            if op.inplace:
+                namespace[op.inplace if isinstance(op.inplace, str) else op.name + "_"] = make_inplace(op)
+            if op.operator:
+                namespace.update(_operators(op))
+    for name, op in ALIASES.items():
+        if op.method:
+            namespace[name] = op.function
+        if isinstance(op, Operation) and op.inplace:
+            namespace[name + "_"] = make_inplace(op)
+    return namespace
+
+
+def _operators(op: Operation) -> dict[str, Callable[..., Any]]:
+    """Operator methods: operator="add" gives __add__, and __radd__ and __iadd__ for two inputs that are arithmetic.
+
+    operator="__rsub__" gives just that one.
+    """
+    name = op.operator
+    if name.startswith("__"):
+        return {name: make_operator(op)}
+    if len(op.input_names) == 1:
+        return {f"__{name}__": op.function}
+    found: dict[str, Callable[..., Any]] = {f"__{name}__": make_operator(op)}
+    if op.kind != "nondifferentiable" or op.inplace:
+        found[f"__r{name}__"] = make_reflected(op)
+    if op.inplace:
+        found[f"__i{name}__"] = make_inplace_operator(op)
+    return found
+
+
+def functions(namespace: str) -> dict[str, Callable[..., Any]]:
+    """The public functions of a namespace: "" for wengert itself, "nn.functional", "linalg"..."""
+    # linalg.norm is registered as linalg_norm, beside norm.
+    prefix = f"{namespace}_" if namespace else ""
+    named = {op.name.removeprefix(prefix): op.function for op in OPS.values() if namespace in op.namespaces}
+    return named | {name: op.function for name, op in ALIASES.items() if namespace in op.namespaces}

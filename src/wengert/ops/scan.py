@@ -1,0 +1,98 @@
+"""Running sums and products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert import dtypes
+from wengert.ops.dims import normalize_dim
+from wengert.ops.registry import INT_TO_INT64, general, linear
+
+
+def _accumulate(xp: Any, combine: Any, x: Any, dim: int) -> Any:
+    """Running combine along dim. Floats in a wider type: the errors of what went before are in every later result."""
+    if x.ndim == 0:
+        return x.copy()
+    if x.dtype.kind in "fV" and x.dtype.itemsize < 8:
+        out = x.astype(xp.float64 if x.dtype.itemsize == 4 else xp.float32)
+        combine.accumulate(out, axis=dim, out=out)
+        return out.astype(x.dtype)
+    return combine.accumulate(x, axis=dim, dtype=x.dtype)
+
+
+def _prepare(xp: Any, x: Any, dim: Any, dtype: Any) -> tuple[Any, int]:
+    if dtype is not None:
+        x = xp.cast(x, dtypes.as_numpy_dtype(dtype))
+    return x, normalize_dim(dim, x.ndim)
+
+
+@linear(promote=INT_TO_INT64)
+def cumsum(xp, x, *, dim, dtype=None):
+    """Running sum along one dimension. x: any shape and dtype; bools and integers give int64. dtype: x is cast to it first.
+
+    Derivative: 1 in every element up to the result's own."""
+    x, dim = _prepare(xp, x, dim, dtype)
+    return _accumulate(xp, xp.add, x, dim)
+
+
+@cumsum.vjp("x")
+def _(F, ct, dim):
+    return F._reverse_cumsum(ct, dim=dim)
+
+
+@linear(method=False, namespaces=())
+def _reverse_cumsum(xp, x, *, dim):
+    """Running sum along one dimension from its end."""
+    if x.ndim == 0:
+        return x.copy()
+    dim = normalize_dim(dim, x.ndim)
+    return xp.flip(_accumulate(xp, xp.add, xp.flip(x, dim), dim), dim)
+
+
+@_reverse_cumsum.vjp("x")
+def _(F, ct, dim):
+    return F.cumsum(ct, dim=dim)
+
+
+@general(promote=INT_TO_INT64)
+def cumprod(xp, x, *, dim, dtype=None):
+    """Running product along one dimension. x: any shape and dtype; bools and integers give int64.
+
+    Derivative: of result k in element i <= k, the product of the others up to k; right also where some are 0, and to any
+    order."""
+    x, dim = _prepare(xp, x, dim, dtype)
+    return _accumulate(xp, xp.multiply, x, dim)
+
+
+@cumprod.vjp("x")
+def _(F, ct, x, out, dim):
+    if not bool(F._any_zero(x)):
+        return F._reverse_cumsum(ct * F.conj(out), dim=dim) / F.conj(x)
+    # Without division: what comes before i, times what the results from i on make of it.
+    x = F.conj(x)
+    return F._scan(x, dim=dim, init=1.0) * (ct + F._scan(x, x * ct, dim=dim, reverse=True))
+
+
+@general(method=False, namespaces=())
+def _scan(xp, x, y=None, *, dim, reverse=False, init=0.0):
+    """The linear recurrence s[0] = init, s[i + 1] = y[i] + x[i] * s[i] along dim; from the end, if reverse. No y: zeros.
+
+    x, y: of one shape, which is the result's. Its derivative is the same recurrence run the other way."""
+    if x.ndim == 0:
+        return xp.full_like(x, init)
+    dim = normalize_dim(dim, x.ndim)
+    out = xp.empty(x.shape, x.dtype)
+    factors, sums = xp.moveaxis(x, dim, 0), xp.moveaxis(out, dim, 0)
+    terms = None if y is None else xp.moveaxis(y, dim, 0)
+    n = x.shape[dim]
+    state = xp.full(factors.shape[1:], init, x.dtype)
+    for i in range(n - 1, -1, -1) if reverse else range(n):
+        sums[i] = state
+        state = factors[i] * state if terms is None else terms[i] + factors[i] * state
+    return out
+
+
+@_scan.vjp("x", "y")
+def _(F, ct, x, out, dim, reverse):
+    through = F._scan(F.conj(x), ct, dim=dim, reverse=not reverse)
+    return through * F.conj(out), through

@@ -1,0 +1,499 @@
+"""Writes that have names: scatter, index_add, index_copy, index_fill, put and the like.
+
+Each has three forms: of a copy (scatter), in place (scatter_), and the operation below both (_scatter), whose change
+of an array, a function beside it, is also what the in-place form does to the tensor's own memory. torch's argument
+order (x, dim, index, source) is that of the public functions; the operations take their tensors first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.core.tensor import TensorBase, wrap
+from wengert.ops.dims import normalize_dim
+from wengert.ops.faces import ArrayOps
+from wengert.ops.indices import FULL, as_tensor, index_array, is_index, mesh_of, raw, stored, zero_dim_value
+from wengert.ops.inplace import write_inplace
+from wengert.ops.registry import NONE, composite, general, plain
+
+
+def _source_part(index: Any, shape: tuple, source: Any, dim: int) -> Any:
+    """The part of source that scatter writes for index into an array of this shape: as large as index."""
+    if not isinstance(source, np.ndarray) or not source.ndim:
+        return source
+    if source.ndim != index.ndim or any(n > m for n, m in zip(index.shape, source.shape, strict=True)):
+        raise errors.ShapeError(
+            f"Expected index {list(index.shape)} to be no larger than self {list(shape)} apart from dimension {dim} "
+            f"and to be no larger size than src {list(source.shape)}"
+        )
+    return source[tuple([slice(n) for n in index.shape])]
+
+
+def _write_scatter(x: Any, index: Any, src: Any, *, dim: int) -> None:
+    src = _source_part(index, x.shape, stored(src, x.dtype), dim)
+    np.atleast_1d(x)[mesh_of(index, x.shape, dim)] = src
+
+
+@general(
+    promote=NONE, method=False, namespaces=(),
+    node=lambda inputs, params: f"ScatterBackward{int(not isinstance(inputs[2], TensorBase))}",
+)  # fmt: skip
+def _scatter(xp, x, index, src, *, dim):
+    """A copy of x with src, a tensor or a number, written where gather() with index would read. Derivative: in x 0
+    where it was written, 1 elsewhere; in src the cotangent gathered."""
+    result = x.copy()
+    _write_scatter(result, index, src, dim=dim)
+    return result
+
+
+@_scatter.vjp("x")
+def _(F, ct, index, dim):
+    return F._scatter(ct, index, 0, dim=dim)
+
+
+def _source_cotangent(F: Any, ct: Any, index: Any, src_shape: tuple, dim: int) -> Any:
+    part = F._gather(ct, index, dim=dim)
+    if raw(index).shape == src_shape or not src_shape:
+        return part
+    return F.read_cotangent(part, shape=src_shape, index=tuple([slice(n) for n in raw(index).shape]))
+
+
+@_scatter.vjp("src")
+def _(F, ct, index, src_shape, dim):
+    return _source_cotangent(F, ct, index, src_shape, dim)
+
+
+def _add_scatter(x: Any, index: Any, src: Any, *, dim: int) -> None:
+    src = _source_part(index, x.shape, src, dim)
+    ArrayOps.add_at(np.atleast_1d(x), mesh_of(index, x.shape, dim), src, True)
+
+
+@general(promote=NONE, node="ScatterAddBackward0", method=False, namespaces=())
+def _scatter_add(xp, x, index, src, *, dim):
+    """A copy of x with src added where gather() with index would read. Derivative: 1 in x; in src the cotangent
+    gathered."""
+    result = x.copy()
+    _add_scatter(result, index, src, dim=dim)
+    return result
+
+
+@_scatter_add.vjp("x")
+def _(F, ct):
+    return ct
+
+
+@_scatter_add.vjp("src")
+def _(F, ct, index, src_shape, dim):
+    return _source_cotangent(F, ct, index, src_shape, dim)
+
+
+def _scatter_arguments(op: str, x: Any, dim: Any, index: Any, src: Any) -> tuple[Any, Any, int]:
+    index, src = as_tensor(index), as_tensor(src)
+    index_array(index, op)
+    if isinstance(src, TensorBase) and raw(src).dtype != raw(x).dtype:
+        raise errors.UnsupportedDtypeError(f"{op}(): Expected self.dtype to be equal to src.dtype")
+    return index, src, normalize_dim(dim, x.ndim)
+
+
+@composite(method=True)
+def scatter(F, input, dim, index, src=None, *, value=None, reduce=None):
+    """A copy of x in which result[index[i][j]][j] = src[i][j] for dim 0, result[i][index[i][j]] = src[i][j] for dim
+    1, ...
+
+    index: int64 or int32, with x's number of dimensions. src: of x's dtype, at least as large as index; or a number
+    (also as value=). reduce: "add" or "multiply" combine with what is there. Where index names an element twice, one
+    of the values is written. Raises RuntimeError for an index out of range.
+
+    Derivative: in x 0 where src was written, 1 elsewhere; in src the cotangent there.
+
+    >>> import wengert
+    >>> wengert.zeros(3).scatter(0, wengert.tensor([2, 0]), wengert.tensor([1.0, 2.0]))
+    tensor([2., 0., 1.])
+    """
+    index, src, dim = _scatter_arguments("scatter", input, dim, index, value if src is None else src)
+    if reduce is None:
+        return F._scatter(input, index, src, dim=dim)
+    return _scatter_reduced(F, input, index, src, dim, reduce)
+
+
+def _scatter_reduced(F: Any, input: Any, index: Any, src: Any, dim: int, reduce: str) -> Any:
+    if reduce not in ("add", "multiply"):
+        raise errors.ShapeError("reduce argument must be either add or multiply.")
+    if not isinstance(src, TensorBase):
+        src = wrap(np.full(raw(index).shape, src, raw(input).dtype))
+    if reduce == "add":
+        return F._scatter_add(input, index, src, dim=dim)
+    return F.scatter_reduce(input, dim, index, src, "prod")
+
+
+@plain(method=True, namespaces=())
+def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
+    """In-place form of scatter."""
+    index, src, dim = _scatter_arguments("scatter", self, dim, index, value if src is None else src)
+    if reduce == "add":
+        source = src if isinstance(src, TensorBase) else wrap(np.full(index.shape, src, self._array.dtype))
+        return scatter_add_.fn(self, dim, index, source)
+    if reduce is not None:
+        return self.copy_(self.scatter(dim, index, src, reduce=reduce))
+    return write_inplace(_scatter, (self, index, src), {"dim": dim}, _write_scatter)
+
+
+@composite(method=True)
+def scatter_add(F, input, dim, index, src):
+    """scatter() that adds src to what is there, as often as index names an element. Derivative: 1 in x, the cotangent
+    at index in src.
+
+    >>> import wengert
+    >>> wengert.zeros(2).scatter_add(0, wengert.tensor([1, 1]), wengert.tensor([1.0, 2.0]))
+    tensor([0., 3.])
+    """
+    index, src, dim = _scatter_arguments("scatter", input, dim, index, src)
+    return F._scatter_add(input, index, src, dim=dim)
+
+
+@plain(method=True, namespaces=())
+def scatter_add_(self, dim, index, src):
+    """In-place form of scatter_add."""
+    index, src, dim = _scatter_arguments("scatter", self, dim, index, src)
+    return write_inplace(_scatter_add, (self, index, src), {"dim": dim}, _add_scatter)
+
+
+# -- index_add, index_copy, index_fill ---------------------------------------------------------------------------------
+
+
+def _index_arguments(op: str, x: Any, dim: Any, index: Any) -> tuple[Any, int]:
+    """index as a tensor, and dim counted from the front. Raises IndexError for an index out of range."""
+    index = as_tensor(index)
+    array, dim = raw(index), normalize_dim(dim, x.ndim)
+    if array.ndim > 1:
+        raise errors.TensorIndexError(f"{op}(): Index is supposed to be a vector, but got dim: {array.ndim}")
+    if not is_index(array):
+        raise errors.UnsupportedDtypeError(f"{op}(): Expected dtype int32/int64 for index")
+    size = x.shape[dim] if x.ndim else 1
+    if op != "index_fill_" and array.size and (array.min() < 0 or array.max() >= size):
+        raise errors.TensorIndexError("index out of range in self")
+    if array.size and (array.min() < -size or array.max() >= size):
+        wrong = array[(array < -size) | (array >= size)]
+        raise errors.index_out_of_range(int(np.atleast_1d(wrong)[0]), dim, size)
+    return index, dim
+
+
+def _at(x: Any, index: Any, dim: int) -> tuple[Any, tuple]:
+    """x with at least one dimension, and NumPy's index of its slices that index names."""
+    return np.atleast_1d(x), (*((FULL,) * dim), np.atleast_1d(index))
+
+
+def _check_source(op: str, x: Any, dim: int, index: Any, source: Any) -> None:
+    shape, count = raw(source).shape, raw(index).size
+    if raw(source).dtype != raw(x).dtype:
+        ours, theirs = [dtypes.from_numpy_dtype(raw(t).dtype).scalar_name for t in (x, source)]
+        if op == "index_add_":
+            raise errors.UnsupportedDtypeError(
+                f"index_add_(): self ({ours}) and source ({theirs}) must have the same scalar type"
+            )
+        raise errors.UnsupportedDtypeError(
+            f"{op}(): self and source expected to have the same dtype, but got (self) {ours} and (source) {theirs}"
+        )
+    if (shape[dim] if shape else 1) != count:
+        raise errors.ShapeError(
+            f"{op}(): Number of indices ({count}) should be equal to source.size(dim): ({shape[dim] if shape else 1}), "
+            f"for dim: {dim}"
+        )
+    ours = raw(x).shape
+    if (*ours[:dim], *ours[dim + 1 :]) != (*shape[:dim], *shape[dim + 1 :]):
+        raise errors.ShapeError(
+            f"{op}(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+            f"{_listed((*ours[:dim], *ours[dim + 1 :]))} at dimension {dim} and source slice shape: "
+            f"{_listed((*shape[:dim], *shape[dim + 1 :]))} at dimension 0."
+        )
+
+
+def _listed(shape: tuple) -> str:
+    return " ".join([str(size) for size in shape])
+
+
+def _write_index_add(x: Any, index: Any, source: Any, *, dim: int, alpha: Any) -> None:
+    x, where = _at(x, index, dim)
+    ArrayOps.add_at(x, where, np.atleast_1d(source if alpha == 1 else np.asarray(source * alpha, x.dtype)), True)
+
+
+@general(promote=NONE, node="IndexAddBackward0", method=False, namespaces=())
+def _index_add(xp, x, index, source, *, dim, alpha=1):
+    """A copy of x with alpha * source added to the slices along dim that index names. Derivative: 1 in x; in source
+    alpha times the cotangent's slices."""
+    result = x.copy()
+    _write_index_add(result, index, source, dim=dim, alpha=alpha)
+    return result
+
+
+@_index_add.vjp("x")
+def _(F, ct):
+    return ct
+
+
+@_index_add.vjp("source")
+def _(F, ct, index, source_shape, dim, alpha):
+    part = F.reshape(F._index_select(ct, index, dim=dim), shape=source_shape)
+    return part if alpha == 1 else part * F.conj(alpha)
+
+
+@composite(method=True)
+def index_add(F, input, dim, index, source, *, alpha=1):
+    """A copy of x with alpha * source added to its slices along dim that index, a vector, names; as often as it does.
+
+    source: of x's dtype, and of its shape but for dim, where it is as long as index. Raises IndexError out of range.
+    Derivative: 1 in x; in source alpha times the cotangent's slices.
+
+    >>> import wengert
+    >>> wengert.zeros(3).index_add(0, wengert.tensor([1, 1]), wengert.tensor([1.0, 2.0]))
+    tensor([0., 3., 0.])
+    """
+    (index, dim), source = _index_arguments("index_add_", input, dim, index), as_tensor(source)
+    _check_source("index_add_", input, dim, index, source)
+    return F._index_add(input, index, source, dim=dim, alpha=alpha)
+
+
+@plain(method=True, namespaces=())
+def index_add_(self, dim, index, source, *, alpha=1):
+    """In-place form of index_add."""
+    (index, dim), source = _index_arguments("index_add_", self, dim, index), as_tensor(source)
+    _check_source("index_add_", self, dim, index, source)
+    return write_inplace(_index_add, (self, index, source), {"dim": dim, "alpha": alpha}, _write_index_add)
+
+
+def _write_index_copy(x: Any, index: Any, source: Any, *, dim: int) -> None:
+    x, where = _at(x, index, dim)
+    x[where] = np.atleast_1d(source)
+
+
+@general(promote=NONE, node="IndexCopyBackward0", method=False, namespaces=())
+def _index_copy(xp, x, index, source, *, dim):
+    """A copy of x with the slices along dim that index names replaced by source's. Derivative: in x 0 there, 1
+    elsewhere; in source the cotangent's slices."""
+    result = x.copy()
+    _write_index_copy(result, index, source, dim=dim)
+    return result
+
+
+@_index_copy.vjp("x")
+def _(F, ct, index, dim):
+    return F._index_fill(ct, index, 0, dim=dim)
+
+
+@_index_copy.vjp("source")
+def _(F, ct, index, source_shape, dim):
+    return F.reshape(F._index_select(ct, index, dim=dim), shape=source_shape)
+
+
+@composite(method=True)
+def index_copy(F, input, dim, index, source):
+    """A copy of x with its slices along dim that index, a vector, names replaced by those of source. Shapes as
+    index_add.
+
+    Derivative: in x 0 for the replaced slices, 1 for the others; in source the cotangent's slices."""
+    (index, dim), source = _index_arguments("index_copy_", input, dim, index), as_tensor(source)
+    _check_source("index_copy_", input, dim, index, source)
+    return F._index_copy(input, index, source, dim=dim)
+
+
+@plain(method=True, namespaces=())
+def index_copy_(self, dim, index, source):
+    """In-place form of index_copy."""
+    (index, dim), source = _index_arguments("index_copy_", self, dim, index), as_tensor(source)
+    _check_source("index_copy_", self, dim, index, source)
+    return write_inplace(_index_copy, (self, index, source), {"dim": dim}, _write_index_copy)
+
+
+def _write_index_fill(x: Any, index: Any, value: Any, *, dim: int) -> None:
+    x, where = _at(x, index, dim)
+    x[where] = stored(value, x.dtype)
+
+
+@general(
+    promote=NONE, method=False, namespaces=(),
+    node=lambda inputs, params: f"IndexFillBackward{int(isinstance(inputs[2], TensorBase))}",
+)  # fmt: skip
+def _index_fill(xp, x, index, value, *, dim):
+    """A copy of x with value in the slices along dim that index names. Derivative: in x 0 there, 1 elsewhere; in
+    value the sum of the cotangent there."""
+    result = x.copy()
+    _write_index_fill(result, index, value, dim=dim)
+    return result
+
+
+@_index_fill.vjp("x")
+def _(F, ct, index, dim):
+    return F._index_fill(ct, index, 0, dim=dim)
+
+
+@_index_fill.vjp("value")
+def _(F, ct, index, dim):
+    size = ct.shape[dim] if ct.ndim else 1
+    return F.sum(F._index_select(ct, np.unique(raw(index) % size), dim=dim))
+
+
+@composite(method=True)
+def index_fill(F, input, dim, index, value):
+    """A copy of x with value, a number or a 0-d tensor, in its slices along dim that index, a vector, names.
+
+    Derivative: in x 0 there, 1 elsewhere; in value the sum of the cotangent there."""
+    index, dim = _index_arguments("index_fill_", input, dim, index)
+    return F._index_fill(input, index, _fill_value(input, value), dim=dim)
+
+
+def _fill_value(x: Any, value: Any) -> Any:
+    value = zero_dim_value(value, "index_fill_")
+    if raw(x).dtype.kind != "c" and np.iscomplexobj(raw(value)):
+        raise errors.UnsupportedDtypeError(
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported"
+        )
+    return value
+
+
+@plain(method=True, namespaces=())
+def index_fill_(self, dim, index, value):
+    """In-place form of index_fill."""
+    index, dim = _index_arguments("index_fill_", self, dim, index)
+    value = _fill_value(self, value)
+    return write_inplace(_index_fill, (self, index, value), {"dim": dim}, _write_index_fill)
+
+
+# -- put, and copies of x with a view of it replaced -------------------------------------------------------------------
+
+
+def _write_put(x: Any, index: Any, source: Any, *, accumulate: bool) -> None:
+    if index.size and (index.min() < -x.size or index.max() >= x.size):
+        wrong = index[(index < -x.size) | (index >= x.size)]
+        raise errors.TensorIndexError(
+            f"out of range: tried to access index {int(wrong[0])} on a tensor of {x.size} elements."
+        )
+    if isinstance(source, np.ndarray):
+        source = source.reshape(index.shape)
+    flat = np.atleast_1d(x)
+    where = np.unravel_index(index % max(x.size, 1), flat.shape)
+    if accumulate:
+        ArrayOps.add_at(flat, where, source, True)
+    else:
+        flat[where] = source
+
+
+@general(promote=NONE, node="PutBackward0", method=False, namespaces=())
+def _put(xp, x, index, source, *, accumulate=False):
+    """A copy of x with source written, or added, at index, which counts elements as of a vector. Derivative: in x 0
+    there (1 where added), 1 elsewhere; in source the cotangent there."""
+    result = x.copy()
+    _write_put(result, index, source, accumulate=accumulate)
+    return result
+
+
+@_put.vjp("x")
+def _(F, ct, index, accumulate):
+    return ct if accumulate else F._put(ct, index, 0)
+
+
+@_put.vjp("source")
+def _(F, ct, index, source_shape):
+    return F.reshape(F._take(ct, index), shape=source_shape)
+
+
+def _put_arguments(x: Any, index: Any, source: Any) -> tuple[Any, Any]:
+    index, source = as_tensor(index), as_tensor(source)
+    if raw(index).dtype != np.int64:
+        raise errors.UnsupportedDtypeError(f"put_(): Expected a long tensor for index, but got {raw(index).dtype}")
+    if raw(source).dtype != raw(x).dtype:
+        raise errors.UnsupportedDtypeError("put_(): self and source expected to have the same dtype")
+    if raw(source).size != raw(index).size:
+        raise errors.ShapeError(
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{raw(source).size}, index.numel() = {raw(index).size}"
+        )
+    return index, source
+
+
+@composite(method=True)
+def put(F, input, index, source, accumulate=False):
+    """A copy of x, seen as a vector, with source written at index (int64, of as many elements); with accumulate, added.
+
+    Derivative: in x 0 where it was written, 1 elsewhere; in source the cotangent at index."""
+    index, source = _put_arguments(input, index, source)
+    return F._put(input, index, source, accumulate=accumulate)
+
+
+@plain(method=True, namespaces=())
+def put_(self, index, source, accumulate=False):
+    """In-place form of put."""
+    index, source = _put_arguments(self, index, source)
+    return write_inplace(_put, (self, index, source), {"accumulate": accumulate}, _write_put)
+
+
+@general(promote=NONE, method=False, namespaces=(), node=lambda inputs, params: params["node"])
+def _replace(xp, x, src, *, index, node="SliceScatterBackward0"):
+    """A copy of x with src at a basic index. Derivative: in x 0 there, 1 elsewhere; in src the cotangent there."""
+    result = x.copy()
+    region = result[(*index, ...)]
+    if isinstance(src, np.ndarray) and src.shape != region.shape:
+        raise errors.ShapeError(
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.shape)}, slice size = {list(region.shape)}"
+        )
+    region[...] = src
+    return result
+
+
+@_replace.vjp("x")
+def _(F, ct, index):
+    return F._replace(ct, 0, index=index)
+
+
+@_replace.vjp("src")
+def _(F, ct, index):
+    return F._read(ct, index=index)
+
+
+@composite(method=True)
+def select_scatter(F, input, src, dim, index):
+    """A copy of x with x.select(dim, index) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src the
+    cotangent there."""
+    dim, index = normalize_dim(dim, input.ndim), int(index)
+    if not -input.shape[dim] <= index < input.shape[dim]:
+        raise errors.index_out_of_range(index, dim, input.shape[dim])
+    return F._replace(input, src, index=(*((FULL,) * dim), index), node="SelectScatterBackward0")
+
+
+@composite(method=True)
+def slice_scatter(F, input, src, dim=0, start=None, end=None, step=1):
+    """A copy of x with the slice start:end:step along dim replaced by src. Derivative: in x 0 there, 1 elsewhere; in
+    src the cotangent there."""
+    dim = normalize_dim(dim, input.ndim)
+    if step <= 0:
+        raise errors.ShapeError("slice step must be positive")
+    return F._replace(input, src, index=(*((FULL,) * dim), slice(start, end, step)), node="SliceScatterBackward0")
+
+
+@general(promote=NONE)
+def diagonal_scatter(xp, x, src, *, offset=0, dim1=0, dim2=1):
+    """A copy of x with x.diagonal(offset, dim1, dim2) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src
+    the cotangent's diagonal."""
+    result = x.copy()
+    region = result.diagonal(offset, normalize_dim(dim1, x.ndim), normalize_dim(dim2, x.ndim))
+    if isinstance(src, np.ndarray) and src.shape != region.shape:
+        raise errors.ShapeError(
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.shape)}, slice size = {list(region.shape)}"
+        )
+    region.flags.writeable = True
+    region[...] = src
+    return result
+
+
+@diagonal_scatter.vjp("x")
+def _(F, ct, offset, dim1, dim2):
+    return F.diagonal_scatter(ct, 0, offset=offset, dim1=dim1, dim2=dim2)
+
+
+@diagonal_scatter.vjp("src")
+def _(F, ct, offset, dim1, dim2):
+    return F.diagonal(ct, offset=offset, dim1=dim1, dim2=dim2)

@@ -1,0 +1,472 @@
+"""Shapes and views: reshaping, transposing, expanding, splitting off dimensions.
+
+The operations of kind `view` look into their input's memory, as torch's do; reshape, flatten, ravel and contiguous do
+where they can and copy where they cannot. What always copies (flip, repeat, tril) is in rearrange.py, indexing in
+index.py.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.core.dispatch import call
+from wengert.ops.dims import normalize_dim, unrepeated_dims
+from wengert.ops.indices import checked, raw
+from wengert.ops.options import spread
+from wengert.ops.registry import NONE, alias, composite, general, plain, view
+from wengert.ops.values import is_complex
+
+_MAX_NDIM = 64
+_BEFORE = tuple([(slice(None),) * dim for dim in range(_MAX_NDIM + 1)])  # _BEFORE[dim] + (item,): item at dimension dim
+
+
+def size_error(shape: tuple, numel: int) -> Exception | None:
+    """The error for a shape (which may have a -1) that cannot hold so many elements; None where it can."""
+    known = prod([size for size in shape if size != -1])
+    if min(shape, default=0) < -1 or shape.count(-1) > 1:
+        return errors.view_size(shape, numel)
+    fits = known == numel if -1 not in shape else known != 0 and numel % known == 0
+    return None if fits else errors.view_size(shape, numel)
+
+
+# -- view, reshape and what is made of them ----------------------------------------------------------------------------
+
+
+@view(node="ViewBackward0", promote=NONE, method=False, namespaces=())
+def _view(xp, x, *, shape):
+    """x seen with another shape: what view() does. shape: ints, one of them -1 where it is to be worked out.
+
+    Raises RuntimeError where the sizes do not fit, or only a copy could have this shape.
+    Derivative: the cotangent, reshaped back."""
+    try:
+        result = x.reshape(shape) if x.flags.c_contiguous else x.reshape(shape, copy=False)
+    except ValueError:
+        raise size_error(shape, x.size) or errors.view_stride() from None
+    if shape and min(shape) < -1:
+        raise errors.view_size(shape, x.size)  # NumPy takes any negative size for -1
+    return result
+
+
+@_view.vjp("x")
+def _(F, ct, x_shape):
+    return F.reshape(ct, shape=x_shape)
+
+
+@view(promote=NONE, method=False, namespaces=())
+def _view_dtype(xp, x, *, dtype):
+    """The memory of x read as another dtype: what view(dtype) does. Not differentiable, as in torch.
+
+    Raises RuntimeError where x's last dimension does not hold a whole number of the new elements, or is not
+    contiguous."""
+    if x.itemsize != dtype.itemsize:
+        names = f"{dtypes.from_numpy_dtype(x.dtype).scalar_name} as {dtypes.from_numpy_dtype(dtype).scalar_name}"
+        ratio = dtype.itemsize // x.itemsize
+        if x.ndim == 0:
+            raise errors.ShapeError(f"self.dim() cannot be 0 to view {names} (different element sizes)")
+        if x.strides[-1] != x.itemsize:
+            raise errors.ShapeError(
+                f"self.stride(-1) must be 1 to view {names} (different element sizes), "
+                f"but got {x.strides[-1] // x.itemsize}"
+            )
+        if ratio > 1 and x.shape[-1] % ratio:
+            raise errors.ShapeError(
+                f"self.size(-1) must be divisible by {ratio} to view {names} (different element sizes), "
+                f"but got {x.shape[-1]}"
+            )
+    return x.view(dtype)
+
+
+def _view_array(x: Any, *, shape: tuple) -> Any:
+    return x.reshape(shape)
+
+
+@plain(name="view", method=True, namespaces=(), array=_view_array)
+def view_as_shape(input, *sizes, shape=None, size=None, dtype=None):
+    """The same memory with another shape: x.view(2, 3), x.view((2, 3)), x.view(-1) (one size is worked out).
+
+    x.view(dtype) reads the memory as another dtype; that result is not differentiable. Raises RuntimeError where the
+    sizes do not fit, or where only a copy could have this shape (then use reshape).
+
+    Derivative: the cotangent, reshaped back.
+
+    >>> import wengert
+    >>> wengert.arange(6).view(2, -1)
+    tensor([[0, 1, 2],
+            [3, 4, 5]])
+    """
+    if sizes and type(sizes[0]) is int:
+        return call(_view, (input,), {"shape": sizes})
+    if len(sizes) == 1 and isinstance(sizes[0], (dtypes.dtype, np.dtype, type)):
+        dtype = sizes[0]
+    if dtype is not None:
+        return call(_view_dtype, (input,), {"dtype": dtypes.as_numpy_dtype(dtype)})
+    return call(_view, (input,), {"shape": spread(sizes, shape if size is None else size, "view", "size")})
+
+
+@general(node="UnsafeViewBackward0", promote=NONE, method=False, namespaces=())
+def _reshape_copy(xp, x, *, shape):
+    """A copy of x with another shape, its elements in row-major order. Derivative: the cotangent, reshaped back."""
+    result = x.reshape(shape)
+    return result.copy() if xp.shares_memory(x, result) else result
+
+
+@_reshape_copy.vjp("x")
+def _(F, ct, x_shape):
+    return F.reshape(ct, shape=x_shape)
+
+
+@plain(method=True, array=_view_array)
+def reshape(input, *sizes, shape=None):
+    """x with another shape: a view where its memory allows one, else a copy. One size may be -1.
+
+    x: any shape and dtype. Raises RuntimeError where the sizes do not fit.
+
+    Derivative: the cotangent, reshaped back.
+
+    >>> import wengert
+    >>> wengert.arange(4).reshape(2, 2)
+    tensor([[0, 1],
+            [2, 3]])
+    """
+    return _reshape(input, sizes if sizes and type(sizes[0]) is int else spread(sizes, shape, "reshape", "shape"))
+
+
+def _reshape(x: Any, shape: tuple) -> Any:
+    try:
+        return call(_view, (x,), {"shape": shape})
+    except errors.ShapeError:
+        if size_error(shape, raw(x).size) is not None:
+            raise
+    except errors.ArgumentError:
+        checked("reshape", x)  # raises in the name that the caller knows
+        raise
+    return call(_reshape_copy, (x,), {"shape": shape})
+
+
+def _flat_shape(shape: tuple, start_dim: int, end_dim: int) -> tuple:
+    """The shape after the dimensions from start_dim to end_dim are made one."""
+    if start_dim == 0 and end_dim == -1:
+        return shape if len(shape) == 1 else (prod(shape),)
+    first, last = normalize_dim(start_dim, len(shape)), normalize_dim(end_dim, len(shape))
+    if first > last:
+        raise errors.ShapeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if first == last:
+        return shape or (1,)
+    return (*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :])
+
+
+def _flatten_array(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    return x.reshape(_flat_shape(x.shape, start_dim, end_dim))
+
+
+@plain(method=True, array=_flatten_array)
+def flatten(input, start_dim=0, end_dim=-1):
+    """x with the dimensions from start_dim to end_dim made one: a view where its memory allows one, else a copy.
+
+    x: any shape and dtype; 0-d gives shape (1,). x itself where there is nothing to do. Raises RuntimeError where
+    end_dim is before start_dim.
+
+    Derivative: the cotangent, reshaped back.
+
+    >>> import wengert
+    >>> wengert.zeros(2, 3, 4).flatten(1).shape
+    torch.Size([2, 12])
+    """
+    shape = checked("flatten", raw(input)).shape
+    flat = _flat_shape(shape, start_dim, end_dim)
+    return input if len(flat) == len(shape) else _reshape(input, flat)
+
+
+@composite(method=True)
+def ravel(F, input):
+    """x as one dimension: a view where its memory allows one, else a copy. Derivative: the cotangent, reshaped back."""
+    return F.reshape(input, shape=(-1,) if 0 not in input.shape else (0,))
+
+
+@composite(method=True)
+def unflatten(F, input, dim, sizes):
+    """x with one dimension split into several of these sizes (one may be -1). x: any shape and dtype.
+
+    Raises RuntimeError where the sizes do not multiply up to the dimension's. Derivative: the cotangent, reshaped back.
+
+    >>> import wengert
+    >>> wengert.zeros(2, 12).unflatten(1, (3, -1)).shape
+    torch.Size([2, 3, 4])
+    """
+    shape, sizes = tuple(input.shape), tuple(sizes)
+    dim = normalize_dim(dim, len(shape))
+    if not sizes:
+        raise errors.ShapeError("unflatten: sizes must be non-empty")
+    if not shape:
+        raise errors.ShapeError("unflatten: a 0-d tensor has no dimension to split. Hint: x.reshape(sizes).")
+    if size_error(sizes, shape[dim]) is not None:
+        raise errors.ShapeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) "
+            "in the input tensor"
+        )
+    if -1 in sizes:
+        sizes = tuple([shape[dim] // -prod(sizes) if size == -1 else size for size in sizes])
+    return F.view(input, shape=(*shape[:dim], *sizes, *shape[dim + 1 :]))
+
+
+@composite(method=True, namespaces=())
+def view_as(F, input, other):
+    """x.view(other.shape). Derivative: the cotangent, reshaped back."""
+    return F.view(input, shape=tuple(other.shape))
+
+
+@composite(method=True, namespaces=())
+def reshape_as(F, input, other):
+    """x.reshape(other.shape). Derivative: the cotangent, reshaped back."""
+    return F.reshape(input, shape=tuple(other.shape))
+
+
+@general(node="CloneBackward0", promote=NONE, method=False, namespaces=())
+def _contiguous(xp, x):
+    """A row-major copy of x. Derivative: 1."""
+    return x.copy(order="C")
+
+
+@_contiguous.vjp("x")
+def _(F, ct):
+    return ct
+
+
+@plain(method=True, namespaces=(), array=np.ascontiguousarray)
+def contiguous(input, memory_format=None):
+    """x itself where its elements lie in memory in row-major order, else a copy in which they do. Derivative: 1."""
+    return input if checked("contiguous", raw(input)).flags.c_contiguous else call(_contiguous, (input,), None)
+
+
+# -- order of dimensions -----------------------------------------------------------------------------------------------
+
+
+@view(promote=NONE)
+def transpose(xp, x, *, dim0, dim1):
+    """x with two dimensions exchanged: a view. Derivative: the cotangent with the same two exchanged.
+
+    >>> import wengert
+    >>> wengert.zeros(2, 3).transpose(0, 1).shape
+    torch.Size([3, 2])
+    """
+    try:
+        return x.swapaxes(dim0, dim1)
+    except ValueError:
+        for dim in (dim0, dim1):
+            normalize_dim(dim, x.ndim)  # raises, unless x has no dimensions, to which torch grants one
+        return x[...]
+
+
+@transpose.vjp("x")
+def _(F, ct, dim0, dim1):
+    return F.transpose(ct, dim0=dim0, dim1=dim1)
+
+
+@composite(method=True)
+def swapaxes(F, input, axis0, axis1):
+    """NumPy's name of transpose(dim0, dim1)."""
+    return F.transpose(input, dim0=axis0, dim1=axis1)
+
+
+@composite(method=True)
+def swapdims(F, input, dim0, dim1):
+    """Another name of transpose(dim0, dim1)."""
+    return F.transpose(input, dim0=dim0, dim1=dim1)
+
+
+@view(promote=NONE, node="TBackward0")
+def t(xp, x):
+    """The transpose of a matrix; vectors and 0-d tensors as they are. A view.
+
+    Raises RuntimeError for more than two dimensions. Derivative: the transposed cotangent."""
+    if x.ndim > 2:
+        raise errors.ShapeError(f"t() expects a tensor with <= 2 dimensions, but self is {x.ndim}D")
+    return x.transpose()
+
+
+@t.vjp("x")
+def _(F, ct):
+    return F.t(ct)
+
+
+@composite(method=True)
+def adjoint(F, input):
+    """The conjugate of x with its last two dimensions exchanged; for real x that is a view.
+
+    Derivative: the adjoint of the cotangent."""
+    result = F.transpose(input, dim0=-2, dim1=-1)
+    return F.conj(result) if is_complex(input) else result
+
+
+@view(promote=NONE, varargs="dims")
+def permute(xp, x, *, dims):
+    """x with its dimensions in another order, x.permute(2, 0, 1): a view. dims: each dimension once.
+
+    Raises RuntimeError where one is missing or named twice. Derivative: the cotangent, permuted back.
+
+    >>> import wengert
+    >>> wengert.zeros(2, 3, 4).permute(2, 0, 1).shape
+    torch.Size([4, 2, 3])
+    """
+    if len(dims) != x.ndim:
+        raise errors.permute_number(x.ndim, len(dims))
+    try:
+        return x.transpose(dims)
+    except ValueError:
+        for dim in dims:
+            normalize_dim(dim, x.ndim)
+        raise errors.ShapeError("permute(): duplicate dims are not allowed.") from None
+
+
+@permute.vjp("x")
+def _(F, ct, dims):
+    order = [0] * len(dims)
+    for position, dim in enumerate(dims):
+        order[dim] = position
+    return F.permute(ct, dims=tuple(order))
+
+
+@composite(method=True)
+def movedim(F, input, source, destination):
+    """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or
+    tuples.
+
+    Derivative: the cotangent with the dimensions moved back."""
+    ndim = len(input.shape)
+    source = unrepeated_dims((source,) if isinstance(source, int) else source, ndim)
+    destination = unrepeated_dims((destination,) if isinstance(destination, int) else destination, ndim)
+    if len(source) != len(destination):
+        raise errors.ShapeError(
+            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number "
+            f"of dims as destination ({list(destination)} dims)"
+        )
+    order = [dim for dim in range(ndim) if dim not in source]
+    for to, dim in sorted(zip(destination, source, strict=True)) if ndim else ():
+        order.insert(to, dim)
+    return F.permute(input, dims=tuple(order))
+
+
+alias("moveaxis", movedim)
+
+
+# -- dimensions of size 1 -----------------------------------------------------------------------------------
+
+
+@view(promote=NONE)
+def unsqueeze(xp, x, *, dim):
+    """x with a dimension of size 1 put in at dim (-1: at the end): a view. Derivative: the cotangent without it.
+
+    >>> import wengert
+    >>> wengert.zeros(3).unsqueeze(0).shape
+    torch.Size([1, 3])
+    """
+    return x[(*_BEFORE[normalize_dim(dim, x.ndim + 1)], None)]
+
+
+@unsqueeze.vjp("x")
+def _(F, ct, x_shape):
+    return F.reshape(ct, shape=x_shape)
+
+
+@view(promote=NONE, node=lambda inputs, params: _squeeze_node(params))
+def squeeze(xp, x, *, dim=None):
+    """x without its dimensions of size 1, or without those among dim (an int or a tuple): a view.
+
+    Derivative: the cotangent with them put back.
+
+    >>> import wengert
+    >>> wengert.zeros(1, 3, 1).squeeze(0).shape
+    torch.Size([3, 1])
+    """
+    if dim is None:
+        return x.squeeze()
+    dims = unrepeated_dims(dim, x.ndim) if isinstance(dim, (tuple, list)) else (normalize_dim(dim, x.ndim),)
+    return x.squeeze(tuple([d for d in dims if x.shape[d] == 1])) if x.ndim else x[...]
+
+
+def _squeeze_node(params: dict | None) -> str:
+    dim = None if params is None else params["dim"]
+    return f"SqueezeBackward{0 if dim is None else 2 if isinstance(dim, (tuple, list)) else 1}"
+
+
+@squeeze.vjp("x")
+def _(F, ct, x_shape):
+    return F.reshape(ct, shape=x_shape)
+
+
+def _at_least(F: Any, tensors: tuple, widen: Any) -> Any:
+    """widen of one tensor, or a tuple of it of several (given one by one, or as one sequence)."""
+    if len(tensors) == 1 and not isinstance(tensors[0], (tuple, list)):
+        return widen(tensors[0])
+    return tuple([widen(tensor) for tensor in (tensors[0] if len(tensors) == 1 else tensors)])
+
+
+@composite()
+def atleast_1d(F, *tensors):
+    """Each tensor with at least one dimension: 0-d ones become (1,). A view or the tensor itself; a tuple for several.
+
+    Derivative: the cotangent, reshaped back."""
+    return _at_least(F, tensors, lambda x: x if x.ndim else F.view(x, shape=(1,)))
+
+
+@composite()
+def atleast_2d(F, *tensors):
+    """Each tensor with at least two dimensions, new ones in front. A view or the tensor itself; a tuple for several.
+
+    Derivative: the cotangent, reshaped back."""
+    return _at_least(
+        F, tensors, lambda x: x if x.ndim > 1 else F.unsqueeze(x, dim=0) if x.ndim else F.view(x, shape=(1, 1))
+    )
+
+
+@composite()
+def atleast_3d(F, *tensors):
+    """Each tensor with at least three dimensions: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1), as in NumPy.
+
+    Derivative: the cotangent, reshaped back."""
+
+    def widen(x: Any) -> Any:
+        if x.ndim > 2:
+            return x
+        if x.ndim == 0:
+            return F.view(x, shape=(1, 1, 1))
+        return F.unsqueeze(x if x.ndim == 2 else F.unsqueeze(x, dim=0), dim=-1)
+
+    return _at_least(F, tensors, widen)
+
+
+# -- several views -----------------------------------------------------------------------------------------------------
+
+
+@view(promote=NONE, outputs=())
+def unbind(xp, x, *, dim=0):
+    """The slices of x along a dimension, without that dimension: a tuple of views, none of which may be written in
+    place.
+
+    x: at least 1-D. Derivative: the cotangents, stacked.
+
+    >>> import wengert
+    >>> wengert.tensor([[1, 2], [3, 4]]).unbind(1)
+    (tensor([1, 3]), tensor([2, 4]))
+    """
+    if not x.ndim:
+        raise errors.DimensionError(f"Dimension specified as {dim} but tensor has no dimensions")
+    dim = normalize_dim(dim, x.ndim)
+    before = _BEFORE[dim]
+    return tuple([x[(*before, i, ...)] for i in range(x.shape[dim])])
+
+
+@unbind.vjp("x")
+def _(F, ct, x_shape, dim):
+    used = [i for i, part in enumerate(ct) if part is not None]
+    if len(used) == 1:
+        index = (*_BEFORE[normalize_dim(dim, len(x_shape))], used[0])
+        return F.read_cotangent(ct[used[0]], shape=x_shape, index=index)
+    if len(used) < len(ct):
+        zeros = F.zeros_like(ct[used[0]])
+        ct = [zeros if part is None else part for part in ct]
+    return F.stack(ct, dim=dim)

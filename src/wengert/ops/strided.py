@@ -1,0 +1,168 @@
+"""Views that walk memory in steps of their own: diagonals, sliding windows, as_strided."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.core.dispatch import call
+from wengert.ops.dims import normalize_dim
+from wengert.ops.indices import checked
+from wengert.ops.registry import NONE, general, plain, view
+
+
+@view(promote=NONE)
+def diagonal(xp, x, *, offset=0, dim1=0, dim2=1):
+    """The diagonals of the matrices in dimensions dim1 and dim2, in a new last dimension: a view.
+
+    offset: above (positive) or below the main diagonal. Derivative: the cotangent on the diagonals, 0 elsewhere.
+
+    >>> import wengert
+    >>> wengert.tensor([[1, 2], [3, 4]]).diagonal()
+    tensor([1, 4])
+    """
+    dim1, dim2 = _two_dims(dim1, dim2, x.ndim)
+    result = x.diagonal(offset, dim1, dim2)
+    if result.size:
+        result.flags.writeable = x.flags.writeable  # NumPy hands out a read-only view
+    return result
+
+
+def _two_dims(dim1: Any, dim2: Any, ndim: int) -> tuple[int, int]:
+    first, second = normalize_dim(dim1, ndim), normalize_dim(dim2, ndim)
+    if first == second:
+        raise errors.ShapeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return first, second
+
+
+@general(promote=NONE, node="DiagonalBackward0_copy")
+def diagonal_copy(xp, x, *, offset=0, dim1=0, dim2=1):
+    """diagonal(), as a copy. Derivative: the cotangent on the diagonals, 0 elsewhere."""
+    return x.diagonal(offset, *_two_dims(dim1, dim2, x.ndim)).copy()
+
+
+@diagonal_copy.vjp("x")
+@diagonal.vjp("x")
+def _(F, ct, x_shape, offset, dim1, dim2):
+    dim1, dim2 = _two_dims(dim1, dim2, len(x_shape))
+    along = np.arange(ct.shape[-1])
+    index: list[Any] = [slice(None)] * len(x_shape)
+    index[dim1], index[dim2] = along + max(-offset, 0), along + max(offset, 0)
+    # NumPy puts the dimension of two index arrays where they stand together, else in front.
+    place = min(dim1, dim2) if abs(dim1 - dim2) == 1 else 0
+    return F.read_cotangent(F.movedim(ct, -1, place), shape=x_shape, index=tuple(index))
+
+
+@view(promote=NONE, namespaces=(), aliases={"dim": "dimension"})
+def unfold(xp, x, *, dimension, size, step):
+    """All windows of a size along a dimension, each step further, in a new last dimension: a view.
+
+    Raises RuntimeError where size is larger than the dimension. Derivative: each element gets the sum of the
+    cotangents of the windows that it is in.
+
+    >>> import wengert
+    >>> wengert.arange(5).unfold(0, 3, 1)
+    tensor([[0, 1, 2],
+            [1, 2, 3],
+            [2, 3, 4]])
+    """
+    dim = normalize_dim(dimension, x.ndim)
+    length = x.shape[dim] if x.ndim else 1
+    if size > length:
+        raise errors.ShapeError(f"maximum size for tensor at dimension {dim} is {length} but size is {size}")
+    if size < 0 or step <= 0:
+        raise errors.ShapeError(f"size is {size} but must be >= 0" if size < 0 else f"step is {step} but must be > 0")
+    if not x.ndim:
+        return x.reshape((1,))[:size]
+    shape, strides = list(x.shape), list(x.strides)
+    shape[dim] = (length - size) // step + 1
+    strides.append(strides[dim])
+    strides[dim] *= step
+    return xp.lib.stride_tricks.as_strided(x, (*shape, size), strides)
+
+
+@unfold.vjp("x")
+def _(F, ct, x_shape, dimension, size, step):
+    if not x_shape:
+        return F.reshape(ct, shape=()) if size else F.zeros_like(F.sum(ct))
+    dim = normalize_dim(dimension, len(x_shape))
+    windows = np.arange(ct.shape[dim])[:, None] * step + np.arange(size)
+    index = (*((slice(None),) * dim), windows)
+    return F.read_cotangent(F.movedim(ct, -1, dim + 1), shape=x_shape, index=index, repeats=step < size)
+
+
+@view(promote=NONE, method=False, namespaces=())
+def _as_strided(xp, x, *, size, stride, storage_offset, x_stride, x_offset):
+    """The elements at storage_offset + sum(i * stride) of the memory that x looks into. x_stride, x_offset: where x's
+    are.
+
+    Raises RuntimeError where that leaves the memory. Derivative: each element of x gets the sum of the cotangents of
+    the places that show it; what lies outside x has none."""
+    memory, step = _memory_of(x)
+    last = storage_offset + sum([(n - 1) * s for n, s in zip(size, stride, strict=True)])
+    if 0 not in size and (storage_offset < 0 or last >= memory.size or min(stride, default=0) < 0):
+        raise errors.ShapeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset}, and itemsize "
+            f"{step} requiring a storage size of {(last + 1) * step} are out of bounds for storage of size "
+            f"{memory.size * step}"
+        )
+    strides = [s * step for s in stride]
+    return xp.lib.stride_tricks.as_strided(memory[storage_offset:], size, strides)
+
+
+def _memory_of(x: Any) -> tuple[Any, int]:
+    """All of the memory that x looks into, as a vector of x's dtype, and the size of an element."""
+    base = x
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    if not (base.flags.c_contiguous or base.flags.f_contiguous):
+        raise errors.ShapeError("as_strided needs memory without gaps. Hint: call contiguous() first.")
+    return base.reshape(-1, order="A").view(x.dtype), x.itemsize
+
+
+def _places(size: tuple, stride: tuple, offset: int) -> Any:
+    """Where in memory the elements of a tensor of this geometry are, as a vector."""
+    places = np.full((), offset)
+    for n, s in zip(size, stride, strict=True):
+        places = places[..., None] + np.arange(n) * s
+    return places.reshape(-1)
+
+
+@_as_strided.vjp("x")
+def _(F, ct, x_shape, size, stride, storage_offset, x_stride, x_offset):
+    ours, shown = _places(x_shape, x_stride, x_offset), _places(size, stride, storage_offset)
+    ct = F.reshape(ct, shape=(-1,) if shown.size else (0,))
+    order = np.argsort(ours, kind="stable")
+    found = order[np.minimum(np.searchsorted(ours, shown, sorter=order), ours.size - 1)] if ours.size else shown[:0]
+    inside = ours[found] == shown if ours.size else np.zeros(shown.size, bool)
+    if not inside.all():
+        ct, found = F._read(ct, index=inside), found[inside]
+    return F.read_cotangent(ct, shape=x_shape, index=np.unravel_index(found, x_shape) or (...,), repeats=True)
+
+
+@plain(method=True)
+def as_strided(input, size, stride, storage_offset=None):
+    """The memory of input seen with any sizes and strides, in elements: a view. storage_offset: None for the input's
+    own.
+
+    Elements may show up more than once. Raises RuntimeError where that leaves the memory.
+
+    Derivative: each element gets the sum of the cotangents of the places that show it.
+
+    >>> import wengert
+    >>> wengert.arange(4).as_strided((2, 2), (1, 2))
+    tensor([[0, 2],
+            [1, 3]])
+    """
+    checked("as_strided", input)
+    x_offset = input.storage_offset()
+    params = {
+        "size": tuple(size),
+        "stride": tuple(stride),
+        "storage_offset": x_offset if storage_offset is None else storage_offset,
+        "x_stride": input.stride(),
+        "x_offset": x_offset,
+    }
+    return call(_as_strided, (input,), params)

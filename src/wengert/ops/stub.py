@@ -1,0 +1,492 @@
+"""Writes the type stubs: `python -m wengert.ops.stub`; with --check it only says whether they are up to date.
+
+Most of Tensor's methods and of the package's functions exist only once the registry has made them, so type checkers and
+editors cannot see them in the sources. The stubs spell them out: tensor.pyi from the hand-written members of class
+Tensor (read from tensor.py) and the operations, __init__.pyi from __init__.py and the operations, one stub for every
+other namespace of operations, such as nn/functional.pyi, and return_types.pyi.
+
+Signatures come from the registry. It knows names and defaults, not types: those are found here, from the name of
+a parameter and its default. What does not follow from them is in the tables below.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from wengert import return_types
+from wengert.core.op import MISSING
+from wengert.ops import registry
+from wengert.ops.registry import ALIASES, OPS, Composite, Operation, Plain
+
+Entry = Operation | Composite | Plain
+
+NAMESPACES = ("nn.functional", "linalg", "special", "fft")  # besides the package itself; those whose modules exist
+
+_TITLE = '''"""{what}
+
+Written by `python -m wengert.ops.stub`: change the sources, not this file.
+"""
+
+# ruff: noqa
+'''
+
+# Types that methods or functions share their names with have an underscore: a method `int` would hide the type.
+_HEADER = """
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str, type as _type
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, TypeAlias, overload
+
+import numpy as np
+
+from wengert import return_types as return_types
+{imports}
+_Number: TypeAlias = _bool | _int | _float | _complex
+_Operand: TypeAlias = Tensor | np.ndarray[Any, Any] | np.generic | _Number
+_Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
+"""
+
+_TENSOR_IMPORTS = """
+from wengert.core.hooks import RemovableHandle as RemovableHandle
+from wengert.core.tensor import TensorBase
+from wengert.devices import device as _device
+from wengert.dtypes import dtype as _dtype
+from wengert.generator import Generator
+from wengert.sizes import Size
+"""
+
+_FUNCTION_IMPORTS = """
+from wengert.devices import device as _device
+from wengert.dtypes import dtype as _dtype
+from wengert.generator import Generator as Generator
+from wengert.sizes import Size as Size
+from wengert.tensor import Tensor as Tensor
+"""
+
+_RENAMED = {name: "_" + name for name in ("bool", "complex", "float", "int", "type", "device", "dtype")}
+
+# What creation functions take as **options.
+_OPTIONS = (
+    "device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, "
+    "out: Tensor | None = None"
+)
+
+_INTS = "_int | Sequence[_int]"
+_PARAMETER_TYPES = {
+    "alpha": "_Number", "beta": "_Number", "value": "_Operand", "fill_value": "_Number", "eps": "_float",
+    "dtype": "_Dtype | None", "device": "_device | str | None", "generator": "Generator | None", "out": "Tensor | None",
+    "dims": _INTS, "size": _INTS, "sizes": _INTS, "shape": _INTS, "shapes": "Sequence[_int]", "normalized_shape": _INTS,
+    "shifts": _INTS, "source": _INTS, "destination": _INTS, "repeats": f"{_INTS} | Tensor",
+    "dim0": "_int", "dim1": "_int", "dim2": "_int", "dimension": "_int", "axis0": "_int", "axis1": "_int",
+    "start": "_int", "length": "_int", "chunks": "_int", "step": "_int", "n": "_int", "p": "_float",
+    "training": "_bool",
+    "split_size": _INTS, "split_sizes": "Sequence[_int]", "split_size_or_sections": _INTS, "k": "_int",
+    "indices_or_sections": f"{_INTS} | Tensor", "rounding_mode": 'Literal["trunc", "floor"] | None',
+    "mask": "Tensor", "index": "Tensor", "tensors": "Sequence[Tensor]", "equation": "_str",
+    "min": "_Operand | None", "max": "_Operand | None", "exponent": "_Operand",
+}  # fmt: skip
+
+# (operation, parameter): where the name alone says something else.
+_SPECIAL_TYPES = {
+    ("logsumexp", "dim"): _INTS,
+    ("select", "index"): "_int",
+    ("__getitem__", "index"): "Any",
+    ("__setitem__", "index"): "Any",
+    ("__setitem__", "value"): "Any",
+    ("masked_scatter", "source"): "Tensor",
+    ("masked_scatter_", "source"): "Tensor",
+    ("norm", "p"): "_Number | _str | None",
+    ("bernoulli", "p"): "_float | None",
+    ("randint", "size"): "Sequence[_int]",
+    ("repeat_interleave", "repeats"): f"{_INTS} | Tensor | None",
+}
+
+_TENSORS = "tuple[Tensor, ...]"
+_RESULTS = {
+    "__setitem__": "None", "allclose": "_bool", "equal": "_bool", "broadcast_shapes": "Size",
+    "broadcast_tensors": _TENSORS, "split": _TENSORS,
+    "split_with_sizes": _TENSORS, "chunk": _TENSORS, "unsafe_split": _TENSORS, "unsafe_split_with_sizes": _TENSORS,
+    "unsafe_chunk": _TENSORS, "tensor_split": _TENSORS, "hsplit": _TENSORS, "vsplit": _TENSORS, "dsplit": _TENSORS,
+    "var_mean": "tuple[Tensor, Tensor]", "std_mean": "tuple[Tensor, Tensor]", "meshgrid": _TENSORS,
+}  # fmt: skip
+
+_AT_LEAST = ["(tensor: Tensor) -> Tensor", f"(first: Tensor, second: Tensor, *others: Tensor) -> {_TENSORS}"]
+_EXTREME = ["({input}) -> Tensor", "({input}, dim: _int, keepdim: _bool = False) -> return_types.{name}"]
+_OVERLOADS = {
+    "max": [*_EXTREME, "({input}, other: Tensor) -> Tensor"],
+    "min": [*_EXTREME, "({input}, other: Tensor) -> Tensor"],
+    "median": _EXTREME,
+    "nanmedian": _EXTREME,
+    "atleast_1d": _AT_LEAST,
+    "atleast_2d": _AT_LEAST,
+    "atleast_3d": _AT_LEAST,
+    "nonzero": [
+        "({input}, *, as_tuple: Literal[False] = False) -> Tensor",
+        f"({{input}}, *, as_tuple: Literal[True]) -> {_TENSORS}",
+    ],
+    "where": [
+        f"(condition: Tensor) -> {_TENSORS}",
+        "(condition: Tensor, input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor",
+    ],
+}
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# One operation
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def parameter_type(op: str, name: str, default: Any) -> str:
+    """The type of a parameter that is no input."""
+    found = _SPECIAL_TYPES.get((op, name), _PARAMETER_TYPES.get(name))
+    if found is None and name in ("dim", "axis"):
+        found = _INTS if default is None or default == () else "_int"
+    if found is None:
+        found = "Any" if default is None or default is MISSING else f"_{type(default).__name__}"
+    return found if default is not None or found == "Any" or "None" in found else f"{found} | None"
+
+
+def result_type(op: Entry) -> str:
+    """What a call returns."""
+    if op.name in _RESULTS:
+        return _RESULTS[op.name]
+    if op.name in return_types.__all__:
+        return f"return_types.{op.name}"
+    outputs = op.output_names if isinstance(op, Operation) else None
+    if outputs is None:
+        return "Tensor"
+    return f"tuple[{', '.join(['Tensor'] * len(outputs))}]" if outputs else _TENSORS
+
+
+def _parameter(name: str, kind: str, default: Any) -> str:
+    if default is MISSING:
+        return f"{name}: {kind}"
+    shown = repr(default) if isinstance(default, (int, float, str, type(None))) else "..."
+    return f"{name}: {kind} = {shown}"
+
+
+def _input_type(op: Operation, position: int) -> str:
+    if position == op.variadic:
+        return "Sequence[Tensor]"
+    kind = "_Operand" if op.kind == "pointwise" or op.operator else "Tensor"
+    return f"{kind} | None" if op.input_names[position] in op.input_defaults else kind
+
+
+def _operation_signatures(op: Operation, method: bool) -> list[str]:
+    """The parameter lists of a registered operation: two where a parameter may be spread, x.permute(1, 0)."""
+    inputs = ["self"] if method else []
+    for i, name in enumerate(op.input_names):
+        if not (method and i == 0):
+            default = op.input_defaults.get(name, MISSING)
+            inputs.append(_parameter(op.public_input_name(name), _input_type(op, i), default))
+    positional: list[str] = []
+    keyword: list[str] = []
+    for i, name in enumerate(op.param_names):
+        text = _parameter(name, parameter_type(op.name, name, op.defaults[name]), op.defaults[name])
+        (positional if i < op.positional_params else keyword).append(text)
+    if not method and op.kind != "view":
+        kind = "Tensor" if op.output_names is None else _TENSORS
+        keyword.append(f"out: {kind} | None = None")
+    rest = ["*", *keyword] if keyword else []
+    signatures = [", ".join(inputs + positional + rest)]
+    if op.varargs is not None:
+        signatures.append(", ".join([*inputs, f"*{op.varargs}: _int", *keyword]))
+    return signatures
+
+
+def _function_signature(op: Composite | Plain, method: bool) -> str:
+    """The parameter list of a function of torch's arguments, as it stands in the source."""
+    parameters = list(inspect.signature(op.fn).parameters.values())
+    if op.kind == "composite":
+        parameters = parameters[1:]  # F
+    texts: list[str] = []
+    for i, p in enumerate(parameters):
+        is_input = i == 0 and p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty
+        is_input = is_input and (op.kind != "creation" or p.name in ("input", "self"))
+        default = MISSING if p.default is p.empty else p.default
+        if p.name.startswith("_") and default is not MISSING:
+            continue  # torch has it, for its own use
+        if p.kind is p.KEYWORD_ONLY and not any(t.startswith("*") for t in texts):
+            texts.append("*")
+        if method and is_input:
+            texts.append("self")
+        elif p.kind is p.VAR_KEYWORD and op.kind == "creation":
+            texts.append(_OPTIONS)
+        elif p.kind is p.VAR_KEYWORD:
+            texts.append(f"**{p.name}: Any")
+        elif p.kind is p.VAR_POSITIONAL:
+            kind = "Tensor" if p.name == "tensors" else parameter_type(op.name, p.name, MISSING)
+            texts.append(f"*{p.name}: {kind}")
+        elif is_input and p.name != "tensors":
+            texts.append(f"{p.name}: Tensor")
+        else:
+            texts.append(_parameter(p.name, _free_type(op, p.name, default), default))
+    return ", ".join(texts)
+
+
+def _free_type(op: Composite | Plain, name: str, default: Any) -> str:
+    """The type of an argument of a composite or plain function, which does not tell inputs from parameters."""
+    if default is MISSING and (op.name, name) not in _SPECIAL_TYPES and name not in (*_PARAMETER_TYPES, "dim"):
+        return "_Operand" if name == "other" else "Any"
+    return parameter_type(op.name, name, default)
+
+
+def definitions(name: str, op: Entry, method: bool) -> list[str]:
+    """The stub lines of an operation, under a name that it is public by."""
+    doc = _summary(op.doc)
+    if op.name in _OVERLOADS:
+        first = "self" if method else "input: Tensor"
+        heads = [text.format(input=first, name=op.name) for text in _OVERLOADS[op.name]]
+    elif isinstance(op, Operation):
+        heads = [f"({signature}) -> {result_type(op)}" for signature in _operation_signatures(op, method)]
+    else:
+        heads = [f"({_function_signature(op, method)}) -> {result_type(op)}"]
+    lines: list[str] = []
+    for i, head in enumerate(heads):
+        if len(heads) > 1:
+            lines.append("@overload")
+        lines += _definition(name, head, doc if i == 0 else None)
+    return lines
+
+
+def _definition(name: str, head: str, doc: str | None) -> list[str]:
+    if doc is None:
+        return [f"def {name}{head}: ..."]
+    return [f"def {name}{head}:", f'    """{doc}"""']
+
+
+def _summary(doc: str | None) -> str | None:
+    """The first line of a docstring, which says what the thing is; editors show it."""
+    if not doc or not doc.strip():
+        return None
+    return doc.strip().splitlines()[0].replace("\\", "\\\\")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# class Tensor
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+class _Renamer(ast.NodeTransformer):
+    """Gives the types that a method hides their other names."""
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = _RENAMED.get(node.id, node.id)
+        return node
+
+
+def _annotation(node: ast.expr | None, default: str = "Any") -> str:
+    return default if node is None else ast.unparse(_Renamer().visit(node))
+
+
+def _stub_of(function: ast.FunctionDef, result: str | None = None) -> list[str]:
+    """The stub lines of a function written by hand: decorators, signature, first line of the docstring."""
+    arguments = function.args
+    for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+        if a is not None and a.annotation is not None:
+            a.annotation = _Renamer().visit(a.annotation)
+    lines = [f"@{ast.unparse(d)}" for d in function.decorator_list]
+    head = f"({ast.unparse(arguments)}) -> {result or _annotation(function.returns)}"
+    return lines + _definition(function.name, head, _summary(ast.get_docstring(function)))
+
+
+def _class_body(path: Path, name: str) -> list[ast.stmt]:
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return node.body
+    raise LookupError(f"no class {name} in {path}")
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
+def hand_written_members(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """(name, stub lines) of what tensor.py itself puts into class Tensor."""
+    for node in _class_body(path, "Tensor"):
+        if isinstance(node, ast.FunctionDef) and not _is_private(node.name):
+            yield node.name, _stub_of(node)
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name, value = node.targets[0].id, node.value
+            if isinstance(value, ast.Constant) and not name.startswith("_"):
+                yield name, [f"{name}: _{type(value.value).__name__}"]
+            elif isinstance(value, ast.Name):
+                yield name, [f"{name} = {value.id}"]
+
+
+def base_members(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """(name, stub lines) of what TensorBase says it returns a TensorBase from: of a Tensor it is a Tensor."""
+    for node in _class_body(path, "TensorBase"):
+        if isinstance(node, ast.FunctionDef) and "TensorBase" in _annotation(node.returns):
+            yield node.name, _stub_of(node, _annotation(node.returns).replace("TensorBase", "Tensor"))
+
+
+def operation_methods() -> Iterator[tuple[str, list[str]]]:
+    """(name, stub lines) of the methods, in-place methods and operators that the registry makes."""
+    for op in OPS.values():
+        if op.method:
+            name = op.method if isinstance(op.method, str) else op.name
+            yield name, definitions(name, op, method=True)
+        yield from _inplace_method(op, op.name)
+        yield from _operators(op)
+    for name, op in ALIASES.items():
+        if op.method:
+            yield name, definitions(name, op, method=True)
+        yield from _inplace_method(op, name)
+
+
+def _inplace_method(op: Entry, name: str) -> Iterator[tuple[str, list[str]]]:
+    if isinstance(op, Operation) and op.inplace:
+        name = op.inplace if isinstance(op.inplace, str) else name + "_"
+        if not _is_private(name):
+            yield name, definitions(name, op, method=True)
+
+
+def _operators(op: Entry) -> Iterator[tuple[str, list[str]]]:
+    if isinstance(op, Operation) and op.operator:
+        for name in registry._operators(op):
+            other = "" if len(op.input_names) == 1 else ", other: _Operand"
+            # object's own comparisons return bool.
+            note = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
+            yield name, [f"def {name}(self{other}) -> Tensor: ...{note}"]
+
+
+def tensor_stub(root: Path) -> str:
+    """The text of tensor.pyi."""
+    members: dict[str, list[str]] = {}
+    for name, lines in (*base_members(root / "core" / "tensor.py"), *operation_methods()):
+        members[name] = lines
+    for name, lines in hand_written_members(root / "tensor.py"):
+        # A property's getter and setter have one name.
+        members[name] = members[name] + lines if lines[0].startswith(f"@{name}.") else lines
+    body = [line for lines in members.values() for line in lines]
+    head = _TITLE.format(what="The types of class Tensor.") + _HEADER.format(imports=_TENSOR_IMPORTS.strip() + "\n")
+    text = [head, "\nclass Tensor(TensorBase):", "    def __init__(self, *args: Any, **kwargs: Any) -> None: ..."]
+    return "\n".join([*text, *[f"    {line}" for line in body]]) + "\n"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Modules of functions
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def operation_functions(namespace: str) -> list[str]:
+    """The stub lines of the functions that the registry puts into a namespace."""
+    prefix = f"{namespace}_" if namespace else ""
+    lines: list[str] = []
+    named = [(op.name.removeprefix(prefix), op) for op in OPS.values()] + list(ALIASES.items())
+    for name, op in named:
+        if namespace in op.namespaces:
+            lines += definitions(name, op, method=False)
+    return lines
+
+
+def namespace_stub(namespace: str) -> str:
+    """The text of the stub of a namespace such as nn.functional."""
+    head = _TITLE.format(what=f"The types of wengert.{namespace}.")
+    head += _HEADER.format(imports=_FUNCTION_IMPORTS.strip() + "\n")
+    return "\n".join([head, *operation_functions(namespace)]) + "\n"
+
+
+def return_types_stub() -> str:
+    """The text of return_types.pyi."""
+    lines = [_TITLE.format(what="The types of what operations with several named results return.")]
+    lines += ["from wengert.tensor import Tensor", "", "__all__: list[str]"]
+    for name in return_types.__all__:
+        fields = getattr(return_types, name).fields
+        lines.append(f"\nclass {name}(tuple[{', '.join(['Tensor'] * len(fields))}]):")
+        for field in fields:
+            lines += ["    @property", f"    def {field}(self) -> Tensor: ..."]
+    return "\n".join(lines) + "\n"
+
+
+def package_stub(root: Path) -> str:
+    """The text of __init__.pyi: the imports and functions of __init__.py, and the operations."""
+    head = _TITLE.format(what="The types of the package's public names.")
+    head += _HEADER.format(imports=_FUNCTION_IMPORTS.strip() + "\n")
+    lines = [head]
+    for node in ast.parse((root / "__init__.py").read_text(encoding="utf-8")).body:
+        lines += _package_lines(node, root)
+    return "\n".join([*lines, "", *operation_functions("")]) + "\n"
+
+
+def _package_lines(node: ast.stmt, root: Path) -> list[str]:
+    """What one statement of __init__.py makes public."""
+    if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "wengert":
+        same = [a.name for a in node.names if a.name == (a.asname or a.name) or a.name == "*"]
+        shown = [n if n == "*" else f"{n} as {n}" for n in same if not n.startswith("_")]
+        imports = [f"from {node.module} import {n}" for n in shown]
+        # A stub passes on only what keeps its name: bool_ as bool must be declared.
+        return imports + [f"{a.asname}: _dtype" for a in node.names if a.name == f"{a.asname}_"]
+    if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+        return _stub_of(node)
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        name = node.targets[0].id
+        if name == "__version__":
+            return ["__version__: str"]
+        if name == "_LAZY":
+            lazy = sorted(ast.literal_eval(node.value.args[0]))  # type: ignore[attr-defined]
+            return [f"from wengert import {name} as {name}" for name in lazy if _module_file(root, name) is not None]
+    return []
+
+
+def _module_file(root: Path, name: str) -> Path | None:
+    """The source file of a module of the package, None where there is no such module."""
+    path = root.joinpath(*name.split("."))
+    return next((f for f in (path.with_suffix(".py"), path / "__init__.py") if f.exists()), None)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The command
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def stubs(root: Path) -> dict[Path, str]:
+    """Every stub: its file, and the text that belongs there. root: the folder of the package's sources."""
+    texts = {
+        root / "tensor.pyi": tensor_stub(root),
+        root / "__init__.pyi": package_stub(root),
+        root / "return_types.pyi": return_types_stub(),
+    }
+    for namespace in NAMESPACES:
+        source = _module_file(root, namespace)
+        if source is not None:
+            texts[source.with_suffix(".pyi")] = namespace_stub(namespace)
+    return texts
+
+
+def difference(path: Path, text: str) -> str:
+    """A unified diff from what the file holds to what it should; "" where they are the same."""
+    held = path.read_text(encoding="utf-8") if path.exists() else ""
+    sides = held.splitlines(), text.splitlines()
+    return "\n".join(difflib.unified_diff(*sides, str(path), "what the sources say", lineterm="", n=1))
+
+
+def main(arguments: list[str], say: Callable[[str], None] = print) -> int:
+    """Writes the stubs, or with --check compares them; returns the exit status."""
+    if arguments not in ([], ["--check"]):
+        say("usage: python -m wengert.ops.stub [--check]")
+        return 2
+    # In a checkout its sources are meant, also where the package that runs is an installed copy.
+    checkout = Path("src", "wengert")
+    root = checkout if (checkout / "tensor.py").exists() else Path(__file__).parents[1]
+    stale = {path: text for path, text in stubs(root).items() if difference(path, text)}
+    for path, text in stale.items():
+        if arguments:
+            say(difference(path, text))
+        else:
+            path.write_text(text, encoding="utf-8")
+            say(f"written: {path}")
+    if arguments and stale:
+        say("The stubs are out of date. Write them with: python -m wengert.ops.stub")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,70 @@
+"""What operations with several named results return: tuples whose items can also be read by name, printed as torch prints them.
+
+>>> import wengert
+>>> wengert.tensor([3.0, 5.0]).max(0)
+torch.return_types.max(
+values=tensor(5.),
+indices=tensor(1))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+
+class _Results(tuple[Any, ...]):
+    """A tuple with named items. `fields` of the subclasses lists the names; made from the results in that order."""
+
+    __slots__ = ()
+    fields: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, fields: tuple[str, ...], **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.fields = fields
+        for position, name in enumerate(fields):
+            setattr(cls, name, property(lambda self, i=position: self[i]))
+
+    def __new__(cls, results: Iterable[Any]) -> _Results:
+        self = super().__new__(cls, results)
+        if len(self) != len(cls.fields):
+            raise TypeError(f"torch.return_types.{cls.__name__}() takes {len(cls.fields)} results, not {len(self)}")
+        return self
+
+    @property
+    def n_fields(self) -> int:
+        """How many results there are."""
+        return len(self.fields)
+
+    n_sequence_fields = n_fields
+
+    def __repr__(self) -> str:
+        items = ",\n".join([f"{name}={value!r}" for name, value in zip(self.fields, self, strict=True)])
+        return f"torch.return_types.{type(self).__name__}(\n{items})"
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return type(self), (tuple(self),)
+
+
+def _named(name: str, *fields: str) -> type[_Results]:
+    namespace = {"__slots__": (), "__module__": __name__, "__doc__": f"The results of {name}: {', '.join(fields)}."}
+    return type(_Results)(name, (_Results,), namespace, fields=fields)
+
+
+max = _named("max", "values", "indices")
+min = _named("min", "values", "indices")
+median = _named("median", "values", "indices")
+nanmedian = _named("nanmedian", "values", "indices")
+mode = _named("mode", "values", "indices")
+kthvalue = _named("kthvalue", "values", "indices")
+sort = _named("sort", "values", "indices")
+topk = _named("topk", "values", "indices")
+cummax = _named("cummax", "values", "indices")
+cummin = _named("cummin", "values", "indices")
+aminmax = _named("aminmax", "min", "max")
+slogdet = _named("slogdet", "sign", "logabsdet")
+linalg_svd = _named("linalg_svd", "U", "S", "Vh")
+
+__all__ = [
+    "aminmax", "cummax", "cummin", "kthvalue", "linalg_svd", "max", "median", "min", "mode", "nanmedian", "slogdet", "sort", "topk",
+]  # fmt: skip

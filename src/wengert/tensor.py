@@ -1,0 +1,522 @@
+"""Tensor: the core's TensorBase with everything users see: operations (methods and operators from OPS), conversion, printing."""
+
+from __future__ import annotations
+
+import copy as _copy
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.core.dispatch import make_reader
+from wengert.core.hooks import RemovableHandle
+from wengert.core.tensor import (
+    RETAINS_GRAD,
+    TensorBase,
+    counter_of,
+    is_differentiable,
+    set_tensor_class,
+    wrap,
+    wrap_as,
+)
+from wengert.devices import device
+from wengert.dtypes import dtype as _dtype
+from wengert.ops import OPS, methods
+from wengert.sizes import Size
+
+_OpMethods = type("_OpMethods", (), {"__slots__": (), **methods()})
+_OpMethods.__getitem__ = make_reader(OPS["_select"], OPS["__getitem__"].function)  # type: ignore[attr-defined]
+_cpu = device("cpu")
+
+
+class _TensorMeta(type(TensorBase)):  # type: ignore[misc]
+    """Makes Tensor(...) the legacy constructor: Tensor(2, 3) is an uninitialised 2x3, Tensor([1, 2]) these values."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        from wengert.ops import create
+
+        return cls._construct(create, args, kwargs)
+
+
+class Tensor(TensorBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[misc,valid-type]
+    """A multi-dimensional array that records what is computed from it, so that it can be differentiated.
+
+    Make one with wengert.tensor(data), from_numpy(array), zeros(...), randn(...). Its memory is a NumPy array.
+
+    >>> import wengert
+    >>> x = wengert.tensor([1.0, 2.0], requires_grad=True)
+    >>> (x * x).sum().backward()
+    >>> x.grad
+    tensor([2., 4.])
+    """
+
+    __slots__ = ()
+    __array_priority__ = 1000
+    __array_ufunc__ = None  # ndarray * tensor is tensor.__rmul__(ndarray)
+    __hash__ = object.__hash__
+
+    @classmethod
+    def _construct(cls, create: Any, args: tuple, kwargs: dict) -> Any:
+        return create.legacy_tensor(cls, args, kwargs)
+
+    # -- what it is ----------------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        """The size of each dimension."""
+        return tuple.__new__(Size, self._array.shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one dimension. Raises IndexError for a dimension out of range."""
+        if dim is None:
+            return tuple.__new__(Size, self._array.shape)
+        ndim = self._array.ndim
+        if not -max(ndim, 1) <= dim < max(ndim, 1) or ndim == 0:
+            raise errors.dim_out_of_range(dim, ndim)
+        return self._array.shape[dim]
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._array.ndim
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self._array.ndim
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self._array.size
+
+    nelement = numel
+
+    @property
+    def dtype(self) -> _dtype:
+        """The element type."""
+        return dtypes.from_numpy_dtype(self._array.dtype)
+
+    @property
+    def device(self) -> device:
+        """Where the memory is."""
+        return _cpu
+
+    is_cuda = False
+    is_sparse = False
+    is_quantized = False
+    is_meta = False
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes an element."""
+        return self._array.itemsize
+
+    def element_size(self) -> int:
+        """Bytes an element."""
+        return self._array.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self._array.nbytes
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Steps in memory, in elements, to the next element along each dimension, or along one."""
+        steps = tuple([s // self._array.itemsize for s in self._array.strides])
+        return steps if dim is None else steps[dim]
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in memory in row-major order, without gaps."""
+        return bool(self._array.flags.c_contiguous)
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return self._array.ctypes.data
+
+    def storage_offset(self) -> int:
+        """Elements between the start of the memory that this tensor looks into and its first element."""
+        base = self._array
+        while isinstance(base.base, np.ndarray):
+            base = base.base
+        return (self._array.ctypes.data - base.ctypes.data) // self._array.itemsize
+
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is a floating one."""
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Whether the dtype is a complex one."""
+        return self.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        """Whether the dtype has negative numbers."""
+        return self.dtype.is_signed
+
+    @property
+    def T(self) -> Any:
+        """The tensor with its dimensions in reverse order."""
+        return self.permute(tuple(range(self._array.ndim - 1, -1, -1)))
+
+    @property
+    def real(self) -> Any:
+        """The real parts, in this tensor's own memory; of a real tensor the tensor itself."""
+        return OPS["real"].function(self)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        OPS["real"].function(self).copy_(value)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary parts, in this tensor's own memory. Raises RuntimeError for a real tensor."""
+        return OPS["imag"].function(self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        OPS["imag"].function(self).copy_(value)
+
+    @property
+    def mT(self) -> Any:
+        """The tensor with its last two dimensions exchanged."""
+        if self._array.ndim < 2:
+            raise RuntimeError(
+                f"tensor.mT is only supported on matrices or batches of matrices. Got {self._array.ndim}-D tensor."
+            )
+        return self.transpose(-2, -1)
+
+    @property
+    def H(self) -> Any:
+        """The conjugate transpose of a matrix."""
+        if self._array.ndim not in (0, 2):
+            raise RuntimeError(
+                f"tensor.H is only supported on matrices (2-D tensors). Got {self._array.ndim}-D tensor."
+            )
+        return self.T.conj() if self.is_complex() else self.T
+
+    @property
+    def mH(self) -> Any:
+        """The conjugate transpose of a matrix or a batch of matrices."""
+        return self.mT.conj() if self.is_complex() else self.mT
+
+    # -- gradients -------------------------------------------------------------------------------------------------------
+
+    @property
+    def grad(self) -> Tensor | None:
+        """What backward passes have accumulated for this leaf; None before the first. Assign None to reset it."""
+        if self._grad is None and self._requires_grad and self.grad_fn is not None and not self._flags & RETAINS_GRAD:
+            import warnings
+
+            warnings.warn(errors.non_leaf_grad(), stacklevel=2)
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            if not isinstance(value, TensorBase):
+                raise errors.grad_assigned_type(type(value))
+            if value is self:
+                raise errors.grad_assigned_itself()
+            if value._array.shape != self._array.shape:
+                raise errors.grad_assigned_shape(value._array.shape, self._array.shape)
+            if value._array.dtype != self._array.dtype:
+                raise errors.grad_assigned_dtype(value._array.dtype, self._array.dtype)
+        self._grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Adds the gradients of this tensor with respect to the leaves of its graph into their .grad.
+
+        gradient: the cotangent to start from, of this tensor's shape; may be left out for one element. See
+        wengert.autograd.backward for the other arguments and the errors.
+        """
+        from wengert import autograd
+
+        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory with no history, and with a version counter of its own: writes through it go unnoticed."""
+        return wrap(self._array)
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self._requires_grad and not is_differentiable(value._array):
+            raise errors.data_dtype()
+        if value._array.shape != self._array.shape or value._array.dtype != self._array.dtype:
+            self._accumulator = None  # the one that old graphs hold expects gradients of the old shape and dtype
+        self._array = value._array
+        self._meta = None
+
+    def detach(self) -> Tensor:
+        """The same memory with no history. Writes through either are seen by both, and by the version check."""
+        result = wrap(self._array)
+        result._counter = counter_of(self)
+        return result
+
+    def detach_(self) -> Tensor:
+        """Cuts this tensor from its history: it becomes a leaf that requires no gradient."""
+        if self._view is not None:
+            raise errors.detach_view()
+        if self._grad_fn is not None:
+            self._leaf_hooks = self._backward_hooks
+        self._grad_fn = None
+        self._output_nr = 0
+        self._requires_grad = False
+        self._flags &= ~RETAINS_GRAD
+        return self
+
+    # -- values ----------------------------------------------------------------------------------------------------------
+
+    def item(self) -> Any:
+        """The only element as a Python number. Raises RuntimeError for any other number of elements."""
+        if self._array.size != 1:
+            raise errors.not_one_element(self._array.size)
+        return self._array.item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+        return self._array.tolist()
+
+    def numpy(self, *, force: bool = False) -> np.ndarray:
+        """The tensor's memory as a NumPy array, without a copy. Raises RuntimeError if the tensor requires grad.
+
+        force=True: detaches first.
+        """
+        if not force and self.requires_grad:
+            raise errors.numpy_requires_grad()
+        return self._array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if self.requires_grad:
+            raise errors.numpy_requires_grad()
+        if dtype is not None and np.dtype(dtype) != self._array.dtype:
+            if copy is False:
+                raise ValueError("a copy is needed to change the dtype, and copy=False forbids it")
+            return self._array.astype(dtype)
+        return self._array.copy() if copy else self._array
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._exported().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._array.__dlpack_device__()
+
+    def __buffer__(self, flags: int) -> memoryview:
+        return memoryview(self._exported())
+
+    def __bool__(self) -> bool:
+        if self._array.size != 1:
+            raise errors.ambiguous_bool(self._array.size)
+        return bool(self._array.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self._array.size != 1 or self._array.dtype.kind not in "iub":
+            raise errors.not_an_index()
+        return int(self._array.item())
+
+    def __len__(self) -> int:
+        if self._array.ndim == 0:
+            raise errors.len_of_zero_dim()
+        return self._array.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self._array.ndim == 0:
+            raise errors.iteration_over_zero_dim()
+        return iter(self.unbind(0))
+
+    def __contains__(self, element: Any) -> bool:
+        if not isinstance(element, (TensorBase, int, float, complex, np.generic)):
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+            )
+        return bool((self == element).any())
+
+    def __reversed__(self) -> Tensor:
+        return self if self._array.ndim == 0 else self.flip(0)
+
+    # -- printing ----------------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        from wengert.printing import format_tensor
+
+        node = self.grad_fn
+        return format_tensor(
+            self._array,
+            requires_grad=self._requires_grad,
+            grad_fn_name=None if node is None else type(node).__name__,
+        )
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        if self._array.ndim == 0:
+            return self.item().__format__(spec)
+        return object.__format__(self, spec)
+
+    # -- copies ------------------------------------------------------------------------------------------------------------
+
+    def __deepcopy__(self, memo: dict) -> Any:
+        if self.grad_fn is not None:
+            raise errors.deepcopy_of_non_leaf()
+        if id(self) in memo:
+            return memo[id(self)]
+        result = wrap_as(type(self), self._array.copy(order="K"))
+        result._requires_grad = self._requires_grad
+        memo[id(self)] = result
+        result._grad = _copy.deepcopy(self._grad, memo)
+        result.__dict__.update(_copy.deepcopy(self.__dict__, memo))
+        return result
+
+    def __reduce_ex__(self, protocol: Any) -> tuple:
+        # A result loses its history and becomes a leaf.
+        return _rebuild, (type(self), self._array, self._requires_grad, dict(self.__dict__))
+
+    # -- other types and devices -------------------------------------------------------------------------------------------
+
+    def to(self, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, **_: Any) -> Tensor:
+        """The tensor with another dtype or on another device: itself where nothing changes and copy is False.
+
+        to(dtype), to(device), to(device, dtype), to(other); non_blocking and memory_format are accepted.
+        """
+        dtype, device = _parse_to(args, dtype, device)
+        if device is not None and device.type != "cpu":
+            raise _no_device(device)
+        wanted = self._array.dtype if dtype is None else dtypes.as_numpy_dtype(dtype)
+        if wanted == self._array.dtype:
+            return self.clone() if copy else self
+        return _cast(self, dtype=wanted)
+
+    def type(self, dtype: Any = None, non_blocking: bool = False, **_: Any) -> Any:
+        """The legacy name of the tensor's type, "torch.FloatTensor"; with a dtype or such a name, the tensor cast to it."""
+        if dtype is None:
+            return dtypes.legacy_type_name(self.dtype)
+        return self.to(_legacy_dtype(dtype))
+
+    def type_as(self, other: Tensor) -> Tensor:
+        """The tensor with other's dtype."""
+        return self.to(other.dtype)
+
+    def cpu(self, *_: Any, **__: Any) -> Tensor:
+        """The tensor in main memory: itself."""
+        return self
+
+    def cuda(self, *_: Any, **__: Any) -> Tensor:
+        """Raises RuntimeError: there is no GPU backend in this version."""
+        raise _no_device(device("cuda"))
+
+    def double(self) -> Tensor:
+        """The tensor in float64."""
+        return self.to(dtypes.float64)
+
+    def float(self) -> Tensor:
+        """The tensor in float32."""
+        return self.to(dtypes.float32)
+
+    def half(self) -> Tensor:
+        """The tensor in float16."""
+        return self.to(dtypes.float16)
+
+    def bfloat16(self) -> Tensor:
+        """The tensor in bfloat16."""
+        return self.to(dtypes.bfloat16)
+
+    def long(self) -> Tensor:
+        """The tensor in int64."""
+        return self.to(dtypes.int64)
+
+    def int(self) -> Tensor:
+        """The tensor in int32."""
+        return self.to(dtypes.int32)
+
+    def short(self) -> Tensor:
+        """The tensor in int16."""
+        return self.to(dtypes.int16)
+
+    def char(self) -> Tensor:
+        """The tensor in int8."""
+        return self.to(dtypes.int8)
+
+    def byte(self) -> Tensor:
+        """The tensor in uint8."""
+        return self.to(dtypes.uint8)
+
+    def bool(self) -> Tensor:
+        """The tensor in bool."""
+        return self.to(dtypes.bool_)
+
+    def cfloat(self) -> Tensor:
+        """The tensor in complex64."""
+        return self.to(dtypes.complex64)
+
+    def cdouble(self) -> Tensor:
+        """The tensor in complex128."""
+        return self.to(dtypes.complex128)
+
+
+def _parse_to(args: tuple, dtype: Any, where: Any) -> tuple[Any, device | None]:
+    """The dtype and the device among the arguments of to()."""
+    for argument in args:
+        if isinstance(argument, TensorBase):
+            dtype, where = argument.dtype, argument.device
+        elif isinstance(argument, (str, device)):
+            where = argument
+        elif argument is not None and not isinstance(argument, bool):
+            dtype = argument
+    return dtype, device(where) if isinstance(where, str) else where
+
+
+def _no_device(where: device) -> RuntimeError:
+    return RuntimeError(
+        f"no backend for device {where}: this version computes on the CPU. Hint: leave out .cuda() and device=, "
+        "or keep them behind `if wengert.cuda.is_available()`."
+    )
+
+
+def _legacy_dtype(name: Any) -> Any:
+    if isinstance(name, str):
+        for d in dtypes.DTYPES:
+            if name in (dtypes.legacy_type_name(d), repr(d)):
+                return d
+        raise ValueError(f"invalid type: '{name}'")
+    return getattr(name, "dtype", name)
+
+
+def _cast(tensor: Tensor, dtype: Any) -> Tensor:
+    from wengert.ops.registry import OPS
+
+    return OPS["cast"].function(tensor, dtype=dtype)
+
+
+def _rebuild(cls: type, array: np.ndarray, requires_grad: bool, attributes: dict) -> Any:
+    """Unpickles a tensor."""
+    tensor = wrap_as(cls, array)
+    tensor._requires_grad = requires_grad
+    tensor.__dict__.update(attributes)
+    return tensor
+
+
+set_tensor_class(Tensor)
+
+__all__ = ["RemovableHandle", "Tensor"]

@@ -1,0 +1,1014 @@
+"""The types of class Tensor.
+
+Written by `python -m wengert.ops.stub`: change the sources, not this file.
+"""
+
+# ruff: noqa
+
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str, type as _type
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, TypeAlias, overload
+
+import numpy as np
+
+from wengert import return_types as return_types
+from wengert.core.hooks import RemovableHandle as RemovableHandle
+from wengert.core.tensor import TensorBase
+from wengert.devices import device as _device
+from wengert.dtypes import dtype as _dtype
+from wengert.generator import Generator
+from wengert.sizes import Size
+
+_Number: TypeAlias = _bool | _int | _float | _complex
+_Operand: TypeAlias = Tensor | np.ndarray[Any, Any] | np.generic | _Number
+_Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
+
+
+class Tensor(TensorBase):
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def _base(self) -> Tensor | None:
+        """The tensor that this one is a view of, or None."""
+    def requires_grad_(self, requires_grad: _bool=True) -> Tensor:
+        """Sets requires_grad and returns the tensor itself."""
+    def add(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
+        """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype. alpha: a number, an int for integers."""
+    def add_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
+        """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype. alpha: a number, an int for integers."""
+    def __add__(self, other: _Operand) -> Tensor: ...
+    def __radd__(self, other: _Operand) -> Tensor: ...
+    def __iadd__(self, other: _Operand) -> Tensor: ...
+    def sub(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
+        """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+    def sub_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
+        """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+    def __sub__(self, other: _Operand) -> Tensor: ...
+    def __rsub__(self, other: _Operand) -> Tensor: ...
+    def __isub__(self, other: _Operand) -> Tensor: ...
+    def mul(self, other: _Operand) -> Tensor:
+        """x * y, with broadcasting. x, y: tensors or numbers of any dtype."""
+    def mul_(self, other: _Operand) -> Tensor:
+        """x * y, with broadcasting. x, y: tensors or numbers of any dtype."""
+    def __mul__(self, other: _Operand) -> Tensor: ...
+    def __rmul__(self, other: _Operand) -> Tensor: ...
+    def __imul__(self, other: _Operand) -> Tensor: ...
+    def __truediv__(self, other: _Operand) -> Tensor: ...
+    def __rtruediv__(self, other: _Operand) -> Tensor: ...
+    def __itruediv__(self, other: _Operand) -> Tensor: ...
+    def div(self, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None, out: Tensor | None = None) -> Tensor:
+        """input / other, with broadcasting. input, other: tensors or numbers; integers give the default float dtype."""
+    def div_(self, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
+        """In-place form of div."""
+    def floor_divide(self, other: _Operand) -> Tensor:
+        """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for integers over zero."""
+    def floor_divide_(self, other: _Operand) -> Tensor:
+        """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for integers over zero."""
+    def __floordiv__(self, other: _Operand) -> Tensor: ...
+    def __rfloordiv__(self, other: _Operand) -> Tensor: ...
+    def __ifloordiv__(self, other: _Operand) -> Tensor: ...
+    def remainder(self, other: _Operand) -> Tensor:
+        """x - y * floor(x / y), which has the sign of y: Python's %. Raises RuntimeError for an integer division by zero."""
+    def remainder_(self, other: _Operand) -> Tensor:
+        """x - y * floor(x / y), which has the sign of y: Python's %. Raises RuntimeError for an integer division by zero."""
+    def __mod__(self, other: _Operand) -> Tensor: ...
+    def __rmod__(self, other: _Operand) -> Tensor: ...
+    def __imod__(self, other: _Operand) -> Tensor: ...
+    def fmod(self, other: _Operand) -> Tensor:
+        """x - y * trunc(x / y), which has the sign of x: C's fmod. Raises RuntimeError for an integer division by zero."""
+    def fmod_(self, other: _Operand) -> Tensor:
+        """x - y * trunc(x / y), which has the sign of x: C's fmod. Raises RuntimeError for an integer division by zero."""
+    def pow(self, exponent: _Operand) -> Tensor:
+        """x ** exponent, with broadcasting. x, exponent: tensors or numbers."""
+    def pow_(self, exponent: _Operand) -> Tensor:
+        """x ** exponent, with broadcasting. x, exponent: tensors or numbers."""
+    def __pow__(self, other: _Operand) -> Tensor: ...
+    def __rpow__(self, other: _Operand) -> Tensor: ...
+    def __ipow__(self, other: _Operand) -> Tensor: ...
+    def float_power(self, exponent: _Operand) -> Tensor:
+        """input ** exponent, computed in float64, or in complex128 if either is complex."""
+    def addcmul(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
+        """x + value * tensor1 * tensor2, with broadcasting. value: a number."""
+    def addcmul_(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
+        """x + value * tensor1 * tensor2, with broadcasting. value: a number."""
+    def addcdiv(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
+        """x + value * tensor1 / tensor2, with broadcasting. value: a number. Raises RuntimeError where both are integers."""
+    def addcdiv_(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
+        """x + value * tensor1 / tensor2, with broadcasting. value: a number. Raises RuntimeError where both are integers."""
+    def lerp(self, end: _Operand, weight: _Operand) -> Tensor:
+        """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor."""
+    def lerp_(self, end: _Operand, weight: _Operand) -> Tensor:
+        """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor."""
+    def atan2(self, other: _Operand) -> Tensor:
+        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+    def atan2_(self, other: _Operand) -> Tensor:
+        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+    def hypot(self, other: _Operand) -> Tensor:
+        """sqrt(x**2 + y**2), without overflow on the way."""
+    def hypot_(self, other: _Operand) -> Tensor:
+        """sqrt(x**2 + y**2), without overflow on the way."""
+    def logaddexp(self, other: _Operand) -> Tensor:
+        """log(exp(x) + exp(y)), without overflow on the way."""
+    def logaddexp2(self, other: _Operand) -> Tensor:
+        """log2(2**x + 2**y), without overflow on the way."""
+    def xlogy(self, other: _Operand) -> Tensor:
+        """x * log(y), and 0 where x is 0, unless y is NaN."""
+    def xlogy_(self, other: _Operand) -> Tensor:
+        """x * log(y), and 0 where x is 0, unless y is NaN."""
+    def copysign(self, other: _Operand) -> Tensor:
+        """The magnitude of x with the sign of y; that of a zero counts."""
+    def copysign_(self, other: _Operand) -> Tensor:
+        """The magnitude of x with the sign of y; that of a zero counts."""
+    def ldexp(self, other: _Operand) -> Tensor:
+        """x * 2**y, with broadcasting."""
+    def ldexp_(self, other: _Operand) -> Tensor:
+        """x * 2**y, with broadcasting."""
+    def heaviside(self, values: Tensor) -> Tensor:
+        """0 where x is negative, 1 where it is positive, values where it is 0."""
+    def heaviside_(self, values: Tensor) -> Tensor:
+        """0 where x is negative, 1 where it is positive, values where it is 0."""
+    def nextafter(self, other: Tensor) -> Tensor:
+        """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
+    def nextafter_(self, other: Tensor) -> Tensor:
+        """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
+    def gcd(self, other: Tensor) -> Tensor:
+        """The greatest common divisor of integers."""
+    def gcd_(self, other: Tensor) -> Tensor:
+        """The greatest common divisor of integers."""
+    def lcm(self, other: Tensor) -> Tensor:
+        """The least common multiple of integers."""
+    def lcm_(self, other: Tensor) -> Tensor:
+        """The least common multiple of integers."""
+    def neg(self) -> Tensor:
+        """-x. Raises RuntimeError for bool x."""
+    def neg_(self) -> Tensor:
+        """-x. Raises RuntimeError for bool x."""
+    def __neg__(self) -> Tensor: ...
+    def positive(self) -> Tensor:
+        """+input: the tensor itself. Raises RuntimeError for a bool tensor."""
+    def __pos__(self) -> Tensor:
+        """+input: the tensor itself. Raises RuntimeError for a bool tensor."""
+    def abs(self) -> Tensor:
+        """The magnitude of each element; of a complex number a real one."""
+    def abs_(self) -> Tensor:
+        """The magnitude of each element; of a complex number a real one."""
+    def __abs__(self) -> Tensor: ...
+    def sign(self) -> Tensor:
+        """-1, 0 or 1, as x is negative, zero (or NaN), or positive. Raises RuntimeError for complex x: see sgn."""
+    def sign_(self) -> Tensor:
+        """-1, 0 or 1, as x is negative, zero (or NaN), or positive. Raises RuntimeError for complex x: see sgn."""
+    def sgn(self) -> Tensor:
+        """x / abs(x), 0 at 0: sign for complex numbers as well."""
+    def sgn_(self) -> Tensor:
+        """x / abs(x), 0 at 0: sign for complex numbers as well."""
+    def clone(self, memory_format: Any = None) -> Tensor:
+        """A copy in memory of its own, laid out as x. memory_format is accepted and has no effect."""
+    def square(self) -> Tensor:
+        """x * x."""
+    def square_(self) -> Tensor:
+        """x * x."""
+    def sqrt(self) -> Tensor:
+        """The square root; NaN for negative real x."""
+    def sqrt_(self) -> Tensor:
+        """The square root; NaN for negative real x."""
+    def rsqrt(self) -> Tensor:
+        """1 / sqrt(x)."""
+    def rsqrt_(self) -> Tensor:
+        """1 / sqrt(x)."""
+    def reciprocal(self) -> Tensor:
+        """1 / x."""
+    def reciprocal_(self) -> Tensor:
+        """1 / x."""
+    def exp(self) -> Tensor:
+        """e**x."""
+    def exp_(self) -> Tensor:
+        """e**x."""
+    def exp2(self) -> Tensor:
+        """2**x."""
+    def exp2_(self) -> Tensor:
+        """2**x."""
+    def expm1(self) -> Tensor:
+        """e**x - 1, exact also near 0."""
+    def expm1_(self) -> Tensor:
+        """e**x - 1, exact also near 0."""
+    def log(self) -> Tensor:
+        """The natural logarithm; -inf at 0, NaN for negative real x."""
+    def log_(self) -> Tensor:
+        """The natural logarithm; -inf at 0, NaN for negative real x."""
+    def log2(self) -> Tensor:
+        """The logarithm to base 2."""
+    def log2_(self) -> Tensor:
+        """The logarithm to base 2."""
+    def log10(self) -> Tensor:
+        """The logarithm to base 10."""
+    def log10_(self) -> Tensor:
+        """The logarithm to base 10."""
+    def log1p(self) -> Tensor:
+        """log(1 + x), exact also near 0."""
+    def log1p_(self) -> Tensor:
+        """log(1 + x), exact also near 0."""
+    def sigmoid(self) -> Tensor:
+        """1 / (1 + exp(-x)), accurate for all x."""
+    def sigmoid_(self) -> Tensor:
+        """1 / (1 + exp(-x)), accurate for all x."""
+    def sin(self) -> Tensor:
+        """The sine of x in radians."""
+    def sin_(self) -> Tensor:
+        """The sine of x in radians."""
+    def cos(self) -> Tensor:
+        """The cosine of x in radians."""
+    def cos_(self) -> Tensor:
+        """The cosine of x in radians."""
+    def tan(self) -> Tensor:
+        """The tangent of x in radians."""
+    def tan_(self) -> Tensor:
+        """The tangent of x in radians."""
+    def asin(self) -> Tensor:
+        """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+    def asin_(self) -> Tensor:
+        """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+    def acos(self) -> Tensor:
+        """The angle in radians, from 0 to pi, whose cosine is x."""
+    def acos_(self) -> Tensor:
+        """The angle in radians, from 0 to pi, whose cosine is x."""
+    def atan(self) -> Tensor:
+        """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+    def atan_(self) -> Tensor:
+        """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+    def sinc(self) -> Tensor:
+        """sin(pi * x) / (pi * x), and 1 at 0."""
+    def sinc_(self) -> Tensor:
+        """sin(pi * x) / (pi * x), and 1 at 0."""
+    def sinh(self) -> Tensor:
+        """The hyperbolic sine."""
+    def sinh_(self) -> Tensor:
+        """The hyperbolic sine."""
+    def cosh(self) -> Tensor:
+        """The hyperbolic cosine."""
+    def cosh_(self) -> Tensor:
+        """The hyperbolic cosine."""
+    def tanh(self) -> Tensor:
+        """The hyperbolic tangent."""
+    def tanh_(self) -> Tensor:
+        """The hyperbolic tangent."""
+    def asinh(self) -> Tensor:
+        """The number whose hyperbolic sine is x."""
+    def asinh_(self) -> Tensor:
+        """The number whose hyperbolic sine is x."""
+    def acosh(self) -> Tensor:
+        """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+    def acosh_(self) -> Tensor:
+        """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+    def atanh(self) -> Tensor:
+        """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+    def atanh_(self) -> Tensor:
+        """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+    def relu(self) -> Tensor:
+        """x where it is positive, else 0; NaN stays NaN."""
+    def relu_(self) -> Tensor:
+        """x where it is positive, else 0; NaN stays NaN."""
+    def floor(self) -> Tensor:
+        """The largest integer not above x, in x's dtype."""
+    def floor_(self) -> Tensor:
+        """The largest integer not above x, in x's dtype."""
+    def ceil(self) -> Tensor:
+        """The smallest integer not below x, in x's dtype."""
+    def ceil_(self) -> Tensor:
+        """The smallest integer not below x, in x's dtype."""
+    def trunc(self) -> Tensor:
+        """x without its fraction, in x's dtype."""
+    def trunc_(self) -> Tensor:
+        """x without its fraction, in x's dtype."""
+    def round(self, *, decimals: _int = 0) -> Tensor:
+        """The nearest integer, of two equally near ones the even one; with decimals, the nearest multiple of 10**-decimals."""
+    def round_(self, *, decimals: _int = 0) -> Tensor:
+        """The nearest integer, of two equally near ones the even one; with decimals, the nearest multiple of 10**-decimals."""
+    def frac(self) -> Tensor:
+        """x - trunc(x), which has the sign of x."""
+    def frac_(self) -> Tensor:
+        """x - trunc(x), which has the sign of x."""
+    def nan_to_num(self, nan: _float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
+        """x with NaN and the infinities replaced by numbers; None stands for the dtype's largest and smallest number."""
+    def nan_to_num_(self, nan: _float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
+        """x with NaN and the infinities replaced by numbers; None stands for the dtype's largest and smallest number."""
+    def deg2rad(self) -> Tensor:
+        """Degrees as radians."""
+    def deg2rad_(self) -> Tensor:
+        """Degrees as radians."""
+    def rad2deg(self) -> Tensor:
+        """Radians as degrees."""
+    def rad2deg_(self) -> Tensor:
+        """Radians as degrees."""
+    def maximum(self, other: _Operand) -> Tensor:
+        """The larger of x and y, element by element, with broadcasting; NaN where either is NaN."""
+    def minimum(self, other: _Operand) -> Tensor:
+        """The smaller of x and y, element by element, with broadcasting; NaN where either is NaN."""
+    def fmax(self, other: _Operand) -> Tensor:
+        """The larger of x and y, element by element; the number where the other is NaN."""
+    def fmin(self, other: _Operand) -> Tensor:
+        """The smaller of x and y, element by element; the number where the other is NaN."""
+    def clamp(self, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None) -> Tensor:
+        """input, not below min and not above max (max, where min is above it)."""
+    def clamp_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+        """In-place form of clamp."""
+    def clamp_min(self, min: _Operand) -> Tensor:
+        """x, not below min, a number or a tensor."""
+    def clamp_min_(self, min: _Operand) -> Tensor:
+        """x, not below min, a number or a tensor."""
+    def clamp_max(self, max: _Operand) -> Tensor:
+        """x, not above max, a number or a tensor."""
+    def clamp_max_(self, max: _Operand) -> Tensor:
+        """x, not above max, a number or a tensor."""
+    def where(self, condition: Any, other: _Operand) -> Tensor:
+        """self where condition is true, else other: where(condition, self, other)."""
+    def fill_(self, value: _Operand) -> Tensor:
+        """Writes value, a number or a 0-d tensor, into every element, and returns the tensor."""
+    def zero_(self) -> Tensor:
+        """Writes 0 into every element, and returns the tensor."""
+    def copy_(self, src: Any, non_blocking: _bool = False) -> Tensor:
+        """Writes src, a number or a tensor that broadcasts to this one, into this tensor, in its dtype, and returns it."""
+    def eq(self, other: _Operand) -> Tensor:
+        """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN equals nothing."""
+    def eq_(self, other: _Operand) -> Tensor:
+        """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN equals nothing."""
+    def __eq__(self, other: _Operand) -> Tensor: ...  # type: ignore[override]
+    def ne(self, other: _Operand) -> Tensor:
+        """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
+    def ne_(self, other: _Operand) -> Tensor:
+        """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
+    def __ne__(self, other: _Operand) -> Tensor: ...  # type: ignore[override]
+    def lt(self, other: _Operand) -> Tensor:
+        """Whether x is less than y, element by element, with broadcasting: a bool tensor."""
+    def lt_(self, other: _Operand) -> Tensor:
+        """Whether x is less than y, element by element, with broadcasting: a bool tensor."""
+    def __lt__(self, other: _Operand) -> Tensor: ...
+    def le(self, other: _Operand) -> Tensor:
+        """Whether x is less than or equal to y, element by element, with broadcasting: a bool tensor."""
+    def le_(self, other: _Operand) -> Tensor:
+        """Whether x is less than or equal to y, element by element, with broadcasting: a bool tensor."""
+    def __le__(self, other: _Operand) -> Tensor: ...
+    def gt(self, other: _Operand) -> Tensor:
+        """Whether x is greater than y, element by element, with broadcasting: a bool tensor."""
+    def gt_(self, other: _Operand) -> Tensor:
+        """Whether x is greater than y, element by element, with broadcasting: a bool tensor."""
+    def __gt__(self, other: _Operand) -> Tensor: ...
+    def ge(self, other: _Operand) -> Tensor:
+        """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
+    def ge_(self, other: _Operand) -> Tensor:
+        """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
+    def __ge__(self, other: _Operand) -> Tensor: ...
+    def isclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
+        """Whether abs(x - y) <= atol + rtol * abs(y), or x equals y: a bool tensor. An infinity is close to itself alone."""
+    def allclose(self, other: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
+        """Whether all elements are close, as isclose has it: a Python bool."""
+    def equal(self, other: _Operand) -> _bool:
+        """Whether two tensors have the same shape and equal elements: a Python bool."""
+    def conj(self) -> Tensor:
+        """The complex conjugate of each element; of a real tensor the tensor itself. A copy, where torch has a view."""
+    def resolve_conj(self) -> Tensor:
+        """The tensor itself: conjugates are never left for later here."""
+    def resolve_neg(self) -> Tensor:
+        """The tensor itself: negation is never left for later here."""
+    def conj_physical_(self) -> Tensor:
+        """The complex conjugate, which for real x is x."""
+    def conj_physical(self) -> Tensor:
+        """The complex conjugate of each element; of a real tensor the tensor itself. The same as conj."""
+    def angle(self) -> Tensor:
+        """The angle of each complex number in radians, from -pi to pi; of a real one 0, or pi where it is negative."""
+    def isreal(self) -> Tensor:
+        """Whether the imaginary part is 0."""
+    def isnan(self) -> Tensor:
+        """Whether each element is NaN: a bool tensor."""
+    def isinf(self) -> Tensor:
+        """Whether each element is infinite: a bool tensor."""
+    def isfinite(self) -> Tensor:
+        """Whether each element is neither infinite nor NaN: a bool tensor."""
+    def isposinf(self) -> Tensor:
+        """Whether each element is +inf: a bool tensor."""
+    def isneginf(self) -> Tensor:
+        """Whether each element is -inf: a bool tensor."""
+    def signbit(self) -> Tensor:
+        """Whether each element is negative, -0.0 included: a bool tensor."""
+    def logical_not(self) -> Tensor:
+        """Whether each element is zero: a bool tensor."""
+    def logical_not_(self) -> Tensor:
+        """Whether each element is zero: a bool tensor."""
+    def logical_and(self, other: Tensor) -> Tensor:
+        """Whether both elements are nonzero: a bool tensor."""
+    def logical_and_(self, other: Tensor) -> Tensor:
+        """Whether both elements are nonzero: a bool tensor."""
+    def logical_or(self, other: Tensor) -> Tensor:
+        """Whether either element is nonzero: a bool tensor."""
+    def logical_or_(self, other: Tensor) -> Tensor:
+        """Whether either element is nonzero: a bool tensor."""
+    def logical_xor(self, other: Tensor) -> Tensor:
+        """Whether one of the two elements is nonzero, and the other is not: a bool tensor."""
+    def logical_xor_(self, other: Tensor) -> Tensor:
+        """Whether one of the two elements is nonzero, and the other is not: a bool tensor."""
+    def bitwise_not(self) -> Tensor:
+        """Every bit inverted. x: integers or bools."""
+    def bitwise_not_(self) -> Tensor:
+        """Every bit inverted. x: integers or bools."""
+    def __invert__(self) -> Tensor:
+        """~x: every bit inverted. x: integers or bools; TypeError for others."""
+    def bitwise_and(self, other: _Operand) -> Tensor:
+        """The bits set in both. x, y: integers or bools."""
+    def bitwise_and_(self, other: _Operand) -> Tensor:
+        """The bits set in both. x, y: integers or bools."""
+    def __and__(self, other: _Operand) -> Tensor: ...
+    def __rand__(self, other: _Operand) -> Tensor: ...
+    def __iand__(self, other: _Operand) -> Tensor: ...
+    def bitwise_or(self, other: _Operand) -> Tensor:
+        """The bits set in either. x, y: integers or bools."""
+    def bitwise_or_(self, other: _Operand) -> Tensor:
+        """The bits set in either. x, y: integers or bools."""
+    def __or__(self, other: _Operand) -> Tensor: ...
+    def __ror__(self, other: _Operand) -> Tensor: ...
+    def __ior__(self, other: _Operand) -> Tensor: ...
+    def bitwise_xor(self, other: _Operand) -> Tensor:
+        """The bits set in one of the two. x, y: integers or bools."""
+    def bitwise_xor_(self, other: _Operand) -> Tensor:
+        """The bits set in one of the two. x, y: integers or bools."""
+    def __xor__(self, other: _Operand) -> Tensor: ...
+    def __rxor__(self, other: _Operand) -> Tensor: ...
+    def __ixor__(self, other: _Operand) -> Tensor: ...
+    def bitwise_left_shift(self, other: _Operand) -> Tensor:
+        """The bits of x moved up y places; 0 where y is negative or no less than the number of bits. x, y: integers."""
+    def bitwise_left_shift_(self, other: _Operand) -> Tensor:
+        """The bits of x moved up y places; 0 where y is negative or no less than the number of bits. x, y: integers."""
+    def __lshift__(self, other: _Operand) -> Tensor: ...
+    def __rlshift__(self, other: _Operand) -> Tensor: ...
+    def __ilshift__(self, other: _Operand) -> Tensor: ...
+    def bitwise_right_shift(self, other: _Operand) -> Tensor:
+        """The bits of x moved down y places, the sign kept. x, y: integers."""
+    def bitwise_right_shift_(self, other: _Operand) -> Tensor:
+        """The bits of x moved down y places, the sign kept. x, y: integers."""
+    def __rshift__(self, other: _Operand) -> Tensor: ...
+    def __rrshift__(self, other: _Operand) -> Tensor: ...
+    def __irshift__(self, other: _Operand) -> Tensor: ...
+    def erf(self) -> Tensor:
+        """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
+    def erf_(self) -> Tensor:
+        """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
+    def erfc(self) -> Tensor:
+        """1 - erf(x), exact also where that is small."""
+    def erfc_(self) -> Tensor:
+        """1 - erf(x), exact also where that is small."""
+    def erfinv(self) -> Tensor:
+        """The number whose erf is x; infinite at 1 and -1, NaN outside."""
+    def erfinv_(self) -> Tensor:
+        """The number whose erf is x; infinite at 1 and -1, NaN outside."""
+    def lgamma(self) -> Tensor:
+        """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2 ..."""
+    def lgamma_(self) -> Tensor:
+        """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2 ..."""
+    def digamma(self) -> Tensor:
+        """The derivative of the logarithm of the gamma function."""
+    def digamma_(self) -> Tensor:
+        """The derivative of the logarithm of the gamma function."""
+    def logit(self, eps: _float | None = None) -> Tensor:
+        """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
+    def logit_(self, eps: _float | None = None) -> Tensor:
+        """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
+    def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+        """Sum over dim (an int, a tuple, or None for all dimensions). x: any shape and dtype; bools and integers sum to int64."""
+    def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+        """Sum over dim in which NaN counts as 0. Arguments as in `sum`; complex types raise RuntimeError."""
+    def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+        """Mean over dim (an int, a tuple, or None for all dimensions). x: any shape, floating or complex, unless dtype is given."""
+    def prod(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+        """Product over one dimension, or over all. x: any shape and dtype; bools and integers give int64. Of nothing: 1."""
+    def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Whether all elements along dim (an int, a tuple, None for all) are true, that is not 0. NaN is true."""
+    def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Whether some element along dim (an int, a tuple, None for all) is true, that is not 0. NaN is true."""
+    def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """How many elements along dim (an int, a tuple, None for all) are not 0, as int64. x: any shape and dtype."""
+    def amax(self, dim: _int | Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
+        """Largest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as largest."""
+    def amin(self, dim: _int | Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
+        """Smallest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as smallest."""
+    def aminmax(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> return_types.aminmax:
+        """Smallest and largest element along dim (an int, or None for all), as a named tuple (min, max)."""
+    @overload
+    def max(self) -> Tensor:
+        """Largest element: max() of all, max(dim, keepdim=False) along one dimension, max(other) of each pair of elements."""
+    @overload
+    def max(self, dim: _int, keepdim: _bool = False) -> return_types.max: ...
+    @overload
+    def max(self, other: Tensor) -> Tensor: ...
+    @overload
+    def min(self) -> Tensor:
+        """Smallest element: min() of all, min(dim, keepdim=False) along one dimension, min(other) of each pair of elements."""
+    @overload
+    def min(self, dim: _int, keepdim: _bool = False) -> return_types.min: ...
+    @overload
+    def min(self, other: Tensor) -> Tensor: ...
+    def argmax(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Index, as int64, of the first largest element along dim; in the flattened tensor if dim is None. NaN is largest."""
+    def argmin(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Index, as int64, of the first smallest element along dim; in the flattened tensor if dim is None. NaN is smallest."""
+    @overload
+    def median(self) -> Tensor:
+        """Median: of an even number of elements the lower of the two in the middle. NaN where an element is NaN."""
+    @overload
+    def median(self, dim: _int, keepdim: _bool = False) -> return_types.median: ...
+    @overload
+    def nanmedian(self) -> Tensor:
+        """`median` of what is not NaN; NaN where all is."""
+    @overload
+    def nanmedian(self, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
+    def cumsum(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
+        """Running sum along one dimension. x: any shape and dtype; bools and integers give int64. dtype: x is cast to it first."""
+    def cumprod(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
+        """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
+    def var(self, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
+        """Variance over dim (an int, a tuple, or None for all): squared distances from the mean, over n - correction."""
+    def std(self, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
+        """Standard deviation over dim: the root of `var`, with its arguments."""
+    def norm(self, p: _Number | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _Dtype | None = None, **kwargs: Any) -> Tensor:
+        """Norm of the elements over dim (an int, a tuple, or None for all): (sum of |x|**p)**(1 / p)."""
+    def logsumexp(self, dim: _int | Sequence[_int], keepdim: _bool = False) -> Tensor:
+        """log(sum(exp(x))) over dim (an int or a tuple), without overflow. x: any shape and dtype; -inf of nothing."""
+    def softmax(self, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None) -> Tensor:
+        """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first."""
+    def log_softmax(self, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None) -> Tensor:
+        """log(softmax(x)) over one dimension, exact also where softmax is close to 0 or 1. Arguments as in `softmax`."""
+    def view(self, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None, size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None) -> Tensor:
+        """The same memory with another shape: x.view(2, 3), x.view((2, 3)), x.view(-1) (one size is worked out)."""
+    def reshape(self, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
+        """x with another shape: a view where its memory allows one, else a copy. One size may be -1."""
+    def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+        """x with the dimensions from start_dim to end_dim made one: a view where its memory allows one, else a copy."""
+    def ravel(self) -> Tensor:
+        """x as one dimension: a view where its memory allows one, else a copy. Derivative: the cotangent, reshaped back."""
+    def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
+        """x with one dimension split into several of these sizes (one may be -1). x: any shape and dtype."""
+    def view_as(self, other: _Operand) -> Tensor:
+        """x.view(other.shape). Derivative: the cotangent, reshaped back."""
+    def reshape_as(self, other: _Operand) -> Tensor:
+        """x.reshape(other.shape). Derivative: the cotangent, reshaped back."""
+    def contiguous(self, memory_format: Any = None) -> Tensor:
+        """x itself where its elements lie in memory in row-major order, else a copy in which they do. Derivative: 1."""
+    def transpose(self, dim0: _int, dim1: _int) -> Tensor:
+        """x with two dimensions exchanged: a view. Derivative: the cotangent with the same two exchanged."""
+    def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
+        """NumPy's name of transpose(dim0, dim1)."""
+    def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
+        """Another name of transpose(dim0, dim1)."""
+    def t(self) -> Tensor:
+        """The transpose of a matrix; vectors and 0-d tensors as they are. A view."""
+    def adjoint(self) -> Tensor:
+        """The conjugate of x with its last two dimensions exchanged; for real x that is a view."""
+    @overload
+    def permute(self, dims: _int | Sequence[_int]) -> Tensor:
+        """x with its dimensions in another order, x.permute(2, 0, 1): a view. dims: each dimension once."""
+    @overload
+    def permute(self, *dims: _int) -> Tensor: ...
+    def movedim(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
+        """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or"""
+    def unsqueeze(self, dim: _int) -> Tensor:
+        """x with a dimension of size 1 put in at dim (-1: at the end): a view. Derivative: the cotangent without it."""
+    def squeeze(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """x without its dimensions of size 1, or without those among dim (an int or a tuple): a view."""
+    @overload
+    def expand(self, shape: _int | Sequence[_int]) -> Tensor:
+        """x with dimensions of size 1 stretched, and new ones in front, x.expand(4, 3): a view that repeats no memory."""
+    @overload
+    def expand(self, *shape: _int) -> Tensor: ...
+    def expand_as(self, other: _Operand) -> Tensor:
+        """x.expand(other.shape). Derivative: the cotangent, summed over what was stretched."""
+    def broadcast_to(self, size: _int | Sequence[_int]) -> Tensor:
+        """x.expand(size). Derivative: the cotangent, summed over what was stretched."""
+    def sum_to_size(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None) -> Tensor:
+        """x summed over the dimensions that broadcasting a tensor of this size to x's shape adds or stretches."""
+    def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
+        """The slices of x along a dimension, without that dimension: a tuple of views, none of which may be written in"""
+    def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """The diagonals of the matrices in dimensions dim1 and dim2, in a new last dimension: a view."""
+    def diagonal_copy(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """diagonal(), as a copy. Derivative: the cotangent on the diagonals, 0 elsewhere."""
+    def unfold(self, dimension: _int, size: _int | Sequence[_int], step: _int) -> Tensor:
+        """All windows of a size along a dimension, each step further, in a new last dimension: a view."""
+    def as_strided(self, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
+        """The memory of input seen with any sizes and strides, in elements: a view. storage_offset: None for the input's"""
+    @overload
+    def flip(self, dims: _int | Sequence[_int]) -> Tensor:
+        """A copy of x with its elements in reverse order along these dimensions, x.flip(0, 1). Derivative: flipped back."""
+    @overload
+    def flip(self, *dims: _int) -> Tensor: ...
+    def fliplr(self) -> Tensor:
+        """x.flip(1). Raises RuntimeError for less than two dimensions. Derivative: flipped back."""
+    def flipud(self) -> Tensor:
+        """x.flip(0). Raises RuntimeError for a 0-d tensor. Derivative: flipped back."""
+    def roll(self, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
+        """A copy of x with its elements moved on along dimensions; what leaves at the end comes in at the start."""
+    def rot90(self, k: _int = 1, dims: _int | Sequence[_int] = ...) -> Tensor:
+        """A copy of x turned by k quarter turns in the plane of two dimensions, from the first towards the second."""
+    @overload
+    def repeat(self, repeats: _int | Sequence[_int] | Tensor) -> Tensor:
+        """Copies of x side by side, x.repeat(2, 1): so many along each dimension; more numbers than dimensions add some"""
+    @overload
+    def repeat(self, *repeats: _int) -> Tensor: ...
+    def tile(self, *repeats: _int | Sequence[_int] | Tensor, **keywords: Any) -> Tensor:
+        """repeat() that takes fewer numbers than there are dimensions: 1 is put in front. x.tile(2), x.tile((2, 1))."""
+    def repeat_interleave(self, repeats: _int | Sequence[_int] | Tensor | None = None, dim: _int | Sequence[_int] | None = None, *, output_size: Any = None) -> Tensor:
+        """Each slice of x along dim so many times in a row; without dim, each element of x flattened."""
+    def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+        """Matrices, in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere."""
+    def diag(self, diagonal: _int = 0) -> Tensor:
+        """The diagonal of a matrix, as a copy; of a vector, the matrix with it on the diagonal."""
+    def diagflat(self, offset: _int = 0) -> Tensor:
+        """The matrix with the elements of x, flattened, on a diagonal. Derivative: the cotangent's diagonal."""
+    def tril(self, diagonal: _int = 0) -> Tensor:
+        """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one)."""
+    def triu(self, diagonal: _int = 0) -> Tensor:
+        """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
+    def __getitem__(self, index: Any) -> Tensor:
+        """x[index]: a view for ints, slices (of positive step), None and Ellipsis; a copy where index has tensors or masks."""
+    def select(self, dim: _int, index: _int) -> Tensor:
+        """x at one index of a dimension, without that dimension: a view. index: a Python int or a 0-d tensor of ints."""
+    def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
+        """x from start on for a length along a dimension: a view. start: an int (negative: counted back) or a 0-d tensor."""
+    def index_put(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
+        """A copy of x with values at indices, a tuple of index tensors or masks (None: all of a dimension); see x[index]"""
+    def index_put_(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
+        """In-place form of index_put."""
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """x[index] = value, in place. value: a tensor, an array or a number; it broadcasts, and is cast to x's dtype."""
+    def index_select(self, dim: _int, index: Tensor) -> Tensor:
+        """The slices of x along dim that index, a vector of int64 or int32, names; they may repeat, but not be negative."""
+    def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
+        """result[i][j] = x[index[i][j]][j] for dim 0, x[i][index[i][j]] for dim 1, and so on."""
+    def take_along_dim(self, indices: Any, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened."""
+    def take(self, index: Tensor) -> Tensor:
+        """The elements of x, seen as a vector, at index: int64, of any shape, which is the result's; negative ones count"""
+    @overload
+    def nonzero(self, *, as_tuple: Literal[False] = False) -> Tensor:
+        """Where x is not 0: an int64 tensor with a row for each such element; as_tuple: a tuple with a vector a dimension."""
+    @overload
+    def nonzero(self, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
+    def argwhere(self) -> Tensor:
+        """nonzero() without as_tuple."""
+    def scatter(self, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None) -> Tensor:
+        """A copy of x in which result[index[i][j]][j] = src[i][j] for dim 0, result[i][index[i][j]] = src[i][j] for dim"""
+    def scatter_(self, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None) -> Tensor:
+        """In-place form of scatter."""
+    def scatter_add(self, dim: _int, index: Tensor, src: Any) -> Tensor:
+        """scatter() that adds src to what is there, as often as index names an element. Derivative: 1 in x, the cotangent"""
+    def scatter_add_(self, dim: _int, index: Tensor, src: Any) -> Tensor:
+        """In-place form of scatter_add."""
+    def index_add(self, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1) -> Tensor:
+        """A copy of x with alpha * source added to its slices along dim that index, a vector, names; as often as it does."""
+    def index_add_(self, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1) -> Tensor:
+        """In-place form of index_add."""
+    def index_copy(self, dim: _int, index: Tensor, source: _int | Sequence[_int]) -> Tensor:
+        """A copy of x with its slices along dim that index, a vector, names replaced by those of source. Shapes as"""
+    def index_copy_(self, dim: _int, index: Tensor, source: _int | Sequence[_int]) -> Tensor:
+        """In-place form of index_copy."""
+    def index_fill(self, dim: _int, index: Tensor, value: _Operand) -> Tensor:
+        """A copy of x with value, a number or a 0-d tensor, in its slices along dim that index, a vector, names."""
+    def index_fill_(self, dim: _int, index: Tensor, value: _Operand) -> Tensor:
+        """In-place form of index_fill."""
+    def put(self, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False) -> Tensor:
+        """A copy of x, seen as a vector, with source written at index (int64, of as many elements); with accumulate, added."""
+    def put_(self, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False) -> Tensor:
+        """In-place form of put."""
+    def select_scatter(self, src: Any, dim: _int, index: Tensor) -> Tensor:
+        """A copy of x with x.select(dim, index) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src the"""
+    def slice_scatter(self, src: Any, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1) -> Tensor:
+        """A copy of x with the slice start:end:step along dim replaced by src. Derivative: in x 0 there, 1 elsewhere; in"""
+    def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """A copy of x with x.diagonal(offset, dim1, dim2) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src"""
+    def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
+        """A copy of x with value where mask, a bool tensor that broadcasts with x, is True."""
+    def masked_fill_(self, mask: Tensor, value: _Operand) -> Tensor:
+        """In-place form of masked_fill; mask must broadcast to x."""
+    def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
+        """A copy of x with the elements of source, in order, where mask is True."""
+    def masked_scatter_(self, mask: Tensor, source: Tensor) -> Tensor:
+        """In-place form of masked_scatter."""
+    def masked_select(self, mask: Tensor) -> Tensor:
+        """The elements of x where mask, a bool tensor that broadcasts with x, is True, as a vector in row-major order."""
+    def split(self, split_size_or_sections: _int | Sequence[_int] | None = None, dim: _int = 0, *, split_size: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
+        """x in parts of a size along a dimension (the last one may be smaller), or of the sizes in a list: a tuple of"""
+    def split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+        """x in parts of these sizes along a dimension: a tuple of views; see split. Derivative: the cotangents, joined."""
+    def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """x in at most so many parts of one size along a dimension (the last one may be smaller): a tuple of views; see"""
+    def unsafe_split(self, split_size: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+        """split() whose parts may be written in place, as they are copies. (torch's share memory that nothing watches.)"""
+    def unsafe_split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+        """split_with_sizes() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
+    def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """chunk() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
+    def tensor_split(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+        """x in so many parts of nearly one size along a dimension, or in the parts between these indices: a tuple of views."""
+    def hsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+        """tensor_split along dimension 1 (0 for a vector), in parts of exactly one size where it is told their number."""
+    def vsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+        """tensor_split along dimension 0, in parts of exactly one size where it is told their number."""
+    def dsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+        """tensor_split along dimension 2, in parts of exactly one size where it is told their number."""
+    def matmul(self, other: _Operand) -> Tensor:
+        """Matrix product x @ y, of vectors (n), matrices (n, m) and batches (..., n, m), whose batch dimensions broadcast."""
+    def __matmul__(self, other: _Operand) -> Tensor: ...
+    def __rmatmul__(self, other: _Operand) -> Tensor: ...
+    def mm(self, mat2: Tensor) -> Tensor:
+        """Product of two matrices. x: (n, k), mat2: (k, m), of one dtype; returns (n, m)."""
+    def mv(self, vec: Tensor) -> Tensor:
+        """Product of a matrix and a vector. x: (n, k), vec: (k), of one dtype; returns (n)."""
+    def dot(self, tensor: Tensor) -> Tensor:
+        """Sum of the products of two vectors' elements. x, tensor: (n), of one dtype; returns a 0-d tensor."""
+    def vdot(self, other: Tensor) -> Tensor:
+        """`dot` of the conjugate of x with other."""
+    def bmm(self, mat2: Tensor) -> Tensor:
+        """Products of two batches of matrices. x: (b, n, k), mat2: (b, k, m), of one dtype; returns (b, n, m)."""
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (mat1 @ mat2). mat1: (n, k), mat2: (k, m); x broadcasts to the result, (n, m). All of one dtype."""
+    def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (batch1 @ batch2). batch1: (b, n, k), batch2: (b, k, m); x broadcasts to the result, (b, n, m)."""
+    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * the sum of the products of two batches of matrices, (b, n, k) and (b, k, m); x broadcasts to (n, m)."""
+    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
+    def outer(self, vec2: Any) -> Tensor:
+        """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
+    def inner(self, other: _Operand) -> Tensor:
+        """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---). A 0-d tensor multiplies."""
+    def trace(self) -> Tensor:
+        """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions."""
+    def kron(self, other: Tensor) -> Tensor:
+        """Kronecker product: x with each element replaced by that element times y. The shapes multiply."""
+    def inverse(self) -> Tensor:
+        """Inverse of a square matrix or of each of a batch: `linalg.inv`."""
+    def det(self) -> Tensor:
+        """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...)."""
+    def slogdet(self) -> return_types.slogdet:
+        """Sign and natural logarithm of the absolute value of the determinant, as a named tuple (sign, logabsdet)."""
+    def logdet(self) -> Tensor:
+        """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex."""
+    def matrix_power(self, n: _int) -> Tensor:
+        """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
+    def new_tensor(self, data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+        """A tensor of data, with its own memory, in this tensor's dtype unless another is asked for."""
+    def new_zeros(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+        """Zeros of a size, in this tensor's dtype unless another is asked for."""
+    def new_ones(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+        """Ones of a size, in this tensor's dtype unless another is asked for."""
+    def new_empty(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+        """A tensor of a size whose values are whatever the memory holds, in this tensor's dtype unless another is asked"""
+    def new_full(self, size: _int | Sequence[_int], fill_value: _Number, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+        """A tensor of a size filled with one value, in this tensor's dtype unless another is asked for."""
+    def new(self, *args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+        """The legacy constructor in this tensor's dtype: new(2, 3) is uninitialised, new([1, 2]) has these values."""
+    def bernoulli(self, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
+        """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError"""
+    def multinomial(self, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
+        """Indices drawn with the probabilities in x, as int64: from a vector num_samples of them, from a matrix as many a"""
+    def uniform_(self, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
+        """Fills the tensor with numbers drawn evenly from [from, to), uniform_(0, 1) by default, and returns it."""
+    def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """Fills the tensor with numbers from a normal distribution, and returns it. Derivative: 0."""
+    def random_(self, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
+        """Fills the tensor with integers, and returns it: from [0, to) with random_(to), [from, to) with random_(from, to),"""
+    def bernoulli_(self, p: _float = 0.5, *, generator: Generator | None = None) -> Tensor:
+        """Fills the tensor with 1 with probability p, a number or a tensor that broadcasts, else 0, and returns it."""
+    def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """Fills the tensor with numbers from the exponential distribution of rate lambd, and returns it. Derivative: 0."""
+    def geometric_(self, p: _float, *, generator: Generator | None = None) -> Tensor:
+        """Fills the tensor with numbers of trials up to the first success, of probability p, and returns it. Derivative:"""
+    def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """Fills the tensor with numbers from a Cauchy distribution, and returns it. Derivative: 0."""
+    def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
+        """Fills the tensor with exponentials of numbers from a normal distribution, and returns it. Derivative: 0."""
+    def subtract(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
+        """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+    def subtract_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
+        """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+    def multiply(self, other: _Operand) -> Tensor:
+        """x * y, with broadcasting. x, y: tensors or numbers of any dtype."""
+    def multiply_(self, other: _Operand) -> Tensor:
+        """x * y, with broadcasting. x, y: tensors or numbers of any dtype."""
+    def divide(self, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None, out: Tensor | None = None) -> Tensor:
+        """input / other, with broadcasting. input, other: tensors or numbers; integers give the default float dtype."""
+    def true_divide(self, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None, out: Tensor | None = None) -> Tensor:
+        """input / other, with broadcasting. input, other: tensors or numbers; integers give the default float dtype."""
+    def divide_(self, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
+        """In-place form of div."""
+    def true_divide_(self, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
+        """In-place form of div."""
+    def arctan2(self, other: _Operand) -> Tensor:
+        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+    def arctan2_(self, other: _Operand) -> Tensor:
+        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+    def negative(self) -> Tensor:
+        """-x. Raises RuntimeError for bool x."""
+    def negative_(self) -> Tensor:
+        """-x. Raises RuntimeError for bool x."""
+    def absolute(self) -> Tensor:
+        """The magnitude of each element; of a complex number a real one."""
+    def absolute_(self) -> Tensor:
+        """The magnitude of each element; of a complex number a real one."""
+    def arcsin(self) -> Tensor:
+        """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+    def arcsin_(self) -> Tensor:
+        """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+    def arccos(self) -> Tensor:
+        """The angle in radians, from 0 to pi, whose cosine is x."""
+    def arccos_(self) -> Tensor:
+        """The angle in radians, from 0 to pi, whose cosine is x."""
+    def arctan(self) -> Tensor:
+        """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+    def arctan_(self) -> Tensor:
+        """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+    def arcsinh(self) -> Tensor:
+        """The number whose hyperbolic sine is x."""
+    def arcsinh_(self) -> Tensor:
+        """The number whose hyperbolic sine is x."""
+    def arccosh(self) -> Tensor:
+        """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+    def arccosh_(self) -> Tensor:
+        """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+    def arctanh(self) -> Tensor:
+        """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+    def arctanh_(self) -> Tensor:
+        """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+    def fix(self) -> Tensor:
+        """x without its fraction, in x's dtype."""
+    def fix_(self) -> Tensor:
+        """x without its fraction, in x's dtype."""
+    def clip(self, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None) -> Tensor:
+        """input, not below min and not above max (max, where min is above it)."""
+    def clip_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+        """In-place form of clamp."""
+    def not_equal(self, other: _Operand) -> Tensor:
+        """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
+    def not_equal_(self, other: _Operand) -> Tensor:
+        """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
+    def less(self, other: _Operand) -> Tensor:
+        """Whether x is less than y, element by element, with broadcasting: a bool tensor."""
+    def less_(self, other: _Operand) -> Tensor:
+        """Whether x is less than y, element by element, with broadcasting: a bool tensor."""
+    def less_equal(self, other: _Operand) -> Tensor:
+        """Whether x is less than or equal to y, element by element, with broadcasting: a bool tensor."""
+    def less_equal_(self, other: _Operand) -> Tensor:
+        """Whether x is less than or equal to y, element by element, with broadcasting: a bool tensor."""
+    def greater(self, other: _Operand) -> Tensor:
+        """Whether x is greater than y, element by element, with broadcasting: a bool tensor."""
+    def greater_(self, other: _Operand) -> Tensor:
+        """Whether x is greater than y, element by element, with broadcasting: a bool tensor."""
+    def greater_equal(self, other: _Operand) -> Tensor:
+        """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
+    def greater_equal_(self, other: _Operand) -> Tensor:
+        """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
+    def moveaxis(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
+        """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or"""
+    def ger(self, vec2: Any) -> Tensor:
+        """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
+    @property
+    def shape(self) -> Size:
+        """The size of each dimension."""
+    def size(self, dim: _int | None=None) -> Any:
+        """The shape, or the size of one dimension. Raises IndexError for a dimension out of range."""
+    @property
+    def ndim(self) -> _int:
+        """The number of dimensions."""
+    def dim(self) -> _int:
+        """The number of dimensions."""
+    ndimension = dim
+    def numel(self) -> _int:
+        """The number of elements."""
+    nelement = numel
+    @property
+    def dtype(self) -> _dtype:
+        """The element type."""
+    @property
+    def device(self) -> _device:
+        """Where the memory is."""
+    is_cuda: _bool
+    is_sparse: _bool
+    is_quantized: _bool
+    is_meta: _bool
+    @property
+    def itemsize(self) -> _int:
+        """Bytes an element."""
+    def element_size(self) -> _int:
+        """Bytes an element."""
+    @property
+    def nbytes(self) -> _int:
+        """Bytes of all elements."""
+    def stride(self, dim: _int | None=None) -> Any:
+        """Steps in memory, in elements, to the next element along each dimension, or along one."""
+    def is_contiguous(self) -> _bool:
+        """Whether the elements lie in memory in row-major order, without gaps."""
+    def data_ptr(self) -> _int:
+        """The address of the first element."""
+    def storage_offset(self) -> _int:
+        """Elements between the start of the memory that this tensor looks into and its first element."""
+    def is_floating_point(self) -> _bool:
+        """Whether the dtype is a floating one."""
+    def is_complex(self) -> _bool:
+        """Whether the dtype is a complex one."""
+    def is_signed(self) -> _bool:
+        """Whether the dtype has negative numbers."""
+    @property
+    def T(self) -> Any:
+        """The tensor with its dimensions in reverse order."""
+    @property
+    def real(self) -> Any:
+        """The real parts, in this tensor's own memory; of a real tensor the tensor itself."""
+    @real.setter
+    def real(self, value: Any) -> None: ...
+    @property
+    def imag(self) -> Any:
+        """The imaginary parts, in this tensor's own memory. Raises RuntimeError for a real tensor."""
+    @imag.setter
+    def imag(self, value: Any) -> None: ...
+    @property
+    def mT(self) -> Any:
+        """The tensor with its last two dimensions exchanged."""
+    @property
+    def H(self) -> Any:
+        """The conjugate transpose of a matrix."""
+    @property
+    def mH(self) -> Any:
+        """The conjugate transpose of a matrix or a batch of matrices."""
+    @property
+    def grad(self) -> Tensor | None:
+        """What backward passes have accumulated for this leaf; None before the first. Assign None to reset it."""
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None: ...
+    @grad.deleter
+    def grad(self) -> None: ...
+    def backward(self, gradient: Any=None, retain_graph: _bool | None=None, create_graph: _bool=False, inputs: Any=None) -> None:
+        """Adds the gradients of this tensor with respect to the leaves of its graph into their .grad."""
+    @property
+    def data(self) -> Tensor:
+        """The same memory with no history, and with a version counter of its own: writes through it go unnoticed."""
+    @data.setter
+    def data(self, value: Tensor) -> None: ...
+    def detach(self) -> Tensor:
+        """The same memory with no history. Writes through either are seen by both, and by the version check."""
+    def detach_(self) -> Tensor:
+        """Cuts this tensor from its history: it becomes a leaf that requires no gradient."""
+    def item(self) -> Any:
+        """The only element as a Python number. Raises RuntimeError for any other number of elements."""
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+    def numpy(self, *, force: _bool=False) -> np.ndarray:
+        """The tensor's memory as a NumPy array, without a copy. Raises RuntimeError if the tensor requires grad."""
+    def __array__(self, dtype: Any=None, copy: _bool | None=None) -> np.ndarray: ...
+    def __dlpack__(self, **kwargs: Any) -> Any: ...
+    def __dlpack_device__(self) -> tuple[_int, _int]: ...
+    def __buffer__(self, flags: _int) -> memoryview: ...
+    def __bool__(self) -> _bool: ...
+    def __int__(self) -> _int: ...
+    def __float__(self) -> _float: ...
+    def __complex__(self) -> _complex: ...
+    def __index__(self) -> _int: ...
+    def __len__(self) -> _int: ...
+    def __iter__(self) -> Iterator[Tensor]: ...
+    def __contains__(self, element: Any) -> _bool: ...
+    def __reversed__(self) -> Tensor: ...
+    def __repr__(self) -> str: ...
+    __str__ = __repr__
+    def __format__(self, spec: str) -> str: ...
+    def __deepcopy__(self, memo: dict) -> Any: ...
+    def __reduce_ex__(self, protocol: Any) -> tuple: ...
+    def to(self, *args: Any, dtype: Any=None, device: Any=None, copy: _bool=False, **_: Any) -> Tensor:
+        """The tensor with another dtype or on another device: itself where nothing changes and copy is False."""
+    def type(self, dtype: Any=None, non_blocking: _bool=False, **_: Any) -> Any:
+        """The legacy name of the tensor's type, "torch.FloatTensor"; with a dtype or such a name, the tensor cast to it."""
+    def type_as(self, other: Tensor) -> Tensor:
+        """The tensor with other's dtype."""
+    def cpu(self, *_: Any, **__: Any) -> Tensor:
+        """The tensor in main memory: itself."""
+    def cuda(self, *_: Any, **__: Any) -> Tensor:
+        """Raises RuntimeError: there is no GPU backend in this version."""
+    def double(self) -> Tensor:
+        """The tensor in float64."""
+    def float(self) -> Tensor:
+        """The tensor in float32."""
+    def half(self) -> Tensor:
+        """The tensor in float16."""
+    def bfloat16(self) -> Tensor:
+        """The tensor in bfloat16."""
+    def long(self) -> Tensor:
+        """The tensor in int64."""
+    def int(self) -> Tensor:
+        """The tensor in int32."""
+    def short(self) -> Tensor:
+        """The tensor in int16."""
+    def char(self) -> Tensor:
+        """The tensor in int8."""
+    def byte(self) -> Tensor:
+        """The tensor in uint8."""
+    def bool(self) -> Tensor:
+        """The tensor in bool."""
+    def cfloat(self) -> Tensor:
+        """The tensor in complex64."""
+    def cdouble(self) -> Tensor:
+        """The tensor in complex128."""

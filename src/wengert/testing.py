@@ -1,0 +1,144 @@
+"""Tools for tests: assert_close compares tensors with tolerances that fit their dtype, make_tensor makes random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes
+from wengert.core.tensor import TensorBase, is_differentiable, wrap
+from wengert.generator import default_generator
+
+__all__ = ["assert_close", "make_tensor"]
+
+# rtol, atol by the real dtype of the comparison: torch's table.
+_TOLERANCES = {
+    "float16": (1e-3, 1e-5),
+    "bfloat16": (1.6e-2, 1e-5),
+    "float32": (1.3e-6, 1e-5),
+    "float64": (1e-7, 1e-7),
+}
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_dtype: bool = True,
+    msg: str | None = None,
+) -> None:
+    """Raises AssertionError unless |actual - expected| <= atol + rtol * |expected| everywhere.
+
+    actual, expected: tensors, arrays or numbers of one shape; or sequences or mappings of these, compared item by item.
+    rtol, atol: both or neither; by default they fit the dtype (1.3e-6 and 1e-5 for float32, 1e-7 for float64, 0 for
+    integers). equal_nan: whether NaN equals NaN. check_dtype: whether the dtypes must be one.
+
+    >>> import wengert
+    >>> wengert.testing.assert_close(wengert.tensor([1.0, 2.0]), wengert.tensor([1.0, 2.0 + 1e-6]))
+    """
+    if (rtol is None) != (atol is None):
+        raise ValueError("rtol and atol must both be specified or both be unspecified")
+    problem = _difference(actual, expected, (rtol, atol), equal_nan, check_dtype, "")
+    if problem is not None:
+        raise AssertionError(msg if msg is not None else problem)
+
+
+def _difference(
+    actual: Any, expected: Any, tolerance: tuple[Any, Any], equal_nan: bool, check_dtype: bool, where: str
+) -> str | None:
+    """What makes the two different, in words; None if they are close."""
+    if isinstance(expected, Mapping):
+        if not isinstance(actual, Mapping) or actual.keys() != expected.keys():
+            return f"The keys of the mappings do not match{where}."
+        pairs = [(actual[k], expected[k], f"[{k!r}]") for k in expected]
+    elif isinstance(expected, Sequence) and not isinstance(expected, str):
+        if not isinstance(actual, Sequence) or len(actual) != len(expected):
+            return f"The lengths of the sequences do not match{where}."
+        pairs = [(a, e, f"[{i}]") for i, (a, e) in enumerate(zip(actual, expected, strict=True))]
+    else:
+        return _array_difference(_array(actual), _array(expected), tolerance, equal_nan, check_dtype, where)
+    for a, e, item in pairs:
+        problem = _difference(a, e, tolerance, equal_nan, check_dtype, f"{where} at item {item}")
+        if problem is not None:
+            return problem
+    return None
+
+
+def _array(x: Any) -> np.ndarray:
+    return x._array if isinstance(x, TensorBase) else np.asarray(x)
+
+
+def _array_difference(
+    actual: np.ndarray, expected: np.ndarray, tolerance: tuple[Any, Any], equal_nan: bool, check_dtype: bool, where: str
+) -> str | None:
+    if actual.shape != expected.shape:
+        return (
+            f"The values for attribute 'shape' do not match{where}: torch.Size({list(actual.shape)}) != "
+            f"torch.Size({list(expected.shape)})."
+        )
+    types = dtypes.from_numpy_dtype(actual.dtype), dtypes.from_numpy_dtype(expected.dtype)
+    if check_dtype and types[0] != types[1]:
+        return f"The values for attribute 'dtype' do not match{where}: {types[0]} != {types[1]}."
+    rtol, atol = tolerance
+    if rtol is None:
+        found = [_TOLERANCES.get(t.to_real().name if t.is_complex else t.name, (0.0, 0.0)) for t in types]
+        rtol, atol = max(f[0] for f in found), max(f[1] for f in found)
+    wide = np.complex128 if any(t.is_complex for t in types) else np.float64
+    a, e = actual.astype(wide), expected.astype(wide)
+    with np.errstate(all="ignore"):
+        error = np.abs(a - e)
+        close = (error <= atol + rtol * np.abs(e)) | (a == e)
+    if equal_nan:
+        close |= np.isnan(a) & np.isnan(e)
+    if close.all():
+        return None
+    wrong = np.argwhere(~close)
+    worst = tuple(int(i) for i in wrong[0])
+    return (
+        f"Tensor-likes are not close{where}!\n\nMismatched elements: {len(wrong)} / {close.size} "
+        f"({100 * len(wrong) / close.size:.1f}%)\nFirst at index {worst}: {actual[worst]} instead of {expected[worst]}, "
+        f"greatest absolute difference {np.nanmax(np.where(close, 0, error))} (up to {atol} allowed, and {rtol} of the value)"
+    )
+
+
+def make_tensor(
+    *shape: Any,
+    dtype: Any,
+    device: Any = "cpu",
+    low: float | None = None,
+    high: float | None = None,
+    requires_grad: bool = False,
+    noncontiguous: bool = False,
+    exclude_zero: bool = False,
+) -> Any:
+    """A tensor of uniformly random values in [low, high): by default [-9, 9), [0, 9) for unsigned, [0, 2) for bool.
+
+    noncontiguous: every second element of a longer tensor. exclude_zero: zeros become the smallest positive number.
+    """
+    sizes = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    kind = dtypes.as_dtype(dtype)
+    numpy_dtype = kind.dtype
+    rng = default_generator.numpy
+    low = (0 if numpy_dtype.kind in "bu" else -9) if low is None else low
+    high = (2 if numpy_dtype.kind == "b" else 9) if high is None else high
+    drawn = (*sizes[:-1], sizes[-1] * 2) if noncontiguous and sizes else sizes
+    if numpy_dtype.kind in "biu":
+        values = rng.integers(int(low), int(high), drawn).astype(numpy_dtype)
+    else:
+        values = rng.uniform(low, high, drawn)
+        if kind.is_complex:
+            values = values + 1j * rng.uniform(low, high, drawn)
+        values = np.asarray(values).astype(numpy_dtype)
+    if exclude_zero:
+        values[values == 0] = 1 if numpy_dtype.kind in "biu" else dtypes.finfo(kind.to_real()).tiny
+    if noncontiguous and sizes:
+        values = values[..., ::2]
+    tensor = wrap(np.asarray(values))
+    if requires_grad and is_differentiable(tensor._array):
+        tensor.requires_grad = True
+    return tensor
