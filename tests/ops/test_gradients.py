@@ -1,0 +1,180 @@
+"""Derivatives: every rule against finite differences, to second order, and its two faces against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert
+from op_samples.cases import CASES, LAYOUTS, Case, cases_where, grad_inputs, operation_nodes, tensors_in
+from wengert.autograd import grad, gradcheck, gradgradcheck
+from wengert.core.tensor import wrap
+from wengert.ops.registry import OPS, Operation
+
+# Operations that are reached only through a write in place, which no sample does.
+RULES_TESTED_BY_HAND = {"_overwrite": "test_random_fills_pass_no_gradient_on"}
+
+
+def differentiable(case: Case) -> bool:
+    """Whether the case has an input to differentiate with respect to. (Whether the operation is, its result says.)"""
+    return case.op.kind not in ("nondifferentiable", "creation") and any(d.grad for d in case.data())
+
+
+def differentiable_outputs(case: Case, inputs: list[Any]) -> list[Any]:
+    return [out for out in tensors_in(case.call(inputs)) if out.requires_grad]
+
+
+def in_place_of(case: Case, inputs: list[Any]) -> tuple[Callable[..., tuple[Any, ...]], list[Any]]:
+    """(function, tensors): the case as a function of the inputs that require grad, to its differentiable outputs."""
+    chosen = grad_inputs(inputs)
+
+    def put(x: Any, replacements: Any) -> Any:
+        if isinstance(x, list):
+            return [put(y, replacements) for y in x]
+        return next(replacements) if any(x is y for y in chosen) else x
+
+    def function(*tensors: Any) -> tuple[Any, ...]:
+        replacements = iter(tensors)
+        return tuple(differentiable_outputs(case, [put(x, replacements) for x in inputs]))
+
+    return function, chosen
+
+
+def check(case: Case, dtype: Any, second: bool) -> None:
+    # gradcheck writes to its inputs, to perturb them.
+    function, inputs = in_place_of(case, case.wrapped(case.values(dtype, writable=True), requires_grad=True))
+    if not function(*inputs):
+        has_rules = isinstance(case.op, Operation) and bool(case.op.rules)
+        assert not has_rules or not tensors_in(case.call(case.tensors(dtype))), "no grad in spite of rules"
+        pytest.skip("not differentiable")
+    if second:
+        gradgradcheck(function, inputs, fast_mode=is_large(inputs), check_undefined_grad=False)
+    else:
+        gradcheck(function, inputs, fast_mode=is_large(inputs))
+
+
+def is_large(inputs: list[Any]) -> bool:
+    """Whether to check one random projection of the derivatives in place of all their elements, whose number costs."""
+    return sum(x.numel() for x in inputs) > 40
+
+
+@pytest.mark.parametrize("case", cases_where(differentiable))
+def test_gradcheck(case):
+    check(case, np.float64, second=False)
+
+
+@pytest.mark.parametrize("case", cases_where(differentiable))
+def test_gradgradcheck(case):
+    check(case, np.float64, second=True)
+
+
+@pytest.mark.parametrize("case", cases_where(lambda case: differentiable(case) and case.takes_complex))
+def test_gradcheck_complex(case):
+    check(case, np.complex128, second=False)
+
+
+@pytest.mark.parametrize("case", cases_where(lambda case: differentiable(case) and case.takes_complex))
+def test_gradgradcheck_complex(case):
+    check(case, np.complex128, second=True)
+
+
+# -- the two faces, layouts ----------------------------------------------------------------------------------
+
+
+def cotangents_for(outputs: list[Any], seed: int = 5) -> list[Any]:
+    rng = np.random.default_rng(seed)
+
+    def values(array: np.ndarray) -> np.ndarray:
+        found = rng.uniform(-1, 1, array.shape)
+        if array.dtype.kind == "c":
+            found = found + 1j * rng.uniform(-1, 1, array.shape)
+        return np.asarray(found, array.dtype)
+
+    return [wrap(values(out._array)) for out in outputs]
+
+
+def gradients(case: Case, inputs: list[Any], create_graph: bool) -> list[Any]:
+    """The cotangents of the inputs that require grad, for random ones of the outputs; [] where there is none."""
+    outputs = differentiable_outputs(case, inputs)
+    if not outputs:
+        return []
+    chosen = grad_inputs(inputs)
+    return list(grad(outputs, chosen, cotangents_for(outputs), create_graph=create_graph, allow_unused=True))
+
+
+def assert_equal_gradients(first: list[Any], second: list[Any]) -> None:
+    for a, b in zip(first, second, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            assert a._array.dtype == b._array.dtype and a._array.shape == b._array.shape
+            np.testing.assert_allclose(a._array, b._array, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("case", cases_where(differentiable))
+def test_both_faces_give_the_same_cotangents(case):
+    for dtype in (np.float64, np.complex128) if case.takes_complex else (np.float64,):
+        inputs = case.tensors(dtype)
+        on_arrays, on_tensors = gradients(case, inputs, False), gradients(case, inputs, True)
+        assert_equal_gradients(on_arrays, on_tensors)
+        for g, x in zip(on_arrays, grad_inputs(inputs) if on_arrays else [], strict=True):
+            assert g is None or (g.dtype, g.shape) == (x.dtype, x.shape)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("case", cases_where(lambda case: differentiable(case) and any(d.shape for d in case.data())))
+def test_layout_makes_no_difference(case, layout):
+    if layout == "expanded" and case.has_distinct:
+        pytest.skip("an expanded input has equal elements")
+    if case.is_about_memory:
+        pytest.skip("a function of the memory's layout")
+    inputs = case.tensors(np.float64, layout)
+    same = case.wrapped(deepcopy(case.values(np.float64, layout)), requires_grad=True)
+    for create_graph in (False, True):
+        assert_equal_gradients(gradients(case, inputs, create_graph), gradients(case, same, create_graph))
+
+
+@pytest.mark.parametrize("case", cases_where(differentiable))
+def test_float32_gradients_are_those_of_float64(case):
+    narrow, wide = case.tensors(np.float32), case.tensors(np.float64)
+    for a, b in zip(gradients(case, narrow, False), gradients(case, wide, False), strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            assert a._array.dtype == np.float32
+            np.testing.assert_allclose(a._array, b._array, rtol=2e-3, atol=2e-4)
+
+
+# -- coverage ------------------------------------------------------------------------------------------------
+
+
+def rules_in_graph(tensors: list[Any]) -> set[tuple[str, tuple[int, ...]]]:
+    """(operation, positions of the inputs) of every rule that a backward pass from these tensors would run."""
+    return {(node._op.name, call.rule.targets) for node in operation_nodes(tensors) for call in node._plan.calls}
+
+
+def test_every_rule_is_run_by_some_sample():
+    """First derivatives run the rules of the outputs' graph, second ones those of the gradients' graph."""
+    run: set[tuple[str, tuple[int, ...]]] = set()
+    for case in CASES:
+        if not differentiable(case):
+            continue
+        for layout in ("contiguous",) if case.is_about_memory else ("contiguous", "transposed"):
+            inputs = case.tensors(np.float64, layout)
+            run |= rules_in_graph(differentiable_outputs(case, inputs))
+            run |= rules_in_graph(gradients(case, inputs, True))
+    rules = {(name, rule.targets) for name, op in OPS.items() if isinstance(op, Operation) for rule in op.rules}
+    missing = sorted(f"{n}.vjp({', '.join(OPS[n].input_names[i] for i in targets)})" for n, targets in rules - run)
+    missing = [m for m in missing if m.split(".")[0] not in RULES_TESTED_BY_HAND]
+    assert not missing, f"no sample in tests/op_samples runs the rules {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("fill", ["uniform_", "normal_", "exponential_"])
+def test_random_fills_pass_no_gradient_on(fill):
+    x = wengert.ones(3, requires_grad=True)
+    y = x * 2
+    getattr(y, fill)()
+    (g,) = grad((y * 3).sum(), [x])
+    assert g.tolist() == [0.0, 0.0, 0.0]
