@@ -1,0 +1,65 @@
+"""Timing programs beside each other, in turns, so that what disturbs one disturbs the other too.
+
+A round runs every program for some milliseconds, one after the other. A program's time is its best round, as noise only
+ever adds. The ratio of two programs is that of their bests; its spread is where the middle half of the ratios within
+single rounds lies.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable
+from statistics import quantiles
+
+ROUND_SECONDS = 0.03  # of one program in one round; a call that takes longer is a round of its own
+PAUSE_SECONDS = 0.01  # before each: worker threads of the library that ran last spin for a while before they sleep
+
+
+def time_rounds(programs: dict[str, Callable[[], object]], rounds: int, collect: bool) -> dict[str, list[float]]:
+    """Seconds a call of each program, one entry a round. collect: with Python's garbage collector on, as users have it.
+
+    What lives already is frozen: a collection would walk both libraries' modules, whichever of them is being timed.
+    """
+    numbers = {name: _calls_a_round(program) for name, program in programs.items()}
+    times: dict[str, list[float]] = {name: [] for name in programs}
+    gc.collect()
+    gc.freeze()
+    for _ in range(rounds):
+        for name, program in programs.items():
+            gc.collect()
+            time.sleep(PAUSE_SECONDS)
+            program()  # wakes its threads and fills the caches again
+            if not collect:
+                gc.disable()
+            times[name].append(_time(program, numbers[name]))
+            gc.enable()
+    gc.unfreeze()
+    return times
+
+
+def _calls_a_round(program: Callable[[], object]) -> int:
+    program()
+    return max(1, round(ROUND_SECONDS / _time(program, 2)))
+
+
+def _time(program: Callable[[], object], number: int) -> float:
+    """Seconds a call."""
+    started = time.perf_counter()
+    for _ in range(number):
+        program()
+    return (time.perf_counter() - started) / number
+
+
+def compare(slower: list[float], faster: list[float]) -> tuple[float, float, float]:
+    """How many times as long the first takes: the ratio of the bests, and the quartiles of the rounds' ratios."""
+    ratios = [a / b for a, b in zip(slower, faster, strict=True)]
+    low, _, high = quantiles(ratios, n=4) if len(ratios) > 1 else (ratios[0],) * 3
+    return min(slower) / min(faster), low, high
+
+
+def format_seconds(seconds: float) -> str:
+    """Three digits and a unit."""
+    if seconds >= 1:
+        return f"{seconds:.3g} s "
+    return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.3g} us"

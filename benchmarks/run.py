@@ -1,0 +1,192 @@
+"""The benchmarks: wengert beside torch, in one process, on the same threads. `make bench` runs them.
+
+    python benchmarks/run.py                        # all of them: about two minutes
+    python benchmarks/run.py --only chain reads     # some of them
+    python benchmarks/run.py --json results.json    # the numbers for a program to read
+
+The column torch/wengert says how many times as fast as torch's eager mode wengert is (above 1: faster), and in brackets
+how that spreads over the rounds; measure.py says how it is taken. Without torch, wengert's times stand alone.
+
+Times are right only on an idle machine: end other programs, plug a laptop in, and run it twice. Where every core is
+busy, worker threads wait for each other, and ratios mean nothing; the run says so when the machine looks busy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from fresh import IMPORT_LIMIT, NODES, measure_graph, measure_import, run_python
+from measure import compare, format_seconds, time_rounds
+from programs import CASES, Case
+
+import wengert
+from wengert import __config__
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+CORE = __config__.info()["core"]
+SIDE_BY_SIDE = [case.name for case in CASES]
+NAMES = [*SIDE_BY_SIDE, "pure", "graph", "import"]
+PURE_CASES = ["chain", "chain-constants", "chain-numbers"]
+WIDTHS = (68, 10, 10, 20, 12)
+
+
+def main() -> None:
+    options = parse()
+    with ExitStack() as stack:
+        threads = set_threads(options.threads, stack)
+        facts = describe(threads)
+        print_facts(facts)
+        results = [run_case(case, options) for case in CASES if case.name in options.only]
+    if "pure" in options.only and CORE == "compiled":
+        results += run_pure(options)
+    if "import" in options.only:
+        results.append(run_import())
+    if "graph" in options.only:
+        results += [run_graph(options.nodes, pure) for pure in ((False, True) if CORE == "compiled" else (True,))]
+    if options.json:
+        options.json.write(json.dumps({"machine": facts, "results": results}, indent=1) + "\n")
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Benchmarks of wengert, beside torch where that is installed.")
+    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument("--json", type=argparse.FileType("w"), metavar="FILE", help="also write the numbers there")
+    parser.add_argument("--threads", type=int, default=usable_cores(), metavar="N", help="for both (default: all)")
+    parser.add_argument("--rounds", type=int, metavar="N", help="of each case, where its own number is not right")
+    parser.add_argument("--nodes", type=int, default=NODES, metavar="N", help=f"in the graph (default: {NODES:,})")
+    options = parser.parse_args()
+    for name in ("threads", "rounds", "nodes"):
+        if getattr(options, name) is not None and getattr(options, name) < 1:
+            parser.error(f"--{name} must be at least 1")
+    return options
+
+
+# -- The machine -------------------------------------------------------------------------------------------------------
+
+
+def usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def set_threads(n: int, stack: ExitStack) -> int | None:
+    """Gives torch and NumPy's BLAS n threads. Returns what BLAS has; None where threadpoolctl is missing to set it."""
+    if torch is not None:
+        torch.set_num_threads(n)
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return None
+    stack.enter_context(threadpool_limits(n, user_api="blas"))
+    return n
+
+
+def describe(blas_threads: int | None) -> dict[str, Any]:
+    info = __config__.info()
+    return {
+        "wengert": __config__.summary(),
+        "torch": None if torch is None else torch.__version__,
+        "numpy": np.__version__,
+        "python": info["python"],
+        "cpu": info["cpu"]["model"],
+        "threads": {"torch": None if torch is None else torch.get_num_threads(), "blas": blas_threads},
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+    }
+
+
+def print_facts(facts: dict[str, Any]) -> None:
+    print(facts["wengert"])
+    print(f"beside {'nothing: torch is not installed' if torch is None else 'torch ' + torch.__version__}, ", end="")
+    print(f"NumPy {np.__version__}, {facts['python']}")
+    blas = facts["threads"]["blas"] or "its own choice of"
+    print(f"{facts['cpu']}; threads: torch {facts['threads']['torch'] or '-'}, BLAS {blas}")
+    if facts["load"] is not None and facts["load"] > 0.5:
+        print(f"WARNING: the machine is busy (load {facts['load']:.1f}): these times are not to be relied upon")
+    print()
+    print_row("forward + backward, best round", "wengert", "torch", "torch/wengert", "target")
+
+
+def print_row(title: str, *cells: str) -> None:
+    print(title.ljust(WIDTHS[0]) + "".join([c.rjust(w) for c, w in zip(cells, WIDTHS[1:])]), flush=True)
+
+
+# -- Side by side ------------------------------------------------------------------------------------------------------
+
+
+def run_case(case: Case, options: argparse.Namespace) -> dict[str, Any]:
+    """Times one case on both libraries, once they have been seen to compute the same; prints its row."""
+    libraries: dict[str, ModuleType] = {"wengert": wengert} | ({} if torch is None else {"torch": torch})
+    programs = {name: case.prepare(library) for name, library in libraries.items()}
+    values = [program() for program in programs.values()]
+    for value in values:
+        np.testing.assert_allclose(value, values[0], rtol=1e-3, atol=1e-5, err_msg=f"{case.name}: results differ")
+    times = time_rounds(programs, options.rounds or case.rounds, case.collect)
+    target = case.target if CORE == "compiled" else case.pure_target
+    result: dict[str, Any] = {"name": case.name, "title": case.title, "core": CORE, "target": target}
+    result |= {name: min(seconds) for name, seconds in times.items()}
+    if torch is not None:
+        ratio, low, high = compare(times["torch"], times["wengert"])
+        result |= {"ratio": ratio, "low": low, "high": high}
+    print_result(result)
+    return result
+
+
+def print_result(result: dict[str, Any]) -> None:
+    core = "" if result["core"] == CORE else f" [{result['core']}]"
+    cells = [format_seconds(result["wengert"]), format_seconds(result["torch"]) if "torch" in result else "-"]
+    cells.append(f"{result['ratio']:.2f} ({result['low']:.2f}-{result['high']:.2f})" if "ratio" in result else "-")
+    if result["target"] is not None:
+        missed = "ratio" in result and result["ratio"] < result["target"]
+        cells.append(f"{'MISSED ' if missed else ''}{result['target']:.1f}")
+    print_row(result["title"] + core, *cells)
+
+
+def run_pure(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """The chains on the uncompiled core, beside torch again, in a process of their own."""
+    more = ["--rounds", str(options.rounds)] if options.rounds else []
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "pure.json"
+        command = [__file__, "--only", *PURE_CASES, "--threads", str(options.threads), *more, "--json", str(file)]
+        run_python(*command, pure=True)
+        results = json.loads(file.read_text())["results"]
+    for result in results:
+        print_result(result)
+    return results
+
+
+# -- In fresh processes ------------------------------------------------------------------------------------------------
+
+
+def run_import() -> dict[str, Any]:
+    times = measure_import()
+    verdict = "" if times["above"] <= IMPORT_LIMIT else ": MISSED"
+    print(f"\nimport numpy {1e3 * times['numpy']:.0f} ms, import wengert {1e3 * times['above']:.0f} ms more", end=" ")
+    print(f"(median; target: at most {1e3 * IMPORT_LIMIT:.0f} ms{verdict})", flush=True)
+    return {"name": "import", "core": CORE, "target": IMPORT_LIMIT, **times}
+
+
+def run_graph(nodes: int, pure: bool) -> dict[str, Any]:
+    core = "python" if pure else "compiled"
+    result = measure_graph(nodes, pure)
+    print(f"\ngraph of {nodes:,} nodes, core {core}:", end=" ")
+    print(*[f"{name} {format_seconds(result[name])}" for name in ("build", "backward", "release")], sep=", ")
+    if result["rss_before"] is not None:
+        stages = {"before": "before", "with the graph": "with_graph", "after": "after_first", "after a second": "after"}
+        print("    MiB of memory", ", ".join([f"{label} {result['rss_' + key]:.0f}" for label, key in stages.items()]))
+    return {"name": "graph", "core": core, **result}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""What `import wengert` costs, and what it does not load."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from statistics import median
+
+import pytest
+
+LIMIT_MS = 40
+RUNS = 7
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = os.environ | environment
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True, env=env)
+
+
+def import_times(statement: str, cache: str) -> dict[str, float]:
+    """Module -> milliseconds that its import took, those of the modules it imports included. cache: folder for bytecode."""
+    environment = {"PYTHONPYCACHEPREFIX": cache, "PYTHONDONTWRITEBYTECODE": ""}
+    lines = run("-X", "importtime", "-c", statement, **environment).stderr.splitlines()
+    rows = [line.removeprefix("import time:").split("|") for line in lines if line.count("|") == 2]
+    return {name.strip(): int(total) / 1000 for _, total, name in rows if total.strip().isdigit()}
+
+
+@pytest.mark.serial
+def test_import_costs_little_more_than_numpy(tmp_path):
+    """NumPy's own import comes first, so what wengert shows is the cost above it. The first run fills the bytecode cache."""
+    import_times("import numpy, wengert", str(tmp_path))
+    costs = [import_times("import numpy, wengert", str(tmp_path))["wengert"] for _ in range(RUNS)]
+    assert median(costs) <= LIMIT_MS, f"import wengert takes {sorted(costs)} ms above NumPy"
+
+
+@pytest.mark.parametrize("name", ["scipy", "opt_einsum", "ml_dtypes", "inspect", "dataclasses", "concurrent.futures", "asyncio",
+                                  "numpy.random", "wengert.ops.stub",
+                                  "torch", "cupy"])  # fmt: skip
+def test_is_not_loaded_until_it_is_used(name):
+    """Beyond what `import numpy` loads by itself."""
+    code = f"import sys, numpy; had = {name!r} in sys.modules; import wengert; print({name!r} in sys.modules and not had)"
+    assert run("-c", code).stdout.strip() == "False"
+
+
+def test_importing_and_adding_loads_nothing_more():
+    code = (
+        "import sys, wengert; before = set(sys.modules); x = wengert.ones(2, requires_grad=True); (x * x).sum().backward();"
+        "print(sorted(set(sys.modules) - before))"
+    )
+    assert run("-c", code).stdout.strip() == "[]"

@@ -1,0 +1,136 @@
+"""The layers of the package: a lower module never imports a higher one. Read from the sources; nothing is imported.
+
+`make check` holds the same with import-linter, which also follows chains; this runs wherever the tests do.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).parents[2] / "src" / "wengert"
+
+# From the bottom up. Modules of one layer may import each other, those of errors and sizes nothing of the package.
+LAYERS = [
+    {"_pure", "_shim", "errors", "return_types", "sizes"},
+    {"backends", "devices", "dtypes", "kernels"},
+    {"core", "printing"},
+    {"generator"},
+    {"ops"},
+    {"tensor"},
+    {"autograd", "fft", "func", "linalg", "nn", "special", "utils"},
+    {"compat", "testing"},
+    {"__config__", "__init__", "__main__", "_build_facts"},
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+# Imports upwards, inside a function, and why.
+LAZY = {
+    ("tensor", "autograd"): "Tensor.backward is autograd.backward as a method",
+    ("autograd", "__init__"): "the deprecated module-as-function autograd.variable() makes a tensor",
+}
+
+
+def module_of(path: Path) -> str:
+    """ops/reduce.py -> ops.reduce."""
+    parts = path.relative_to(SOURCES).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
+def imports_of(path: Path) -> Iterator[tuple[str, bool]]:
+    """(module of the package that is imported, whether inside a function)."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    inside = {id(n) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef | ast.AsyncFunctionDef) for n in ast.walk(f)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [a.name for a in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            home = node.module or ""
+            if node.level:
+                above = ["wengert", *path.relative_to(SOURCES).parts[: -node.level]]
+                home = ".".join([*above, *([node.module] if node.module else [])])
+            # `from wengert import errors` imports a module, `from wengert import Tensor` the package.
+            names = [f"{home}.{a.name}" if is_module(f"{home}.{a.name}") else home for a in node.names]
+        else:
+            continue
+        for name in names:
+            if name.split(".")[0] == "wengert":
+                yield name.removeprefix("wengert").removeprefix(".") or "__init__", id(node) in inside
+
+
+def is_module(name: str) -> bool:
+    path = SOURCES.joinpath(*name.split(".")[1:])
+    return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
+
+
+FILES = [pytest.param(path, id=module_of(path)) for path in sorted(SOURCES.rglob("*.py"))]
+
+
+def test_there_are_sources():
+    assert len(FILES) > 30
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_imports_nothing_above_itself(path):
+    own = module_of(path).split(".")[0]
+    assert own in LEVEL, f"{own} has no place in LAYERS yet"
+    for imported, lazily in imports_of(path):
+        other = imported.split(".")[0]
+        allowed = lazily and (own, other) in LAZY
+        assert allowed or LEVEL[other] <= LEVEL[own], f"{own} (layer {LEVEL[own]}) imports {imported} (layer {LEVEL[other]})"
+
+
+def test_errors_and_sizes_import_nothing_of_the_package():
+    for name in ("errors", "sizes", "return_types"):
+        root = SOURCES / name
+        for path in [root.with_suffix(".py")] if root.with_suffix(".py").exists() else root.rglob("*.py"):
+            found = {imported.split(".")[0] for imported, _ in imports_of(path)} - {name}
+            assert not found, f"{path.name} imports {found}"
+
+
+def families() -> list[str]:
+    """The modules that ops/__init__.py imports."""
+    for node in ast.parse((SOURCES / "ops" / "__init__.py").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "_FAMILIES":
+            return list(ast.literal_eval(node.value))
+    raise LookupError("ops/__init__.py names its families in _FAMILIES")
+
+
+def test_operation_families_are_independent_of_each_other():
+    names = families()
+    for name in names:
+        others = {f"ops.{other}" for other in names} - {f"ops.{name}"}
+        found = {imported for imported, _ in imports_of(SOURCES / "ops" / f"{name}.py")} & others
+        assert not found, f"ops.{name} imports {', '.join(found)}: move what they share into a module of its own"
+
+
+def test_the_core_names_no_operation():
+    for path in (SOURCES / "core").glob("*.py"):
+        assert not any(imported.startswith("ops") for imported, _ in imports_of(path)), path.name
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_torch_is_never_imported(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        assert not any(name.split(".")[0] == "torch" for name in names)
+
+
+HEAVY = {"scipy", "opt_einsum", "ml_dtypes", "inspect", "dataclasses", "concurrent", "asyncio", "logging", "unittest", "ctypes"}
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_what_is_heavy_is_imported_where_it_is_used(path):
+    """At the top of a module such an import is paid for by every `import wengert`; see test_import_cost.py."""
+    if module_of(path) in ("ops.stub", "__config__"):
+        return  # commands, not loaded with the package
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        assert not {name.split(".")[0] for name in names} & HEAVY

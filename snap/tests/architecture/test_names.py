@@ -1,0 +1,153 @@
+"""The public names: what users of torch's autograd look for is there, under the paths where they look for it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+import wengert
+from wengert.ops.registry import ALIASES, OPS, functions
+
+NAMES = {
+    "wengert": """
+        Generator Size Tensor autograd device dtype enable_grad finfo float32 float64 get_default_dtype get_rng_state iinfo
+        inference_mode initial_seed int64 is_grad_enabled is_inference_mode_enabled is_tensor linalg manual_seed nn no_grad
+        promote_types result_type seed set_default_dtype set_grad_enabled set_printoptions set_rng_state utils
+        bfloat16 bool cdouble cfloat complex128 complex64 double float float16 half int int16 int32 int8 long short uint8
+
+        arange as_tensor asarray empty empty_like eye from_numpy full full_like linspace ones ones_like rand randint randn
+        randn_like tensor zeros zeros_like FloatTensor DoubleTensor LongTensor ByteTensor
+
+        abs ceil clone cos exp floor log neg positive reciprocal relu round rsqrt sigmoid sign sin sqrt square tan tanh trunc
+        add div matmul maximum minimum mul pow sub where allclose argmax argmin eq equal ge gt isclose le lt ne
+        amax amin max mean min norm prod sum gather index_select masked_fill
+        flatten permute reshape squeeze t transpose unbind unsqueeze cat chunk split stack addmm bmm dot mm mv outer
+        all any clamp cumprod cumsum einsum erf log_softmax logsumexp lerp masked_select median movedim narrow nonzero repeat_interleave
+        scatter scatter_add select softmax std std_mean take_along_dim tensordot tile tril triu var var_mean bernoulli multinomial
+        normal randperm flip roll diag diagonal logical_and isnan isfinite conj real imag
+    """,
+    "wengert.autograd": """
+        Function Variable backward enable_grad function grad grad_mode gradcheck gradgradcheck graph inference_mode no_grad
+        set_grad_enabled variable
+    """,
+    "wengert.autograd.function": "Function FunctionCtx FunctionMeta BackwardCFunction once_differentiable",
+    "wengert.autograd.grad_mode": "enable_grad inference_mode no_grad set_grad_enabled",
+    "wengert.autograd.graph": "GradientEdge Node get_gradient_edge increment_version",
+    "wengert.autograd.variable": "Variable",
+    "wengert.linalg": "vector_norm",
+    "wengert.nn": "functional",
+    "wengert.nn.functional": """
+        cross_entropy dropout embedding linear log_softmax mse_loss nll_loss relu softmax sigmoid tanh
+        binary_cross_entropy binary_cross_entropy_with_logits elu gelu kl_div l1_loss layer_norm leaky_relu normalize one_hot
+        silu smooth_l1_loss softplus
+    """,
+    "wengert.utils.hooks": "RemovableHandle",
+    "wengert.testing": "assert_close make_tensor",
+    "wengert.__config__": "show",
+}
+
+MEMBERS = {
+    "Tensor": """
+        backward data detach detach_ grad grad_fn is_inference is_leaf output_nr register_hook
+        register_post_accumulate_grad_hook requires_grad requires_grad_ retain_grad retains_grad
+        _backward_hooks _base _grad _grad_fn _is_view _version
+        H T __array__ __array_priority__ __dlpack__ __dlpack_device__ __getitem__ __setitem__ __iter__ __len__ __bool__ __float__
+        __int__ __index__ __complex__ __deepcopy__ __contains__ __format__ __matmul__ __rmatmul__ __radd__ __rsub__ __rmul__
+        __rtruediv__ __rpow__ __iadd__ __neg__ __invert__ __abs__ __eq__ __lt__ __and__ __or__
+        bool byte char clone contiguous cpu cuda data_ptr device dim double dtype element_size expand expand_as float half int
+        is_complex is_contiguous is_floating_point item itemsize long mT ndim ndimension nelement new_empty new_full new_ones
+        new_tensor new_zeros numel numpy permute reshape shape short size stride storage_offset t to tolist type type_as view
+        view_as unbind add_ mul_ copy_ fill_ zero_ clamp_ exp_ index_put_ masked_fill_ scatter_ uniform_ normal_ squeeze_
+        unsqueeze_ transpose_ t_
+    """,
+    "grad_fn": """
+        name metadata next_functions register_hook register_prehook _sequence_nr __call__ num_inputs num_outputs requires_grad
+    """,
+    "ctx": """
+        save_for_backward save_for_forward saved_tensors saved_variables mark_dirty mark_non_differentiable mark_shared_storage
+        set_materialize_grads needs_input_grad to_save dirty_tensors non_differentiable materialize_grads
+        maybe_clear_saved_tensors saved_for_forward
+    """,
+    "Generator": "manual_seed seed initial_seed get_state set_state device",
+    "dtype": "is_floating_point is_complex is_signed itemsize to_complex to_real",
+}
+
+
+@pytest.mark.parametrize(("module", "name"), [(m, name) for m, names in NAMES.items() for name in names.split()])
+def test_module_has(module, name):
+    assert hasattr(import_module(module), name)
+
+
+def examples() -> dict[str, Any]:
+    x = wengert.ones(2, requires_grad=True)
+
+    class Double(wengert.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, ct):
+            return ct * 2
+
+    return {
+        "Tensor": wengert.Tensor, "grad_fn": (x * x).grad_fn, "ctx": Double.apply(x).grad_fn,
+        "Generator": wengert.Generator(), "dtype": wengert.float32,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("thing", "name"), [(t, name) for t, names in MEMBERS.items() for name in names.split()])
+def test_object_has(thing, name):
+    example = examples()[thing]
+    assert hasattr(type(example), name) or hasattr(example, name)
+
+
+@pytest.mark.parametrize("module", ["wengert.autograd", "wengert.autograd.function", "wengert.autograd.grad_mode",
+                                    "wengert.errors", "wengert.dtypes"])  # fmt: skip
+def test_all_names_what_is_there(module):
+    found = import_module(module)
+    assert [name for name in found.__all__ if not hasattr(found, name)] == []
+    assert len(set(found.__all__)) == len(found.__all__)
+
+
+def test_submodules_are_reachable_without_importing_them():
+    for path in ("nn.functional.softmax", "utils.hooks.RemovableHandle", "autograd.function.once_differentiable"):
+        thing: Any = wengert
+        for part in path.split("."):
+            thing = getattr(thing, part)
+        assert callable(thing)
+
+
+def test_unknown_names_raise_attribute_error_that_names_them():
+    with pytest.raises(AttributeError, match="module 'wengert' has no attribute 'tensr'"):
+        _ = wengert.tensr
+    with pytest.raises(ImportError):
+        from wengert import tensr  # noqa: F401
+
+
+@pytest.mark.parametrize("namespace", ["", "nn.functional"])
+def test_functions_know_their_names_and_docs(namespace):
+    home: Any = wengert
+    for part in filter(None, namespace.split(".")):
+        home = getattr(home, part)
+    for name, function in functions(namespace).items():
+        assert getattr(home, name) is function
+        assert function.__doc__ and function.__module__ == "wengert"
+        assert function.__name__.removeprefix(namespace.replace(".", "_") + "_") == name or name in ALIASES
+
+
+def test_every_namespace_that_operations_name_is_a_module():
+    for namespace in {n for op in OPS.values() for n in op.namespaces if n}:
+        import_module(f"wengert.{namespace}")
+
+
+def test_no_operation_is_shadowed_by_a_module_or_name_of_the_package():
+    """wengert.bool and friends are dtypes; every other operation's name means the operation."""
+    shadowed = [name for name, function in functions("").items() if getattr(wengert, name) is not function]
+    assert shadowed == []
+
+
+def test_version():
+    assert wengert.__version__ == "0.1.0"

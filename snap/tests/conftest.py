@@ -1,0 +1,81 @@
+"""What holds for every test: it leaves the process as it found it, and random numbers are the same in each run."""
+
+from __future__ import annotations
+
+import contextvars
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wengert
+from wengert import dtypes, printing
+from wengert.core import modes
+
+# Compiled, quiet_enter enters an empty contextvars.Context: there this variable has no value.
+_outside_of_kernels = contextvars.ContextVar("_outside_of_kernels", default=False)
+_outside_of_kernels.set(True)
+
+
+def is_quiet() -> bool:
+    """Whether a quiet_enter of this thread waits for its quiet_exit."""
+    return modes.state.quiet_depth > 0 or not _outside_of_kernels.get()
+
+
+def process_state() -> dict[str, Any]:
+    """What a test could change for the tests after it."""
+    return {
+        "grad mode and inference mode (flags of wengert.core.modes)": modes.flags(),
+        "default dtype": dtypes.get_default_dtype(),
+        "print options": printing.get_printoptions(),
+        "an unpaired quiet_enter": is_quiet(),
+        "NumPy's floating-point warnings": np.geterr(),
+    }
+
+
+def restore(state: dict[str, Any]) -> None:
+    """Puts back what can be put back, so that one test's leak is not blamed on the next."""
+    flags, dtype, options, _, numpy_errors = state.values()
+    modes.set_flags(flags)
+    dtypes.set_default_dtype(dtype)
+    printing.set_printoptions(**options)
+    while is_quiet():
+        modes.quiet_exit()
+    np.seterr(**numpy_errors)
+
+
+def leaks(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """One line for each thing that differs."""
+    return [f"{what}: was {before[what]}, is {after[what]}" for what in before if before[what] != after[what]]
+
+
+@pytest.fixture(autouse=True)
+def _leaves_no_trace() -> Iterator[None]:
+    _outside_of_kernels.set(True)
+    before = process_state()
+    yield
+    found = leaks(before, process_state())
+    if found:
+        restore(before)
+        pytest.fail("the test changed the state of the process and did not restore it:\n  " + "\n  ".join(found))
+
+
+@pytest.fixture(autouse=True)
+def _seeded() -> None:
+    wengert.manual_seed(0)
+
+
+def _load_hypothesis_profile() -> None:
+    """HYPOTHESIS_PROFILE=ci or dev; CI=1 means ci: more examples, and the same ones in each run."""
+    try:
+        from hypothesis import settings
+    except ImportError:
+        return
+    settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True, print_blob=True)
+    settings.register_profile("dev", max_examples=25, deadline=None)
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+
+
+_load_hypothesis_profile()

@@ -1,0 +1,216 @@
+"""The calls that the registry-driven tests make: every operation with every one of its samples, in any dtype and layout."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from op_samples import Data, Sample, collect
+from wengert import manual_seed
+from wengert.core.tensor import TensorBase, wrap
+from wengert.errors import UnsupportedDtypeError
+from wengert.ops.registry import OPS, Operation
+
+# Of a pointwise operation without samples of its own: shapes of its inputs, which broadcast.
+_UNARY_SHAPES = [((2, 3),), ((),), ((0, 3),)]
+_BINARY_SHAPES = [
+    ((2, 3), (2, 3)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2, 3)), ((2, 3), ()), ((), ()), ((0, 3), (1,)),
+]  # fmt: skip
+_TERNARY_SHAPES = [((2, 3), (2, 3), (2, 3)), ((2, 1), (3,), ()), ((), (2, 1), (1, 3)), ((), (), ()), ((0, 3), (1,), ())]
+_SHAPES = {1: _UNARY_SHAPES, 2: _BINARY_SHAPES, 3: _TERNARY_SHAPES}
+
+LAYOUTS = ("transposed", "sliced", "reversed", "expanded")
+
+
+class Case:
+    """One operation with one sample."""
+
+    def __init__(self, op: Any, sample: Sample, number: int) -> None:
+        self.op, self.sample, self.number = op, sample, number
+        self.name: str = op.name
+        self.is_random = _is_random(op)
+
+    @property
+    def id(self) -> str:
+        """What pytest calls it; the number keeps samples apart that read the same."""
+        text = repr(self.sample)
+        return f"{self.name}-{self.number}-{text if len(text) <= 60 else text[:57] + '...'}".replace("\n", " ")
+
+    @cached_property
+    def takes_complex(self) -> bool:
+        """Whether the sample runs in complex128: neither it nor the operation says no, nor does the call itself."""
+        if not (self.sample.complex and getattr(self.op, "complex", True)):
+            return False
+        try:
+            self.call(self.tensors(np.complex128))
+        except UnsupportedDtypeError:  # of a composite; tests/parity says whether torch refuses too
+            return False
+        return True
+
+    @property
+    def has_distinct(self) -> bool:
+        """Whether an input must not have equal elements."""
+        return any(d.distinct for d in self.data())
+
+    def data(self) -> Iterator[Data]:
+        """The inputs that are made of random numbers."""
+        for x in self.sample.inputs:
+            yield from (y for y in (x if isinstance(x, list) else [x]) if isinstance(y, Data))
+
+    def values(self, dtype: Any, layout: str = "contiguous", writable: bool = False) -> list[Any]:
+        """The inputs, as arrays; the same ones in each call. They are read-only, so that no forward can change them."""
+        rng = np.random.default_rng(1000 + self.number)
+
+        def make(x: Any) -> Any:
+            if isinstance(x, list):
+                return [make(y) for y in x]
+            array = lay_out(x.make(rng, dtype), layout) if isinstance(x, Data) else x
+            if isinstance(array, np.ndarray) and not writable:
+                array = array.view()
+                array.setflags(write=False)
+            return array
+
+        return [make(x) for x in self.sample.inputs]
+
+    def tensors(self, dtype: Any, layout: str = "contiguous", requires_grad: bool = True) -> list[Any]:
+        """The inputs as tensors (numbers and None as they are); those made of Data with grad=True require grad."""
+        return self.wrapped(self.values(dtype, layout), requires_grad)
+
+    def wrapped(self, values: list[Any], requires_grad: bool = False) -> list[Any]:
+        """Values in the places of the inputs as tensors."""
+
+        def tensor(x: Any, spec: Any) -> Any:
+            if isinstance(x, list):
+                return [tensor(y, s) for y, s in zip(x, spec, strict=True)]
+            if not isinstance(x, np.ndarray):
+                return x
+            result = wrap(x)
+            if requires_grad and isinstance(spec, Data) and spec.grad and x.dtype.kind in "fc":
+                result.requires_grad = True
+            return result
+
+        return [tensor(x, spec) for x, spec in zip(values, self.sample.inputs, strict=True)]
+
+    @cached_property
+    def params(self) -> dict[str, Any]:
+        """The keyword arguments, arrays among them as tensors."""
+        return {k: wrap(v) if isinstance(v, np.ndarray) else v for k, v in self.sample.params.items()}
+
+    def call(self, inputs: list[Any], function: Callable[..., Any] | None = None) -> Any:
+        """The operation of these inputs, or another function in its place. Random operations draw the same each time."""
+        return self.bound(function or self.op.function)(*inputs)
+
+    def bound(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """function of the inputs alone."""
+
+        def run(*inputs: Any) -> Any:
+            if self.is_random:
+                manual_seed(7)
+            with warnings.catch_warnings():
+                if self.name in _WARNS:
+                    warnings.simplefilter("ignore")
+                return function(*inputs, **self.params)
+
+        return run
+
+
+_WARNS = {
+    "std", "var", "std_mean", "var_mean",  # of too few elements
+    "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss",  # of shapes that differ
+    "softmax", "log_softmax", "softmin",  # without dim
+    "meshgrid", "nan_to_num", "dropout1d", "dropout2d", "dropout3d",
+}  # fmt: skip
+
+
+def lay_out(array: np.ndarray, layout: str) -> np.ndarray:
+    """An array of the same shape that lies in memory as layout says; but for "expanded" of the same values too."""
+    if layout == "transposed":
+        return np.ascontiguousarray(array.T).T
+    if layout == "sliced" and array.ndim:
+        room = np.full([2 * n + 1 for n in array.shape], 99, array.dtype)
+        region = room[tuple([slice(1, None, 2)] * array.ndim)]
+        region[...] = array
+        return region
+    if layout == "reversed":
+        back = (slice(None, None, -1),) * array.ndim
+        return array[back].copy()[back] if array.ndim else array
+    if layout == "expanded" and array.size:
+        return np.broadcast_to(array[(slice(0, 1),) * array.ndim], array.shape)
+    return array
+
+
+def flatten(x: Any) -> list[Any]:
+    """The tensors (or arrays) in what an operation takes or returns: lists and tuples, and their items', in order."""
+    if isinstance(x, (list, tuple)):
+        return [z for y in x for z in flatten(y)]
+    return [x]
+
+
+def tensors_in(x: Any) -> list[Any]:
+    """The same, tensors only."""
+    return [y for y in flatten(x) if isinstance(y, TensorBase)]
+
+
+def grad_inputs(inputs: list[Any]) -> list[Any]:
+    """The inputs that require grad, in order."""
+    return [x for x in tensors_in(inputs) if x.requires_grad]
+
+
+def _is_random(op: Any) -> bool:
+    function = op.forward if isinstance(op, Operation) else op.fn
+    return function.__globals__["__name__"].endswith(".random") or "dropout" in op.name
+
+
+def is_public(op: Any) -> bool:
+    """Whether users can call the operation, as a function or a method."""
+    return bool(op.method or op.namespaces)
+
+
+def is_pointwise_without_params(op: Any) -> bool:
+    return isinstance(op, Operation) and op.kind == "pointwise" and not op.required and op.variadic < 0
+
+
+def default_samples(op: Operation) -> list[Sample]:
+    """Samples of an operation whose inputs broadcast, from its domain."""
+    low, high = op.domain
+    return [
+        Sample(*[Data(*shape, low=low, high=high) for shape in shapes], complex=op.complex)
+        for shapes in _SHAPES[len(op.input_names)]
+    ]
+
+
+def _all_cases() -> list[Case]:
+    samples = collect("SAMPLES")
+    unknown = sorted(set(samples) - set(OPS))
+    if unknown:
+        raise LookupError(f"samples of operations that do not exist: {', '.join(unknown)}")
+    cases = []
+    for name, op in OPS.items():
+        found = samples.get(name)
+        if found is None and is_pointwise_without_params(op):
+            found = default_samples(op)
+        cases += [Case(op, sample, number) for number, sample in enumerate(found or [])]
+    return cases
+
+
+CASES = _all_cases()
+
+
+def cases_where(condition: Callable[[Case], bool]) -> list[Any]:
+    """The cases that a test runs over, for pytest.mark.parametrize."""
+    import pytest
+
+    return [pytest.param(case, id=case.id) for case in CASES if condition(case)]
+
+
+def first_cases() -> dict[str, Case]:
+    """One case an operation: its first that has elements in all inputs."""
+    found: dict[str, Case] = {}
+    for case in CASES:
+        if case.name not in found or (any(0 in d.shape for d in found[case.name].data())):
+            found[case.name] = case
+    return found

@@ -1,0 +1,461 @@
+"""What holds for every operation besides its numbers: docs, what a node keeps, names, forms, errors, memory."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from op_samples.cases import CASES, Case, cases_where, first_cases, flatten, grad_inputs, is_public, tensors_in
+from op_samples.node_names import NODE_NAMES
+
+import wengert
+from wengert.autograd import grad
+from wengert.core.node import OpNode
+from wengert.core.saved import SavedTensor
+from wengert.core.tensor import wrap
+from wengert.ops.registry import ALIASES, OPS, Composite, Operation, Plain, general, methods
+
+FIRST = first_cases()
+PUBLIC = [pytest.param(op, id=op.name) for op in OPS.values() if is_public(op)]
+OPERATIONS = [pytest.param(op, id=op.name) for op in OPS.values() if isinstance(op, Operation)]
+
+
+def sampled(condition: Callable[[Any], bool]) -> list[Any]:
+    """The operations that have a sample and fulfil a condition, for parametrize."""
+    return [pytest.param(op, id=op.name) for op in OPS.values() if op.name in FIRST and condition(op)]
+
+
+def result_and_gradients(case: Case, inputs: list[Any], function: Callable[..., Any] | None = None) -> tuple[Any, list[Any]]:
+    """(the arrays of the results, those of the gradients of their sum)."""
+    outputs = tensors_in(case.call(inputs, function))
+    differentiable = [out for out in outputs if out.requires_grad]
+    starts = [wrap(np.ones_like(out._array)) for out in differentiable]
+    found = grad(differentiable, grad_inputs(inputs), starts, allow_unused=True) if differentiable else ()
+    return [out._array for out in outputs], [None if g is None else g._array for g in found]
+
+
+def assert_same(first: Any, second: Any) -> None:
+    for a, b in zip(first, second, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            assert a.dtype == b.dtype and a.shape == b.shape
+            np.testing.assert_array_equal(a, b)
+
+
+# -- documentation -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("op", [pytest.param(op, id=name) for name, op in OPS.items()])
+def test_has_a_docstring(op):
+    assert op.doc and op.doc.strip(), "every operation says what it computes"
+
+
+@pytest.mark.parametrize("op", sampled(is_public))
+def test_docstring_gives_the_derivative_of_what_has_one(op):
+    case = FIRST[op.name]
+    differentiable = any(out.requires_grad for out in tensors_in(case.call(case.tensors(np.float64))))
+    if differentiable and op.kind != "creation":
+        refers = re.search(r"Derivative|derivative|Another name|another name|NumPy's name|in-place form|In-place form", op.doc)
+        assert refers, "differentiable, but the docstring has no `Derivative:`"
+
+
+@pytest.mark.parametrize("op", sampled(lambda op: op.kind == "nondifferentiable"))
+def test_result_of_a_nondifferentiable_operation_requires_no_grad(op):
+    assert not op.rules
+    for case in (c for c in CASES if c.name == op.name):
+        assert not any(out.requires_grad for out in tensors_in(case.call(case.tensors(np.float64))))
+
+
+@pytest.mark.parametrize("op", sampled(lambda op: isinstance(op, Operation) and op.kind != "nondifferentiable"))
+def test_operations_of_other_kinds_have_rules(op):
+    assert op.rules or op.name in ("_view_dtype",)
+
+
+# -- what a node keeps ---------------------------------------------------------------------------------------------------------
+
+
+def nodes_of(tensors: list[Any]) -> list[OpNode]:
+    """The operations' nodes in the graph of these tensors."""
+    found: dict[Any, None] = {}
+    stack = [t.grad_fn for t in tensors if t.grad_fn is not None]
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found[node] = None
+            stack += [following for following, _ in node.next_functions if following is not None]
+    return [node for node in found if isinstance(node, OpNode)]
+
+
+@pytest.mark.parametrize("op", OPERATIONS)
+def test_plans_save_what_the_rules_ask_for_and_no_more(op):
+    n = len(op.input_names)
+    for needs in range(1, 1 << n):
+        plan = op.plan(needs)
+        asked = {name for call in plan.calls for name in call.rule.names}
+        assert len(plan.saves) == len(asked)
+        assert all(any(needs >> t & 1 for t in call.targets) for call in plan.calls)
+        assert {i for call in plan.calls for i in call.positions} == set(range(len(plan.saves)))
+
+
+@pytest.mark.parametrize("op", sampled(lambda op: isinstance(op, Operation) and bool(op.rules)))
+def test_nodes_hold_as_many_values_as_their_plan_names(op):
+    case = FIRST[op.name]
+    for node in nodes_of([t for t in tensors_in(case.call(case.tensors(np.float64))) if t.requires_grad]):
+        assert len(node._saved or []) == len(node._plan.saves)
+
+
+@pytest.mark.parametrize("op", sampled(
+    lambda op: isinstance(op, Operation) and bool(op.rules) and not op.is_view and op.variadic < 0
+))  # fmt: skip
+def test_inputs_that_no_rule_asks_for_are_freed(op):
+    case = FIRST[op.name]
+    inputs = [x * 1 if x.requires_grad else x for x in tensors_in(case.tensors(np.float64))]
+    if len(inputs) != len(case.sample.inputs) or any(x._array.ndim == 0 for x in inputs):
+        pytest.skip("for samples of tensors")
+    references = {name: weakref.ref(x._array) for name, x in zip(op.input_names, inputs, strict=False)}
+    needs = [x.requires_grad for x in inputs]
+    asked = {n for r in op.rules if any(needs[t] for t in r.targets if t < len(needs)) for n in r.names}
+    result = case.call(inputs)
+    del inputs
+    for name, reference in references.items():
+        if name not in asked and needs[op.input_names.index(name)]:
+            assert reference() is None, f"{name} is kept alive, though no rule asks for it"
+    assert result is not None
+
+
+def test_saved_arrays_are_the_tensors_own():
+    x = wengert.ones(3, requires_grad=True)
+    y = x.exp()
+    saved = y.grad_fn._saved
+    assert len(saved) == 1 and isinstance(saved[0], SavedTensor) and saved[0]._data is y._array
+
+
+# -- registration --------------------------------------------------------------------------------------------------------------
+
+
+def scale(xp, x, y, *, factor=2.0):
+    """x * factor."""
+    return x * factor
+
+
+def test_a_rule_that_asks_for_an_unknown_name_is_refused_with_the_names_it_may_ask_for():
+    op = Operation(scale, "general", {})
+    with pytest.raises(TypeError) as error:
+
+        @op.vjp("x")
+        def _(F, ct, result):
+            return ct
+
+    for word in ("scale", "'result'", "x", "x_shape", "y_shape", "out", "factor"):
+        assert word in str(error.value)
+    assert "needs" not in str(error.value), "only variadic operations have it"
+
+
+def test_a_rule_for_an_unknown_input_is_refused_with_the_inputs_there_are():
+    op = Operation(scale, "general", {})
+    with pytest.raises(TypeError, match=r"scale\.vjp: 'z' is no input; the inputs are x, y"):
+        op.vjp("z")(lambda F, ct: ct)
+
+
+def test_outputs_are_asked_for_by_their_names():
+    op = Operation(lambda xp, x: (x, x), "general", {"outputs": ("values", "indices"), "name": "two"})
+    op.vjp("x")(lambda F, ct, indices: ct)
+    with pytest.raises(TypeError, match="unknown name 'out'"):
+        op.vjp("x")(lambda F, ct, out: ct)
+
+
+@pytest.mark.parametrize("make", [
+    lambda settings: Operation(scale, "general", settings), lambda settings: Composite(lambda F, x: x, settings),
+    lambda settings: Plain(lambda x: x, "plain", settings),
+], ids=["operation", "composite", "plain"])  # fmt: skip
+def test_unknown_settings_are_refused_by_name(make):
+    with pytest.raises(TypeError, match=r"unknown settings \['inplase'\]"):
+        make({"inplase": True})
+
+
+def test_registering_fills_in_both_faces_and_the_table():
+    from wengert.ops.faces import array_face, tensor_face
+
+    @general(name="_tried_out")
+    def _(xp, x):
+        """2 * x."""
+        return 2 * x
+
+    try:
+        assert OPS["_tried_out"].function(wengert.ones(1)).item() == 2.0
+        assert array_face._tried_out(np.ones(1))[0] == 2.0 and tensor_face._tried_out is OPS["_tried_out"].function
+    finally:
+        del OPS["_tried_out"], array_face._tried_out, tensor_face._tried_out
+
+
+# -- names of nodes ------------------------------------------------------------------------------------------------------------
+
+
+def test_every_differentiable_operation_has_a_node_name_in_the_table():
+    missing = []
+    for name, case in FIRST.items():
+        outputs = tensors_in(case.call(case.tensors(np.float64)))
+        if is_public(OPS[name]) and any(o.requires_grad for o in outputs) and name not in NODE_NAMES and not case.is_random:
+            missing.append(name)
+    assert not missing, f"tests/op_samples/node_names.py has no line for {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("op", sampled(lambda op: op.name in NODE_NAMES))
+def test_nodes_are_named_as_in_torch(op):
+    """The table lists the names in the order of the samples; tests/parity compares them with torch itself."""
+    found: dict[str, None] = {}
+    for case in (c for c in CASES if c.name == op.name):
+        for out in tensors_in(case.call(case.tensors(np.float64))):
+            if out.requires_grad and out.grad_fn is not None:
+                found[type(out.grad_fn).__name__] = None
+    assert sorted(found) == sorted(NODE_NAMES[op.name].split())
+
+
+@pytest.mark.parametrize("op", sampled(lambda op: isinstance(op, Operation) and bool(op.rules)))
+def test_node_name_and_repr(op):
+    case = FIRST[op.name]
+    out = next(t for t in tensors_in(case.call(case.tensors(np.float64))) if t.requires_grad)
+    cls = type(out.grad_fn)
+    assert out.grad_fn.name() == cls.__name__ and cls.__module__ == "builtins"
+    assert repr(out.grad_fn).startswith(f"<{cls.__name__} object at 0x")
+
+
+# -- function, method, in-place form -------------------------------------------------------------------------------------------
+
+
+def method_of(op: Any) -> str | None:
+    return None if not op.method else op.method if isinstance(op.method, str) else op.name
+
+
+def as_function_of_tensors(case: Case, method: str) -> Callable[..., Any]:
+    return lambda first, *rest, **params: getattr(first, method)(*rest, **params)
+
+
+@pytest.mark.parametrize("case", cases_where(lambda c: bool(method_of(c.op)) and c.op.kind != "creation"))
+def test_function_and_method_agree(case):
+    inputs = case.tensors(np.float64)
+    if not isinstance(inputs[0], wengert.Tensor):
+        pytest.skip("the first input is no tensor")
+    by_function = result_and_gradients(case, inputs)
+    by_method = result_and_gradients(case, inputs, as_function_of_tensors(case, method_of(case.op)))
+    for first, second in zip(by_function, by_method, strict=True):
+        assert_same(first, second)
+
+
+def inplace_name(op: Any) -> str | None:
+    if not isinstance(op, Operation) or not op.inplace:
+        return None
+    return op.inplace if isinstance(op.inplace, str) else op.name + "_"
+
+
+@pytest.mark.parametrize("op", sampled(lambda op: bool(inplace_name(op))))
+def test_declared_inplace_forms_exist(op):
+    assert callable(getattr(wengert.Tensor, inplace_name(op)))
+
+
+def test_inplace_and_aliased_methods_are_methods_of_tensor():
+    missing = [name for name in methods() if not hasattr(wengert.Tensor, name)]
+    assert not missing
+    for name, op in ALIASES.items():
+        for namespace in op.namespaces:
+            home: Any = wengert
+            for part in filter(None, namespace.split(".")):
+                home = getattr(home, part)
+            assert getattr(home, name) is op.function
+
+
+@pytest.mark.parametrize("case", cases_where(lambda c: bool(inplace_name(c.op))))
+def test_inplace_form_agrees(case):
+    """On a copy of the first input, which is what is written: same result, same gradient; one more version."""
+    name = inplace_name(case.op)
+    inputs = case.tensors(np.float64)
+    plain = tensors_in(case.call(inputs))[0]
+    if not isinstance(inputs[0], wengert.Tensor):
+        pytest.skip("the first input is no tensor")
+    written: list[Any] = []
+
+    def inplace(first: Any, *rest: Any, **params: Any) -> Any:
+        copy = first.clone()
+        result = getattr(copy, name)(*rest, **params)
+        assert result is copy and copy._version == 1
+        written.append(copy)
+        return result
+
+    if plain.shape != inputs[0].shape:
+        with pytest.raises(RuntimeError, match=r"output with shape .* doesn't match the broadcast shape"):
+            case.call(inputs, inplace)
+    elif plain.dtype != inputs[0].dtype and plain.dtype is not wengert.bool:
+        with pytest.raises(RuntimeError, match="can't be cast"):
+            case.call(inputs, inplace)
+    else:
+        result, gradients = result_and_gradients(case, inputs)
+        in_place, in_place_gradients = result_and_gradients(case, inputs, inplace)
+        assert_same([r.astype(in_place[0].dtype) for r in result], in_place)
+        if gradients:
+            assert_same(gradients, in_place_gradients)
+        else:  # a comparison, say: its in-place form writes into floats, which depend on nothing
+            assert all(g is None or not g.any() for g in in_place_gradients)
+
+
+# -- wrong arguments -----------------------------------------------------------------------------------------------------------
+
+CALLED = sampled(lambda op: is_public(op) and not op.name.startswith("_"))
+
+
+def says(op: Any) -> str:
+    """A pattern that finds the operation's name in a message, also the private one that carries it out."""
+    method = method_of(op)
+    names = {op.name, op.name.strip("_"), *([method] if method else [])}
+    return "|".join(re.escape(name) for name in names)
+
+
+@pytest.mark.parametrize("op", CALLED)
+def test_unexpected_keyword_is_a_type_error_that_names_the_operation(op):
+    case = FIRST[op.name]
+    with pytest.raises(TypeError, match=says(op)) as error:
+        op.function(*case.tensors(np.float64), **case.params, nonsense=1)
+    assert "nonsense" in str(error.value)
+
+
+def takes_any_number(op: Any) -> bool:
+    if isinstance(op, Operation):
+        return op.varargs is not None
+    return any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(op.fn).parameters.values())
+
+
+@pytest.mark.parametrize("op", [p for p in CALLED if not takes_any_number(p.values[0])])
+def test_too_many_arguments_are_a_type_error_that_names_the_operation(op):
+    case = FIRST[op.name]
+    with pytest.raises(TypeError, match=says(op)):
+        op.function(*case.tensors(np.float64), *[None] * 15)
+
+
+@pytest.mark.parametrize("op", [p for p in CALLED if FIRST[p.values[0].name].sample.inputs])
+def test_something_that_is_no_tensor_is_a_type_error_that_names_the_operation(op):
+    case = FIRST[op.name]
+    inputs = case.tensors(np.float64)
+    inputs[0] = [object()] if isinstance(inputs[0], list) else object()
+    with pytest.raises(TypeError, match=says(op)):
+        op.function(*inputs, **case.params)
+
+
+@pytest.mark.parametrize("op", [p for p in CALLED if FIRST[p.values[0].name].sample.inputs])
+def test_no_arguments_are_a_type_error_that_names_the_operation(op):
+    if takes_any_number(op) or op.name in ("normal",):
+        pytest.skip("may be called without")
+    with pytest.raises(TypeError, match=says(op)):
+        op.function()
+
+
+DIM_NAMES = ("dim", "dims", "dim0", "dim1", "start_dim", "end_dim", "axis0", "source", "dimension")
+
+
+def dim_parameters(op: Any) -> list[str]:
+    names = op.param_names if isinstance(op, Operation) else list(inspect.signature(op.fn).parameters)
+    return [name for name in names if name in DIM_NAMES and not (name == "source" and "destination" not in names)]
+
+
+WITH_DIM = [
+    pytest.param(op, name, id=f"{op.name}-{name}")
+    for op in OPS.values() if op.name in FIRST and is_public(op) and op.kind != "creation"
+    for name in dim_parameters(op)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("op", "name"), WITH_DIM)
+def test_dim_out_of_range_is_torchs_index_error(op, name):
+    chosen = [c for c in CASES if c.name == op.name and name in c.sample.params and any(d.shape for d in c.data())]
+    case = (chosen or [FIRST[op.name]])[0]
+    given = case.sample.params.get(name)
+    params = dict(case.params)
+    inputs = case.tensors(np.float64)
+    place = list(inspect.signature(op.fn).parameters).index(name) if not isinstance(op, Operation) else len(inputs)
+    place -= op.kind == "composite"  # whose first parameter is F
+    if place < len(inputs):  # torch's order: scatter(x, dim, index, src)
+        inputs[place] = 17
+    else:
+        params[name] = (17, *given[1:]) if isinstance(given, (tuple, list)) and given else 17
+    with pytest.raises(IndexError, match=r"Dimension out of range \(expected to be in range of \[-\d+, \d+\], but got 17\)"):
+        op.function(*inputs, **params)
+
+
+# -- memory --------------------------------------------------------------------------------------------------------------------
+
+
+def may_return_its_input(op: Any) -> bool:
+    """Composites and plain functions may be views, or hand back what they got (contiguous, flatten, real, broadcast_to)."""
+    return not isinstance(op, Operation)
+
+
+@pytest.mark.parametrize("case", cases_where(lambda c: c.op.kind != "creation" and any(True for _ in c.data())))
+def test_only_views_share_memory_with_their_input(case):
+    inputs = case.tensors(np.float64)
+    sources = tensors_in(inputs)
+    for out in tensors_in(case.call(inputs)):
+        sharing = [x for x in sources if np.shares_memory(x._array, out._array)]
+        if isinstance(case.op, Operation) and not case.op.is_view:
+            assert not sharing, f"{case.name} is no view, yet its result shares memory with its input"
+            assert not out._is_view()
+        for x in sharing:
+            assert out is x or (out._is_view() and out._base is x), "shares memory, but is not known as a view"
+
+
+@pytest.mark.parametrize("case", cases_where(lambda c: isinstance(c.op, Operation) and c.op.is_view))
+def test_views_share_memory_and_know_their_base(case):
+    inputs = case.tensors(np.float64, requires_grad=False)
+    base = inputs[0]
+    for out in tensors_in(case.call(inputs)):
+        if out._array.size:
+            assert np.shares_memory(out._array, base._array)
+            assert out._is_view() and out._base is base
+            writable = wrap(base._array.copy())
+            again = tensors_in(case.call([writable, *inputs[1:]]))
+            before = writable._version
+            for view in again:
+                if view._array.flags.writeable and not any(s == 0 for s in view._array.strides):
+                    view.zero_()
+            assert all(view._version == writable._version for view in again)
+            assert before <= writable._version
+
+
+@pytest.mark.parametrize("case", cases_where(lambda c: c.op.kind != "creation" and bool(c.sample.inputs)))
+def test_inputs_are_left_as_they_were(case):
+    """Inputs are read-only, so a write would raise; the tensors around them must stay as they are too."""
+    inputs = case.tensors(np.float64)
+    before = [(x, x._array, x._array.copy(), x.grad_fn, x.requires_grad, x._version) for x in tensors_in(inputs)]
+    if case.name.endswith("_") or case.name in ("__setitem__", "_div_inplace"):
+        pytest.skip("it writes into its input")
+    case.call(inputs)
+    for x, array, values, grad_fn, requires_grad, version in before:
+        assert x._array is array and (x.grad_fn, x.requires_grad, x._version) == (grad_fn, requires_grad, version)
+        np.testing.assert_array_equal(array, values)
+
+
+# -- out= ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("op", sampled(
+    lambda op: isinstance(op, Operation) and is_public(op) and not op.is_view and op.output_names is None
+    and not FIRST[op.name].is_random
+))  # fmt: skip
+def test_out_is_written_resized_and_returned(op):
+    case = FIRST[op.name]
+    inputs = case.tensors(np.float64, requires_grad=False)
+    wanted = case.call(inputs)
+    for shape in (wanted.shape, (0,)):
+        out = wrap(np.zeros(shape, wanted._array.dtype))
+        assert op.function(*inputs, **case.params, out=out) is out
+        np.testing.assert_array_equal(out._array, wanted._array)
+    if op.rules and any(x.requires_grad for x in tensors_in(case.tensors(np.float64))):
+        with pytest.raises(RuntimeError, match=r"don't support automatic differentiation"):
+            op.function(*case.tensors(np.float64), **case.params, out=wrap(np.zeros(wanted.shape)))
+
+
+def test_flatten_helper_sees_every_tensor():
+    """Of this file's own helper: nested results are not skipped."""
+    assert flatten([1, (2, [3])]) == [1, 2, 3]

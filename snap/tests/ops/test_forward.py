@@ -1,0 +1,168 @@
+"""Values: every operation against an independent oracle (NumPy, SciPy), in every dtype and memory layout that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+from op_samples import collect
+from op_samples.cases import CASES, LAYOUTS, Case, cases_where, first_cases, flatten, is_public
+
+from wengert.core.tensor import TensorBase
+from wengert.errors import WengertError
+from wengert.ops.registry import OPS, Operation
+
+ORACLES: dict[str, Callable[..., Any]] = collect("ORACLES")
+
+# Public operations that no oracle is asked for, and why.
+NO_ORACLE = {
+    **dict.fromkeys(
+        ["empty", "empty_like", "new_empty"], "what the memory holds is not specified"
+    ),
+    **dict.fromkeys(
+        ["__setitem__", "div_", "index_add_", "index_copy_", "index_fill_", "index_put_", "masked_fill_", "masked_scatter_",
+         "put_", "scatter_", "scatter_add_"],
+        "writes in place: compared with the operation that does not, in test_contracts and tests/explicit",
+    ),
+    "broadcast_shapes": "takes shapes, not tensors: tests/explicit/test_shape.py",
+}  # fmt: skip
+
+# NumPy's and SciPy's spellings of parameters.
+_SPELLINGS = {"dim": "axis", "keepdim": "keepdims"}
+
+
+def find_oracle(name: str) -> Callable[..., Any] | None:
+    """The oracle that a family gives, or else NumPy's or SciPy's function of that name."""
+    found = ORACLES.get(name)
+    if found is None:
+        found = getattr(np, name, None) or getattr(scipy.special, name, None)
+        return None if found is None else lambda *a, **k: found(*a, **{_SPELLINGS.get(n, n): v for n, v in k.items()})
+    return found
+
+
+def needs_oracle(op: Any) -> bool:
+    """Whether the operation computes numbers that an oracle could: random ones and private ones have other tests."""
+    return is_public(op) and op.kind != "creation" and not Case(op, None, 0).is_random
+
+
+def test_every_public_operation_has_an_oracle():
+    missing = [n for n, op in OPS.items() if needs_oracle(op) and n not in NO_ORACLE and find_oracle(n) is None]
+    assert not missing, f"no oracle in tests/op_samples, and neither NumPy nor SciPy has: {', '.join(missing)}"
+
+
+def test_every_public_operation_has_samples():
+    sampled = {case.name for case in CASES}
+    missing = [n for n, op in OPS.items() if needs_oracle(op) and n not in NO_ORACLE and n not in sampled]
+    assert not missing, f"no samples in tests/op_samples: {', '.join(missing)}"
+
+
+def test_nothing_is_excused_without_need():
+    assert [name for name in NO_ORACLE if name not in OPS or name in ORACLES] == []
+
+
+def with_oracle(condition: Callable[[Case], bool] = lambda case: True) -> list[Any]:
+    return cases_where(lambda c: needs_oracle(c.op) and c.name not in NO_ORACLE and find_oracle(c.name) and condition(c))
+
+
+def expected_of(case: Case, values: list[Any]) -> list[np.ndarray]:
+    """What the oracle says of these arrays, as a list of arrays."""
+    copies = [[y.copy() for y in x] if isinstance(x, list) else x.copy() if isinstance(x, np.ndarray) else x for x in values]
+    with np.errstate(all="ignore"):
+        result = find_oracle(case.name)(*copies, **case.sample.params)
+    return [np.asarray(x) for x in flatten(result)]
+
+
+def arrays_of(result: Any) -> list[np.ndarray]:
+    return [x._array if isinstance(x, TensorBase) else np.asarray(x) for x in flatten(result)]
+
+
+def assert_same(results: list[np.ndarray], expected: list[np.ndarray], rtol: float, atol: float) -> None:
+    assert len(results) == len(expected)
+    for result, wanted in zip(results, expected, strict=True):
+        assert result.shape == wanted.shape
+        np.testing.assert_allclose(result, wanted, rtol=rtol, atol=atol)
+
+
+@pytest.mark.parametrize("case", with_oracle())
+def test_float64(case):
+    values = case.values(np.float64)
+    results = arrays_of(case.call(case.wrapped(values)))
+    expected = expected_of(case, values)
+    assert [x.dtype.kind for x in results] == [x.dtype.kind for x in expected]
+    assert_same(results, expected, 1e-11, 1e-12)
+
+
+@pytest.mark.parametrize("case", with_oracle())
+def test_float32_is_computed_and_returned_in_float32(case):
+    values = case.values(np.float32)
+    in_double = arrays_of(case.call(case.tensors(np.float64)))
+    results = arrays_of(case.call(case.wrapped(values)))
+    narrow = {np.dtype(np.float64): np.float32, np.dtype(np.complex128): np.complex64}
+    fixed = {"dtype"} & set(case.sample.params) or case.name == "float_power"
+    assert [x.dtype for x in results] == [x.dtype if fixed else narrow.get(x.dtype, x.dtype) for x in in_double]
+    widened = [[np.asarray(y, np.float64) if _is_single(y) else y for y in x] if isinstance(x, list) else
+               np.asarray(x, np.float64) if _is_single(x) else x for x in values]  # fmt: skip
+    assert_same(results, expected_of(case, widened), 3e-5, 3e-5)
+
+
+def _is_single(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype == np.float32
+
+
+@pytest.mark.parametrize("case", with_oracle(lambda case: case.takes_complex and any(True for _ in case.data())))
+def test_complex128(case):
+    values = case.values(np.complex128)
+    assert_same(arrays_of(case.call(case.wrapped(values))), expected_of(case, values), 1e-10, 1e-11)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("case", with_oracle(lambda case: any(d.shape for d in case.data())))
+def test_layout(case, layout):
+    if case.has_distinct and layout == "expanded":
+        pytest.skip("an expanded input has equal elements")
+    if _is_about_memory(case):
+        pytest.skip("a function of the memory's layout")
+    values = case.values(np.float64, layout)
+    assert_same(arrays_of(case.call(case.wrapped(values))), expected_of(case, values), 1e-11, 1e-12)
+
+
+def _is_about_memory(case: Case) -> bool:
+    return case.name in {"as_strided", "view", "view_as", "unflatten"}
+
+
+# -- integers and bools --------------------------------------------------------------------------------------------------------
+
+SMALL = {
+    "int64": np.array([[2, 1, 3], [1, 3, 2]]), "uint8": np.array([[2, 1, 3], [1, 3, 2]], np.uint8),
+    "bool": np.array([[True, False, True], [True, True, False]]),
+}  # fmt: skip
+
+FIRST = first_cases()
+
+_POINTWISE = [
+    op for op in OPS.values()
+    if isinstance(op, Operation) and op.kind in ("pointwise", "nondifferentiable") and is_public(op)
+    and not op.required and op.variadic < 0 and find_oracle(op.name) and op.name in FIRST
+    and all(not isinstance(x, np.ndarray) for x in FIRST[op.name].sample.inputs)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", SMALL)
+@pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in _POINTWISE])
+def test_integers_and_bools_are_taken_or_refused_by_name(op, dtype):
+    """What it refuses it refuses as an error of ours; tests/parity says whether torch does too."""
+    array = SMALL[dtype]
+    case = Case(op, FIRST[op.name].sample, 0)
+    values = [array for _ in case.sample.inputs]
+    try:
+        results = arrays_of(case.call(case.wrapped(values)))
+    except (WengertError, RuntimeError, NotImplementedError) as error:
+        assert str(error).strip(), "an empty message"
+        return
+    floats = any(x.dtype.kind in "fc" for x in results)
+    assert not floats or all(x.dtype == np.float32 for x in results), "integers become the default float dtype"
+    expected = expected_of(case, [v.astype(np.float64) for v in values] if floats else values)
+    assert_same(results, expected, 3e-5 if floats else 0, 3e-5 if floats else 0)

@@ -1,0 +1,414 @@
+"""Every operation and sample against torch: values, dtypes, gradients, second derivatives, node names, special values.
+
+`python tests/parity/test_ops.py` prints a table, one line an operation; a test run ends with the lines that are not "agrees".
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from op_samples import Data  # noqa: E402
+from op_samples.cases import CASES, Case, flatten, is_public, tensors_in  # noqa: E402
+
+from wengert import dtypes  # noqa: E402
+from wengert.autograd import grad  # noqa: E402
+from wengert.core.tensor import TensorBase, wrap  # noqa: E402
+from wengert.ops.registry import OPS, Operation  # noqa: E402
+
+# What differs on purpose: (operation, aspect) or operation -> why. Aspects are the names of the checks below.
+DIFFERENCES: dict[str | tuple[str, str], str] = {}
+
+# Public operations that torch does not have.
+BEYOND_TORCH: dict[str, str] = {}
+
+NO_RULE = "NotImplemented"  # torch's node of an operation that it cannot differentiate; here some have a derivative
+
+SPECIAL_VALUES = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, np.inf, -np.inf, np.nan, 1.0, 0.0, -2.0]
+# What a complex operation makes of an infinite or NaN part differs between torch's own kernels.
+SPECIAL_COMPLEX_VALUES = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1.0, 0.0, -2.0, 1j, -1j, 1 + 1j]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The same call in both libraries
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def torch_function(op: Any) -> Callable[..., Any] | None:
+    """torch's function (or method) of an operation's name."""
+    for namespace in op.namespaces:
+        home = torch
+        for part in filter(None, namespace.split(".")):
+            home = getattr(home, part)
+        prefix = namespace.replace(".", "_") + "_" if namespace else ""
+        found = getattr(home, op.name.removeprefix(prefix), None)
+        if found is not None:
+            return found
+    return getattr(torch.Tensor, op.method if isinstance(op.method, str) else op.name, None) if op.method else None
+
+
+def to_torch(x: Any) -> Any:
+    """Arrays and tensors as torch tensors, our dtypes as torch's, everything else as it is."""
+    if isinstance(x, TensorBase):
+        x = x._array
+    if isinstance(x, np.ndarray):
+        return torch.from_numpy(x.copy())
+    if isinstance(x, dtypes.dtype):
+        return getattr(torch, repr(x).split(".")[1])
+    if isinstance(x, np.dtype) or (isinstance(x, type) and issubclass(x, np.generic)):
+        return to_torch(dtypes.as_dtype(x))
+    if isinstance(x, list):
+        return [to_torch(y) for y in x]
+    if isinstance(x, tuple):
+        return tuple(to_torch(y) for y in x)
+    return x
+
+
+def run(function: Callable[..., Any], inputs: list[Any], params: dict[str, Any]) -> Any:
+    """The result, or the exception."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return function(*inputs, **params)
+    except Exception as error:
+        return error
+
+
+class Pair:
+    """One call made in both libraries, on the same arrays."""
+
+    def __init__(self, case: Case, values: list[Any]) -> None:
+        self.case = case
+        self.ours = case.wrapped(values, requires_grad=True)
+        self.theirs = [self._twin(x) for x in self.ours]
+        function = torch_function(case.op)
+        self.result = run(case.bound(case.op.function), self.ours, {})
+        self.wanted = run(function, self.theirs, {k: to_torch(v) for k, v in case.sample.params.items()})
+
+    def _twin(self, x: Any) -> Any:
+        if isinstance(x, list):
+            return [self._twin(y) for y in x]
+        twin = to_torch(x)
+        if isinstance(x, TensorBase) and x.requires_grad:
+            twin.requires_grad_()
+        return twin
+
+    @property
+    def failed(self) -> bool:
+        return isinstance(self.result, Exception) or isinstance(self.wanted, Exception)
+
+    def errors(self) -> Iterator[str]:
+        """Where one raises and the other does not, or errors of other kinds. An operation may do more than torch's."""
+        ours, theirs = self.result, self.wanted
+        if not isinstance(ours, Exception) and isinstance(theirs, Exception) and self.does_more():
+            return
+        if isinstance(ours, Exception) and not isinstance(theirs, Exception):
+            yield f"raises {type(ours).__name__}: {str(ours)[:150]}"
+        elif isinstance(theirs, Exception) and not isinstance(ours, Exception):
+            yield f"does not raise; torch: {type(theirs).__name__}: {str(theirs)[:150]}"
+        elif isinstance(theirs, Exception) and not _same_kind(ours, theirs):
+            yield f"raises {type(ours).__name__} ({str(ours)[:80]}); torch {type(theirs).__name__} ({str(theirs)[:80]})"
+
+    def does_more(self) -> bool:
+        """Whether torch's error says no more than that it has not got this: a kernel for the dtype, or mixed dtypes, or a
+        number in a tensor's place. An operation that says itself that it takes no complex numbers must refuse them.
+        """
+        if "omplex" in str(self.wanted) and not getattr(self.case.op, "complex", True):
+            return False
+        return isinstance(self.wanted, NotImplementedError) or bool(_NARROWER.search(str(self.wanted)))
+
+    def outputs(self) -> list[tuple[Any, Any]]:
+        """(ours, torch's) for each output that is a tensor."""
+        theirs = [x for x in flatten(self.wanted) if isinstance(x, torch.Tensor)]
+        ours = tensors_in(self.result)
+        return list(zip(ours, theirs, strict=True)) if len(ours) == len(theirs) else []
+
+    def differentiable(self) -> tuple[list[Any], list[Any]]:
+        pairs = [(a, b) for a, b in self.outputs() if a.requires_grad and b.requires_grad and node_name(b) != NO_RULE]
+        return [a for a, _ in pairs], [b for _, b in pairs]
+
+    def gradients(self, second: bool) -> Iterator[tuple[Any, Any]]:
+        """(ours, torch's) for each input; with second, of the sum of the products of first gradients with random numbers."""
+        ours, theirs = self.differentiable()
+        inputs = [x for x in tensors_in(self.ours) if x.requires_grad]
+        twins = [x for x in flatten(self.theirs) if isinstance(x, torch.Tensor) and x.requires_grad]
+        if not ours or not inputs:
+            return
+        cotangents = random_like([x._array for x in ours], 3)
+        starts, their_starts = [wrap(c) for c in cotangents], [torch.from_numpy(c.copy()) for c in cotangents]
+        for c, d in zip(starts, their_starts, strict=True):
+            c.requires_grad = second
+            d.requires_grad_(second)
+        first = grad(ours, inputs, starts, create_graph=second, allow_unused=True)
+        try:
+            their_first = torch.autograd.grad(theirs, twins, their_starts, create_graph=second, allow_unused=True)
+        except RuntimeError:  # of what it has no, or a wrong, derivative
+            return
+        if not second:
+            yield from zip(first, their_first, strict=True)
+            return
+        pairs = [(a, b) for a, b in zip(first, their_first, strict=True)
+                 if a is not None and b is not None and a.requires_grad and b.requires_grad]  # fmt: skip
+        if not pairs:
+            return
+        cotangents = random_like([a._array for a, _ in pairs], 4)
+        yield from zip(
+            grad([a for a, _ in pairs], inputs + starts, [wrap(c) for c in cotangents], allow_unused=True),
+            torch.autograd.grad([b for _, b in pairs], twins + their_starts,
+                                [torch.from_numpy(c.copy()) for c in cotangents], allow_unused=True),
+            strict=True,
+        )  # fmt: skip
+
+
+_NARROWER = re.compile(
+    r"expected (scalar type|dtype)|did not match|same dtype|same data type|not support dtype|different dtypes"
+    r"|must be Tensor, not (float|int)|got \((float|int), Tensor|got \(Tensor, (float|int)"
+)
+_KINDS = (IndexError, TypeError, ValueError, RuntimeError)  # NotImplementedError is a RuntimeError
+
+
+def _same_kind(ours: Exception, theirs: Exception) -> bool:
+    """Whether an except clause written for torch's error catches ours."""
+    kind = next((k for k in _KINDS if isinstance(theirs, k)), Exception)
+    return isinstance(ours, kind)
+
+
+def random_like(arrays: list[np.ndarray], seed: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    found = []
+    for a in arrays:
+        values = rng.uniform(-1, 1, a.shape)
+        found.append(np.asarray(values + 1j * rng.uniform(-1, 1, a.shape) if a.dtype.kind == "c" else values, a.dtype))
+    return found
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What is compared
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def unlike(ours: Any, theirs: Any, finite_only: bool = False) -> str | None:
+    """How two tensors differ; None where they do not. finite_only: only where torch's is finite."""
+    if ours is None or theirs is None:
+        # torch says None (no gradient) in places where zeros are meant, and the other way round.
+        known = theirs if ours is None else ours
+        zeros = known is None or not bool((known != 0).any())
+        return None if zeros else f"{'None' if ours is None else 'a gradient'}, torch {'None' if theirs is None else 'one'}"
+    array, wanted = ours._array, theirs.detach().numpy(force=True)
+    if array.dtype != wanted.dtype:
+        return f"dtype {array.dtype}, torch {wanted.dtype}"
+    if array.shape != wanted.shape:
+        return f"shape {array.shape}, torch {wanted.shape}"
+    tolerance = {"float16": 4e-3, "float32": 2e-4, "complex64": 2e-4}.get(array.dtype.name, 1e-8)
+    close = np.isclose(array, wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
+    if array.dtype.kind == "c":
+        close |= ~np.isfinite(array) | ~np.isfinite(wanted)  # see SPECIAL_COMPLEX_VALUES
+    if finite_only:
+        close |= ~np.isfinite(wanted)
+    if not close.all():
+        place = tuple(int(i) for i in np.argwhere(~close)[0])
+        return f"{array[place]!r} at {place}, torch {wanted[place]!r}"
+    return None
+
+
+def zero_signs_differ(ours: Any, theirs: Any) -> bool:
+    """Whether a zero of the one is -0.0 where it is 0.0 in the other."""
+    array, wanted = ours._array, theirs.detach().numpy(force=True)
+    if array.dtype.kind != "f" or array.shape != wanted.shape:
+        return False
+    return bool((np.signbit(array) != np.signbit(wanted))[(array == 0) & (wanted == 0)].any())
+
+
+def special_values(case: Case, dtype: Any, layout: int) -> list[Any]:
+    """The case's inputs with NaN, infinities, both zeros and equal numbers in place of random ones."""
+    values = case.values(dtype)
+    n = 0
+
+    def fill(array: Any, spec: Any) -> Any:
+        nonlocal n
+        if isinstance(array, list):
+            return [fill(a, s) for a, s in zip(array, spec, strict=True)]
+        if not isinstance(spec, Data):
+            return array
+        n += 1
+        # Inputs run through the values at speeds that differ, so that pairs of them meet.
+        places = np.arange(array.size) * (1, 5, 7)[n % 3] + layout * n
+        found = SPECIAL_COMPLEX_VALUES if np.dtype(dtype).kind == "c" else SPECIAL_VALUES
+        return np.asarray(np.take(found, places % len(found)).reshape(array.shape), dtype)
+
+    return [fill(a, s) for a, s in zip(values, case.sample.inputs, strict=True)]
+
+
+MIXED = [("float32", "float64"), ("int64", "float32"), ("bool", "int64"), ("uint8", "int8"), ("float64", "complex64"),
+         ("int64", "int64"), ("bool", "bool"), ("uint8", "bool"), ("float16", "float32"), ("complex64", "float64")]  # fmt: skip
+
+
+def mixed_values(case: Case, combination: tuple[str, str]) -> list[Any]:
+    """The case's inputs in two dtypes, in turn."""
+    position = 0
+
+    def cast(array: Any, spec: Any) -> Any:
+        nonlocal position
+        if isinstance(array, list):
+            return [cast(a, s) for a, s in zip(array, spec, strict=True)]
+        if not isinstance(spec, Data):
+            return array
+        dtype = np.dtype(combination[position % 2])
+        position += 1
+        return np.asarray(np.abs(array) * 2 + 1 if dtype.kind in "biu" else array, dtype)
+
+    return [cast(a, s) for a, s in zip(case.values(np.float64), case.sample.inputs, strict=True)]
+
+
+def compare_values(pair: Pair) -> Iterator[tuple[str, str]]:
+    """(aspect, difference) of the results of one call."""
+    yield from (("error", e) for e in pair.errors())
+    if pair.failed:
+        return
+    if not pair.outputs() and (tensors_in(pair.result) or isinstance(pair.wanted, torch.Tensor)):
+        yield "value", f"returns {type(pair.result).__name__}, torch {type(pair.wanted).__name__}"
+    for ours, theirs in pair.outputs():
+        difference = None if pair.case.is_random else unlike(ours, theirs)
+        if difference is not None:
+            yield "value", difference
+        if ours.requires_grad != theirs.requires_grad and node_name(theirs) != NO_RULE:
+            yield "requires_grad", f"{ours.requires_grad}, torch {theirs.requires_grad}"
+
+
+def compare_special(pair: Pair) -> Iterator[tuple[str, str]]:
+    """The same at NaN, infinities and zeros. Where torch's gradient is not finite, ours may be anything."""
+    yield from compare_values(pair)
+    yield from compare_gradients(pair, second=False, finite_only=True)
+    if not pair.failed and any(zero_signs_differ(a, b) for a, b in pair.outputs()):
+        yield "zero", "zeros of the other sign"
+
+
+def compare_gradients(pair: Pair, second: bool, finite_only: bool = False) -> Iterator[tuple[str, str]]:
+    if pair.failed or pair.case.is_random:
+        return
+    aspect = "second" if second else "gradient"
+    try:
+        for ours, theirs in pair.gradients(second):
+            difference = unlike(ours, theirs, finite_only)
+            if difference is not None:
+                yield aspect, difference
+    except Exception as error:
+        yield aspect, f"{type(error).__name__}: {str(error)[:200]}"
+
+
+def node_name(tensor: Any) -> str:
+    return "no node" if tensor.grad_fn is None else type(tensor.grad_fn).__name__
+
+
+def compare_nodes(pair: Pair) -> Iterator[tuple[str, str]]:
+    if not pair.failed:
+        for ours, theirs in pair.outputs():
+            if node_name(ours) != node_name(theirs) != NO_RULE:
+                yield "node", f"{node_name(ours)}, torch {node_name(theirs)}"
+
+
+def differences(op: Any) -> Iterator[tuple[str, str, str]]:
+    """(aspect, sample and dtypes, how) of every difference between an operation and torch's."""
+    for case in (c for c in CASES if c.name == op.name):
+        for aspect, where, text in case_differences(case):
+            yield aspect, f"{case.sample!r} {where}", text
+
+
+def case_differences(case: Case) -> Iterator[tuple[str, str, str]]:
+    has_data = any(True for _ in case.data())
+    for dtype in ("float64", "float32", "complex128") if has_data else ("float64",):
+        for aspect, text in ordinary_differences(case, dtype):
+            yield aspect, dtype, text
+    if not has_data or case.is_random:
+        return
+    for dtype in ("float32", "float64", "complex64"):
+        for layout in range(3):
+            for aspect, text in compare_special(Pair(case, special_values(case, dtype, layout))):
+                yield f"special {aspect}", f"{dtype}, layout {layout}", text
+    if case.number < 4:
+        for combination in MIXED:
+            for aspect, text in compare_values(Pair(case, mixed_values(case, combination))):
+                if aspect != "requires_grad":
+                    yield f"promotion {aspect}", " with ".join(combination), text
+
+
+def ordinary_differences(case: Case, dtype: str) -> Iterator[tuple[str, str]]:
+    pair = Pair(case, case.values(dtype))
+    yield from compare_values(pair)
+    yield from compare_nodes(pair)
+    yield from compare_gradients(pair, second=False)
+    if dtype != "float32":
+        yield from compare_gradients(Pair(case, case.values(dtype)), second=True)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The tests and the table
+# ----------------------------------------------------------------------------------------------------------------------
+
+COMPARED = [op for op in OPS.values() if is_public(op) and op.kind != "creation" and op.name not in BEYOND_TORCH
+            and any(c.name == op.name for c in CASES)]  # fmt: skip
+
+
+def sort_out(op: Any) -> tuple[list[str], list[str]]:
+    """(unexplained differences, the first of each aspect with their number; reasons of the known ones)."""
+    unexplained: dict[str, list[str]] = {}
+    reasons: dict[str, None] = {}
+    for aspect, where, text in differences(op):
+        reason = DIFFERENCES.get((op.name, aspect), DIFFERENCES.get(op.name))
+        if reason is None:
+            unexplained.setdefault(aspect, []).append(f"{where}: {text}")
+        else:
+            reasons[reason] = None
+    return [f"{aspect} (1 of {len(found)}): {found[0]}" for aspect, found in unexplained.items()], list(reasons)
+
+
+@pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in COMPARED])
+def test_operation_agrees_with_torch(op, record_property):
+    assert torch_function(op) is not None, f"torch has no {op.name}: name it in BEYOND_TORCH with a reason"
+    unexplained, reasons = sort_out(op)
+    for reason in reasons:
+        record_property("differs from torch", f"{op.name}: {reason}")
+    assert not unexplained, "differs from torch:\n  " + "\n  ".join(unexplained)
+
+
+def test_every_known_difference_is_one():
+    """A reason for something that agrees by now is out of date."""
+    names = {key if isinstance(key, str) else key[0] for key in DIFFERENCES}
+    stale = []
+    for name in names:
+        aspects = {aspect for aspect, *_ in differences(OPS[name])}
+        stale += [key for key in DIFFERENCES if key == name and not aspects]
+        stale += [key for key in DIFFERENCES if isinstance(key, tuple) and key[0] == name and key[1] not in aspects]
+    assert not stale, f"these agree with torch: {stale}"
+
+
+def test_methods_and_functions_have_torchs_names():
+    ours = {op.name for op in OPS.values() if is_public(op)} - set(BEYOND_TORCH)
+    unknown = sorted(name for name in ours if torch_function(OPS[name]) is None)
+    assert not unknown, f"torch has no {', '.join(unknown)}"
+
+
+def main() -> None:
+    """Prints the table."""
+    pattern = re.compile(sys.argv[1] if len(sys.argv) > 1 else "")
+    agree = 0
+    for op in (op for op in COMPARED if pattern.search(op.name)):
+        unexplained, reasons = sort_out(op)
+        agree += not unexplained
+        verdict = "DIFFERS" if unexplained else "differs" if reasons else "agrees"
+        print(f"{op.name:32} {verdict:8} {'; '.join(reasons)}")
+        for text in unexplained:
+            print(f"    {text}")
+    print(f"{agree} operations agree with torch or differ for a reason given")
+
+
+if __name__ == "__main__":
+    main()
