@@ -175,7 +175,7 @@ def train(parameters: list[wengert.Tensor], train_set: Digits, test_set: Digits,
         if not math.isfinite(history.losses[-1]):
             progress.close()
             sys.exit(f"digits.py: the loss is {history.losses[-1]} in epoch {epoch}: try a rate below --lr {rate:g}")
-        progress.set_postfix(loss=f"{history.losses[-1]:.4f}", accuracy=f"{history.accuracies[-1]:.2%}")
+        progress.set_postfix(loss=f"{history.losses[-1]:.4f}", accuracy=f"{history.accuracies[-1]:.2%}", refresh=False)
         progress.write(
             f"epoch {epoch:3d}   loss {history.losses[-1]:.4f}   held-out accuracy {history.accuracies[-1]:.2%}",
             file=sys.stdout,
@@ -235,7 +235,7 @@ def draw_curves(figure, history: History) -> None:
     lower.axhline(100 * REQUIRED_ACCURACY, color=MUTED, linewidth=1, linestyle="--")
     lower.annotate(f"required: {REQUIRED_ACCURACY:.0%}", (epochs[-1], 100 * REQUIRED_ACCURACY), (0, -3),
                    textcoords="offset points", color=MUTED, ha="right", va="top", fontsize=9)  # fmt: skip
-    lower.yaxis.set_major_formatter("{x:g} %")
+    lower.yaxis.set_major_formatter("{x:g}%")
     lower.set_ylim(top=100)
     lower.set_xlim(0, epochs[-1] + 0.5)
     lower.set_xlabel("epoch")

@@ -1,4 +1,4 @@
-"""What operations with several named results return: tuples whose items can also be read by name, printed as torch prints them.
+"""What operations with several named results return: tuples that print as in torch, with items by name too.
 
 >>> import wengert
 >>> wengert.tensor([3.0, 5.0]).max(0)
@@ -66,5 +66,5 @@ slogdet = _named("slogdet", "sign", "logabsdet")
 linalg_svd = _named("linalg_svd", "U", "S", "Vh")
 
 __all__ = [
-    "aminmax", "cummax", "cummin", "kthvalue", "linalg_svd", "max", "median", "min", "mode", "nanmedian", "slogdet", "sort", "topk",
-]  # fmt: skip
+    "aminmax", "cummax", "cummin", "kthvalue", "linalg_svd", "max", "median", "min", "mode", "nanmedian", "slogdet",
+    "sort", "topk", ]  # fmt: skip

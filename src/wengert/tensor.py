@@ -1,4 +1,4 @@
-"""Tensor: the core's TensorBase with everything users see: operations (methods and operators from OPS), conversion, printing."""
+"""Tensor: the core's TensorBase with everything users see: operations from OPS, conversion, printing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.core.dispatch import make_reader
+from wengert.core.binding import make_reader
 from wengert.core.hooks import RemovableHandle
 from wengert.core.tensor import (
     RETAINS_GRAD,
@@ -200,7 +200,7 @@ class Tensor(TensorBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[mis
         """The conjugate transpose of a matrix or a batch of matrices."""
         return self.mT.conj() if self.is_complex() else self.mT
 
-    # -- gradients -------------------------------------------------------------------------------------------------------
+    # -- gradients -----------------------------------------------------------------------------------------------------
 
     @property
     def grad(self) -> Tensor | None:
@@ -278,7 +278,7 @@ class Tensor(TensorBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[mis
         self._flags &= ~RETAINS_GRAD
         return self
 
-    # -- values ----------------------------------------------------------------------------------------------------------
+    # -- values --------------------------------------------------------------------------------------------------------
 
     def item(self) -> Any:
         """The only element as a Python number. Raises RuntimeError for any other number of elements."""
@@ -356,7 +356,7 @@ class Tensor(TensorBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[mis
     def __reversed__(self) -> Tensor:
         return self if self._array.ndim == 0 else self.flip(0)
 
-    # -- printing ----------------------------------------------------------------------------------------------------------
+    # -- printing ------------------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         from wengert.printing import format_tensor
@@ -375,7 +375,7 @@ class Tensor(TensorBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[mis
             return self.item().__format__(spec)
         return object.__format__(self, spec)
 
-    # -- copies ------------------------------------------------------------------------------------------------------------
+    # -- copies --------------------------------------------------------------------------------------------------------
 
     def __deepcopy__(self, memo: dict) -> Any:
         if self.grad_fn is not None:
@@ -393,7 +393,7 @@ class Tensor(TensorBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[mis
         # A result loses its history and becomes a leaf.
         return _rebuild, (type(self), self._array, self._requires_grad, dict(self.__dict__))
 
-    # -- other types and devices -------------------------------------------------------------------------------------------
+    # -- other types and devices ---------------------------------------------------------------------------------------
 
     def to(self, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, **_: Any) -> Tensor:
         """The tensor with another dtype or on another device: itself where nothing changes and copy is False.
@@ -409,7 +409,7 @@ class Tensor(TensorBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[mis
         return _cast(self, dtype=wanted)
 
     def type(self, dtype: Any = None, non_blocking: bool = False, **_: Any) -> Any:
-        """The legacy name of the tensor's type, "torch.FloatTensor"; with a dtype or such a name, the tensor cast to it."""
+        """The legacy name of the tensor's type, "torch.FloatTensor"; given a dtype or such a name, the tensor cast."""
         if dtype is None:
             return dtypes.legacy_type_name(self.dtype)
         return self.to(_legacy_dtype(dtype))

@@ -362,6 +362,16 @@ def test_retain_grad_of_a_base_follows_a_write_into_a_view():
     assert base.grad.tolist() == [5.0, 5.0] and x.grad.tolist() == [30.0, 10.0]
 
 
+def test_retain_grad_of_a_view_follows_a_write_into_its_base():
+    x = leaf(1.0, 2.0)
+    base = x * 2
+    view = base[:1]
+    view.retain_grad()
+    base.mul_(3)
+    (view * 5).sum().backward()
+    assert view.grad.tolist() == [5.0] and x.grad.tolist() == [30.0, 0.0]
+
+
 # -- post-accumulate hooks -----------------------------------------------------------------------------------------------------
 
 

@@ -231,6 +231,22 @@ def test_a_write_that_broadcasts_beyond_its_target_is_refused():
         x.add_(wengert.ones(2, 3, dtype=wengert.float64))
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda a, b: a.add_(b), lambda a, b: a.mul_(b), lambda a, b: a.add_(b, alpha=2), lambda a, b: a.copy_(b),
+        lambda a, b: a.addcmul_(b, b), lambda a, b: wengert.add(a, b, out=wengert.ones(1)),
+    ],
+)  # fmt: skip
+def test_shapes_that_do_not_broadcast_are_refused(write):
+    a, b = wengert.ones(3, 2), wengert.ones(2, 3)
+    with (
+        Unchanged(a, b),
+        pytest.raises(RuntimeError, match=r"^The size of tensor a \(2\) must match the size of tensor b \(3\) at non-sing"),
+    ):
+        write(a, b)
+
+
 def test_a_write_of_a_higher_kind_is_refused():
     x = wengert.ones(2, dtype=wengert.int64)
     with Unchanged(x), pytest.raises(RuntimeError, match=r"^result type \w+ can't be cast to the desired output type \w+"):
@@ -346,6 +362,48 @@ def test_a_write_of_a_tensor_into_itself():
     a.mul_(a)
     a.sum().backward()
     assert x.grad.tolist() == [4.0, 6.0]
+
+
+OVERLAPPING = {
+    # a starts as (x0, x1, x2); the sum of a afterwards, its gradient at (1, 2, 3), worked by hand
+    "shifted": (lambda a: a[:2].mul_(a[1:]), [2.0, 6.0, 3.0], [2.0, 1.0 + 3.0, 2.0 + 1.0]),
+    "an element of itself": (lambda a: a.mul_(a[1:2]), [2.0, 4.0, 6.0], [2.0, 1.0 + 4.0 + 3.0, 2.0]),
+    "another view of the same": (lambda a: a.mul_(a.view(3)), [1.0, 4.0, 9.0], [2.0, 4.0, 6.0]),
+    "reversed": (lambda a: a.mul_(a.flip(0)), [3.0, 4.0, 3.0], [6.0, 4.0, 2.0]),
+    "base into its view": (lambda a: a[:1].mul_(a.sum()), [6.0, 2.0, 3.0], [6.0 + 1.0, 1.0 + 1.0, 1.0 + 1.0]),
+    "added": (lambda a: a[:2].add_(a[1:]), [3.0, 5.0, 3.0], [1.0, 2.0, 2.0]),
+    "copied": (lambda a: a[:2].copy_(a[1:]), [2.0, 3.0, 3.0], [0.0, 1.0, 2.0]),
+    "assigned": (lambda a: a.__setitem__(slice(0, 2), a[1:]), [2.0, 3.0, 3.0], [0.0, 1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize("case", OVERLAPPING)
+def test_a_write_of_what_overlaps_with_its_target(case):
+    """torch refuses most of these. What it must not do is give wrong gradients."""
+    write, values, gradient = OVERLAPPING[case]
+    x = leaf(1.0, 2.0, 3.0)
+    a = x * 1
+    write(a)
+    assert a.tolist() == values
+    a.sum().backward()
+    assert x.grad.tolist() == gradient
+
+
+@pytest.mark.parametrize("written", ["view", "base"])
+@pytest.mark.parametrize("write", ["mul_", "add_", "copy_", "setitem"])
+def test_a_view_that_was_read_by_the_write_sees_it(write, written):
+    """u looks into what the write changes, and is its operand as well: afterwards it depends on what was written."""
+    x = leaf(2.0, 3.0)
+    a = x * 1
+    u = a[1:]
+    target = a[:2] if written == "view" else a
+    if write == "setitem":
+        target[...] = u
+    else:
+        getattr(target, write)(u)
+    u.sum().backward()
+    # u is now x1 * x1, x1 + x1 or x1
+    assert x.grad.tolist() == [0.0, {"mul_": 6.0, "add_": 2.0, "copy_": 1.0, "setitem": 1.0}[write]]
 
 
 def test_second_derivatives_through_a_write():

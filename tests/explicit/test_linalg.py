@@ -129,19 +129,31 @@ def test_half_products_are_summed_in_float32():
         (lambda x: x.mv(x[0, :2]), r"size mismatch, got input \(2\), mat \(2x3\), vec \(2\)"),
         (lambda x: x.mv(x), r"vector \+ matrix @ vector expected, got 1, 2, 2"),
         (lambda x: x.dot(x), "1D tensors expected, but got 2D and 2D tensors"),
-        (lambda x: x[0] @ x[0, :2], r"inconsistent tensor size, expected tensor \[3\] and src \[2\] to have the same number"),
+        (
+            lambda x: x[0] @ x[0, :2],
+            r"inconsistent tensor size, expected tensor \[3\] and src \[2\] to have the same number",
+        ),
         (lambda x: x @ x[0, 0], "both arguments to matmul need to be at least 1D, but they are 2D and 0D"),
         (lambda x: x @ x.T.double(), "expected m1 and m2 to have the same dtype, but got: float != double"),
         (lambda x: x @ x.T.long(), "expected m1 and m2 to have the same dtype, but got: float != long int"),
         (lambda x: x[0] @ x[0].double(), "dot : expected both vectors to have same dtype, but found Float and Double"),
-        (lambda x: x[None].bmm(x[None]), r"Expected size for first two dimensions of batch2 tensor to be: \[1, 3\] but got: \[1, 2\]"),
+        (
+            lambda x: x[None].bmm(x[None]),
+            r"Expected size for first two dimensions of batch2 tensor to be: \[1, 3\] but got: \[1, 2\]",
+        ),
         (lambda x: x.bmm(x), "batch1 must be a 3D tensor"),
         (lambda x: x.outer(x), "outer: Expected 1-D argument self, but got 2-D"),
-        (lambda x: x.inner(x[:, :2]), r"the last dimension must match on both input tensors but got shapes \[2, 3\] and \[2, 2\]"),
+        (
+            lambda x: x.inner(x[:, :2]),
+            r"the last dimension must match on both input tensors but got shapes \[2, 3\] and \[2, 2\]",
+        ),
         (lambda x: wengert.tensordot(x, x, 1), "contracted dimensions need to match, but first has size 3 in dim -1"),
         (lambda x: wengert.addmm(x, x, x.T), r"expanded size of the tensor \(2\) must match the existing size \(3\)"),
         (lambda x: wengert.einsum("ij,jk", x, x), "subscript j has size 2 for operand 1 which does not broadcast"),
-        (lambda x: wengert.einsum("ij->k", x), "output subscript k does not appear in the equation for any input operand"),
+        (
+            lambda x: wengert.einsum("ij->k", x),
+            "output subscript k does not appear in the equation for any input operand",
+        ),
         (lambda x: wengert.einsum("ijk", x), r"the number of subscripts in the equation \(3\) does not match"),
         (lambda x: wengert.einsum("ij", x, x), "more operands were provided than specified in the equation"),
         (lambda x: wengert.einsum("ii", x), "subscript i is repeated for operand 0 but the sizes don't match, 3 != 2"),
@@ -158,7 +170,7 @@ def test_a_number_is_no_matrix():
         wengert.ones(2, 2) @ 2.0
 
 
-# -- factorisations ----------------------------------------------------------------------------------------------------------
+# -- factorisations ----------------------------------------------------------------------------------------------------
 
 
 def test_inverse_and_its_gradient():
@@ -170,7 +182,10 @@ def test_inverse_and_its_gradient():
 
 
 def test_determinant_gradient_is_the_cofactors_also_where_singular():
-    for values, cofactors in (([[1.0, 2.0], [3.0, 4.0]], [[4, -3], [-2, 1]]), ([[1.0, 2.0], [2.0, 4.0]], [[4, -2], [-2, 1]])):
+    for values, cofactors in (
+        ([[1.0, 2.0], [3.0, 4.0]], [[4, -3], [-2, 1]]),
+        ([[1.0, 2.0], [2.0, 4.0]], [[4, -2], [-2, 1]]),
+    ):
         a = leaf(values)
         wengert.det(a).backward()
         np.testing.assert_allclose(a.grad.numpy(), cofactors, atol=1e-12)
@@ -189,7 +204,9 @@ def test_second_derivative_of_a_singular_determinant_is_refused():
 def test_slogdet_and_logdet():
     result = wengert.slogdet(f64([[0.0, 2.0], [3.0, 0.0]]))
     assert result.sign.item() == -1.0 and result.logabsdet.item() == pytest.approx(np.log(6))
-    assert np.isnan(wengert.logdet(f64([[-1.0]])).item()) and wengert.logdet(f64([[2.0]])).item() == pytest.approx(np.log(2))
+    assert np.isnan(wengert.logdet(f64([[-1.0]])).item()) and wengert.logdet(f64([[2.0]])).item() == pytest.approx(
+        np.log(2)
+    )
 
 
 def test_solve_and_its_gradients():
@@ -256,20 +273,32 @@ def test_full_singular_vectors():
 
 def test_matrix_powers():
     a = f64([[1.0, 1.0], [0.0, 1.0]])
-    assert a.matrix_power(5).tolist() == [[1.0, 5.0], [0.0, 1.0]] and a.matrix_power(-2).tolist() == [[1.0, -2.0], [0.0, 1.0]]
+    assert a.matrix_power(5).tolist() == [[1.0, 5.0], [0.0, 1.0]] and a.matrix_power(-2).tolist() == [
+        [1.0, -2.0],
+        [0.0, 1.0],
+    ]
     assert a.matrix_power(0).tolist() == [[1.0, 0.0], [0.0, 1.0]] and a.matrix_power(1) is not a
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda s: wengert.linalg.inv(s), r"linalg.inv: The diagonal element 2 is zero, the inversion could not be completed"),
-        (lambda s: wengert.linalg.inv(wengert.stack([wengert.eye(2), s])), r"linalg.inv: \(Batch element 1\): The diagonal element 2"),
+        (
+            lambda s: wengert.linalg.inv(s),
+            r"linalg.inv: The diagonal element 2 is zero, the inversion could not be completed",
+        ),
+        (
+            lambda s: wengert.linalg.inv(wengert.stack([wengert.eye(2), s])),
+            r"linalg.inv: \(Batch element 1\): The diagonal element 2",
+        ),
         (lambda s: wengert.linalg.solve(s, s), "The solver failed because the input matrix is singular"),
         (lambda s: wengert.linalg.cholesky(s - 3), r"the leading minor of order 1 is not positive-definite"),
         (lambda s: wengert.linalg.inv(s[:1]), "A must be batches of square matrices, but they are 1 by 2 matrices"),
         (lambda s: wengert.det(s.long()), "linalg.det: Expected a floating point or complex tensor as input. Got Long"),
-        (lambda s: wengert.linalg.solve(s, wengert.ones(3)), r"Incompatible shapes of A and B for the equation AX = B \(2x2 and 3x1\)"),
+        (
+            lambda s: wengert.linalg.solve(s, wengert.ones(3)),
+            r"Incompatible shapes of A and B for the equation AX = B \(2x2 and 3x1\)",
+        ),
         (lambda s: wengert.linalg.multi_dot([s]), r"multi_dot\(\): expected at least 2 tensors but got 1"),
         (lambda s: wengert.linalg.matrix_norm(s, 3), "linalg.matrix_norm: Order 3 not supported"),
     ],

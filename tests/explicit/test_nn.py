@@ -27,7 +27,7 @@ def gradient(function, values):
     return x.grad.tolist()
 
 
-# -- layers ------------------------------------------------------------------------------------------------------------------
+# -- layers ------------------------------------------------------------------------------------------------------------
 
 
 def test_linear_and_its_three_gradients():
@@ -70,7 +70,9 @@ def test_embedding_options():
     assert gradient(lambda w: F.embedding(index, w, scale_grad_by_freq=True), [[1.0]] * 3) == [[1.0], [0.0], [1.0]]
     with pytest.raises(IndexError, match="index out of range in self"):
         F.embedding(wengert.tensor([3]), wengert.ones(3, 2))
-    with pytest.raises(RuntimeError, match="have one of the following scalar types: Long, Int; but got torch.FloatTensor"):
+    with pytest.raises(
+        RuntimeError, match=r"have one of the following scalar types: Long, Int; but got torch\.FloatTensor"
+    ):
         F.embedding(wengert.tensor([1.0]), wengert.ones(3, 2))
 
 
@@ -90,7 +92,7 @@ def test_dropout_keeps_scales_and_passes_the_gradient_through_what_it_kept():
     y.sum().backward()
     assert x.grad.tolist() == y.tolist()
     assert F.dropout(x, 0.5, training=False) is x and F.dropout(x, 1.0).sum().item() == 0.0
-    with pytest.raises(ValueError, match="dropout probability has to be between 0 and 1, but got 1.5"):
+    with pytest.raises(ValueError, match=r"dropout probability has to be between 0 and 1, but got 1\.5"):
         F.dropout(x, 1.5)
 
 
@@ -105,17 +107,23 @@ def test_layer_norm():
     x = leaf([[1.0, 3.0]])
     assert F.layer_norm(x, (2,), eps=0.0).tolist() == [[-1.0, 1.0]]
     assert F.layer_norm(x, 2, f64([2.0, 3.0]), f64([10.0, 20.0]), eps=0.0).tolist() == [[8.0, 23.0]]
-    assert gradient(lambda x: F.layer_norm(x, (2,), eps=0.0)[0, :1], [[1.0, 3.0]]) == [[0.0, 0.0]], "two points: always -1, 1"
+    assert gradient(lambda x: F.layer_norm(x, (2,), eps=0.0)[0, :1], [[1.0, 3.0]]) == [[0.0, 0.0]], (
+        "two points: always -1, 1"
+    )
     with pytest.raises(RuntimeError, match=r"Given normalized_shape=\[3\], expected input with shape \[\*, 3\]"):
         F.layer_norm(x, (3,))
 
 
 def test_normalize_and_cosine_similarity():
-    assert F.normalize(f64([[3.0, 4.0]])).tolist() == [[0.6, 0.8]] and F.normalize(f64([[0.0, 0.0]])).tolist() == [[0.0, 0.0]]
-    assert F.cosine_similarity(f64([[1.0, 0.0], [1.0, 1.0]]), f64([0.0, 1.0])).tolist() == pytest.approx([0.0, 0.5**0.5])
+    assert F.normalize(f64([[3.0, 4.0]])).tolist() == [[0.6, 0.8]] and F.normalize(f64([[0.0, 0.0]])).tolist() == [
+        [0.0, 0.0]
+    ]
+    assert F.cosine_similarity(f64([[1.0, 0.0], [1.0, 1.0]]), f64([0.0, 1.0])).tolist() == pytest.approx(
+        [0.0, 0.5**0.5]
+    )
 
 
-# -- activations -------------------------------------------------------------------------------------------------------------
+# -- activations -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -174,7 +182,7 @@ def test_activation_messages():
         F.glu(wengert.ones(2, 3))
 
 
-# -- losses ------------------------------------------------------------------------------------------------------------------
+# -- losses ------------------------------------------------------------------------------------------------------------
 
 
 def test_cross_entropy_of_equal_scores():
@@ -200,7 +208,10 @@ def test_ignored_targets_count_for_nothing():
     F.cross_entropy(scores, target).backward()
     assert scores.grad.tolist() == [[-0.5, 0.5], [0.0, 0.0]]
     ignored = wengert.tensor([-100, -100])
-    assert math.isnan(F.cross_entropy(scores, ignored).item()) and F.cross_entropy(scores, ignored, reduction="sum").item() == 0.0
+    assert (
+        math.isnan(F.cross_entropy(scores, ignored).item())
+        and F.cross_entropy(scores, ignored, reduction="sum").item() == 0.0
+    )
     assert gradient(lambda x: F.cross_entropy(x, ignored), [[0.0, 1.0], [2.0, 3.0]]) == [[0.0, 0.0], [0.0, 0.0]]
 
 
@@ -264,7 +275,9 @@ def test_binary_cross_entropy():
     assert gradient(lambda x: F.binary_cross_entropy_with_logits(x, f64([1.0])), [0.0]) == [-0.5]
     with pytest.raises(RuntimeError, match="all elements of input should be between 0 and 1"):
         F.binary_cross_entropy(f64([1.5]), f64([1.0]))
-    with pytest.raises(ValueError, match=r"Target size \(torch.Size\(\[2\]\)\) must be the same as input size \(torch.Size\(\[1\]\)\)"):
+    with pytest.raises(
+        ValueError, match=r"Target size \(torch.Size\(\[2\]\)\) must be the same as input size \(torch.Size\(\[1\]\)\)"
+    ):
         F.binary_cross_entropy_with_logits(f64([0.0]), f64([1.0, 0.0]))
 
 
@@ -293,5 +306,7 @@ def test_reduction_arguments():
         assert F.mse_loss(x, y, reduce=False).tolist() == [1.0, 4.0]
     with pytest.raises(ValueError, match="foo is not a valid value for reduction"):
         F.mse_loss(x, y, reduction="foo")
-    with pytest.warns(UserWarning, match=r"Using a target size \(torch.Size\(\[1\]\)\) that is different to the input size"):
+    with pytest.warns(
+        UserWarning, match=r"Using a target size \(torch.Size\(\[1\]\)\) that is different to the input size"
+    ):
         F.mse_loss(x, y[:1])

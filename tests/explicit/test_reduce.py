@@ -33,7 +33,7 @@ def second(function, values):
     return x.grad.tolist()
 
 
-# -- sums and products -------------------------------------------------------------------------------------------------------
+# -- sums and products -------------------------------------------------------------------------------------------------
 
 
 def test_sum_over_dims():
@@ -122,7 +122,7 @@ def test_all_and_any():
     assert wengert.tensor([1, 0], dtype=wengert.uint8).all().dtype is wengert.uint8
 
 
-# -- extrema -----------------------------------------------------------------------------------------------------------------
+# -- extrema -----------------------------------------------------------------------------------------------------------
 
 
 def test_ties_share_the_gradient_or_the_first_takes_it():
@@ -145,7 +145,10 @@ def test_nan_counts_as_the_extreme():
 def test_max_takes_a_dim_or_another_tensor():
     x, y = wengert.tensor([[1.0, 5.0], [4.0, 2.0]]), wengert.tensor([3.0, 3.0])
     assert x.max(1).values.tolist() == [5.0, 4.0] and x.max(dim=1, keepdim=True).indices.tolist() == [[1], [0]]
-    assert wengert.max(x, y).tolist() == [[3.0, 5.0], [4.0, 3.0]] and wengert.min(x, other=y).tolist() == [[1.0, 3.0], [3.0, 2.0]]
+    assert wengert.max(x, y).tolist() == [[3.0, 5.0], [4.0, 3.0]] and wengert.min(x, other=y).tolist() == [
+        [1.0, 3.0],
+        [3.0, 2.0],
+    ]
     with pytest.raises(TypeError, match=r"max\(\): argument 'dim' \(position 2\) must be int, or a Tensor, not tuple"):
         x.max((0, 1))
 
@@ -168,14 +171,18 @@ def test_nothing_to_choose_from():
         e.max()
     with pytest.raises(IndexError, match=r"amax\(\): Expected reduction dim 0 to have non-zero size"):
         e.amax(0)
-    with pytest.raises(IndexError, match=r"argmax\(\): Expected reduction dim to be specified for input.numel\(\) == 0."):
+    with pytest.raises(
+        IndexError, match=r"argmax\(\): Expected reduction dim to be specified for input.numel\(\) == 0."
+    ):
         e.argmax()
     assert e.max(1).values.shape == (0,) and e.amin(1).shape == (0,)
 
 
 def test_arg_reductions():
     x = wengert.tensor([[1, 7, 7], [9, 2, 3]])
-    assert x.argmax().item() == 3 and x.argmax(1).tolist() == [1, 0] and x.argmin(0, keepdim=True).tolist() == [[0, 1, 1]]
+    assert (
+        x.argmax().item() == 3 and x.argmax(1).tolist() == [1, 0] and x.argmin(0, keepdim=True).tolist() == [[0, 1, 1]]
+    )
     assert x.argmax(keepdim=True).tolist() == [[3]] and x.argmax().dtype is wengert.int64
     with pytest.raises(RuntimeError, match=r"argmax\(\): does not support bool input"):
         wengert.tensor([True]).argmax()
@@ -196,7 +203,7 @@ def test_median_and_nan():
     assert gradient(lambda x: x.median(), [1.0, nan, 2.0, nan, 3.0]) == [0.0, 0.5, 0.0, 0.5, 0.0]
 
 
-# -- scans -------------------------------------------------------------------------------------------------------------------
+# -- scans -------------------------------------------------------------------------------------------------------------
 
 
 def test_cumsum():
@@ -221,12 +228,16 @@ def test_long_float32_sums_keep_their_digits():
     assert x.cumsum(0)[-1].item() == pytest.approx(10_000.0, rel=1e-6)
 
 
-# -- moments and norms -------------------------------------------------------------------------------------------------------
+# -- moments and norms -------------------------------------------------------------------------------------------------
 
 
 def test_variance_and_deviation():
     x = wengert.tensor([1.0, 2.0, 3.0, 6.0])  # squares about the mean 3: 4 + 1 + 0 + 9
-    assert x.var().item() == pytest.approx(14 / 3) and x.var(unbiased=False).item() == 3.5 and x.var(correction=2).item() == 7.0
+    assert (
+        x.var().item() == pytest.approx(14 / 3)
+        and x.var(unbiased=False).item() == 3.5
+        and x.var(correction=2).item() == 7.0
+    )
     assert x.std(False).item() == pytest.approx(3.5**0.5)
     assert [t.item() for t in wengert.var_mean(x, correction=0)] == [3.5, 3.0]
     assert gradient(lambda x: x.var(unbiased=False), [1.0, 2.0, 3.0, 6.0]) == [-1.0, -0.5, 0.0, 1.5]
@@ -255,8 +266,12 @@ def test_variance_refuses_integers_and_two_corrections():
 
 def test_norms():
     x = wengert.tensor([[3.0, -4.0]])
-    assert x.norm().item() == 5.0 and x.norm(1).item() == 7.0 and x.norm(inf).item() == 4.0 and x.norm(-inf).item() == 3.0
-    assert x.norm(0).item() == 2.0 and x.norm(2, 1).tolist() == [5.0] and wengert.norm(x, "fro", dim=(0, 1)).item() == 5.0
+    assert (
+        x.norm().item() == 5.0 and x.norm(1).item() == 7.0 and x.norm(inf).item() == 4.0 and x.norm(-inf).item() == 3.0
+    )
+    assert (
+        x.norm(0).item() == 2.0 and x.norm(2, 1).tolist() == [5.0] and wengert.norm(x, "fro", dim=(0, 1)).item() == 5.0
+    )
     assert wengert.norm(x, dtype=wengert.float64).dtype is wengert.float64
 
 
@@ -275,15 +290,20 @@ def test_norm_at_zero_has_gradient_zero(p):
 
 
 def test_norm_messages():
-    with pytest.raises(RuntimeError, match=r"linalg.vector_norm: Expected a floating point or complex tensor as input. Got Long"):
+    with pytest.raises(
+        RuntimeError, match=r"linalg.vector_norm: Expected a floating point or complex tensor as input. Got Long"
+    ):
         wengert.tensor([1]).norm()
-    with pytest.raises(RuntimeError, match="cannot compute the inf norm on an empty tensor because the operation does not have an identity"):
+    with pytest.raises(
+        RuntimeError,
+        match="cannot compute the inf norm on an empty tensor because the operation does not have an identity",
+    ):
         wengert.zeros(0).norm(inf)
     with pytest.raises(RuntimeError, match="Order foo not supported"):
         wengert.ones(2).norm("foo")
 
 
-# -- softmax -----------------------------------------------------------------------------------------------------------------
+# -- softmax -----------------------------------------------------------------------------------------------------------
 
 
 def test_softmax_and_its_gradient():
@@ -302,8 +322,13 @@ def test_softmax_of_large_and_infinite_numbers():
 
 
 def test_logsumexp_of_large_and_infinite_numbers():
-    assert wengert.tensor([1000.0, 1000.0], dtype=wengert.float64).logsumexp(0).item() == pytest.approx(1000 + np.log(2))
-    assert wengert.tensor([inf, 1.0]).logsumexp(0).item() == inf and wengert.tensor([-inf, -inf]).logsumexp(0).item() == -inf
+    assert wengert.tensor([1000.0, 1000.0], dtype=wengert.float64).logsumexp(0).item() == pytest.approx(
+        1000 + np.log(2)
+    )
+    assert (
+        wengert.tensor([inf, 1.0]).logsumexp(0).item() == inf
+        and wengert.tensor([-inf, -inf]).logsumexp(0).item() == -inf
+    )
     assert gradient(lambda x: x.logsumexp(0), [-inf, 1.0]) == [0.0, 1.0]
     assert wengert.tensor([0, 0]).logsumexp(0).item() == pytest.approx(np.log(2))
 
@@ -312,17 +337,23 @@ def test_softmax_without_dim_warns_and_chooses_as_torch():
     with pytest.warns(UserWarning, match="Implicit dimension choice for softmax has been deprecated"):
         y = wengert.nn.functional.softmax(wengert.zeros(2, 4))
     assert y.tolist() == [[0.25] * 4] * 2
-    with pytest.raises(RuntimeError, match='"softmax_kernel_impl" not implemented for \'Long\''):
+    with pytest.raises(RuntimeError, match="\"softmax_kernel_impl\" not implemented for 'Long'"):
         wengert.tensor([1, 2]).softmax(0)
     assert wengert.tensor([1, 1]).softmax(0, wengert.float64).tolist() == [0.5, 0.5]
 
 
-# -- dims --------------------------------------------------------------------------------------------------------------------
+# -- dims --------------------------------------------------------------------------------------------------------------
 
 
 def test_zero_dim_tensors_have_dim_0_and_minus_1():
     s = leaf(2.0)
-    assert [s.sum(0).item(), s.mean(-1).item(), s.max(0).values.item(), s.cumsum(0).item(), s.softmax(0).item()] == [2, 2, 2, 2, 1]
+    assert [s.sum(0).item(), s.mean(-1).item(), s.max(0).values.item(), s.cumsum(0).item(), s.softmax(0).item()] == [
+        2,
+        2,
+        2,
+        2,
+        1,
+    ]
     assert s.max(0).indices.item() == 0 and s.argmax(-1).item() == 0
     s.median(0).values.backward()
     assert s.grad.item() == 1.0

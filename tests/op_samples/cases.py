@@ -68,8 +68,8 @@ class Case:
 
     @property
     def has_distinct(self) -> bool:
-        """Whether an input must not have equal elements."""
-        return any(d.distinct for d in self.data())
+        """Whether an input must not have equal elements, which would be a tie, or a matrix without an inverse."""
+        return any(d.distinct for d in self.data()) or self.name in _OF_REGULAR_MATRICES
 
     @property
     def is_about_memory(self) -> bool:
@@ -137,6 +137,11 @@ class Case:
 
         return run
 
+
+_OF_REGULAR_MATRICES = {
+    "det", "inverse", "linalg_det", "linalg_inv", "linalg_slogdet", "linalg_solve", "logdet", "matrix_power", "slogdet",
+    "linalg_matrix_power", "linalg_svdvals", "linalg_matrix_norm",
+}  # fmt: skip
 
 _WARNS = {
     "std", "var", "std_mean", "var_mean",  # of too few elements

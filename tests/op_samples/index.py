@@ -1,12 +1,13 @@
-"""Samples of wengert.ops.index, gather, scatter and masks."""
+"""Samples of wengert.ops.index, gather, scatter, masks and sorting."""
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from op_samples import Sample
+from op_samples import Data, Sample
 
 _X = (3, 4)
 _ROWS = np.array([0, 2])
@@ -14,7 +15,12 @@ _AGAIN = np.array([2, 0, 2])
 _PLACES = np.array([[0, 2, 1], [2, 2, 0]])  # for gather and scatter along dim 0 of a 3 x 4
 _ONCE = np.array([[0, 2, 1, 0], [1, 0, 2, 2]])  # as above, no place twice
 _MASK = np.array([[True, False, True, False], [False, False, True, True], [False, True, False, False]])
+_REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 _COLUMNS = np.array([True, False, True, True])
+
+
+def _distinct(*shape: int) -> Data:
+    return Data(*shape, distinct=True)
 
 
 def _mesh(index: np.ndarray, dim: int) -> tuple:
@@ -34,6 +40,20 @@ def _written(x: np.ndarray, where: Any, values: Any, add: bool = False) -> np.nd
 def _scatter(x: np.ndarray, dim: int, index: np.ndarray, src: Any, reduce: Any = None) -> np.ndarray:
     part = src[tuple([slice(n) for n in index.shape])] if src.ndim == index.ndim else src
     return _written(x, _mesh(index, dim), part, reduce == "add")
+
+
+def _scatter_reduce(
+    x: np.ndarray, dim: int, index: np.ndarray, src: np.ndarray, reduce: str, include_self: bool = True
+) -> np.ndarray:
+    combine = {"sum": np.sum, "prod": np.prod, "mean": np.mean, "amax": np.max, "amin": np.min}[reduce]
+    result = np.atleast_1d(x.copy())
+    met: dict[tuple, list] = {}
+    for place, target in np.ndenumerate(np.atleast_1d(index)):
+        there = (*place[:dim], int(target), *place[dim + 1 :])
+        met.setdefault(there, [result[there]] if include_self else []).append(np.atleast_1d(src)[place])
+    for there, values in met.items():
+        result[there] = combine(values)
+    return result.reshape(x.shape)
 
 
 def _along(dim: int, index: np.ndarray) -> tuple:
@@ -128,6 +148,14 @@ SAMPLES = {
     "scatter": [
         *_SCATTERED, Sample(_X, 0, _ONCE, (3, 4)), Sample(_X, 0, _PLACES, 2.5),
     ],
+    "scatter_reduce": [
+        *[Sample(_X, 0, _PLACES, _distinct(2, 3), reduce, complex=False) for reduce in _REDUCTIONS],
+        *[
+            Sample(_distinct(3, 4), 1, _PLACES, _distinct(3, 4), reduce, include_self=False, complex=False)
+            for reduce in _REDUCTIONS
+        ],
+        Sample((), 0, np.array(0), (), "prod"),
+    ],
     "scatter_add": [*_SCATTERED, Sample(_X, 0, _PLACES, (2, 3)), Sample(_X, 1, _PLACES, (3, 4))],
     "index_add": [
         Sample(_X, 0, _AGAIN, (3, 4)), Sample(_X, 1, _ROWS, (3, 2), alpha=2), Sample((), 0, np.array(0), ()),
@@ -144,13 +172,100 @@ SAMPLES = {
     "slice_scatter": [
         Sample(_X, (2, 4), dim=0, start=1), Sample(_X, (3, 2), dim=1, start=0, end=-1, step=2), Sample(_X, _X),
     ],
+    # sorting.py
+    "sort": [
+        Sample(_distinct(3, 4)), Sample(_distinct(3, 4), dim=0, descending=True), Sample(_distinct(4), stable=True),
+        Sample(()), Sample((0, 3), dim=0), Sample(np.array([[2.0, 1.0, 2.0, 1.0]]), dim=1, descending=True),
+    ],
+    "msort": [Sample(_distinct(3, 4))],
+    "argsort": [Sample(_distinct(3, 4)), Sample(_distinct(3, 4), dim=0, descending=True), Sample(())],
+    "topk": [
+        Sample(_distinct(3, 4), k=2), Sample(_distinct(3, 4), k=1, dim=0, largest=False), Sample(_distinct(4), k=0),
+        Sample((), k=1), Sample(_distinct(2, 1500), k=3), Sample(_distinct(1500), k=3, largest=False),
+    ],
+    "kthvalue": [
+        Sample(_distinct(3, 4), k=2), Sample(_distinct(3, 4), k=3, dim=0), Sample(_distinct(4), k=1, keepdim=True),
+        Sample((), k=1),
+    ],
+    "searchsorted": [
+        Sample(np.array([1.0, 2.0, 4.0]), np.array([[2.0, 5.0], [0.0, 3.0]])),
+        Sample(np.array([1, 2, 4]), 2, right=True),
+        Sample(np.array([[1.0, 2.0], [0.0, 5.0]]), np.array([[2.0], [3.0]]), side="right"),
+    ],
+    "bucketize": [
+        Sample(np.array([2.0, 5.0]), np.array([1.0, 2.0, 4.0])), Sample(2.0, np.array([1.0, 2.0]), right=True),
+    ],
+    "unique": [
+        Sample(np.array([[3, 1], [3, 2]])), Sample(np.array([3, 1, 3]), return_inverse=True, return_counts=True),
+        Sample(np.array([[3, 1], [3, 1]]), dim=0),
+    ],
+    "unique_consecutive": [Sample(np.array([1, 1, 2, 1])), Sample(np.array([1, 1, 2, 1]), return_counts=True)],
+    "isin": [Sample(np.array([[1, 2], [3, 4]]), np.array([2, 3])), Sample(np.array([1, 2]), 2, invert=True)],
+    "bincount": [Sample(np.array([1, 1, 3])), Sample(np.array([0, 2]), np.array([0.5, 1.5]), minlength=4)],
+    "unravel_index": [Sample(np.array([5, 2]), shape=(2, 3))],
+    "numel": [Sample((2, 3)), Sample(())],
+    # scatter.py
     "diagonal_scatter": [
         Sample(_X, (3,)), Sample(_X, (2,), offset=-1), Sample((2, 3, 3), (2, 3), dim1=1, dim2=2),
         Sample((3, 2, 3), (2, 2), offset=1, dim1=2, dim2=0),
     ],
 }  # fmt: skip
 
+def _sort(x: np.ndarray, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    if not x.ndim:
+        return x, np.array(0)
+    rows = np.moveaxis(x, dim, -1)
+    order = np.zeros(rows.shape, np.int64)
+    for place in np.ndindex(*rows.shape[:-1]):
+        row = -rows[place] if descending else rows[place]
+        order[place] = sorted(range(len(row)), key=row.__getitem__)  # which keeps equal elements in order
+    indices = np.moveaxis(order, -1, dim)
+    return np.take_along_axis(x, indices, dim), indices
+
+
+def _topk(x: np.ndarray, k: int, dim: int = -1, largest: bool = True) -> Any:
+    values, indices = _sort(x, dim, largest)
+    return (values, indices) if not x.ndim else [np.take(a, range(k), axis=dim) for a in (values, indices)]
+
+
+def _kthvalue(x: np.ndarray, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    found = _sort(x, dim)
+    return found if not x.ndim else [np.take(a, [k - 1] if keepdim else k - 1, axis=dim) for a in found]
+
+
+def _searchsorted(edges: np.ndarray, values: Any, right: bool = False, side: str = "left") -> np.ndarray:
+    values = np.asarray(values)
+    rows = edges.reshape(-1, edges.shape[-1])
+    found = np.zeros(values.shape, np.int64)
+    for place in np.ndindex(*values.shape):
+        row = rows[place[0] if edges.ndim > 1 else 0]
+        found[place] = (row <= values[place]).sum() if right or side == "right" else (row < values[place]).sum()
+    return found
+
+
+def _unique(x: np.ndarray, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
+    return np.unique(x, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
+
+
+def _unique_consecutive(x: np.ndarray, return_counts: bool = False) -> Any:
+    runs = [(value, len(list(run))) for value, run in groupby(x)]
+    return [np.array(a) for a in zip(*runs, strict=True)] if return_counts else np.array([value for value, _ in runs])
+
+
 ORACLES = {
+    "sort": _sort,
+    "msort": lambda x: np.sort(x, axis=0),
+    "argsort": lambda x, dim=-1, descending=False: _sort(x, dim, descending)[1],
+    "topk": _topk,
+    "kthvalue": _kthvalue,
+    "searchsorted": _searchsorted,
+    "bucketize": lambda x, edges, right=False: _searchsorted(edges, x, right),
+    "unique": _unique,
+    "unique_consecutive": _unique_consecutive,
+    "isin": lambda x, test, invert=False: np.isin(x, test, invert=invert),
+    "bincount": lambda x, weights=None, minlength=0: np.bincount(x, weights, minlength),
+    "unravel_index": lambda x, shape: np.unravel_index(x, shape),
+    "numel": lambda x: np.array(x.size),
     "__getitem__": lambda x, index: x[int(index) if isinstance(index, np.ndarray) and index.shape == () else index],
     "select": lambda x, dim, index: np.take(x, index, axis=dim),
     "narrow": lambda x, dim, start, length: np.take(x, np.arange(start, start + length), axis=dim, mode="wrap"),
@@ -168,6 +283,7 @@ ORACLES = {
     "scatter": lambda x, dim, index, src, reduce=None: _scatter(
         np.atleast_1d(x), dim, np.atleast_1d(index), np.atleast_1d(src), reduce
     ).reshape(x.shape),
+    "scatter_reduce": _scatter_reduce,
     "scatter_add": lambda x, dim, index, src: _scatter(
         np.atleast_1d(x), dim, np.atleast_1d(index), np.atleast_1d(src), "add"
     ).reshape(x.shape),

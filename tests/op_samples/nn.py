@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
-from op_samples import Data, Sample
 from scipy import special
+
+from op_samples import Data, Sample
 
 _UNIT = {"low": 0.05, "high": 0.95}
 _SHAPES = ((3, 4), (), (0, 3))
@@ -18,7 +21,7 @@ def _beyond(*kinks: float) -> list[Sample]:
     """Points on both sides of each kink, none near one."""
     low, high = min(kinks) - 1.5, max(kinks) + 1.5
     bounds = [low, *kinks, high]
-    parts = [Data(3, low=a + 0.1 * (b - a), high=b - 0.1 * (b - a)) for a, b in zip(bounds, bounds[1:], strict=False)]
+    parts = [Data(3, low=a + 0.1 * (b - a), high=b - 0.1 * (b - a)) for a, b in pairwise(bounds)]
     return [Sample(part) for part in parts] + [Sample((0, 3))]
 
 
@@ -32,15 +35,26 @@ def _losses(*inputs: object, **params: object) -> list[Sample]:
 
 _SMOOTH = [Sample(Data(3, 4)), Sample(()), Sample((0, 3))]
 _LAYERS = [
-    Sample((2, 3), (4, 3), (4,)), Sample((2, 3), (4, 3)), Sample((3,), (4, 3), (4,)), Sample((2, 2, 3), (4, 3), (4,)),
-    Sample((2, 2, 3), (4, 3), None), Sample((2, 3), (3,)), Sample((3,), (3,)), Sample((2, 2, 3), (3,)), Sample((0, 3), (4, 3), (4,)),
-]  # fmt: skip
+    Sample((2, 3), (4, 3), (4,)),
+    Sample((2, 3), (4, 3)),
+    Sample((3,), (4, 3), (4,)),
+    Sample((2, 2, 3), (4, 3), (4,)),
+    Sample((2, 2, 3), (4, 3), None),
+    Sample((2, 3), (3,)),
+    Sample((3,), (3,)),
+    Sample((2, 2, 3), (3,)),
+    Sample((0, 3), (4, 3), (4,)),
+]
 _SCORES = [
-    *_losses((3, 4), _CLASSES), *_losses((3, 4), _SOME_IGNORED), *_losses((3, 4), _CLASSES, ignore_index=3),
-    *_losses((3, 4), _CLASSES, _WEIGHT), *_losses((3, 4), _SOME_IGNORED, _WEIGHT),
-    *_losses((2, 4, 3), np.array([[0, 3, -100], [1, 1, 2]])), *_losses((4,), np.array(2)),
+    *_losses((3, 4), _CLASSES),
+    *_losses((3, 4), _SOME_IGNORED),
+    *_losses((3, 4), _CLASSES, ignore_index=3),
+    *_losses((3, 4), _CLASSES, _WEIGHT),
+    *_losses((3, 4), _SOME_IGNORED, _WEIGHT),
+    *_losses((2, 4, 3), np.array([[0, 3, -100], [1, 1, 2]])),
+    *_losses((4,), np.array(2)),
     Sample((2, 4, 2, 2), np.array([[[0, 3], [1, 1]], [[2, 2], [0, 1]]])),
-]  # fmt: skip
+]
 _FAR = Data(3, 4, low=3.0, high=5.0)
 
 SAMPLES = {
@@ -57,7 +71,9 @@ SAMPLES = {
     "normalize": [Sample((3, 4)), Sample((3, 4), p=3.0, dim=0), Sample((4,), dim=0)],
     "cosine_similarity": [Sample((3, 4), (3, 4)), Sample((3, 4), (4,)), Sample((3, 4), (3, 4), dim=0)],
     "layer_norm": [
-        Sample((3, 4), 4, Data(4), Data(4)), Sample((3, 4), normalized_shape=(4,)), Sample((2, 3, 4), normalized_shape=[3, 4]),
+        Sample((3, 4), 4, Data(4), Data(4)),
+        Sample((3, 4), normalized_shape=(4,)),
+        Sample((2, 3, 4), normalized_shape=[3, 4]),
         Sample((3, 4), 4, Data(4), eps=0.1),
     ],
     "_layer_norm": [Sample((3, 4), (4,), (4,), dims=1, eps=0.1), Sample((2, 3, 4), None, None, dims=2, eps=0.0)],
@@ -67,7 +83,11 @@ SAMPLES = {
     "elu": [*_beyond(0.0), *_with(_beyond(0.0), alpha=0.7)],
     "selu": _beyond(0.0),
     "celu": [*_beyond(0.0), *_with(_beyond(0.0), alpha=1.3)],
-    "prelu": [Sample(Data(3, 4, low=0.5), Data(1)), Sample(Data(2, 3, 2, high=-0.5), Data(3)), Sample(Data(low=0.5), Data())],
+    "prelu": [
+        Sample(Data(3, 4, low=0.5), Data(1)),
+        Sample(Data(2, 3, 2, high=-0.5), Data(3)),
+        Sample(Data(low=0.5), Data()),
+    ],
     "hardtanh": [*_beyond(-1.0, 1.0), *_with(_beyond(-0.5, 2.0), min_val=-0.5, max_val=2.0)],
     "relu6": _beyond(0.0, 6.0),
     "threshold": _with(_beyond(0.3), threshold=0.3, value=5.0),
@@ -84,15 +104,25 @@ SAMPLES = {
     "softshrink": [*_beyond(-0.5, 0.5), *_with(_beyond(-1.5, 1.5), lambd=1.5)],
     "hardshrink": [*_beyond(-0.5, 0.5), *_with(_beyond(-1.5, 1.5), lambd=1.5)],
     # loss.py
-    "mse_loss": [*_losses((3, 4), (3, 4)), *_losses((3, 4), (4,)), *[Sample((3, 4), (3, 4), None, None, how, Data(3, 4, low=0.5, grad=False)) for how in ("mean", "sum", "none")]],
+    "mse_loss": [
+        *_losses((3, 4), (3, 4)),
+        *_losses((3, 4), (4,)),
+        *[Sample((3, 4), (3, 4), None, None, how, Data(3, 4, low=0.5, grad=False)) for how in ("mean", "sum", "none")],
+    ],
     "l1_loss": _losses(_FAR, (3, 4), complex=False),
-    "smooth_l1_loss": [*_losses(_FAR, (3, 4)), *_losses(Data(3, 4, **_UNIT), Data(3, 4, **_UNIT)), *_losses(_FAR, (3, 4), beta=0.0)],
+    "smooth_l1_loss": [
+        *_losses(_FAR, (3, 4)),
+        *_losses(Data(3, 4, **_UNIT), Data(3, 4, **_UNIT)),
+        *_losses(_FAR, (3, 4), beta=0.0),
+    ],
     "huber_loss": [*_losses(_FAR, (3, 4)), *_losses(Data(3, 4, **_UNIT), Data(3, 4, **_UNIT), delta=1.5)],
     "binary_cross_entropy": [
-        *_losses(Data(3, 4, **_UNIT), Data(3, 4, **_UNIT)), Sample(Data(3, 4, **_UNIT), Data(3, 4, **_UNIT), _WEIGHT),
+        *_losses(Data(3, 4, **_UNIT), Data(3, 4, **_UNIT)),
+        Sample(Data(3, 4, **_UNIT), Data(3, 4, **_UNIT), _WEIGHT),
     ],
     "binary_cross_entropy_with_logits": [
-        *_losses((3, 4), Data(3, 4, **_UNIT)), Sample((3, 4), Data(3, 4, **_UNIT), _WEIGHT),
+        *_losses((3, 4), Data(3, 4, **_UNIT)),
+        Sample((3, 4), Data(3, 4, **_UNIT), _WEIGHT),
         Sample((3, 4), Data(3, 4, **_UNIT), None, None, None, "sum", _WEIGHT),
     ],
     "kl_div": [
@@ -101,7 +131,9 @@ SAMPLES = {
     ],
     "nll_loss": _SCORES,
     "cross_entropy": [
-        *_SCORES, *_losses((3, 4), Data(3, 4, **_UNIT)), *_losses((3, 4), _SOME_IGNORED, label_smoothing=0.2),
+        *_SCORES,
+        *_losses((3, 4), Data(3, 4, **_UNIT)),
+        *_losses((3, 4), _SOME_IGNORED, label_smoothing=0.2),
         Sample((3, 4), Data(3, 4, **_UNIT), _WEIGHT, label_smoothing=0.2),
         *_losses((3, 4), _CLASSES, _WEIGHT, label_smoothing=0.2),
     ],
@@ -117,7 +149,7 @@ for _name in SAMPLES:
         _sample.complex = _name in ("linear", "bilinear")
 
 
-# -- oracles -----------------------------------------------------------------------------------------------------------------
+# -- oracles -----------------------------------------------------------------------------------------------------------
 
 
 def _linear(x, weight, bias=None):
@@ -134,7 +166,9 @@ def _normalize(x, p=2.0, dim=1):
 
 
 def _cosine(x, y, dim=1):
-    lengths = np.sqrt(np.sum(x * x, axis=dim, keepdims=True)) * np.sqrt(np.sum(y * y, axis=dim if y.ndim > 1 else 0, keepdims=True))
+    lengths = np.sqrt(np.sum(x * x, axis=dim, keepdims=True)) * np.sqrt(
+        np.sum(y * y, axis=dim if y.ndim > 1 else 0, keepdims=True)
+    )
     return np.sum(x * y / lengths, axis=dim)
 
 
@@ -248,7 +282,9 @@ ORACLES = {
     "gelu": _gelu,
     "silu": lambda x: x * special.expit(x),
     "mish": lambda x: x * np.tanh(np.log1p(np.exp(x))),
-    "softplus": lambda x, beta=1.0, threshold=20.0: np.where(beta * x > threshold, x, np.log1p(np.exp(beta * x)) / beta),
+    "softplus": lambda x, beta=1.0, threshold=20.0: np.where(
+        beta * x > threshold, x, np.log1p(np.exp(beta * x)) / beta
+    ),
     "logsigmoid": special.log_expit,
     "softsign": lambda x: x / (1 + abs(x)),
     "tanhshrink": lambda x: x - np.tanh(x),

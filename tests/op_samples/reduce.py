@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from op_samples import Data, Sample
 from scipy import special
+
+from op_samples import Data, Sample
 
 inf = float("inf")
 
@@ -19,28 +20,54 @@ def _away(*shape: int) -> Data:
 
 
 _OVER_DIMS = [
-    Sample((2, 3)), Sample(()), Sample((0, 3)), Sample((2, 3), dim=0), Sample((2, 3), dim=-1, keepdim=True),
-    Sample((2, 3, 2), dim=(0, 2)), Sample((2, 3, 2), dim=(-1, 0), keepdim=True), Sample((2, 3), dim=()), Sample((0, 3), dim=1),
-]  # fmt: skip
+    Sample((2, 3)),
+    Sample(()),
+    Sample((0, 3)),
+    Sample((2, 3), dim=0),
+    Sample((2, 3), dim=-1, keepdim=True),
+    Sample((2, 3, 2), dim=(0, 2)),
+    Sample((2, 3, 2), dim=(-1, 0), keepdim=True),
+    Sample((2, 3), dim=()),
+    Sample((0, 3), dim=1),
+]
 _EXTREMA = [
-    Sample(_distinct(2, 3)), Sample(_distinct()), Sample(_distinct(2, 3), dim=0), Sample(_distinct(2, 3), dim=-1, keepdim=True),
-    Sample(_distinct(2, 3, 2), dim=(0, 2)), Sample(_distinct(2, 3, 2), dim=(1, -1), keepdim=True), Sample(Data(0, 3), dim=1),
-]  # fmt: skip
+    Sample(_distinct(2, 3)),
+    Sample(_distinct()),
+    Sample(_distinct(2, 3), dim=0),
+    Sample(_distinct(2, 3), dim=-1, keepdim=True),
+    Sample(_distinct(2, 3, 2), dim=(0, 2)),
+    Sample(_distinct(2, 3, 2), dim=(1, -1), keepdim=True),
+    Sample(Data(0, 3), dim=1),
+]
 _ONE_DIM = [
-    Sample(_distinct(2, 3)), Sample(_distinct()), Sample(_distinct(2, 3), dim=0), Sample(_distinct(5), dim=0),
-    Sample(_distinct(2, 3, 2), dim=-2, keepdim=True), Sample(Data(0, 3), dim=1),
-]  # fmt: skip
+    Sample(_distinct(2, 3)),
+    Sample(_distinct()),
+    Sample(_distinct(2, 3), dim=0),
+    Sample(_distinct(5), dim=0),
+    Sample(_distinct(2, 3, 2), dim=-2, keepdim=True),
+    Sample(Data(0, 3), dim=1),
+]
 for _sample in [*_EXTREMA, *_ONE_DIM]:
     _sample.complex = False
 _MOMENTS = [
-    Sample((2, 3)), Sample((2, 3), dim=0), Sample((2, 3), dim=-1, keepdim=True), Sample((2, 3, 2), dim=(0, 2)),
-    Sample((2, 3), dim=1, correction=0), Sample((2, 3), unbiased=False), Sample((4, 3), dim=0, unbiased=True, keepdim=True),
-    Sample((4, 3), dim=0, correction=2.5), Sample((5,)),
-]  # fmt: skip
-_NORMS = [
-    Sample((2, 3)), Sample(_away()), Sample((0, 3)), Sample((2, 3), dim=0), Sample((2, 3), dim=-1, keepdim=True),
+    Sample((2, 3)),
+    Sample((2, 3), dim=0),
+    Sample((2, 3), dim=-1, keepdim=True),
     Sample((2, 3, 2), dim=(0, 2)),
-]  # fmt: skip
+    Sample((2, 3), dim=1, correction=0),
+    Sample((2, 3), unbiased=False),
+    Sample((4, 3), dim=0, unbiased=True, keepdim=True),
+    Sample((4, 3), dim=0, correction=2.5),
+    Sample((5,)),
+]
+_NORMS = [
+    Sample((2, 3)),
+    Sample(_away()),
+    Sample((0, 3)),
+    Sample((2, 3), dim=0),
+    Sample((2, 3), dim=-1, keepdim=True),
+    Sample((2, 3, 2), dim=(0, 2)),
+]
 
 
 def _orders(name: str) -> list[Sample]:
@@ -50,9 +77,13 @@ def _orders(name: str) -> list[Sample]:
 
 
 _SOFTMAX = [
-    Sample((2, 3), dim=0), Sample((2, 3), dim=-1), Sample((2, 3, 2), dim=1), Sample((3,), dim=0), Sample((0, 3), dim=1),
+    Sample((2, 3), dim=0),
+    Sample((2, 3), dim=-1),
+    Sample((2, 3, 2), dim=1),
+    Sample((3,), dim=0),
+    Sample((0, 3), dim=1),
     Sample((2, 3), dim=1, dtype=np.float64),
-]  # fmt: skip
+]
 for _sample in _SOFTMAX:
     _sample.complex = False
 _INDEX = np.array([[2], [0], [1]])
@@ -63,9 +94,14 @@ SAMPLES = {
     "nansum": _OVER_DIMS,
     "mean": [s for s in _OVER_DIMS if s.inputs[0].shape != (0, 3)],
     "prod": [
-        Sample((2, 3)), Sample(()), Sample((0, 3)), Sample((2, 3), dim=0), Sample((2, 3), dim=-1, keepdim=True),
-        Sample(_away(150)), Sample(_away(2, 131), dim=1, complex=False),
-    ],  # fmt: skip
+        Sample((2, 3)),
+        Sample(()),
+        Sample((0, 3)),
+        Sample((2, 3), dim=0),
+        Sample((2, 3), dim=-1, keepdim=True),
+        Sample(_away(150)),
+        Sample(_away(2, 131), dim=1, complex=False),
+    ],
     "all": [*_OVER_DIMS[:-2], Sample(np.array([[0.0, 1.0], [2.0, 3.0]]), dim=1)],
     "any": [*_OVER_DIMS[:-2], Sample(np.array([[0.0, 1.0], [0.0, 0.0]]), dim=1)],
     "count_nonzero": [Sample((2, 3)), Sample(np.array([[0.0, 1.0], [0.0, 0.0]]), dim=0), Sample((2, 3, 2), dim=(0, 2))],
@@ -82,12 +118,26 @@ SAMPLES = {
     "_pick": [Sample((3, 4), _INDEX, dim=1), Sample((4, 3, 1), _INDEX.T[..., None], dim=0)],
     "_place": [Sample((3, 1), _INDEX, dim=1, size=4)],
     # scan.py
-    "cumsum": [Sample((2, 3), dim=0), Sample((2, 3), dim=-1), Sample((5,), dim=0), Sample((0, 3), dim=1), Sample((), dim=0)],
-    "cumprod": [Sample((2, 3), dim=0), Sample((2, 3), dim=-1), Sample((5,), dim=0), Sample((0, 3), dim=1), Sample((), dim=0)],
+    "cumsum": [
+        Sample((2, 3), dim=0),
+        Sample((2, 3), dim=-1),
+        Sample((5,), dim=0),
+        Sample((0, 3), dim=1),
+        Sample((), dim=0),
+    ],
+    "cumprod": [
+        Sample((2, 3), dim=0),
+        Sample((2, 3), dim=-1),
+        Sample((5,), dim=0),
+        Sample((0, 3), dim=1),
+        Sample((), dim=0),
+    ],
     "_scan": [
-        Sample((2, 3), (2, 3), dim=1), Sample((2, 3), (2, 3), dim=0, reverse=True, init=1.0), Sample((3,), None, dim=0, init=2.0),
+        Sample((2, 3), (2, 3), dim=1),
+        Sample((2, 3), (2, 3), dim=0, reverse=True, init=1.0),
+        Sample((3,), None, dim=0, init=2.0),
         Sample((), (), dim=0),
-    ],  # fmt: skip
+    ],
     # moments.py
     "var": _MOMENTS,
     "std": _MOMENTS,
@@ -98,9 +148,12 @@ SAMPLES = {
     "linalg_vector_norm": [*_NORMS, *_orders("ord")],
     # softmax.py
     "logsumexp": [
-        Sample((2, 3), dim=0), Sample((2, 3), dim=-1, keepdim=True), Sample((2, 3, 2), dim=(0, 2)), Sample((0, 3), dim=1),
+        Sample((2, 3), dim=0),
+        Sample((2, 3), dim=-1, keepdim=True),
+        Sample((2, 3, 2), dim=(0, 2)),
+        Sample((0, 3), dim=1),
         Sample(Data(3, low=700, high=800), dim=0),
-    ],  # fmt: skip
+    ],
     "softmax": _SOFTMAX,
     "log_softmax": _SOFTMAX,
     "softmin": _SOFTMAX,
@@ -187,8 +240,9 @@ def _average(x, dim=None, keepdim=False):
 
 def _and_mean(function):
     return lambda x, dim=None, keepdim=False, **params: (
-        function(x, dim=dim, keepdim=keepdim, **params), _average(x, dim, keepdim)
-    )  # fmt: skip
+        function(x, dim=dim, keepdim=keepdim, **params),
+        _average(x, dim, keepdim),
+    )
 
 
 def _norm(x, p=2, dim=None, keepdim=False):

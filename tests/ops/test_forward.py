@@ -93,7 +93,7 @@ def test_float64(case):
     assert_same(results, expected, 1e-11, 1e-12)
 
 
-@pytest.mark.parametrize("case", with_oracle())
+@pytest.mark.parametrize("case", with_oracle(lambda case: any(True for _ in case.data())))
 def test_float32_is_computed_and_returned_in_float32(case):
     values = case.values(np.float32)
     in_double = arrays_of(case.call(case.tensors(np.float64)))

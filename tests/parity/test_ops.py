@@ -31,7 +31,11 @@ _MEAN = "the mean of numbers with an infinity is infinite, as in mean(); here to
 _ZEROS = "torch takes the gradient for 0 where two factors are 0, also when another one is infinite or NaN"
 _POLES = "at a pole the limit, infinity or NaN; torch's number is of the size that rounding pi leaves"
 DIFFERENCES: dict[str | tuple[str, str], str] = {
-    **dict.fromkeys(["select_scatter", "slice_scatter"], "torch has no derivative of them for complex numbers"),
+    **dict.fromkeys(
+        [("topk", "special value"), ("topk", "special gradient"), ("topk", "special zero"), ("topk", "promotion value"),
+         ("kthvalue", "promotion value")],
+        "of equal elements torch takes any, here it is the first",
+    ),
     **dict.fromkeys(
         ["bernoulli", "normal", "poisson"], "torch gives samples a node whose gradient is 0; here they have none"
     ),

@@ -40,12 +40,13 @@ def backward(
 ) -> None:
     """Adds the gradients of the sum of tensors with respect to the leaves of their graph into the leaves' .grad.
 
-    tensors: a tensor (or GradientEdge), or a sequence of them. grad_tensors: for each the cotangent to start from, a tensor
-    of its shape; None for a tensor of one element. retain_graph: keep what the graph saved for another pass; by
-    default as create_graph. create_graph: record the pass itself, for higher derivatives. inputs: accumulate into these only.
+    tensors: a tensor (or GradientEdge), or a sequence of them. grad_tensors: for each the cotangent to start from, a
+    tensor of its shape; None for a tensor of one element. retain_graph: keep what the graph saved for another pass; by
+    default as create_graph. create_graph: record the pass itself, for higher derivatives. inputs: accumulate into these
+    only.
 
-    Raises RuntimeError for a tensor of more than one element without a cotangent, for one that requires no gradient, for a
-    cotangent of another shape, and for a graph that an earlier pass has freed.
+    Raises RuntimeError for a tensor of more than one element without a cotangent, for one that requires no gradient,
+    for a cotangent of another shape, and for a graph that an earlier pass has freed.
 
     >>> import wengert
     >>> x = wengert.tensor([1.0, 2.0], requires_grad=True)
@@ -89,9 +90,9 @@ def grad(
     """The gradients of the sum of outputs with respect to inputs, as a tuple; no .grad is touched.
 
     outputs, inputs: a tensor (or GradientEdge), or a sequence of them. grad_outputs: cotangents of the outputs, as in
-    backward. retain_graph, create_graph: as in backward. only_inputs=False also accumulates into .grad of all other leaves.
-    allow_unused: give None for an input that the outputs do not depend on, instead of an error; materialize_grads:
-    give zeros for it.
+    backward. retain_graph, create_graph: as in backward. only_inputs=False also accumulates into .grad of all other
+    leaves. allow_unused: give None for an input that the outputs do not depend on, instead of an error;
+    materialize_grads: give zeros for it.
 
     >>> import wengert
     >>> x = wengert.tensor([1.0, 2.0], requires_grad=True)
@@ -112,7 +113,7 @@ def grad(
     targets = _input_edges(inputs)
     roots, cotangents = _roots(_as_tuple(outputs), _gradients(grad_outputs, outputs), create_graph)
     keep = create_graph if retain_graph is None else retain_graph
-    results = run_backward(roots, cotangents, bool(keep), bool(create_graph), targets, False, not only_inputs)
+    results: Any = run_backward(roots, cotangents, bool(keep), bool(create_graph), targets, False, not only_inputs)
     for i, result in enumerate(results):
         if result is None and materialize_grads:
             if isinstance(inputs[i], GradientEdge):
@@ -150,7 +151,7 @@ def _input_edges(inputs: tuple[Any, ...]) -> list[Edge]:
         elif not x.requires_grad:
             raise errors.input_without_grad(i)
         else:
-            edges.append(gradient_edge(x))
+            edges.append(gradient_edge(x))  # type: ignore[arg-type]  # not None: it requires grad
     return edges
 
 
@@ -167,14 +168,14 @@ def _roots(outputs: tuple[Any, ...], grads: list[Any], create_graph: bool) -> tu
                 )
             if not output.requires_grad:
                 raise errors.no_graph(i)
-            edge = gradient_edge(output)
+            edge = gradient_edge(output)  # type: ignore[assignment]  # not None: it requires grad
         meta = meta_at(edge.node, edge.input_nr)
         edges.append(edge)
         cotangents.append(_implicit(meta) if given is None else _checked(given, meta, i))
     return edges, cotangents
 
 
-def _implicit(meta: Any) -> TensorBase:
+def _implicit(meta: Any) -> Any:
     """The cotangent that stands for "of this one number": a one."""
     n = 1
     for size in meta.shape:
@@ -186,7 +187,7 @@ def _implicit(meta: Any) -> TensorBase:
     return wrap(np.ones(meta.shape, meta.dtype))
 
 
-def _checked(given: Any, meta: Any, i: int) -> TensorBase:
+def _checked(given: Any, meta: Any, i: int) -> Any:
     """A cotangent that the user gave, of the output's shape and dtype."""
     if not isinstance(given, TensorBase):
         raise errors.gradient_type(type(given))
@@ -196,12 +197,12 @@ def _checked(given: Any, meta: Any, i: int) -> TensorBase:
     if array.dtype != meta.dtype:
         if (array.dtype.kind == "c") != (meta.dtype.kind == "c"):
             raise errors.gradient_complex(i, array.dtype, meta.dtype)
-        return given.to(dtypes.from_numpy_dtype(meta.dtype))
+        return given.to(dtypes.from_numpy_dtype(meta.dtype))  # type: ignore[attr-defined]  # a TensorBase is a Tensor
     return given
 
 
 # Last: it needs the names above, and the function must hide the module of its name.
-from wengert.autograd.gradcheck import (
+from wengert.autograd.gradcheck import (  # noqa: E402
     gradcheck as gradcheck,
     gradgradcheck as gradgradcheck,
 )

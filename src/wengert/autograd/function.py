@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.core.modes import grad_enabled, set_recording
-from wengert.core.node import Node, Saved, locate, make_meta, next_sequence_nr, record_position, set_metas
-from wengert.core.saved import INPUT, OUTPUT, save, unpack_tensor
 from wengert.core.dispatch import VIEW_IN_FUNCTION
+from wengert.core.modes import grad_enabled, set_recording
+from wengert.core.node import Node, TensorMeta, locate, make_meta, next_sequence_nr, record_position, set_metas
+from wengert.core.saved import INPUT, OUTPUT, SavedTensor, save, unpack_tensor
 from wengert.core.tensor import TensorBase, ViewInfo, counter_of, gradient_edge, is_differentiable, meta_of, wrap
 from wengert.core.views import bump, check_dirty, rebase_history
 
@@ -66,7 +66,7 @@ def _checked(
     return tensors
 
 
-class BackwardCFunction(Node, FunctionCtx):  # type: ignore[misc]
+class BackwardCFunction(Node, FunctionCtx):
     """The node that one application of a Function leaves in the graph: backward's ctx."""
 
     _forward_cls: type[Function]
@@ -83,7 +83,7 @@ class BackwardCFunction(Node, FunctionCtx):  # type: ignore[misc]
         """What forward saved. Raises RuntimeError if it was written in place since, or released by a backward pass."""
         if self._values is None:
             raise errors.backward_twice(self.name(), locate(self._code, self._lasti))
-        return tuple([unpack_tensor(v, self) if isinstance(v, Saved) else v for v in self._values])
+        return tuple([unpack_tensor(v, self) if isinstance(v, SavedTensor) else v for v in self._values])
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
@@ -101,7 +101,7 @@ class BackwardCFunction(Node, FunctionCtx):  # type: ignore[misc]
         return any(edge is not None for edge in self._edges)
 
     def _release(self) -> None:
-        if self._values is not None and any(isinstance(v, Saved) for v in self._values):
+        if self._values is not None and any(isinstance(v, SavedTensor) for v in self._values):
             self._values = None
 
     def apply(self, *grads: Any) -> Any:
@@ -111,7 +111,7 @@ class BackwardCFunction(Node, FunctionCtx):  # type: ignore[misc]
 
     __call__ = apply
 
-    def _run(self, cotangents: list, create_graph: bool) -> list:
+    def _run(self, cotangents: list[Any], create_graph: bool) -> list[Any]:
         if self.materialize_grads:
             cotangents = [
                 wrap(np.zeros(meta.shape, meta.dtype)) if ct is None else ct
@@ -148,7 +148,8 @@ def _backward_of(cls: type[Function]) -> Callable[..., Any]:
     has_vjp = cls.vjp is not Function.vjp
     if has_backward and has_vjp:
         raise RuntimeError(
-            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them."
+            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement "
+            "one of them."
         )
     return cls.vjp if has_vjp else cls.backward
 
@@ -164,7 +165,7 @@ class FunctionMeta(type):
 
 
 class Function(metaclass=FunctionMeta):
-    """Base class of operations with a derivative of the user's own: subclass it, write forward and backward, call apply.
+    """Base class of operations with a derivative of the user's own: write forward and backward, call apply.
 
     >>> import wengert
     >>> class Exp(wengert.autograd.Function):
@@ -188,7 +189,7 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """forward(ctx, *args), or forward(*args) together with setup_context. Runs unrecorded; returns tensors (or a tuple)."""
+        """forward(ctx, *args), or forward(*args) beside a setup_context. Unrecorded; returns a tensor or a tuple."""
         raise errors.no_forward()
 
     @staticmethod
@@ -364,7 +365,7 @@ class _TwiceError(Node):
     def name(self) -> str:
         return "Error"
 
-    def _run(self, cotangents: list, create_graph: bool) -> list:
+    def _run(self, cotangents: list[Any], create_graph: bool) -> list[Any]:
         raise errors.differentiated_twice()
 
 
@@ -382,10 +383,11 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         node = _TwiceError()
         node._seq = next_sequence_nr()
         node._edges = tuple([gradient_edge(g) for g in grads if isinstance(g, TensorBase) and g.requires_grad])
-        marked, metas = [], []
+        marked: list[Any] = []
+        metas: list[TensorMeta] = []
         for r in (results,) if single else results:
             if isinstance(r, TensorBase) and is_differentiable(r._array):
-                r = r.detach()
+                r = r.detach()  # type: ignore[attr-defined]  # a TensorBase is a Tensor
                 r._grad_fn, r._output_nr, r._requires_grad = node, len(metas), True
                 metas.append(meta_of(r))
             marked.append(r)

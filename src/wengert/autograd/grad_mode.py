@@ -98,10 +98,10 @@ def _usable_bare(cls: type) -> Any:
     """Lets @no_grad be written without parentheses."""
 
     def make(self_cls: type, function: Any = None) -> Any:
-        mode = object.__new__(self_cls)
+        mode: Any = object.__new__(self_cls)
         if function is None:
             return mode
-        mode.__init__()  # type: ignore[misc]
+        mode.__init__()
         return mode(function)
 
     cls.__new__ = make  # type: ignore[assignment]
@@ -133,7 +133,7 @@ class enable_grad(_Mode):
 
 
 class set_grad_enabled(_Mode):
-    """Switches recording on or off at once: for good as a plain call, until the end of the block in a with statement."""
+    """Switches recording on or off at once: for good as a plain call, until the end of a with block."""
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
@@ -161,7 +161,7 @@ class set_grad_enabled(_Mode):
 
 
 class inference_mode(_Mode):
-    """As no_grad, and results carry no version counter and no view relation; they can never enter a recorded computation.
+    """As no_grad, and results carry no version counter and no view relation: they can never be part of a graph.
 
     mode: whether to switch it on. inference_mode(False) inside inference mode gives ordinary tensors again.
     """

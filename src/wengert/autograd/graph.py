@@ -21,10 +21,10 @@ class GradientEdge(NamedTuple):
 
 
 def get_gradient_edge(tensor: TensorBase) -> GradientEdge:
-    """The place in the graph where this tensor's gradient is computed. Raises RuntimeError if it requires no gradient."""
+    """The place in the graph where this tensor's gradient is computed. RuntimeError if it requires no gradient."""
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    edge = gradient_edge(tensor)
+    edge: Any = gradient_edge(tensor)
     return GradientEdge(edge.node, edge.input_nr)
 
 

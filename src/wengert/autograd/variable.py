@@ -1,13 +1,14 @@
 """Variable, the wrapper of torch 0.1 to 0.3: today every tensor is one.
 
-Two imports of those days work: `from torch.autograd import Variable`, and `from torch.autograd import variable`, which gave a
-module then and a function later. So this module can be called.
+Two imports of those days work: `from torch.autograd import Variable`, and `from torch.autograd import variable`, which
+gave a module then and a function later. So this module can be called.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
+from types import ModuleType
 from typing import Any
 
 from wengert.core.tensor import TensorBase
@@ -41,12 +42,12 @@ class Variable(metaclass=VariableMeta):
             data = wengert.empty(0)
         if not isinstance(data, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
-        result = data.detach()
+        result: Any = data.detach()  # type: ignore[attr-defined]  # a TensorBase is a Tensor
         result.requires_grad = requires_grad
         return result
 
 
-class _CallableModule(type(sys)):
+class _CallableModule(ModuleType):
     """This module's own class."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -54,7 +55,9 @@ class _CallableModule(type(sys)):
         import wengert
 
         warnings.warn(
-            "torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead", DeprecationWarning, stacklevel=2
+            "torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead",
+            DeprecationWarning,
+            stacklevel=2,
         )
         return wengert.tensor(*args, **kwargs)
 

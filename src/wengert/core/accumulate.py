@@ -8,39 +8,55 @@ import threading
 from typing import Any
 
 from wengert import _shim as cython
+from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.tensor import TensorBase, VersionCounter, counter_of, wrap
 
 if not cython.compiled:
-    from wengert.core.native import same_strides
-else:
-    wk_init_numpy()
+    from wengert.core.native import same_strides, wk_init_numpy
 
+wk_init_numpy()
 
-# NumPy lets other threads run while it adds: two passes that share a leaf must not add at once.
-_adding = threading.Lock()
+# Two passes that share a leaf must not add at once: NumPy lets other threads run while it copies and adds.
+# Of the kind that one thread may take twice: adding tensors can set off a finalizer that runs a pass of its own.
+_adding = threading.RLock()
 
 
 def accumulate(leaf: TensorBase, value: Any, owned: bool, face: Any, create_graph: bool) -> None:
-    """Adds value into leaf.grad, then runs the leaf's post-accumulate hooks; does nothing for None.
-
-    With create_graph a new tensor takes the place of the old .grad, so that it can be differentiated. Otherwise an existing
-    .grad is added to in place, and a first gradient becomes .grad itself where nobody else holds it and it lies in memory
-    as the leaf does; else a copy does, laid out as the leaf.
-    """
+    """Adds value into leaf.grad, then runs the leaf's post-accumulate hooks; does nothing for None."""
     if value is None:
         return
-    held: TensorBase | None = leaf._grad
-    if create_graph:
-        leaf._grad = face.clone(value) if held is None else held + value
-    elif held is None:
-        leaf._grad = wrap(value if owned and same_strides(value, leaf._array) else face.copy_like(value, leaf._array))
-    else:
-        with _adding:
-            total = held._array
-            total += value
-        counter: VersionCounter = counter_of(held)
-        counter.value += 1
+    with _adding:
+        if create_graph:
+            add_tensor(leaf, value, face)
+        else:
+            add_array(leaf, value, owned, face)
     if leaf._post_hooks is not None:
         for hook in list(leaf._post_hooks.values()):
             if hook(leaf) is not None:
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+def add_tensor(leaf: TensorBase, value: Any, face: Any) -> None:
+    """Puts a new tensor, the sum, in the place of the old .grad, so that it can be differentiated."""
+    held = leaf._grad
+    leaf._grad = face.clone(value) if held is None else held + value
+
+
+def add_array(leaf: TensorBase, value: Any, owned: bool, face: Any) -> None:
+    """Adds into an existing .grad in place.
+
+    A first gradient becomes .grad itself where nobody else holds it (owned) and it lies in memory as the leaf does;
+    else a copy does, laid out as the leaf.
+    """
+    held: TensorBase | None = leaf._grad
+    if held is None:
+        leaf._grad = wrap(value if owned and same_strides(value, leaf._array) else face.copy_like(value, leaf._array))
+        return
+    quiet_enter()
+    try:
+        total = held._array
+        total += value
+    finally:
+        quiet_exit()
+    counter: VersionCounter = counter_of(held)
+    counter.value += 1

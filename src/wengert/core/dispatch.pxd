@@ -1,6 +1,6 @@
 cimport cython
 from wengert.core.modes cimport flags, quiet_enter, quiet_exit, run_quiet
-from wengert.core.node cimport AccumulateGrad, Edge, OpNode, TensorMeta, make_edge, make_meta, next_sequence_nr, record_position, set_metas
+from wengert.core.node cimport Edge, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas
 from wengert.core.op cimport Op, Plan, SaveEntry
 from wengert.core.saved cimport save
 from wengert.core.tensor cimport (
@@ -18,12 +18,12 @@ cdef extern from "wk_array.h":
 cdef extern from "wk_frame.h":
     object wk_new_instance(object base, object cls)
 
-cdef object _write_out
+cdef int NONE
 
 @cython.locals(needs=int, t=TensorBase)
 cpdef object call1(Op op, object x)
 
-@cython.locals(needs=int, weak=bint, t=TensorBase, u=TensorBase)
+@cython.locals(needs=int, weak=bint, p=TensorBase, q=TensorBase, t=TensorBase, u=TensorBase)
 cpdef object call2(Op op, object x, object y)
 
 @cython.locals(needs=object, arrays=list)
@@ -43,6 +43,7 @@ cpdef object finish(Op op, object needs, tuple inputs, list arrays, dict params,
 @cython.locals(plan=Plan, node=OpNode, template=TensorBase, out=TensorBase, nr=int, attached=bint)
 cpdef object record(Op op, object needs, tuple inputs, list arrays, dict params, tuple outputs)
 
+cdef object choose_node_class(Op op, tuple inputs, object params)
 cpdef tuple edges_of(tuple inputs)
 
 @cython.locals(t=TensorBase)
@@ -59,6 +60,3 @@ cdef tie_view(Op op, dict params, int nr, TensorBase source, TensorBase view, bi
 
 @cython.locals(out=TensorBase, mode=long)
 cpdef object call_view(Op op, TensorBase x, dict params)
-
-@cython.locals(n_inputs=int, n_args=int, i=int, inputs=list, params=dict, positional=tuple)
-cpdef tuple bind(Op op, tuple args, dict kwargs)

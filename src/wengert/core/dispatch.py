@@ -1,7 +1,7 @@
 """call(op, inputs, params): unwrap the tensors, promote, run the forward, wrap the result, record the node.
 
-call1 and call2 are the same for one or two inputs and default parameters, without the tuples: the hot path. What they have in
-common is in promote, finish and record.
+The hot path has forms of its own, without the tuples: call1 and call2 for one and two inputs and default parameters,
+call_kernel2 for two tensors and a forward that is one NumPy function, call_view for one view of one tensor.
 """
 
 from __future__ import annotations
@@ -9,17 +9,15 @@ from __future__ import annotations
 if False:
     import cython
 from typing import Any
-from collections.abc import Callable
 
 import numpy as np
 
-from wengert import dtypes, errors
 from wengert import _shim as cython
+from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.modes import INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit, run_quiet
 from wengert.core.node import Edge, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas
 from wengert.core.op import (
-    MISSING,
     SAVE_INPUT,
     SAVE_NEEDS,
     SAVE_OUTPUT,
@@ -30,6 +28,7 @@ from wengert.core.op import (
     Op,
     Plan,
     SaveEntry,
+    public_name,
 )
 from wengert.core.saved import INPUT, OUTPUT, save
 from wengert.core.tensor import (
@@ -44,14 +43,22 @@ from wengert.core.tensor import (
     wrap,
 )
 from wengert.core.trace import find_kernel
+from wengert.dtypes import NONE
 
 if not cython.compiled:
-    from wengert.core.native import as_array, has_meta, is_inexact, is_ndarray, same_inexact
-    from wengert.core.native import new_instance as wk_new_instance
-else:
-    wk_init_numpy()
+    from wengert.core.native import (
+        as_array,
+        has_meta,
+        is_inexact,
+        is_ndarray,
+        same_inexact,
+        wk_init_numpy,
+        wk_new_instance,
+    )
 
-# How a view was made (ViewInfo.creation), which decides whether it may be written in place where gradients are recorded.
+wk_init_numpy()
+
+# How a view was made (ViewInfo.creation): decides whether it may be written in place where gradients are recorded.
 VIEW_DEFAULT = 0
 VIEW_IN_NO_GRAD = 1
 VIEW_OF_MANY = 2  # one of several outputs: unbind, split
@@ -81,7 +88,7 @@ def call1(op: Op, x: Any) -> Any:
             needs = 1
     else:
         array = constant(op, x, 0)
-    if op.promote != 4 and not is_inexact(array):
+    if op.promote != NONE and not is_inexact(array):
         array = promote(op, [array])[0]
     quiet_enter()
     try:
@@ -105,14 +112,10 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     needs: int = 0
     weak: bool = False
     if isinstance(x, TensorBase) and isinstance(y, TensorBase):
-        t: TensorBase = x
-        u: TensorBase = y
-        if op.is_kernel and same_inexact(t._array, u._array):
-            if t._view is not None:
-                refresh_view(t)
-            if u._view is not None:
-                refresh_view(u)
-            return call_kernel2(op, t, u)
+        p: TensorBase = x
+        q: TensorBase = y
+        if op.is_kernel and same_inexact(p._array, q._array):
+            return call_kernel2(op, p, q)
     if isinstance(x, TensorBase):
         t: TensorBase = x
         if t._view is not None:
@@ -122,12 +125,13 @@ def call2(op: Op, x: Any, y: Any) -> Any:
             needs = 1
     else:
         a = constant(op, x, 0)
-        weak = not is_ndarray(a)
+        weak = type(a) is float or type(a) is int
     if isinstance(y, TensorBase):
         u: TensorBase = y
         if u._view is not None:
             refresh_view(u)
         b = u._array
+        weak = weak and is_inexact(b)  # a number of no higher category than its partner leaves the dtype alone
         if u._requires_grad:
             needs |= 2
     else:
@@ -136,7 +140,7 @@ def call2(op: Op, x: Any, y: Any) -> Any:
             weak = True
         else:
             weak = False
-    if not weak and op.promote != 4 and not same_inexact(a, b):
+    if not weak and op.promote != NONE and not same_inexact(a, b):
         a, b = promote(op, [a, b])
     quiet_enter()
     try:
@@ -159,7 +163,11 @@ def call2(op: Op, x: Any, y: Any) -> Any:
 
 
 def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
-    """call2 for what most operations are: two tensors of one floating dtype and a forward that is one NumPy function."""
+    """call2 for what most operations are: one NumPy function, of two tensors of one floating dtype."""
+    if x._view is not None:
+        refresh_view(x)
+    if y._view is not None:
+        refresh_view(y)
     a = x._array
     b = y._array
     try:
@@ -188,7 +196,7 @@ def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
     out._grad_fn = node
     out._requires_grad = True
     if len(plan.saves) != 0:
-        saved: list = []
+        saved: list[Any] = []
         for e in plan.saves:
             entry: SaveEntry = e
             if entry.kind == SAVE_INPUT:
@@ -202,7 +210,7 @@ def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
     return out
 
 
-def call(op: Op, inputs: tuple, params: dict | None) -> Any:
+def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
     """Runs an operation on any inputs: tensors, arrays, Python numbers or None. params, where given, is complete."""
     if op.is_view and op.output_names is None and isinstance(inputs[0], TensorBase):
         return call_view(op, inputs[0], params)
@@ -213,6 +221,10 @@ def call(op: Op, inputs: tuple, params: dict | None) -> Any:
             out = op.forward(numpy_backend, *arrays)
         else:
             out = op.forward(numpy_backend, *arrays, **params)
+    except ValueError:
+        if len(arrays) == 2:
+            check_broadcast(arrays[0], arrays[1])
+        raise
     finally:
         quiet_exit()
     if needs != 0 and (flags() != 0 or len(op.rules) == 0):
@@ -220,12 +232,12 @@ def call(op: Op, inputs: tuple, params: dict | None) -> Any:
     return finish(op, needs, inputs, arrays, params, out)
 
 
-def unwrap(op: Op, inputs: tuple) -> tuple[list, int]:
+def unwrap(op: Op, inputs: tuple[Any, ...]) -> tuple[list[Any], int]:
     """The inputs' arrays, promoted as the operation asks, and the set of inputs that need a gradient, as bits."""
     needs: int = 0
     i: int = 0
     plain: bool = True
-    arrays: list = []
+    arrays: list[Any] = []
     for x in inputs:
         if isinstance(x, TensorBase):
             t: TensorBase = x
@@ -242,7 +254,7 @@ def unwrap(op: Op, inputs: tuple) -> tuple[list, int]:
         if plain and not (is_inexact(array) if i == 0 else same_inexact(arrays[0], array)):
             plain = False
         i += 1
-    if not plain and op.promote != 4:
+    if not plain and op.promote != NONE:
         arrays = promote(op, arrays)
     return arrays, needs
 
@@ -257,23 +269,17 @@ def constant(op: Op, x: Any, position: int) -> Any:
         return x
     if isinstance(x, np.ndarray):
         return np.asarray(x)
-    raise errors.wrong_argument_type(op.name, argument_name(op, position), position, type(x))
+    raise errors.wrong_argument_type(op.name, public_name(op.input_at(position)), position, type(x))
 
 
-def argument_name(op: Op, position: int) -> str:
-    """The public name of an input."""
-    if 0 <= op.variadic <= position:
-        position = op.variadic
-    name = op.input_names[position]
-    return {"x": "input", "y": "other"}.get(name, name)
-
-
-def promote(op: Op, arrays: list) -> list:
+def promote(op: Op, arrays: list[Any]) -> list[Any]:
     """Casts the operands to the dtype that torch's promotion rules give for the operation."""
-    if op.promote == 4:
+    if op.promote == NONE:
         return arrays
+    if op.check is not None:
+        op.check(arrays)
     dtype = dtypes.resolve(op.promote, [x for x in arrays if x is not None])
-    result: list = []
+    result: list[Any] = []
     for x in arrays:
         if isinstance(x, np.ndarray):
             result.append(x if x.dtype == dtype else cast_array(x, dtype))
@@ -301,11 +307,13 @@ def check_broadcast(a: Any, b: Any) -> None:
             raise errors.broadcast_shapes(shape_a, shape_b) from None
 
 
-def finish(op: Op, needs: int, inputs: tuple, arrays: list, params: dict | None, out: Any) -> Any:
+def finish(
+    op: Op, needs: int, inputs: tuple[Any, ...], arrays: list[Any], params: dict[str, Any] | None, out: Any
+) -> Any:
     """Wraps what the forward returned, ties views to their base, and records the node if needs is not empty."""
     if op.output_names is None:
         result: TensorBase = wrap(as_array(out))
-        outputs: tuple = (result,)
+        outputs: tuple[Any, ...] = (result,)
     else:
         outputs = tuple([wrap(as_array(o)) for o in out])
     if op.is_view and isinstance(inputs[0], TensorBase):
@@ -316,18 +324,21 @@ def finish(op: Op, needs: int, inputs: tuple, arrays: list, params: dict | None,
     return outputs[0] if op.output_names is None else outputs
 
 
-def record(op: Op, needs: int, inputs: tuple, arrays: list, params: dict | None, outputs: tuple) -> None:
+def record(
+    op: Op,
+    needs: int,
+    inputs: tuple[Any, ...],
+    arrays: list[Any],
+    params: dict[str, Any] | None,
+    outputs: tuple[Any, ...],
+) -> None:
     """Makes the node and puts the differentiable outputs on it."""
     plan: Plan | None = op.plans.get(needs)
     if plan is None:
         plan = op.plan(needs)
     if len(plan.calls) == 0:
         return
-    node_class = op.node_class
-    if op.node_chooser is not None:
-        node_class = op.node_classes.get(params["node"]) if op.node_is_param else op.node_chooser(inputs, params)
-        if node_class is None:
-            node_class = op.node_classes[params["node"]] = op.node_chooser(inputs, params)
+    node_class = op.node_class if op.node_chooser is None else choose_node_class(op, inputs, params)
     node: OpNode = wk_new_instance(OpNode, node_class)
     node._op = op
     node._plan = plan
@@ -361,7 +372,18 @@ def record(op: Op, needs: int, inputs: tuple, arrays: list, params: dict | None,
         node._saved = collect(op, plan, inputs, arrays, params, outputs)
 
 
-def edges_of(inputs: tuple) -> tuple:
+def choose_node_class(op: Op, inputs: tuple[Any, ...], params: Any) -> Any:
+    """The class of the node, where its name depends on the call."""
+    if not op.node_is_param:
+        return op.node_chooser(inputs, params)
+    name = params["node"]
+    node_class = op.node_classes.get(name)
+    if node_class is None:
+        node_class = op.node_classes[name] = op.node_chooser(inputs, params)
+    return node_class
+
+
+def edges_of(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """One edge an input; None for what needs no gradient."""
     if len(inputs) == 1:
         return (edge_of(inputs[0]),)
@@ -379,9 +401,16 @@ def edge_of(x: Any) -> Edge | None:
     return None
 
 
-def collect(op: Op, plan: Plan, inputs: tuple, arrays: list, params: dict | None, outputs: tuple) -> list:
+def collect(
+    op: Op,
+    plan: Plan,
+    inputs: tuple[Any, ...],
+    arrays: list[Any],
+    params: dict[str, Any] | None,
+    outputs: tuple[Any, ...],
+) -> list[Any]:
     """The values that the plan tells the node to keep, in its order."""
-    values: list = []
+    values: list[Any] = []
     for e in plan.saves:
         entry: SaveEntry = e
         kind: int = entry.kind
@@ -417,7 +446,9 @@ def shape_of(x: Any, array: Any) -> Any:
     return array.shape if isinstance(array, np.ndarray) else ()
 
 
-def tie_view(op: Op, params: dict | None, nr: int, source: TensorBase, view: TensorBase, many: bool, mode: int) -> None:
+def tie_view(
+    op: Op, params: dict[str, Any] | None, nr: int, source: TensorBase, view: TensorBase, many: bool, mode: int
+) -> None:
     """Makes view share source's version counter and remember how it came from source's base. mode: the flags word."""
     if mode & INFERENCE:
         if source._flags & IS_INFERENCE:
@@ -446,16 +477,17 @@ def tie_view(op: Op, params: dict | None, nr: int, source: TensorBase, view: Ten
     view._view = info
 
 
-def call_view(op: Op, x: TensorBase, params: dict | None) -> Any:
+def call_view(op: Op, x: TensorBase, params: dict[str, Any] | None) -> Any:
     """call, for an operation that makes one view of one tensor: nothing to promote, nothing to silence."""
     if x._view is not None:
         refresh_view(x)
     array = x._array
     if op.is_read:
         try:
-            part = array[params["index"]]
+            part = array[params["index"]]  # type: ignore[index]
         except IndexError:
-            part = op.forward(numpy_backend, array, **params)  # raises an error that says more
+            # The forward raises an error that says more.
+            part = op.forward(numpy_backend, array, **params)  # type: ignore[arg-type]
     elif params is None:
         part = op.forward(numpy_backend, array)
     else:
@@ -466,126 +498,3 @@ def call_view(op: Op, x: TensorBase, params: dict | None) -> Any:
     if mode == 0 and x._requires_grad and len(op.rules) != 0:
         record(op, 1, (x,), [array], params, (out,))
     return out
-
-
-if not cython.compiled:
-    _write_out: Callable[..., Any]
-
-
-def set_out_writer(function: Callable[..., Any]) -> None:
-    """views.py hands down what writes a result into the tensor given as out=."""
-    global _write_out
-    _write_out = function
-
-
-# -- public callables --------------------------------------------------------------------------------------------------
-
-
-def make_function(op: Op) -> Callable[..., Any]:
-    """The operation as users call it, as a function and, in Tensor's namespace, as a method."""
-    simple: int = -1
-    if op.variadic < 0 and op.varargs is None and len(op.input_names) <= 2 and op.simple:
-        simple = len(op.input_names)
-
-    def function(*args: Any, **kwargs: Any) -> Any:
-        if len(args) == simple and not kwargs:
-            if len(args) == 1:
-                return call1(op, args[0])
-            return call2(op, args[0], args[1])
-        out = kwargs.pop("out", None) if kwargs else None
-        inputs, params = bind(op, args, kwargs)
-        if out is not None:
-            return _write_out(op, out, inputs, params)
-        return call(op, inputs, params)
-
-    return function
-
-
-def make_reader(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
-    """x[index]: op for an int, which programs that read element by element do all the time; general for everything else."""
-
-    def reader(self: Any, index: Any) -> Any:
-        if type(index) is int:
-            return call_view(op, self, {"index": (index, ...)})
-        return general(self, index)
-
-    return reader
-
-
-def make_operator(op: Op) -> Callable[..., Any]:
-    """The operation as x + y: what it does not take is left to the other operand."""
-
-    def operator(self: Any, other: Any) -> Any:
-        if isinstance(other, TensorBase) or type(other) is float or type(other) is int or is_operand(other):
-            return call2(op, self, other)
-        return NotImplemented
-
-    return operator
-
-
-def make_reflected(op: Op) -> Callable[..., Any]:
-    """The operation as y + x where only x is a tensor."""
-
-    def reflected(self: Any, other: Any) -> Any:
-        if type(other) is float or type(other) is int or is_operand(other):
-            return call2(op, other, self)
-        return NotImplemented
-
-    return reflected
-
-
-def is_operand(x: Any) -> bool:
-    """Whether an operator takes x beside a tensor: numbers and NumPy arrays."""
-    return isinstance(x, (int, float, complex, np.generic, np.ndarray, TensorBase))
-
-
-def bind(op: Op, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    """Sorts the arguments of a call into inputs and a complete dict of parameters."""
-    names = op.input_names
-    n_inputs = len(names)
-    n_args = len(args)
-    inputs: list = []
-    for i in range(n_inputs):
-        name = names[i]
-        if i < n_args:
-            value = args[i]
-        elif name in kwargs:
-            value = kwargs.pop(name)
-        else:
-            value = pop_alias(op, name, kwargs)
-        if i == op.variadic:
-            inputs.extend(value)
-        else:
-            inputs.append(value)
-    params = dict(op.defaults)
-    positional = args[n_inputs:]
-    if op.varargs is not None and positional:
-        first = positional[0]
-        params[op.varargs] = tuple(first) if len(positional) == 1 and isinstance(first, (tuple, list)) else positional
-        positional = ()
-    if len(positional) > op.positional_params:
-        raise errors.too_many_arguments(op.name, n_inputs + op.positional_params, n_args)
-    for i in range(len(positional)):
-        params[op.param_names[i]] = positional[i]
-    for name, value in kwargs.items():
-        target = name if name in params else op.keyword_aliases.get(name, name)
-        if target not in op.param_names:
-            raise errors.unexpected_keyword(op.name, name)
-        if target in op.param_names[: len(positional)]:
-            raise errors.multiple_values(op.name, name)
-        params[target] = value
-    for name in op.required:
-        if params[name] is MISSING:
-            raise errors.missing_argument(op.name, name)
-    return tuple(inputs), params
-
-
-def pop_alias(op: Op, name: str, kwargs: dict) -> Any:
-    """An input given by its public name (input=, other=), or its default."""
-    public = {"x": "input", "y": "other"}.get(name, name)
-    for key in (public, *op.input_aliases.get(name, ())):
-        if key in kwargs:
-            return kwargs.pop(key)
-    if name in op.input_defaults:
-        return op.input_defaults[name]
-    raise errors.missing_argument(op.name, public)

@@ -1,4 +1,6 @@
 cimport cython
+
+# For modes alone: see the head of wk_tls.h.
 cdef extern from "wk_tls.h":
     long wk_flags() noexcept
     void wk_set_flags(long flags) noexcept

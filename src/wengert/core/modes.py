@@ -8,33 +8,33 @@ from __future__ import annotations
 
 if False:
     import cython
-from wengert import _shim as cython
-
 import contextvars
 import threading
 from typing import Any
 
 import numpy as np
 
+from wengert import _shim as cython
 
 # Bits of the flags word.
 NO_GRAD = 1  # operations record nothing
 INFERENCE = 2  # as NO_GRAD, and results carry no version counter and may never be saved for a backward pass
 
 
-def _new_quiet_context() -> contextvars.Context:
+def new_quiet_context() -> contextvars.Context:
+    """A context in which NumPy gives no floating-point warnings. See Note [Quiet kernels] in wk_tls.h."""
     context = contextvars.Context()
     context.run(np.seterr, all="ignore")
     return context
 
 
 class _ThreadState(threading.local):
-    """What is rarely needed, one a thread."""
+    """What each thread has of its own. flags and the quiet fields are read uncompiled only: C has its own."""
 
     def __init__(self) -> None:
-        self.flags = 0  # read only when not compiled; compiled code keeps the word in C
-        self.quiet = None if cython.compiled else _new_quiet_context()
-        self.quiet_token: contextvars.Token | None = None
+        self.flags = 0
+        self.quiet_context: Any = None if cython.compiled else new_quiet_context()
+        self.quiet_token: Any = None
         self.quiet_depth = 0
 
 
@@ -42,9 +42,8 @@ state = _ThreadState()
 
 
 if not cython.compiled:
-    # The uncompiled core sets NumPy's own variable: entering a Context needs C.
-    _quiet = _new_quiet_context()
-    _error_state, _ignore = next((v, x) for v, x in _quiet.items() if v.name == "numpy.ufunc.extobj")
+    # Twins of wk_tls.h. These set NumPy's own variable: entering a Context as C does cannot be done in Python.
+    _error_state, _ignore = next((v, x) for v, x in new_quiet_context().items() if v.name == "numpy.ufunc.extobj")
 
     def wk_flags() -> int:
         return state.flags
@@ -52,14 +51,26 @@ if not cython.compiled:
     def wk_set_flags(value: int) -> None:
         state.flags = value
 
+    def wk_has_quiet() -> bool:
+        return True
+
+    def wk_set_quiet(context: contextvars.Context) -> None:
+        state.quiet_context = context
+
+    def wk_quiet_enter() -> None:
+        if state.quiet_depth == 0:
+            state.quiet_token = _error_state.set(_ignore)
+        state.quiet_depth += 1
+
+    def wk_quiet_exit() -> None:
+        state.quiet_depth -= 1
+        if state.quiet_depth == 0:
+            _error_state.reset(state.quiet_token)
+
 
 def flags() -> int:
     """The calling thread's flags word."""
     return wk_flags()
-
-
-if not cython.compiled:
-    flags = wk_flags  # a call less
 
 
 def set_flags(value: int) -> None:
@@ -67,46 +78,24 @@ def set_flags(value: int) -> None:
     wk_set_flags(value)
 
 
-def grad_enabled() -> bool:
-    """Whether operations on the calling thread record what a backward pass needs."""
-    return (wk_flags() & NO_GRAD) == 0
+def quiet_enter() -> None:
+    """Silences NumPy's warnings on this thread until quiet_exit. Pairs nest. See Note [Quiet kernels]."""
+    if not wk_has_quiet():
+        context = new_quiet_context()
+        state.quiet_context = context  # owns what C borrows
+        wk_set_quiet(context)
+    wk_quiet_enter()
 
 
-def set_grad_enabled(enabled: bool) -> None:
-    """Switches recording on the calling thread on or off."""
-    if enabled:
-        wk_set_flags(wk_flags() & ~NO_GRAD)
-    else:
-        wk_set_flags(wk_flags() | NO_GRAD)
-
-
-def set_flag(bit: int, on: bool) -> None:
-    """Sets or clears one bit of the calling thread's flags word."""
-    if on:
-        wk_set_flags(wk_flags() | bit)
-    else:
-        wk_set_flags(wk_flags() & ~bit)
-
-
-def quiet_enter() -> int:
-    """Silences NumPy's floating-point warnings on this thread until quiet_exit; pairs nest. See Note [Quiet kernels]."""
-    if cython.compiled:
-        if not wk_has_quiet():
-            context = _new_quiet_context()
-            state.quiet = context  # owns what C borrows
-            wk_set_quiet(context)
-        wk_quiet_enter()
-    else:
-        if state.quiet_depth == 0:
-            state.quiet_token = _error_state.set(_ignore)
-        state.quiet_depth += 1
-    return 0
+def quiet_exit() -> None:
+    """Ends what the matching quiet_enter began."""
+    wk_quiet_exit()
 
 
 def run_quiet(function: Any, x: Any, y: Any) -> Any:
     """function(x, y) with NumPy's warnings silenced; the hot path's shorter form of quiet_enter and quiet_exit."""
     if not cython.compiled:
-        return state.quiet.run(function, x, y)
+        return state.quiet_context.run(function, x, y)
     quiet_enter()
     try:
         return function(x, y)
@@ -114,15 +103,23 @@ def run_quiet(function: Any, x: Any, y: Any) -> Any:
         quiet_exit()
 
 
-def quiet_exit() -> int:
-    """Ends what the matching quiet_enter began."""
-    if cython.compiled:
-        wk_quiet_exit()
-    else:
-        state.quiet_depth -= 1
-        if state.quiet_depth == 0:
-            _error_state.reset(state.quiet_token)
-    return 0
+if not cython.compiled:  # a call less
+    flags, set_flags, quiet_enter, quiet_exit = wk_flags, wk_set_flags, wk_quiet_enter, wk_quiet_exit
+
+
+def grad_enabled() -> bool:
+    """Whether operations on the calling thread record what a backward pass needs."""
+    return (flags() & NO_GRAD) == 0
+
+
+def set_grad_enabled(enabled: bool) -> None:
+    """Switches recording on the calling thread on or off."""
+    set_flag(NO_GRAD, not enabled)
+
+
+def set_flag(bit: int, on: bool) -> None:
+    """Sets or clears one bit of the calling thread's flags word."""
+    set_flags(flags() | bit if on else flags() & ~bit)
 
 
 class set_recording:

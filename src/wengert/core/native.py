@@ -1,4 +1,7 @@
-"""Plain-Python twins of the C helpers in wk_array.h and wk_frame.h, for the uncompiled core. They state what each one means."""
+"""Plain-Python twins of the C helpers in the wk_ headers, for the uncompiled core. They state what each one means.
+
+(Those of wk_tls.h are in modes.py, beside the state.)
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,16 @@ from typing import Any
 import numpy as np
 
 
+def wk_init_numpy() -> None:
+    """Compiled, loads NumPy's C API into a module; each one that includes wk_array.h needs it for itself."""
+
+
 def is_ndarray(x: Any) -> bool:
     """A NumPy array proper: no subclass, no other library's array."""
     return type(x) is np.ndarray
 
 
-def as_array(x: Any) -> np.ndarray:
+def as_array(x: Any) -> Any:
     """x, or the 0-d array of a NumPy scalar: NumPy gives scalars where other libraries give 0-d arrays."""
     return x if isinstance(x, np.ndarray) else np.asarray(x)
 
@@ -49,17 +56,21 @@ def owns_data(x: Any) -> bool:
     return type(x) is np.ndarray and x.base is None
 
 
-def dereference(reference: Any) -> Any:
+def wk_dereference(reference: Any) -> Any:
     """What a weak reference refers to; None once that is gone."""
     return reference()
 
 
-def new_instance(base: type, cls: type) -> Any:
-    """An instance of cls with no __init__ run; base is the compiled class whose allocator the compiled twin calls directly."""
-    return base.__new__(cls)
+def wk_offer_buffer(cls: type) -> None:
+    """Fills the buffer slot of a class. A Python class has __buffer__ for that, from Python 3.12 on."""
 
 
-def find_code(files: dict[str, bool], package: str, skip: int) -> tuple[CodeType, int]:
+def wk_new_instance(base: type, cls: type) -> Any:
+    """An instance of cls with no __init__ run. base: its core class, whose allocator the C twin calls directly."""
+    return base.__new__(cls)  # type: ignore[call-overload]
+
+
+def wk_find_code(files: dict[str, bool], package: str, skip: int) -> tuple[CodeType, int]:
     """Code object and instruction offset of the innermost frame outside the package; files caches which file is inside.
 
     skip: how many frames above this one are the package's own for sure; looking at each costs time.

@@ -1,27 +1,27 @@
 """Node, Edge and AccumulateGrad: the graph that a forward pass leaves behind.
 
-    y = f(x)            y.grad_fn is a Node; its edge leads to the Node (and the number of that Node's output) that made x,
-    y --Node f--> x     or to the AccumulateGrad of a leaf x. Edges point from outputs to inputs, the way cotangents flow.
+    y = f(x)            y.grad_fn is a Node; its edge leads to the Node (and the number of that Node's output) that
+    y --Node f--> x     made x, or to the AccumulateGrad of a leaf x. Edges point from outputs to inputs, the way
+                        cotangents flow.
 
-A tensor holds its node, a node its inputs' nodes: never the other way round, but for AccumulateGrad, which holds its leaf while
-the leaf knows it by a weak reference. So graphs die by reference count alone.
+A tensor holds its node, a node its inputs' nodes: never the other way round, but for AccumulateGrad, which holds its
+leaf while the leaf knows it by a weak reference. So graphs die by reference count alone.
 """
 
 from __future__ import annotations
 
 if False:
     import cython
-from wengert import _shim as cython
-
 from collections import OrderedDict
-from typing import Any
 from collections.abc import Callable
+from typing import Any
 
-from wengert.core import hooks as _hooks
+from wengert import _shim as cython
+from wengert.core.hooks import RemovableHandle, add_hook
 from wengert.core.op import Op, Plan
 
 if not cython.compiled:
-    from wengert.core.native import find_code as wk_find_code
+    from wengert.core.native import wk_find_code
 
 _package = __file__[: -len("core/node.py")] if __file__.endswith(".py") else __file__.rpartition("core")[0]
 _internal_files: dict[str, bool] = {}  # file name of a code object -> is it one of the package's own
@@ -34,7 +34,7 @@ _counter = 0  # of nodes made in this process; gives every node its sequence num
 @cython.freelist(64)
 @cython.cclass
 class TensorMeta:
-    """Shape and dtype of one output of a node, which the cotangent that arrives there must have. Immutable and shared."""
+    """Shape and dtype of one output of a node: those of the cotangent that arrives there. Immutable and shared."""
 
     if not cython.compiled:
         __slots__ = ("dtype", "shape")
@@ -44,7 +44,7 @@ class TensorMeta:
         self.dtype = dtype
 
 
-def make_meta(shape: tuple, dtype: Any) -> TensorMeta:
+def make_meta(shape: tuple[int, ...], dtype: Any) -> TensorMeta:
     """TensorMeta(shape, dtype), without the cost of a Python-level call when compiled."""
     meta: TensorMeta = TensorMeta.__new__(TensorMeta)
     meta.shape = shape
@@ -84,10 +84,10 @@ class NodeHooks:
         __slots__ = ("post", "pre", "retained", "tensor")
 
     def __init__(self) -> None:
-        self.tensor: dict[int, OrderedDict] = {}  # output number -> hooks of the tensor that is that output
+        self.tensor: dict[int, OrderedDict[int, Any]] = {}  # output number -> hooks of the tensor that is that output
         self.retained: dict[int, Any] = {}  # output number -> weak reference to the tensor that keeps its gradient
-        self.pre: OrderedDict[int, Callable] = OrderedDict()
-        self.post: OrderedDict[int, Callable] = OrderedDict()
+        self.pre: OrderedDict[int, Any] = OrderedDict()
+        self.post: OrderedDict[int, Any] = OrderedDict()
 
 
 # Long chains of nodes are released without recursion: the trashcan of Node and Edge defers what nests too deep.
@@ -113,19 +113,19 @@ class Node:
             "_user",
         )
         _edges: tuple[Edge | None, ...]
-        _meta: TensorMeta | None  # of output 0
+        _meta: TensorMeta  # of output 0; None only until the node is in the graph
         _metas: tuple[TensorMeta, ...]  # of all outputs, where there are several
         _seq: int
         _buffer: Any
         _hooks: NodeHooks | None
         _code: Any
         _lasti: int
-        _user: dict | None
+        _user: dict[Any, Any] | None
 
         def __new__(cls, *_: Any, **__: Any) -> Any:
             self = object.__new__(cls)
             self._edges = ()
-            self._meta = None
+            self._meta = None  # type: ignore[assignment]
             self._metas = ()
             self._seq = 0
             self._buffer = None
@@ -150,7 +150,7 @@ class Node:
         return tuple([(None, 0) if e is None else (e.node, e.input_nr) for e in self._edges])
 
     @property
-    def metadata(self) -> dict:
+    def metadata(self) -> dict[Any, Any]:
         """A dict of the user's own, kept as long as the node lives."""
         if self._user is None:
             self._user = {}
@@ -172,15 +172,15 @@ class Node:
             self._hooks = NodeHooks()
         return self._hooks
 
-    def register_hook(self, fn: Callable) -> _hooks.RemovableHandle:
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Calls fn(grad_inputs, grad_outputs) each time the node has run; what it returns replaces grad_inputs."""
-        return _hooks.add_hook(self._ensure_hooks().post, fn)
+        return add_hook(self._ensure_hooks().post, fn)
 
-    def register_prehook(self, fn: Callable) -> _hooks.RemovableHandle:
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Calls fn(grad_outputs) each time before the node runs; what it returns replaces grad_outputs."""
-        return _hooks.add_hook(self._ensure_hooks().pre, fn)
+        return add_hook(self._ensure_hooks().pre, fn)
 
-    def _run(self, cotangents: list, create_graph: bool) -> Any:
+    def _run(self, cotangents: list[Any], create_graph: bool) -> Any:
         """Returns one cotangent (or None) an edge. Tensors in, tensors out, under the grad mode of the pass."""
         raise NotImplementedError(f"{self.name()} does not say how to run")
 
@@ -202,7 +202,7 @@ class Saved:
         __slots__ = ()
 
 
-def holds_arrays(values: list | tuple) -> bool:
+def holds_arrays(values: list[Any] | tuple[Any, ...]) -> bool:
     """Whether a node's saved values include an array."""
     for value in values:
         if isinstance(value, Saved) or (isinstance(value, tuple) and len(value) != 0 and holds_arrays(value)):
@@ -219,12 +219,12 @@ class OpNode(Node):
         __slots__ = ("_op", "_plan", "_saved")
         _op: Op
         _plan: Plan
-        _saved: list | None
+        _saved: list[Any] | None
 
         def __new__(cls, *_: Any, **__: Any) -> Any:
             self = object.__new__(cls)  # not Node.__new__: a call costs as much as all the fields
             self._edges = ()
-            self._meta = None
+            self._meta = None  # type: ignore[assignment]
             self._metas = ()
             self._seq = 0
             self._buffer = None
@@ -242,14 +242,17 @@ class OpNode(Node):
 
 
 def release_op(node: OpNode) -> None:
-    """Forgets what an operation's node saved. Shapes and numbers stay: a node that saved no array can run any number of times."""
+    """Forgets what an operation's node saved.
+
+    Where that is no array but shapes and numbers it stays, and the node can run any number of times.
+    """
     if node._saved is not None and holds_arrays(node._saved):
         node._saved = None
 
 
 @cython.cclass
 class AccumulateGrad(Node):
-    """Where gradients of a leaf arrive: adds them into its .grad. One a leaf, alive as long as some graph refers to it."""
+    """Where gradients of a leaf arrive: adds them into its .grad. One a leaf, alive as long as a graph refers to it."""
 
     if not cython.compiled:  # the compiled class starts with the same
         __slots__ = ("_variable",)
@@ -269,9 +272,8 @@ class AccumulateGrad(Node):
         return "torch::autograd::AccumulateGrad"
 
 
-# Public nodes print as torch's do: <AddBackward0 object at 0x...>, which takes a Python class that claims to be built in.
 def make_node_class(name: str, base: type) -> type:
-    """A class for nodes named name, which prints as torch's nodes print."""
+    """A class for nodes named name. They print as torch's do: <AddBackward0 object at 0x...>, as if built in."""
     return type(name, (base,), {"__slots__": (), "__module__": "builtins"})
 
 
@@ -288,9 +290,9 @@ def count_outputs(node: Node) -> int:
     return len(node._metas) if len(node._metas) != 0 else 1
 
 
-def set_metas(node: Node, metas: tuple) -> None:
+def set_metas(node: Node, metas: tuple[TensorMeta, ...]) -> None:
     """Tells the node the shapes and dtypes of all its outputs."""
-    node._meta = metas[0] if len(metas) != 0 else None
+    node._meta = metas[0] if len(metas) != 0 else None  # type: ignore[assignment]
     node._metas = metas if len(metas) > 1 else ()
 
 
@@ -302,7 +304,10 @@ def next_sequence_nr() -> int:
 
 
 def record_position(node: Node, skip: int = 2) -> None:
-    """Notes where the user's code called the operation: a code object and an offset, no frame. skip: see native.find_code."""
+    """Notes where the user's code called the operation: a code object and an offset, no frame.
+
+    skip: as in native.wk_find_code; counted from record_position, and of the uncompiled core only.
+    """
     if cython.compiled:
         node._code = wk_find_code(_internal_files, _package, cython.address(node._lasti))
     else:

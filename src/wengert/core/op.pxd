@@ -32,6 +32,7 @@ cdef class Op:
     cdef public str name
     cdef public object forward
     cdef public object kernel
+    cdef public object check
     cdef public bint is_kernel
     cdef public int promote
     cdef public tuple input_names

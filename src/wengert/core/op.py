@@ -1,4 +1,4 @@
-"""Op: what the core knows of an operation. Rule: one derivative formula. Plan: what a node keeps, and which rules it will run.
+"""Op: what the core knows of an operation. Rule: a derivative. Plan: what a node keeps, and which rules it runs.
 
 An operation's mathematics lives in wengert.ops; the core sees a forward function, rules, and the names they ask for.
 """
@@ -7,12 +7,11 @@ from __future__ import annotations
 
 if False:
     import cython
+from collections.abc import Callable
+from typing import Any
+
 from wengert import _shim as cython
 from wengert.core.trace import PASS, find_rule_kernel
-
-from typing import Any
-from collections.abc import Callable
-
 
 # What a SaveEntry tells the recorder to keep.
 SAVE_INPUT = 0
@@ -24,6 +23,11 @@ SAVE_VARIADIC_SHAPES = 5
 SAVE_NEEDS = 6  # which inputs from the variadic position on need a gradient, as a tuple of bools
 
 MISSING: Any = object()  # the default of a parameter that has none
+
+
+def public_name(name: str) -> str:
+    """An input's name as users write it: x and y are short in formulas, torch's input and other in calls."""
+    return "input" if name == "x" else "other" if name == "y" else name
 
 
 @cython.cclass
@@ -54,7 +58,12 @@ class SaveEntry:
 
 @cython.cclass
 class RuleCall:
-    """A rule, and where among the node's saved values its arguments are. of_arrays: all of these are arrays, none a parameter."""
+    """A rule, and where among the node's saved values its arguments are.
+
+    of_arrays: all of these are arrays, none a parameter. Then the rule may turn out to be, on real arrays, the
+    cotangent itself (passes) or one NumPy function (kernel) of two arguments: the saved values at positions left and
+    right, -1 for the cotangent. See trace.py.
+    """
 
     if not cython.compiled:
         __slots__ = (
@@ -84,15 +93,15 @@ class RuleCall:
         kernel, left, right = (
             find_rule_kernel(rule.function, len(positions)) if of_arrays and self.n <= 2 else (None, 0, 0)
         )
-        self.passes = kernel is PASS  # on real arrays: returns the cotangent itself, or
-        self.kernel = None if self.passes else kernel  # is this NumPy function of two of its arguments: of the value
-        self.left = positions[left] if kernel is not None and not self.passes and left >= 0 else -1  # at this position,
-        self.right = positions[right] if kernel is not None and not self.passes and right >= 0 else -1  # -1: of ct
+        self.passes = kernel is PASS
+        self.kernel = None if self.passes else kernel
+        self.left = positions[left] if self.kernel is not None and left >= 0 else -1
+        self.right = positions[right] if self.kernel is not None and right >= 0 else -1
 
 
 @cython.cclass
 class Plan:
-    """For one set of inputs that need gradients: what to save, and which rules to run with which of the saved values."""
+    """For one set of inputs that need gradients: what to save, and which rules to run on which of the saved values."""
 
     if not cython.compiled:
         __slots__ = ("calls", "saves")
@@ -108,12 +117,13 @@ class Plan:
 
 @cython.cclass
 class Op:
-    """An operation as dispatch and engine see it. wengert.ops.registry builds these; see there for the fields' sources."""
+    """An operation as dispatch and engine see it. wengert.ops.registry makes these; see there for the fields."""
 
     def __init__(self, name: str, forward: Callable[..., Any]) -> None:
         self.name = name
         self.forward = forward  # forward(xp, *arrays, **params) -> array or tuple of arrays
-        self.kernel: Any = None  # what dispatch.find_kernel finds, at the first call
+        self.kernel: Any = None  # what trace.find_kernel finds, at the first call
+        self.check: Any = None  # check(arrays) raises torch's error for dtypes that the operation refuses
         self.is_kernel = False  # there is a kernel, and calls of it may take dispatch.call_kernel2
         self.promote = 0  # a promotion kind of wengert.dtypes
         self.input_names: tuple[str, ...] = ()
@@ -122,16 +132,14 @@ class Op:
         self.defaults: dict[str, Any] = {}
         self.output_names: tuple[str, ...] | None = None  # None: one output; (): their number is the forward's affair
         self.is_view = False
-        self.is_read = (
-            False  # a view whose forward is x[index]: dispatch and engine do it, and its cotangent, themselves
-        )
+        self.is_read = False  # a view whose forward is x[index]: dispatch runs it, and rules.py its rule, themselves
         self.rules: tuple[Rule, ...] = ()
         self.plans: dict[Any, Plan] = {}
         self.node_class: Any = None
         self.node_chooser: Any = None  # (inputs, params) -> node class, where the name depends on the call
         self.node_is_param = False  # the name is the parameter "node" itself, and node_classes remembers its class
         self.node_classes: dict[str, type] = {}
-        # The call as users write it; see dispatch.bind.
+        # The call as users write it; see binding.bind.
         self.simple = True  # a call with the inputs alone, by position, needs no binding
         self.varargs: str | None = None  # the parameter that may be spread: view(2, 3) for view((2, 3))
         self.positional_params = 0  # how many parameters may be given by position
@@ -139,6 +147,10 @@ class Op:
         self.input_aliases: dict[str, tuple[str, ...]] = {}
         self.input_defaults: dict[str, Any] = {}
         self.required: tuple[str, ...] = ()  # parameters without a default
+
+    def input_at(self, position: int) -> str:
+        """The name of the input at a position; all from the variadic one on share a name."""
+        return self.input_names[position if self.variadic < 0 else min(position, self.variadic)]
 
     def plan(self, needs: int) -> Plan:
         """The plan for the inputs whose bits are set in needs; those from the variadic position on share one bit."""
@@ -159,7 +171,7 @@ class Op:
                 if key not in keys:
                     keys.append(key)
                 positions.append(keys.index(key))
-            of_arrays = all([keys[i][0] in (SAVE_INPUT, SAVE_OUTPUT) for i in positions])
+            of_arrays = all(keys[i][0] in (SAVE_INPUT, SAVE_OUTPUT) for i in positions)
             calls.append(RuleCall(rule, tuple(positions), of_arrays))
         entries = [SaveEntry(k, -1, where) if k == SAVE_PARAM else SaveEntry(k, where, "") for k, where in keys]
         return Plan(tuple(entries), tuple(calls))

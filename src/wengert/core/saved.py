@@ -1,17 +1,16 @@
 """SavedTensor: an array that a node keeps for its backward pass, and the version it had then.
 
-It keeps no tensor. Where one is asked for (create_graph, a custom Function), it is rebuilt: an input from the node's own
-edge, an output from the node itself. So saving makes no reference cycle.
+It keeps no tensor. Where one is asked for (create_graph, a custom Function), it is rebuilt: an input from the node's
+own edge, an output from the node itself. So saving makes no reference cycle.
 """
 
 from __future__ import annotations
 
 if False:
     import cython
-from wengert import _shim as cython
-
 from typing import Any
 
+from wengert import _shim as cython
 from wengert import errors
 from wengert.core.node import AccumulateGrad, Edge, Node, Saved, locate
 from wengert.core.tensor import IS_INFERENCE, TensorBase, VersionCounter, counter_of, wrap
@@ -102,7 +101,7 @@ def attach(array: Any, counter: VersionCounter | None, node: Node | None, output
 
 def modified_error(saved: SavedTensor, node: Node) -> Exception:
     """The error for a saved array that was written in place, with the lines that saved and wrote it."""
-    counter: VersionCounter = saved._counter
+    counter: Any = saved._counter
     maker: Node | None = node
     output_nr = saved._position
     if saved._role == INPUT:

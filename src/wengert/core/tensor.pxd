@@ -40,6 +40,8 @@ cdef class TensorBase:
     cdef dict __dict__
     cdef object __weakref__
 
+cdef long INFERENCE
+
 cdef object _tensor_class
 cdef object _refresh_view
 

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 if False:
     import cython
-from wengert import _shim as cython
-
 import weakref
 from collections import OrderedDict
-from typing import Any
 from collections.abc import Callable
+from typing import Any
 
+from wengert import _shim as cython
 from wengert import errors
-from wengert.core import hooks as _hooks
-from wengert.core.modes import flags
+from wengert.core.hooks import RemovableHandle, add_hook
+from wengert.core.modes import INFERENCE, flags
 from wengert.core.node import (
     AccumulateGrad,
     Edge,
@@ -29,11 +28,9 @@ from wengert.core.node import (
 )
 
 if not cython.compiled:
-    from wengert.core.native import is_inexact
-    from wengert.core.native import dereference as wk_dereference
-    from wengert.core.native import new_instance as wk_new_instance
-else:
-    wk_init_numpy()
+    from wengert.core.native import is_inexact, wk_dereference, wk_init_numpy, wk_new_instance, wk_offer_buffer
+
+wk_init_numpy()
 
 # Bits of TensorBase._flags.
 RETAINS_GRAD = 1  # a non-leaf that keeps its gradient
@@ -72,7 +69,7 @@ class ViewInfo:
     if not cython.compiled:
         __slots__ = ("base", "chain", "creation", "version")
 
-    def __init__(self, base: TensorBase, chain: tuple, version: int, creation: int) -> None:
+    def __init__(self, base: TensorBase, chain: tuple[Any, ...], version: int, creation: int) -> None:
         self.base = base
         self.chain = chain  # ((op, params, output number), ...)
         self.version = version  # of the shared counter when the view's grad_fn was last right
@@ -111,8 +108,8 @@ class TensorBase:
         _meta: TensorMeta | None
         _view: ViewInfo | None
         _accumulator: Any
-        _leaf_hooks: OrderedDict | None
-        _post_hooks: OrderedDict | None
+        _leaf_hooks: OrderedDict[int, Any] | None
+        _post_hooks: OrderedDict[int, Any] | None
 
         def __new__(cls, *_: Any, **__: Any) -> Any:
             self = object.__new__(cls)
@@ -153,7 +150,7 @@ class TensorBase:
             raise errors.requires_grad_of_non_leaf(value)
         if value and not is_differentiable(self._array):
             raise errors.integer_requires_grad(setter=True, dtype=self._array.dtype)
-        if value and self._flags & IS_INFERENCE and not flags() & 2:
+        if value and self._flags & IS_INFERENCE and not flags() & INFERENCE:
             raise errors.inference_requires_grad()
         self._requires_grad = value
 
@@ -205,7 +202,7 @@ class TensorBase:
 
     # -- hooks ---------------------------------------------------------------------------------------------------------
 
-    def register_hook(self, hook: Callable[[Any], Any]) -> _hooks.RemovableHandle:
+    def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Calls hook(grad) each time the gradient of this tensor is computed; a tensor that it returns takes its place.
 
         The hook must not change its argument. Returns a handle whose remove() ends it. Raises RuntimeError where the
@@ -213,9 +210,9 @@ class TensorBase:
         """
         if not self.requires_grad:
             raise errors.hook_without_grad()
-        return _hooks.add_hook(self._hooks_to_fill(), hook)
+        return add_hook(self._hooks_to_fill(), hook)
 
-    def _hooks_to_fill(self) -> OrderedDict:
+    def _hooks_to_fill(self) -> OrderedDict[int, Any]:
         node = self._grad_fn
         if node is None:
             if self._leaf_hooks is None:
@@ -223,7 +220,7 @@ class TensorBase:
             return self._leaf_hooks
         return node._ensure_hooks().tensor.setdefault(self._output_nr, OrderedDict())
 
-    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> _hooks.RemovableHandle:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> RemovableHandle:
         """Calls hook(tensor) each time a gradient has been added into this leaf's .grad."""
         if not self.requires_grad:
             raise errors.hook_without_grad()
@@ -231,10 +228,10 @@ class TensorBase:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
         if self._post_hooks is None:
             self._post_hooks = OrderedDict()
-        return _hooks.add_hook(self._post_hooks, hook)
+        return add_hook(self._post_hooks, hook)
 
     @property
-    def _backward_hooks(self) -> OrderedDict | None:
+    def _backward_hooks(self) -> OrderedDict[int, Any] | None:
         """The hooks that register_hook filled, by handle id; None where there are none."""
         if self._grad_fn is None:
             return self._leaf_hooks
@@ -252,8 +249,7 @@ class TensorBase:
         self._flags |= RETAINS_GRAD
 
 
-if cython.compiled:
-    wk_offer_buffer(TensorBase)
+wk_offer_buffer(TensorBase)
 
 if not cython.compiled:
     _tensor_class: Any = None
@@ -269,7 +265,7 @@ def wrap(array: Any) -> Any:
     """A tensor of array, which must be an array already, with no history."""
     tensor: TensorBase = wk_new_instance(TensorBase, _tensor_class)
     tensor._array = array
-    if flags() & 2:
+    if flags() & INFERENCE:
         tensor._flags = IS_INFERENCE
     return tensor
 
@@ -322,7 +318,7 @@ def refresh_view(tensor: TensorBase) -> None:
 
 
 def gradient_edge(tensor: TensorBase) -> Edge | None:
-    """Where the tensor's cotangent goes: its node's output, or its AccumulateGrad if it is a leaf that requires grad."""
+    """Where the tensor's cotangent goes: its node's output, or a leaf's AccumulateGrad. None: nowhere."""
     if tensor._view is not None:
         refresh_view(tensor)
     if tensor._grad_fn is not None:

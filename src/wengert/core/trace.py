@@ -1,4 +1,4 @@
-"""Finding out that a forward or a rule is one NumPy function of its arguments, so that it can be called without a Python frame.
+"""Finding out that a forward or a rule is one NumPy function of its arguments, which then needs no Python frame.
 
 Both are tried out once, on stand-ins that only record. What does more than one plain call keeps its own function.
 """
@@ -17,10 +17,14 @@ class _CallRecorder:
     """Stands in for xp: remembers the calls made on it."""
 
     def __init__(self) -> None:
-        self.calls: list = []
+        self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
 
     def __getattr__(self, name: str) -> Any:
-        return lambda *args, **kwargs: self.calls.append((name, args, kwargs)) or len(self.calls)
+        def record(*args: Any, **kwargs: Any) -> int:
+            self.calls.append((name, args, kwargs))
+            return len(self.calls)
+
+        return record
 
 
 def find_kernel(forward: Callable[..., Any], n_inputs: int) -> Any:
@@ -78,7 +82,10 @@ class _RealFace:
 
 
 def find_rule_kernel(function: Callable[..., Any], n_values: int) -> tuple[Any, int, int]:
-    """For real arrays: (NumPy function, left, right), positions as in _Argument; (PASS, ..) or (None, ..) where there is none."""
+    """The NumPy function that a rule is for real arrays, and the positions of its two arguments, as in _Argument.
+
+    PASS in its place: the rule returns the cotangent. None: it does more.
+    """
     arguments = [_Argument(i) for i in range(n_values)]
     try:
         result = function(_RealFace, _Argument(-1), *arguments)

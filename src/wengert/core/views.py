@@ -2,21 +2,20 @@
 
 Note [Views and writes]
 A view shares its base's memory and version counter, and knows the operations (its chain) that lead from the base to it.
-A write into a tensor that is no view gives that tensor the write's node. A write into a view changes the base: the base gets a
-CopySlices node, which sends to the old base the cotangent outside the written region, and runs the write's node on the part
-inside. Every other view of that base is then out of date; its grad_fn is made again, from the new base along its chain, when it
-is next looked at (refresh_view): the shared counter tells.
+A write into a tensor that is no view gives that tensor the write's node. A write into a view changes the base: the base
+gets a CopySlices node, which sends to the old base the cotangent outside the written region, and runs the write's node
+on the part inside. Every other view of that base is then out of date; its grad_fn is made again, from the new base
+along its chain, when it is next looked at (refresh_view): the shared counter tells.
 """
 
 from __future__ import annotations
 
-if False:
-    pass
 import weakref
 from typing import Any
 
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
+from wengert.core.binding import set_out_writer
 from wengert.core.dispatch import (
     VIEW_DEFAULT,
     VIEW_IN_FUNCTION,
@@ -26,9 +25,9 @@ from wengert.core.dispatch import (
     call,
     cast_array,
     record,
-    set_out_writer,
     unwrap,
 )
+from wengert.core.engine import run_single
 from wengert.core.modes import INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit, set_flags, set_recording
 from wengert.core.node import (
     Node,
@@ -44,7 +43,6 @@ from wengert.core.tensor import (
     IS_INFERENCE,
     RETAINS_GRAD,
     TensorBase,
-    VersionCounter,
     ViewInfo,
     counter_of,
     gradient_edge,
@@ -52,25 +50,27 @@ from wengert.core.tensor import (
     set_view_refresher,
     wrap,
 )
+from wengert.dtypes import NONE
 
 
 class CopySlicesNode(Node):
     """The node of a base after a write into one of its views. See Note [Views and writes]."""
 
     _inner: Node  # the write's own node; its edge 0 is not used
-    _chain: tuple  # from the base to the written view
+    _chain: tuple[Any, ...]  # from the base to the written view
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
 
-    def _run(self, cotangents: list, create_graph: bool) -> list:
+    def _run(self, cotangents: list[Any], create_graph: bool) -> list[Any]:
         """Edge 0: the base before the write. The others: the write's other inputs."""
         ct = cotangents[0]
         if ct is None:
             return [None] * len(self._edges)
         outside = ct.clone() if create_graph else wrap(ct._array.copy())
-        region = replay(self._chain, outside)
-        results = run_node(self._inner, region.clone() if create_graph else wrap(region._array.copy()), create_graph)
+        region: Any = replay(self._chain, outside)
+        inside = region.clone() if create_graph else wrap(region._array.copy())
+        results = run_node(self._inner, inside, create_graph)
         through = results[0]
         with set_recording(create_graph):
             if through is None:
@@ -86,16 +86,14 @@ class CopySlicesNode(Node):
 _copy_slices_class = make_node_class("CopySlices", CopySlicesNode)
 
 
-def run_node(node: Node, cotangent: TensorBase, create_graph: bool) -> list:
+def run_node(node: Node, cotangent: TensorBase, create_graph: bool) -> list[Any]:
     """Runs one node outside a pass: the cotangents (tensors) of its inputs."""
     if isinstance(node, OpNode):
-        from wengert.core.engine import run_single
-
         return run_single(node, cotangent, create_graph)
     return list(node._run([cotangent], create_graph))
 
 
-def replay(chain: tuple, base: TensorBase) -> TensorBase:
+def replay(chain: tuple[Any, ...], base: TensorBase) -> TensorBase:
     """Applies the view operations of a chain to base."""
     tensor = base
     for op, params, output_nr in chain:
@@ -106,31 +104,29 @@ def replay(chain: tuple, base: TensorBase) -> TensorBase:
 
 def regenerate(view: TensorBase) -> None:
     """Gives a view that is out of date the grad_fn that leads to its base as it now is."""
-    info: ViewInfo = view._view
-    counter: VersionCounter = view._counter
-    info.version = counter.value
-    base = info.base
-    if not base._requires_grad or info.creation == VIEW_IN_FUNCTION:
-        return
-    before = flags()
-    set_flags(before & ~(NO_GRAD | INFERENCE))
-    try:
-        fresh = replay(info.chain, base)
-    finally:
-        set_flags(before)
-    view._grad_fn = fresh._grad_fn
-    view._output_nr = fresh._output_nr
-    view._requires_grad = fresh._requires_grad
+    info: Any = view._view
+    if info.base._requires_grad and info.creation != VIEW_IN_FUNCTION:
+        before = flags()
+        try:
+            set_flags(before & ~(NO_GRAD | INFERENCE))
+            fresh = replay(info.chain, info.base)
+        finally:
+            set_flags(before)
+        move_history(view, fresh._grad_fn, fresh._output_nr)
+    info.version = counter_of(view).value
 
 
 set_view_refresher(regenerate)
 
 
-# -- the rules of writing --------------------------------------------------------------------------------------------------
+# -- the rules of writing ----------------------------------------------------------------------------------------------
 
 
-def check_write(target: TensorBase) -> None:
-    """Raises RuntimeError where target must not be written in place now."""
+def check_write(target: TensorBase, gradient_written: bool = True) -> None:
+    """Raises RuntimeError where target must not be written in place now.
+
+    gradient_written: whether one of the write's inputs, target among them, requires grad.
+    """
     if target._flags & IS_INFERENCE and not flags() & INFERENCE:
         raise errors.inference_inplace()
     if flags() & NO_GRAD:
@@ -141,7 +137,7 @@ def check_write(target: TensorBase) -> None:
             raise errors.leaf_inplace()
         if view is not None and view.base._requires_grad and view.base._grad_fn is None:
             raise errors.leaf_inplace(view=True)
-    if view is not None and view.creation != VIEW_DEFAULT:
+    if view is not None and view.creation != VIEW_DEFAULT and (gradient_written or view.base._requires_grad):
         check_creation(target, view)
 
 
@@ -163,7 +159,7 @@ def bump(target: TensorBase) -> None:
     """Counts a write into target's memory, and notes the line that made it."""
     if target._flags & IS_INFERENCE:
         return
-    counter: VersionCounter = counter_of(target)
+    counter = counter_of(target)
     counter.value += 1
     counter.code, counter.lasti = find_position()
     if target._view is not None:
@@ -171,15 +167,16 @@ def bump(target: TensorBase) -> None:
         target._view.version = counter.value
 
 
-def call_inplace(op: Op, inputs: tuple, params: dict | None) -> TensorBase:
+def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> TensorBase:
     """Runs an operation and writes the result into its first input, which it returns."""
     target: TensorBase = inputs[0]
     refresh_view(target)
-    check_write(target)
     arrays, needs = unwrap(op, inputs)
-    result_dtype = dtypes.resolve(op.promote, [a for a in arrays if a is not None]) if op.promote != 4 else None
-    if result_dtype is not None and result_dtype != target._array.dtype:
-        dtypes.check_can_write(result_dtype, target._array.dtype)
+    check_write(target, needs != 0)
+    if op.promote != NONE:
+        result_dtype = dtypes.resolve(op.promote, [a for a in arrays if a is not None])
+        if result_dtype != target._array.dtype:
+            dtypes.check_can_write(result_dtype, target._array.dtype)
     recording = needs != 0 and not flags() & NO_GRAD and bool(op.rules)
     if recording:
         arrays = keep_original(op, needs, arrays, target)
@@ -203,7 +200,7 @@ def call_inplace(op: Op, inputs: tuple, params: dict | None) -> TensorBase:
     return target
 
 
-def keep_original(op: Op, needs: int, arrays: list, target: TensorBase) -> list:
+def keep_original(op: Op, needs: int, arrays: list[Any], target: TensorBase) -> list[Any]:
     """Copies the array about to be overwritten where the node will need its old value."""
     plan = op.plan(needs)
     for i, array in enumerate(arrays):
@@ -216,10 +213,7 @@ def keep_original(op: Op, needs: int, arrays: list, target: TensorBase) -> list:
 def write_array(target: TensorBase, value: Any) -> None:
     """Writes value, which broadcasts to target, into target's memory, in target's dtype."""
     array = target._array
-    if not array.flags.writeable:
-        raise ValueError(
-            "the tensor shares memory with a read-only NumPy array and cannot be written; write to a clone()"
-        )
+    check_memory(array)
     quiet_enter()
     try:
         if isinstance(value, numpy_backend.ndarray) and value.dtype != array.dtype:
@@ -228,6 +222,23 @@ def write_array(target: TensorBase, value: Any) -> None:
     finally:
         quiet_exit()
     bump(target)
+
+
+def check_memory(array: Any) -> None:
+    """Raises where an array's memory cannot be written (ValueError), or is seen more than once (RuntimeError)."""
+    if not array.flags.writeable:
+        raise ValueError(
+            "the tensor shares memory with a read-only NumPy array and cannot be written; write to a clone()"
+        )
+    if (
+        array.size > 1
+        and 0 in array.strides
+        and any(step == 0 and n > 1 for step, n in zip(array.strides, array.shape, strict=True))
+    ):
+        raise errors.InplaceError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+            "Please clone() the tensor before performing the operation."
+        )
 
 
 def check_dirty(target: TensorBase) -> None:
@@ -239,19 +250,12 @@ def check_dirty(target: TensorBase) -> None:
 
 def rebase_history(target: TensorBase, node: Node, output_nr: int = 0) -> None:
     """Makes node, which overwrote target, the history of target; of its base, where target is a view."""
-    retained = target._flags & RETAINS_GRAD
-    if retained:
-        target._grad_fn._hooks.retained.pop(target._output_nr, None)
     view = target._view
     if view is None:
-        target._grad_fn = node
-        target._output_nr = output_nr
-        target._requires_grad = True
+        move_history(target, node, output_nr)
     else:
         rebase_base(view, node)
         regenerate(target)
-    if retained:
-        target._grad_fn._ensure_hooks().retained[target._output_nr] = weakref.ref(target)
 
 
 def rebase_base(view: ViewInfo, node: Node) -> None:
@@ -264,19 +268,25 @@ def rebase_base(view: ViewInfo, node: Node) -> None:
     slices._meta = make_meta(base._array.shape, base._array.dtype)
     slices._seq = next_sequence_nr()
     record_position(slices)
-    if base._flags & RETAINS_GRAD:
-        base._grad_fn._hooks.retained.pop(base._output_nr, None)
-        slices._ensure_hooks().retained[0] = weakref.ref(base)
-    base._grad_fn = slices
-    base._output_nr = 0
-    base._requires_grad = True
+    move_history(base, slices, 0)
 
 
-# -- out= ------------------------------------------------------------------------------------------------------------------
+def move_history(tensor: TensorBase, node: Any, output_nr: int) -> None:
+    """Makes the tensor an output of another node. What retain_grad asked for moves along; hooks stay."""
+    old: Any = tensor._grad_fn
+    tensor._grad_fn = node
+    tensor._output_nr, old_nr = output_nr, tensor._output_nr
+    tensor._requires_grad = True
+    if tensor._flags & RETAINS_GRAD:
+        old._ensure_hooks().retained.pop(old_nr, None)
+        node._ensure_hooks().retained[output_nr] = weakref.ref(tensor)
 
 
-def write_out(op: Op, out: Any, inputs: tuple, params: dict | None) -> Any:
-    """Runs an operation into the tensor (or tuple of tensors) given as out=, which is resized where its shape is another."""
+# -- out= --------------------------------------------------------------------------------------------------------------
+
+
+def write_out(op: Op, out: Any, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
+    """Runs an operation into the tensor (or tuple of tensors) given as out=, resized where its shape is another."""
     outs = out if isinstance(out, tuple) else (out,)
     for tensor in outs:
         if not isinstance(tensor, TensorBase):

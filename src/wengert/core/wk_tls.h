@@ -1,6 +1,8 @@
 /* Thread-local state of the core: the word of mode flags, and the quiet context that array kernels run in.
  *
- * Included by modes.c alone: a static in a header would be one copy a module. Other modules reach it through modes.pxd.
+ * For modes.py alone. Whatever cimports modes includes this header too, and so has thread-locals of its own under the
+ * same names, which stay at zero: a module that called the functions here would read and set those. So other modules call
+ * modes' functions (flags, set_flags, quiet_enter ...), which run in modes' own extension, on the one true copy.
  *
  * Note [Quiet kernels]: NumPy reports log(0), overflow and 0/0 as RuntimeWarning; torch computes NaN or inf in silence, and
  * so do we. np.errstate costs more than a small kernel. NumPy keeps that setting in a context variable, so each thread keeps

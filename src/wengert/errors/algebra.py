@@ -191,13 +191,23 @@ def singular_inverse(batch: int | None, order: int) -> SingularMatrixError:
     """batch: the matrix's number in its batch; None for a single one. order: of the pivot that is zero."""
     where = "" if batch is None else f"(Batch element {batch}): "
     return SingularMatrixError(
-        f"linalg.inv: {where}The diagonal element {order} is zero, the inversion could not be completed because the input "
-        "matrix is singular."
+        f"linalg.inv: {where}The diagonal element {order} is zero, the inversion could not be completed because the "
+        "input matrix is singular."
     )
 
 
 def singular_equations() -> SingularMatrixError:
     return SingularMatrixError("torch.linalg.solve: The solver failed because the input matrix is singular.")
+
+
+def low_precision(op: str, dtype: object) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(f"{op}: Low precision dtypes not supported. Got {scalar_name(dtype)}")
+
+
+def svd_not_finite() -> SingularMatrixError:
+    return SingularMatrixError(
+        "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
+    )
 
 
 def singular_det() -> NotDifferentiableError:
@@ -360,8 +370,8 @@ def reduction_arguments(reduction: str) -> UserWarning:
 
 def kl_div_mean() -> UserWarning:
     return UserWarning(
-        "reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' divides only "
-        "by the batch size, and aligns with the KL div math definition. 'mean' will be changed to behave the same as "
+        "reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' divides "
+        "only by the batch size, and aligns with the KL div math definition. 'mean' will be changed to behave the same as "
         "'batchmean' in the next major release."
     )
 
@@ -376,3 +386,21 @@ def halving(dim: int, size: int) -> ShapeError:
 
 def reversed_bounds() -> ElementError:
     return ElementError("min_val cannot be greater than max_val")
+
+
+def unsigned_hardtanh() -> ShapeError:
+    return ShapeError("cannot do hardtanh on an unsigned type with negative limits")
+
+
+def prelu_dtypes(a: object, b: object) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(f"prelu: Type promoting not supported. Got {scalar_name(a)} and {scalar_name(b)}")
+
+
+def cosine_dtype(dtype: object) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(
+        f"expected common dtype to be floating point, yet common dtype is {scalar_name(dtype)}"
+    )
+
+
+def kl_div_complex() -> UnsupportedDtypeError:
+    return UnsupportedDtypeError("kl_div: Complex inputs not supported.")

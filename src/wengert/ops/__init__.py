@@ -4,8 +4,8 @@ from importlib import import_module as _import_module
 
 _FAMILIES = (
     "arithmetic", "pointwise", "choice", "compare", "complex", "logic", "special", "reduce", "extrema", "scan",
-    "moments", "softmax", "shape", "expand", "strided", "rearrange", "index", "gather", "scatter", "masks", "join",
-    "linalg", "einsum", "factor", "nn", "activation", "loss", "create", "random",
+    "moments", "softmax", "shape", "expand", "strided", "rearrange", "index", "gather", "scatter", "scatter_reduce",
+    "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "create", "random",
 )  # fmt: skip
 
 for _family in _FAMILIES:

@@ -30,7 +30,7 @@ def _floating(name: str, x: Any) -> None:
         raise errors.unsupported_dtype(name, x.dtype)
 
 
-# -- linear units ----------------------------------------------------------------------------------------------------------
+# -- linear units ------------------------------------------------------------------------------------------------------
 
 
 @composite(namespaces=("nn.functional",))
@@ -108,6 +108,8 @@ def prelu(F, input, weight):
     weight: one number, or one for each channel (dimension 1).
 
     Derivative: 1 or weight in input (weight at 0); the sum of ct * input over the negative part in weight."""
+    if input.dtype != weight.dtype:
+        raise errors.prelu_dtypes(input.dtype, weight.dtype)
     if weight.ndim == 1 and input.ndim > 1:
         weight = F.reshape(weight, shape=(-1,) + (1,) * (input.ndim - 2))
     return F._prelu(input, weight)
@@ -116,6 +118,7 @@ def prelu(F, input, weight):
 @pointwise(node="PreluKernelBackward0", **_PRIVATE)
 def _prelu(xp, x, weight):
     """prelu with a weight that broadcasts."""
+    _floating("prelu_cpu", x)
     return xp.where(x > 0, x, x * weight)
 
 
@@ -150,7 +153,11 @@ def relu6(F, input, inplace=False):
 @pointwise(node="HardtanhBackward0", **_PRIVATE)
 def _hardtanh(xp, x, *, min_val=-1.0, max_val=1.0):
     """hardtanh out of place."""
+    if x.dtype.kind == "c":
+        raise errors.unsupported_dtype("clamp", x.dtype)
     if x.dtype.kind in "iu":
+        if x.dtype.kind == "u" and (min_val < 0 or max_val < 0):
+            raise errors.unsigned_hardtanh()
         min_val, max_val = int(min_val), int(max_val)
     return xp.minimum(xp.maximum(x, min_val), max_val)
 
@@ -171,6 +178,8 @@ def threshold(F, input, threshold, value, inplace=False):
 @pointwise(node="ThresholdBackward0", **_PRIVATE)
 def _threshold(xp, x, *, threshold=0.0, value=0.0):
     """threshold out of place."""
+    if x.dtype.kind == "c":
+        raise errors.unsupported_dtype("threshold_cpu", x.dtype)
     return xp.where(x <= threshold, x.dtype.type(value), x)
 
 
@@ -179,7 +188,7 @@ def _(F, ct, x, threshold):
     return F.where(x <= threshold, 0.0, ct)
 
 
-# -- smooth units ----------------------------------------------------------------------------------------------------------
+# -- smooth units ------------------------------------------------------------------------------------------------------
 
 
 @composite(namespaces=("nn.functional",))
@@ -200,7 +209,7 @@ def _gelu(xp, x):
     from scipy.special import erf
 
     _floating("GeluKernelImpl", x)
-    return x * (0.5 * (1.0 + erf(x * _SQRT_HALF)))
+    return (x * (0.5 * (1.0 + erf(x * _SQRT_HALF)))).astype(x.dtype, copy=False)
 
 
 @_gelu.vjp("x")
@@ -272,7 +281,9 @@ def _(F, ct, x):
 
 @composite(namespaces=("nn.functional",))
 def softplus(F, input, beta=1.0, threshold=20.0):
-    """log(1 + exp(beta * input)) / beta; input itself where beta * input is above threshold. input: any shape, floating.
+    """log(1 + exp(beta * input)) / beta; input itself where beta * input is above threshold.
+
+    input: any shape, floating.
 
     Derivative: sigmoid(beta * input); 1 above the threshold."""
     return F._softplus(input, beta=beta, threshold=threshold)
@@ -348,7 +359,7 @@ def _(F, ct, x, dim):
     return F.cat([ct * gate, ct * F.narrow(x, dim, 0, half) * (gate * (1.0 - gate))], dim=dim)
 
 
-# -- piecewise units -------------------------------------------------------------------------------------------------------
+# -- piecewise units ---------------------------------------------------------------------------------------------------
 
 
 @composite(namespaces=("nn.functional",))

@@ -18,8 +18,8 @@ __all__ = ["count_of", "normalize_dim", "normalize_dims", "restore_dims", "unrep
 def normalize_dim(dim: Any, ndim: int) -> int:
     """dim counted from the front: -1 becomes ndim - 1.
 
-    dim: an int or anything with `__index__`. Raises IndexError where there is no such dimension, TypeError for what is no
-    integer.
+    dim: an int or anything with `__index__`. Raises IndexError where there is no such dimension, TypeError for what is
+    no integer.
 
     >>> normalize_dim(-1, 3), normalize_dim(-1, 0)
     (2, 0)

@@ -1,7 +1,8 @@
 """einsum: sums of products written as an equation.
 
-The equation is brought to a plain form with other operations (diagonals taken, lonely indices summed, the ellipsis spelt out),
-then operands are contracted two at a time, each time as one batched matrix product, in an order that opt_einsum finds.
+The equation is brought to a plain form with other operations (diagonals taken, lonely indices summed, the ellipsis
+spelt out), then operands are contracted two at a time, each time as one batched matrix product, in an order that
+opt_einsum finds.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ _ELLIPSIS = "".join([chr(0x3B1 + i) for i in range(64)])
 def einsum(F, *args):
     """Sum of products of the operands' elements, as the equation says: einsum("ij,jk->ik", a, b) is a @ b.
 
-    Each operand has a letter for each dimension (spaces do not count); what is left of "->" but not on its right is summed
-    over. Without "->", the result has the letters that occur once, in alphabetical order. "..." stands for any further
-    dimensions, which broadcast and come first. A letter twice in an operand takes the diagonal. Operands may also be
-    followed by lists of numbers in place of letters: einsum(a, [0, 1], b, [1, 2], [0, 2]). A size of 1 broadcasts.
+    Each operand has a letter for each dimension (spaces do not count); what is left of "->" but not on its right is
+    summed over. Without "->", the result has the letters that occur once, in alphabetical order. "..." stands for any
+    further dimensions, which broadcast and come first. A letter twice in an operand takes the diagonal. Operands may
+    also be followed by lists of numbers in place of letters: einsum(a, [0, 1], b, [1, 2], [0, 2]). A size of 1
+    broadcasts.
 
     Derivative: in each operand, the einsum of ct with the other operands' conjugates.
 
@@ -47,7 +49,7 @@ def einsum(F, *args):
     return _contract(F, [x for x, _ in prepared], [s for _, s in prepared], result, sizes)
 
 
-# -- reading the equation --------------------------------------------------------------------------------------------------
+# -- reading the equation ----------------------------------------------------------------------------------------------
 
 
 def _equation_and_operands(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
@@ -104,8 +106,8 @@ def _ellipsis_dims(term: str, x: Any, position: int) -> int | None:
     if "..." not in term:
         if named != x.ndim:
             raise errors.einsum(
-                f"the number of subscripts in the equation ({named}) does not match the number of dimensions ({x.ndim}) "
-                f"for operand {position} and no ellipsis was given"
+                f"the number of subscripts in the equation ({named}) does not match the number of dimensions "
+                f"({x.ndim}) for operand {position} and no ellipsis was given"
             )
         return None
     if named > x.ndim:
@@ -135,19 +137,20 @@ def _sizes(subscripts: list[str], operands: list[Any]) -> dict[str, int]:
         for index, size in zip(term, x.shape, strict=True):
             if own.setdefault(index, size) != size:
                 raise errors.einsum(
-                    f"subscript {index} is repeated for operand {position} but the sizes don't match, {size} != {own[index]}"
+                    f"subscript {index} is repeated for operand {position} but the sizes don't match, "
+                    f"{size} != {own[index]}"
                 )
             if sizes.get(index, 1) == 1:
                 sizes[index] = size
             elif size not in (1, sizes[index]):
                 raise errors.einsum(
-                    f"subscript {index} has size {size} for operand {position} which does not broadcast with previously "
-                    f"seen size {sizes[index]}"
+                    f"subscript {index} has size {size} for operand {position} which does not broadcast with "
+                    f"previously seen size {sizes[index]}"
                 )
     return sizes
 
 
-# -- the plain form --------------------------------------------------------------------------------------------------------
+# -- the plain form ----------------------------------------------------------------------------------------------------
 
 
 def _kept(subscripts: list[str], result: str, position: int) -> set[str]:
@@ -156,7 +159,7 @@ def _kept(subscripts: list[str], result: str, position: int) -> set[str]:
 
 
 def _prepare(F: Any, x: Any, term: str, kept: set[str], sizes: dict[str, int]) -> tuple[Any, str]:
-    """An operand with each index once, with those that no other needs summed over, and without dimensions to stretch."""
+    """An operand with each index once, lonely ones summed over, and without dimensions to stretch."""
     for index in dict.fromkeys(term):
         while term.count(index) > 1:
             first = term.index(index)
@@ -180,10 +183,13 @@ def _contract(F: Any, operands: list[Any], terms: list[str], result: str, sizes:
         for position in sorted((i, j), reverse=True):
             del operands[position], terms[position]
         needed = set(result).union(*terms)
-        # An index of one factor alone that nobody needs (the other's dimension of size 1 was taken off) is summed first.
+        # An index of one factor alone that nobody needs (the other's dimension of size 1 was taken off) is summed
+        # first.
         x, s = _drop(F, x, s, needed | set(t))
         y, t = _drop(F, y, t, needed | set(s))
         out = _pair_result(s, t, needed)
+        if not terms and out != result and _pair_result(t, s, needed) == result:
+            (x, s), (y, t), out = (y, t), (x, s), result
         operands.append(F._contract_pair(x, y, subscripts=(s, t, out)))
         terms.append(out)
     x, term = _drop(F, operands[0], terms[0], set(result))
@@ -202,11 +208,13 @@ def _drop(F: Any, x: Any, term: str, needed: set[str]) -> tuple[Any, str]:
 def _pair_result(s: str, t: str, needed: set[str]) -> str:
     """The indices of a contraction of two, in the order in which a batched matrix product gives them."""
     batch = [i for i in s if i in t and i in needed]
-    return "".join([*batch, *[i for i in s if i not in t and i in needed], *[i for i in t if i not in s and i in needed]])
+    return "".join(
+        [*batch, *[i for i in s if i not in t and i in needed], *[i for i in t if i not in s and i in needed]]
+    )
 
 
 def _path(terms: list[str], result: str, sizes: dict[str, int]) -> list[Any]:
-    """In which order to contract: pairs of positions in a list from which both are taken and to whose end the result goes."""
+    """The order of contraction: pairs of positions in a list, to whose end the result of each pair goes."""
     in_order = [(0, 1)] * (len(terms) - 1)
     if len(terms) <= 2:
         return in_order
@@ -225,7 +233,9 @@ def _pair_node(inputs: tuple[Any, ...], params: Any) -> str:
 
 @bilinear(node=_pair_node, method=False, namespaces=())
 def _contract_pair(xp, x, y, *, subscripts):
-    """The product of two tensors, summed over the indices that the result lacks. subscripts: those of x, y and the result.
+    """The product of two tensors, summed over the indices that the result lacks.
+
+    subscripts: those of x, y and the result.
 
     No index occurs twice in one of them, or in one alone."""
     s, t, out = subscripts

@@ -1,7 +1,7 @@
 """Largest, smallest and middle elements, and where they are.
 
-Where several elements tie, the operations that return a value alone (max(), amax, median()) share the gradient evenly among
-them; those that also return an index (max(dim)) give it to the element at that index.
+Where several elements tie, the operations that return a value alone (max(), amax, median()) share the gradient evenly
+among them; those that also return an index (max(dim)) give it to the element at that index.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _check(op: str, kernel: str, x: Any, dim: Any) -> None:
                 raise errors.empty_reduction(op, d)
 
 
-# -- the value alone -------------------------------------------------------------------------------------------------------
+# -- the value alone ---------------------------------------------------------------------------------------------------
 
 
 @general(complex=False)
@@ -79,7 +79,9 @@ def _ties(xp: Any, x: Any, y: Any, dim: Any, nan_ties: bool) -> tuple[Any, Any]:
     dims = normalize_dims(dim, x.ndim)
     if len(dims) == x.ndim:
         return ties, xp.asarray(xp.count_nonzero(ties))
-    return ties, xp.add.reduce(ties, axis=dims, keepdims=True, dtype=xp.float32 if x.dtype.itemsize <= 4 else xp.float64)
+    return ties, xp.add.reduce(
+        ties, axis=dims, keepdims=True, dtype=xp.float32 if x.dtype.itemsize <= 4 else xp.float64
+    )
 
 
 @linear(promote=NONE, **_PRIVATE)
@@ -98,6 +100,11 @@ def _(F, ct_, x, y, dim, nan_ties, ct_shape):
     return F.reshape(total, shape=ct_shape)
 
 
+@_share.vjp("x", "y")
+def _(F, ct_):
+    return None, None  # which elements tie is constant between the kinks
+
+
 @nondifferentiable(**_PRIVATE)
 def _ones_of(xp, x):
     """1 for each element of x."""
@@ -108,6 +115,8 @@ def _ones_of(xp, x):
 def _aminmax(xp, x, *, dim=None, keepdim=False):
     """Smallest and largest element along dim."""
     axis = normalize_dims(dim, x.ndim)
+    if x.dtype.kind == "c":
+        raise errors.unsupported_dtype("aminmax_cpu", x.dtype)
     if x.size == 0 and count_of(x.shape, axis) == 0:
         raise errors.empty_aminmax() if dim is None else errors.empty_reduction("aminmax", dim)
     return xp.minimum.reduce(x, axis=axis, keepdims=keepdim), xp.maximum.reduce(x, axis=axis, keepdims=keepdim)
@@ -127,7 +136,7 @@ def aminmax(F, input, *, dim=None, keepdim=False):
     return return_types.aminmax(F._aminmax(input, dim=dim, keepdim=keepdim))
 
 
-# -- value and index along one dimension -----------------------------------------------------------------------------------
+# -- value and index along one dimension -------------------------------------------------------------------------------
 
 
 def _grid(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
@@ -137,7 +146,7 @@ def _grid(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
     ones = (1,) * index.ndim
     return tuple(
         [
-            index if d == dim else xp.arange(size).reshape(ones[:d] + (size,) + ones[d + 1 :])
+            index if d == dim else xp.arange(size).reshape((*ones[:d], size, *ones[d + 1 :]))
             for d, size in enumerate(index.shape)
         ]
     )
@@ -171,7 +180,9 @@ def _(F, ct, index, dim):
 def _at(xp: Any, x: Any, index: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """values and indices of a reduction that chose the elements at index (of x's shape with size 1 in dim)."""
     values = x[_grid(xp, index, dim)]
-    return (values, index) if keepdim else (values.reshape(_without(x.shape, dim)), index.reshape(_without(x.shape, dim)))
+    return (
+        (values, index) if keepdim else (values.reshape(_without(x.shape, dim)), index.reshape(_without(x.shape, dim)))
+    )
 
 
 def _without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
@@ -275,7 +286,8 @@ def max(F, input, second=None, keepdim=False, **kwargs):
     max(dim) returns a named tuple (values, indices) of the first largest. NaN counts as largest. input: any real dtype.
     Raises RuntimeError (IndexError with dim) where there is nothing to choose from.
 
-    Derivative: max() shares 1 evenly among ties; max(dim) gives it to the element at the index; max(other) is `maximum`.
+    Derivative: max() shares 1 evenly among ties; max(dim) gives it to the element at the index; max(other) is
+    `maximum`.
 
     >>> import wengert
     >>> wengert.tensor([[1.0, 4.0], [3.0, 2.0]]).max(1).indices
@@ -288,10 +300,11 @@ def max(F, input, second=None, keepdim=False, **kwargs):
 def min(F, input, second=None, keepdim=False, **kwargs):
     """Smallest element: min() of all, min(dim, keepdim=False) along one dimension, min(other) of each pair of elements.
 
-    min(dim) returns a named tuple (values, indices) of the first smallest. NaN counts as smallest. input: any real dtype.
-    Raises RuntimeError (IndexError with dim) where there is nothing to choose from.
+    min(dim) returns a named tuple (values, indices) of the first smallest. NaN counts as smallest. input: any real
+    dtype. Raises RuntimeError (IndexError with dim) where there is nothing to choose from.
 
-    Derivative: min() shares 1 evenly among ties; min(dim) gives it to the element at the index; min(other) is `minimum`."""
+    Derivative: min() shares 1 evenly among ties; min(dim) gives it to the element at the index; min(other) is
+    `minimum`."""
     return _max_or_min(F, "min", input, second, keepdim, kwargs)
 
 
@@ -308,7 +321,7 @@ def _max_or_min(F: Any, op: str, input: Any, second: Any, keepdim: bool, kwargs:
     return (return_types.max if op == "max" else return_types.min)(results)
 
 
-# -- the index alone -------------------------------------------------------------------------------------------------------
+# -- the index alone ---------------------------------------------------------------------------------------------------
 
 
 def _arg(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> Any:
@@ -338,17 +351,19 @@ def argmax(xp, x, *, dim=None, keepdim=False):
 
 @nondifferentiable(complex=False)
 def argmin(xp, x, *, dim=None, keepdim=False):
-    """Index, as int64, of the first smallest element along dim; in the flattened tensor if dim is None. NaN is smallest.
+    """Index, as int64, of the first smallest element along dim; in the flattened tensor if dim is None.
+
+    NaN is smallest.
 
     x: any real dtype but bool (else RuntimeError). Raises IndexError where there is nothing to choose from."""
     return _arg(xp, "argmin", x, dim, keepdim)
 
 
-# -- the middle ------------------------------------------------------------------------------------------------------------
+# -- the middle --------------------------------------------------------------------------------------------------------
 
 
 def _middle_index(xp: Any, x: Any, dim: int, skip_nan: bool) -> Any:
-    """Index of the lower of the two middle elements along dim, which stays with size 1; the first of equals in order."""
+    """Index of the lower of the two middle elements along dim, which stays with size 1; of equals the first."""
     order = xp.argsort(x, axis=dim, kind="stable")  # NaN goes last
     nans = x != x
     count = x.shape[dim] - xp.add.reduce(nans, axis=dim, keepdims=True, dtype=xp.intp)

@@ -1,4 +1,4 @@
-"""The two faces of F: the operations on raw arrays, and on tensors. The registry fills both as operations are registered.
+"""The two faces of F: the operations on raw arrays, and on tensors. The registry fills both.
 
 Besides the operations they hold the little that the engine itself needs to add cotangents up.
 """
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from wengert.backends import numpy as numpy_backend
-from wengert.core.engine import ReadCotangent, conj_of, set_faces
+from wengert.core.buffers import ReadCotangent, conj_of
+from wengert.core.engine import set_faces
 from wengert.core.tensor import wrap
 from wengert.ops.add_at import add_at
 
@@ -32,7 +33,7 @@ class ArrayOps:
     @staticmethod
     def read_cotangent(ct: Any, *, shape: tuple[int, ...], index: Any, repeats: bool = False) -> Any:
         """The cotangent of reading x[index] from an x of this shape."""
-        return ReadCotangent(ct, shape, index, repeats)
+        return ReadCotangent(ct, index, repeats)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"no operation is named {name!r}")

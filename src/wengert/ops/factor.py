@@ -18,6 +18,8 @@ def _check_square(op: str, x: Any) -> None:
         raise errors.square_matrix(op, x.shape)
     if x.dtype.kind not in "fc":
         raise errors.norm_dtype(op, x.dtype)
+    if x.dtype.itemsize == 2:
+        raise errors.low_precision(op, x.dtype)
 
 
 def _adjoint(F: Any, x: Any) -> Any:
@@ -42,11 +44,11 @@ def _zero_pivot(matrix: Any) -> int:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        factors, _ = lu_factor(matrix)
+        factors, _ = lu_factor(matrix, check_finite=False)
     return next((i + 1 for i in range(len(factors)) if factors[i, i] == 0), 0)
 
 
-# -- inverse and linear equations ------------------------------------------------------------------------------------------
+# -- inverse and linear equations --------------------------------------------------------------------------------------
 
 
 @general(node="LinalgInvExBackward0", **_LINALG)
@@ -56,9 +58,19 @@ def linalg_inv(xp, A):
     Derivative: -out^H @ ct @ out^H."""
     _check_square("linalg.inv", A)
     try:
-        return xp.linalg.inv(A)
+        try:
+            return xp.linalg.inv(A)
+        except xp.linalg.LinAlgError:
+            A, finite = _finite_part(xp, A)
+            return xp.where(finite, xp.linalg.inv(A), A.dtype.type(xp.nan))
     except xp.linalg.LinAlgError:
         raise errors.singular_inverse(*_first(xp, A, _zero_pivot)) from None
+
+
+def _finite_part(xp: Any, A: Any) -> tuple[Any, Any]:
+    """A with the identity in place of matrices that are not finite (LAPACK calls them singular); which are."""
+    finite = xp.isfinite(A).all(axis=(-1, -2), keepdims=True)
+    return xp.where(finite, A, xp.eye(A.shape[-1], dtype=A.dtype)), finite
 
 
 @linalg_inv.vjp("A")
@@ -77,60 +89,70 @@ def inverse(F, input):
 
 @composite(namespaces=("linalg",))
 def linalg_solve(F, A, B, *, left=True):
-    """X with A @ X = B, or X @ A = B if not left. A: (..., n, n). B: (..., n, k), or (..., n): a vector for each matrix.
+    """X with A @ X = B, or X @ A = B if not left.
+
+    A: (..., n, n). B: (..., n, k), or (..., n): a vector for each matrix.
 
     Raises RuntimeError for a singular A and for shapes that do not fit.
 
-    Derivative: G = A^-H @ ct in B, -G @ X^H in A."""
+    Derivative: G = A^-H @ ct in B, -G @ X^H in A (the products turned round if not left)."""
     vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and tuple(B.shape) == tuple(A.shape[:-1]))
-    if vector or left:
-        if vector and not left:
-            A = F.transpose(A, dim0=-2, dim1=-1)
-        return F._solve(A, B, vector=vector)
-    if A.ndim < 2 or B.ndim < 2 or B.shape[-1] != A.shape[-1]:
-        raise errors.solve_shapes(A.shape, B.shape, left)
-    turned = F._solve(F.transpose(A, dim0=-2, dim1=-1), F.transpose(B, dim0=-2, dim1=-1), vector=False)
-    return F.transpose(turned, dim0=-2, dim1=-1)
+    return F._solve(A, B, vector=vector, left=left)
 
 
 @general(promote=NONE, node="LinalgSolveExBackward0", **_PRIVATE)
-def _solve(xp, x, y, *, vector):
+def _solve(xp, x, y, *, vector=False, left=True):
     """linalg_solve of x and y; vector: whether y holds vectors."""
     _check_square("linalg.solve", x)
     if x.dtype != y.dtype:
         raise errors.matmul_dtypes(x.dtype, y.dtype)
     y = y[..., None] if vector else y
-    if y.ndim < 2 or y.shape[-2] != x.shape[-1]:
-        raise errors.solve_shapes(x.shape, y.shape, True)
+    if y.ndim < 2 or y.shape[-2 if left else -1] != x.shape[-1]:
+        raise errors.solve_shapes(x.shape, y.shape, left)
+    if not left:
+        x, y = xp.swapaxes(x, -1, -2), xp.swapaxes(y, -1, -2)
     try:
-        out = xp.linalg.solve(x, y)
+        try:
+            out = xp.linalg.solve(x, y)
+        except xp.linalg.LinAlgError:
+            x, finite = _finite_part(xp, x)
+            out = xp.where(finite, xp.linalg.solve(x, y), x.dtype.type(xp.nan))
     except xp.linalg.LinAlgError:
         raise errors.singular_equations() from None
-    return out[..., 0].copy() if vector else out
+    out = out if left else xp.swapaxes(out, -1, -2)
+    return (out[..., 0] if vector else out).copy()
 
 
 @_solve.vjp("x", "y")
-def _(F, ct, x, out, vector):
-    of_y = F._solve(_adjoint(F, x), ct, vector=vector)
-    left, right = (F.unsqueeze(of_y, dim=-1), F.unsqueeze(out, dim=-1)) if vector else (of_y, out)
-    return -F.matmul(left, _adjoint(F, right)), of_y
+def _(F, ct, x, out, vector, left):
+    of_y = F._solve(_adjoint(F, x), ct, vector=vector, left=left)
+    a, b = (F.unsqueeze(of_y, dim=-1), F.unsqueeze(out, dim=-1)) if vector else (of_y, out)
+    return -(F.matmul(a, _adjoint(F, b)) if left else F.matmul(_adjoint(F, b), a)), of_y
 
 
-# -- determinants ----------------------------------------------------------------------------------------------------------
+# -- determinants ------------------------------------------------------------------------------------------------------
 
 
 @general(namespaces=("", "linalg"), node="LinalgDetBackward0")
 def det(xp, A):
     """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...).
 
-    Derivative: the cofactors, conj(det) A^-H where A is regular; right also where it is singular, for first derivatives.
+    Derivative: the cofactors, conj(det) A^-H where A is regular; right also where it is singular, for first
+    derivatives.
 
     >>> import wengert
     >>> wengert.det(wengert.tensor([[1.0, 2.0], [3.0, 5.0]]))
     tensor(-1.0000)
     """
     _check_square("linalg.det", A)
-    return xp.linalg.det(A)
+    return _nan_where_not_finite(xp, A, xp.asarray(xp.linalg.det(A)), 0)
+
+
+def _nan_where_not_finite(xp: Any, A: Any, out: Any, suspect: float) -> Any:
+    """out, with NaN where it is what LAPACK makes of infinities and NaN in a matrix."""
+    if (out == suspect).any() and not xp.isfinite(A).all():
+        return xp.where((out == suspect) & ~xp.isfinite(A).all(axis=(-1, -2)), out.dtype.type(xp.nan), out)
+    return out
 
 
 @det.vjp("A")
@@ -144,13 +166,14 @@ def _(F, ct, A, out):
 @general(**_PRIVATE)
 def _cofactors(xp, A):
     """The conjugates of a matrix's cofactors: det's derivative, from singular values, which may be zero."""
-    U, S, Vh = xp.linalg.svd(A)
-    n = S.shape[-1]
+    n = A.shape[-1]
     if n == 0:
         return A.copy()
+    A, finite = _finite_part(xp, A)
+    U, S, Vh = xp.linalg.svd(A)
     others = xp.stack([xp.multiply.reduce(xp.delete(S, i, axis=-1), axis=-1) for i in range(n)], axis=-1)
     sign = (xp.linalg.det(U) * xp.linalg.det(Vh)).conj()
-    return sign[..., None, None] * xp.matmul(U * others[..., None, :], Vh)
+    return xp.where(finite, sign[..., None, None] * xp.matmul(U * others[..., None, :], Vh), A.dtype.type(xp.nan))
 
 
 @_cofactors.vjp("A")
@@ -163,7 +186,7 @@ def _slogdet(xp, A):
     """Sign and log of the absolute value of the determinant."""
     _check_square("linalg.slogdet", A)
     sign, logabsdet = xp.linalg.slogdet(A)
-    return sign, logabsdet
+    return sign, _nan_where_not_finite(xp, A, xp.asarray(logabsdet), -inf)
 
 
 @_slogdet.vjp("A")
@@ -198,7 +221,7 @@ def logdet(F, input):
     return F.where(sign < 0, float("nan"), logabsdet)
 
 
-# -- Cholesky --------------------------------------------------------------------------------------------------------------
+# -- Cholesky ----------------------------------------------------------------------------------------------------------
 
 
 @composite(namespaces=("linalg",))
@@ -236,12 +259,12 @@ def _bad_minor(xp: Any, matrix: Any) -> int:
 def _(F, ct, out):
     product = F.matmul(_adjoint(F, out), ct)
     inner = 0.5 * (F.tril(product, diagonal=0) + F.tril(product, diagonal=-1))
-    left = F._solve(_adjoint(F, out), inner, vector=False)
-    whole = _adjoint(F, F._solve(_adjoint(F, out), _adjoint(F, left), vector=False))
+    left = F._solve(_adjoint(F, out), inner)
+    whole = _adjoint(F, F._solve(_adjoint(F, out), _adjoint(F, left)))
     return 0.5 * (whole + _adjoint(F, whole))
 
 
-# -- powers and chains -----------------------------------------------------------------------------------------------------
+# -- powers and chains -------------------------------------------------------------------------------------------------
 
 
 @nondifferentiable(**_PRIVATE)
@@ -295,10 +318,13 @@ def linalg_vecdot(F, x, y, *, dim=-1):
     """Sum of conj(x) * y over one dimension. x, y: shapes that broadcast.
 
     Derivative: ct* y in x, ct x in y."""
+    for tensor in (x, y):
+        if not (tensor.is_floating_point() or tensor.is_complex()):
+            raise errors.norm_dtype("linalg.vecdot", tensor.dtype)
     return F.sum(F.conj(x) * y, dim=dim)
 
 
-# -- matrix norms ----------------------------------------------------------------------------------------------------------
+# -- matrix norms ------------------------------------------------------------------------------------------------------
 
 
 @general(outputs=("U", "S", "Vh"), node="LinalgSvdBackward0", **_PRIVATE)
@@ -308,7 +334,12 @@ def _svd(xp, A, *, full_matrices=False):
         raise errors.square_matrix("linalg.svd", A.shape)
     if A.dtype.kind not in "fc":
         raise errors.norm_dtype("linalg.svd", A.dtype)
-    return tuple(xp.linalg.svd(A, full_matrices=full_matrices))
+    if A.dtype.itemsize == 2:
+        raise errors.low_precision("linalg.svd", A.dtype)
+    try:
+        return tuple(xp.linalg.svd(A, full_matrices=full_matrices))
+    except xp.linalg.LinAlgError:
+        raise errors.svd_not_finite() from None
 
 
 @_svd.vjp("A")
@@ -350,11 +381,12 @@ def _sum(a: Any, b: Any) -> Any:
 def linalg_svd(F, A, full_matrices=True, *, driver=None):
     """Singular value decomposition: a named tuple (U, S, Vh) with A = U @ diag(S) @ Vh, S falling, U and Vh unitary.
 
-    A: (..., m, n), floating or complex. U: (..., m, m), Vh: (..., n, n); (..., m, k), (..., k, n) with k = min(m, n) if not
-    full_matrices. driver is accepted for its place.
+    A: (..., m, n), floating or complex. U: (..., m, m), Vh: (..., n, n); (..., m, k), (..., k, n) with k = min(m, n)
+    if not full_matrices. driver is accepted for its place.
 
-    Derivative: of functions that do not depend on the signs (phases) of the vectors, singular values being distinct; of the
-    vectors only with full_matrices=False, or a square A (J. Townsend, Differentiating the singular value decomposition, 2016).
+    Derivative: of functions that do not depend on the signs (phases) of the vectors, singular values being distinct;
+    of the vectors only with full_matrices=False, or a square A (J. Townsend, Differentiating the singular value
+    decomposition, 2016).
     """
     return return_types.linalg_svd(F._svd(A, full_matrices=full_matrices))
 
@@ -369,8 +401,10 @@ def linalg_svdvals(F, A, *, driver=None):
 
 @composite(namespaces=("linalg",))
 def linalg_matrix_norm(F, A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
-    """Norm of a matrix or of each of a batch. ord: "fro" (root of the sum of squares), "nuc" (sum of singular values),
-    inf or -inf (largest or smallest row sum of |A|), 1 or -1 (column sum), 2 or -2 (singular value).
+    """Norm of a matrix or of each of a batch.
+
+    ord: "fro" (root of the sum of squares), "nuc" (sum of singular values), inf or -inf (largest or smallest row sum of
+    |A|), 1 or -1 (column sum), 2 or -2 (singular value).
 
     A: at least 2-D, floating or complex; dim: its rows and columns. Raises RuntimeError for another ord.
 
@@ -381,19 +415,20 @@ def linalg_matrix_norm(F, A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=No
         raise errors.norm_dims(dim)
     if dtype is not None:
         A = F.cast(A, dtypes.as_numpy_dtype(dtype))
+    if not (A.is_floating_point() or A.is_complex()):
+        raise errors.norm_dtype("linalg.matrix_norm", A.dtype)
     if ord == "fro":
         return F._vector_norm(A, ord=2, dim=tuple(dim), keepdim=keepdim)
     if ord not in ("nuc", inf, -inf, 1, -1, 2, -2):
         raise errors.norm_order(ord)
     rows, columns = unrepeated_dims(dim, A.ndim)
-    if ord in ("nuc", 2, -2):
-        others = [d for d in range(A.ndim) if d not in (rows, columns)]
-        values = F._svd(F.permute(A, dims=(*others, rows, columns)))[1]
-        result = F.sum(values, dim=-1) if ord == "nuc" else F.amax(values, dim=-1) if ord == 2 else F.amin(values, dim=-1)
-    else:
-        summed, chosen = (columns, rows) if abs(ord) == inf else (rows, columns)
+    if ord not in ("nuc", 2, -2):
+        summed = columns if abs(ord) == inf else rows
         sums = F.sum(F.abs(A), dim=summed, keepdim=True)
-        result = (F.amax if ord > 0 else F.amin)(sums, dim=(rows, columns))
+        return (F.amax if ord > 0 else F.amin)(sums, dim=(rows, columns), keepdim=keepdim)
+    others = [d for d in range(A.ndim) if d not in (rows, columns)]
+    values = F._svd(F.permute(A, dims=(*others, rows, columns)))[1]
+    result = F.sum(values, dim=-1) if ord == "nuc" else F.amax(values, dim=-1) if ord == 2 else F.amin(values, dim=-1)
     if not keepdim:
         return result
     return F.reshape(result, shape=tuple([1 if d in (rows, columns) else n for d, n in enumerate(A.shape)]))
@@ -403,8 +438,8 @@ def linalg_matrix_norm(F, A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=No
 def linalg_norm(F, A, ord=None, dim=None, keepdim=False, *, dtype=None):
     """Norm of a vector or of a matrix. ord None: the root of the sum of squares, over dim or all.
 
-    Otherwise dim tells which: two dims a matrix norm (`linalg.matrix_norm`), one a vector norm (`linalg.vector_norm`); without
-    dim A is a matrix if 2-D, a vector if 1-D.
+    Otherwise dim tells which: two dims a matrix norm (`linalg.matrix_norm`), one a vector norm (`linalg.vector_norm`);
+    without dim A is a matrix if 2-D, a vector if 1-D.
 
     Derivative: as theirs."""
     if ord is None:
@@ -414,4 +449,3 @@ def linalg_norm(F, A, ord=None, dim=None, keepdim=False, *, dtype=None):
     if isinstance(ord, str) or (A.ndim == 2 if dim is None else isinstance(dim, (tuple, list)) and len(dim) == 2):
         return F.linalg_matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     return F.norm(A, ord, dim, keepdim, dtype)
-

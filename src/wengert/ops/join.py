@@ -122,15 +122,14 @@ alias("concatenate", cat)
 @linear(promote=SAME, node="StackBackward0", method=False, namespaces=())
 def _stack(xp, *tensors, dim=0):
     """The tensors, all of one shape, along a new dimension. Derivative: in each its slice of the cotangent."""
-    first = tensors[0].shape
-    dim = normalize_dim(dim, len(first) + 1)
-    result = xp.empty((*first[:dim], len(tensors), *first[dim:]), tensors[0].dtype)
-    before = (_FULL,) * dim
-    for i, x in enumerate(tensors):
-        if x.shape != first:
-            raise errors.stack_size(first, x.shape, i)
-        result[(*before, i)] = x
-    return result
+    dim = normalize_dim(dim, tensors[0].ndim + 1)
+    place = (*((_FULL,) * dim), None)
+    try:
+        return xp.concatenate([x[place] for x in tensors], axis=dim)
+    except (ValueError, IndexError):
+        first = tensors[0].shape
+        i, other = next((i, x.shape) for i, x in enumerate(tensors) if x.shape != first)
+        raise errors.stack_size(first, other, i) from None
 
 
 @_stack.vjp("tensors")

@@ -2,7 +2,8 @@
 
 Note [Matrix products]
 Rules pass transposed views on: BLAS takes them as they are, so no derivative copies an operand. Where one factor is a
-single matrix and the other a batch, batch dimensions are folded into rows: one large product in place of many small ones.
+single matrix and the other a batch, batch dimensions are folded into rows: one large product in place of many small
+ones.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from typing import Any
 
 from wengert import errors
 from wengert.ops.dims import normalize_dim, unrepeated_dims
-from wengert.ops.registry import NONE, alias, bilinear, composite, general, linear
+from wengert.ops.registry import INT_TO_INT64, NONE, alias, bilinear, composite, general, linear
 
 
 def _dot(xp: Any, a: Any, b: Any) -> Any:
-    """a @ b for vectors and matrices of one dtype. 16-bit types are multiplied in float32: NumPy has no fast product."""
+    """a @ b for vectors and matrices of one dtype.
+
+    16-bit types are multiplied in float32: NumPy has no fast product."""
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
         return xp.asarray(xp.dot(a.astype(xp.float32), b.astype(xp.float32))).astype(a.dtype)
     return xp.dot(a, b)
@@ -63,7 +66,7 @@ def _dtypes_error(a: Any, b: Any) -> Exception:
     return (errors.matmul_dtypes if b.ndim <= 2 else errors.bmm_dtypes)(a.dtype, b.dtype)
 
 
-# -- matmul ----------------------------------------------------------------------------------------------------------------
+# -- matmul ------------------------------------------------------------------------------------------------------------
 
 _NODES = {
     (2, 2): "MmBackward0",
@@ -82,8 +85,8 @@ def _matmul_node(inputs: tuple[Any, ...], params: Any) -> str:
 def matmul(xp, x, y):
     """Matrix product x @ y, of vectors (n), matrices (n, m) and batches (..., n, m), whose batch dimensions broadcast.
 
-    A vector counts as a row on the left, as a column on the right. x, y: of one dtype. Raises RuntimeError for shapes that
-    do not fit and for two dtypes, TypeError for a number.
+    A vector counts as a row on the left, as a column on the right. x, y: of one dtype. Raises RuntimeError for shapes
+    that do not fit and for two dtypes, TypeError for a number.
 
     Derivative: ct @ y^H in x, x^H @ ct in y.
 
@@ -151,7 +154,7 @@ def _(F, ct, x, y_shape):
     return _cotangent_of_right(F, ct, x, len(y_shape))
 
 
-# -- the same for fixed numbers of dimensions ------------------------------------------------------------------------------
+# -- the same for fixed numbers of dimensions --------------------------------------------------------------------------
 
 
 @bilinear(promote=NONE)
@@ -265,11 +268,13 @@ def _(F, ct, x):
     return _cotangent_of_right(F, ct, x, 3)
 
 
-# -- products with something added -----------------------------------------------------------------------------------------
+# -- products with something added -------------------------------------------------------------------------------------
 
 
 def _add_scaled(xp: Any, added: Any, beta: Any, product: Any, alpha: Any) -> Any:
-    """beta * added + alpha * product, in the memory of product. With beta 0 what is added is not looked at (it may be NaN)."""
+    """beta * added + alpha * product, in the memory of product.
+
+    With beta 0 what is added is not looked at (it may be NaN)."""
     if product.dtype.kind in "iu":
         beta, alpha = int(beta), int(alpha)
     if added.dtype != product.dtype:
@@ -287,7 +292,9 @@ def _add_scaled(xp: Any, added: Any, beta: Any, product: Any, alpha: Any) -> Any
 
 @general(promote=NONE)
 def addmm(xp, x, mat1, mat2, *, beta=1, alpha=1):
-    """beta * x + alpha * (mat1 @ mat2). mat1: (n, k), mat2: (k, m); x broadcasts to the result, (n, m). All of one dtype.
+    """beta * x + alpha * (mat1 @ mat2).
+
+    mat1: (n, k), mat2: (k, m); x broadcasts to the result, (n, m). All of one dtype.
 
     Derivative: beta ct in x, alpha ct @ mat2^H in mat1, alpha mat1^H @ ct in mat2."""
     if mat1.ndim != 2 or mat2.ndim != 2:
@@ -307,7 +314,9 @@ def addmv(xp, x, mat, vec, *, beta=1, alpha=1):
 
 @general(promote=NONE)
 def baddbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
-    """beta * x + alpha * (batch1 @ batch2). batch1: (b, n, k), batch2: (b, k, m); x broadcasts to the result, (b, n, m).
+    """beta * x + alpha * (batch1 @ batch2).
+
+    batch1: (b, n, k), batch2: (b, k, m); x broadcasts to the result, (b, n, m).
 
     Derivative: beta ct in x, alpha ct @ batch2^H in batch1, alpha batch1^H @ ct in batch2."""
     return _add_scaled(xp, x, beta, bmm.forward(xp, batch1, batch2), alpha)
@@ -315,13 +324,15 @@ def baddbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
 
 @general(promote=NONE)
 def addbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
-    """beta * x + alpha * the sum of the products of two batches of matrices, (b, n, k) and (b, k, m); x broadcasts to (n, m).
+    """beta * x + alpha * the sum over the batch of batch1 @ batch2.
+
+    batch1: (b, n, k), batch2: (b, k, m); x broadcasts to the result, (n, m). All of one dtype.
 
     Derivative: beta ct in x, alpha ct @ batch2^H in batch1, alpha batch1^H @ ct in batch2."""
     return _add_scaled(xp, x, beta, xp.add.reduce(bmm.forward(xp, batch1, batch2), axis=0), alpha)
 
 
-@general(promote=NONE)
+@general()
 def addr(xp, x, vec1, vec2, *, beta=1, alpha=1):
     """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype.
 
@@ -392,7 +403,7 @@ def _(F, ct, vec1, alpha):
     return _scaled(F.matmul(F.conj(vec1), ct), alpha, F)
 
 
-# -- outer, inner and general products -------------------------------------------------------------------------------------
+# -- outer, inner and general products ---------------------------------------------------------------------------------
 
 
 @composite(method=True)
@@ -411,13 +422,15 @@ alias("ger", outer)
 
 @composite(method=True)
 def inner(F, input, other):
-    """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---). A 0-d tensor multiplies.
+    """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---).
+
+    A 0-d tensor multiplies.
 
     Derivative: as `tensordot`."""
-    if input.dtype != other.dtype:
-        raise errors.inner_dtypes()
     if input.ndim == 0 or other.ndim == 0:
         return input * other
+    if input.dtype != other.dtype:
+        raise errors.inner_dtypes()
     if input.shape[-1] != other.shape[-1]:
         raise errors.inner_shapes(input.shape, other.shape)
     if input.ndim == other.ndim == 1:
@@ -427,7 +440,9 @@ def inner(F, input, other):
 
 @composite()
 def tensordot(F, a, b, dims=2):
-    """Sums of products over pairs of dimensions. dims: two lists of dims of a and b, or n: the last n of a, the first n of b.
+    """Sums of products over pairs of dimensions.
+
+    dims: two lists of dims of a and b, or n: the last n of a, the first n of b.
 
     Returns the other dimensions of a, then those of b. Raises RuntimeError where the sizes of a pair differ.
 
@@ -463,14 +478,14 @@ def _tensordot_dims(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
     return first, second
 
 
-@linear()
+@linear(promote=INT_TO_INT64)
 def trace(xp, x):
     """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions.
 
     Derivative: 1 on the diagonal, 0 elsewhere."""
     if x.ndim != 2:
         raise errors.trace_ndim(x.ndim)
-    return xp.trace(x)
+    return xp.trace(x, dtype=x.dtype)
 
 
 @trace.vjp("x")

@@ -39,9 +39,9 @@ def _each(ct: Any, shape: tuple[int, ...], reduction: str) -> Any:
     return ct / prod(shape) if reduction == "mean" else ct
 
 
-def _check_loss(kernel: str, *arrays: Any) -> None:
-    if arrays[0].dtype.kind not in "fVc":
-        raise errors.unsupported_dtype(kernel, arrays[0].dtype)
+def _check_loss(kernel: str, x: Any) -> None:
+    if x.dtype.kind not in "fV":
+        raise errors.unsupported_dtype(kernel, x.dtype)
 
 
 def _warn_sizes(input: Any, target: Any) -> None:
@@ -49,7 +49,7 @@ def _warn_sizes(input: Any, target: Any) -> None:
         warnings.warn(errors.different_target_size(tuple(target.shape), tuple(input.shape)), stacklevel=_STACKLEVEL)
 
 
-# -- distances -------------------------------------------------------------------------------------------------------------
+# -- distances ---------------------------------------------------------------------------------------------------------
 
 
 @composite(namespaces=("nn.functional",))
@@ -112,7 +112,9 @@ def l1_loss(F, input, target, size_average=None, reduce=None, reduction="mean", 
 
 @composite(namespaces=("nn.functional",))
 def smooth_l1_loss(F, input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
-    """(input - target)**2 / (2 beta) where |input - target| < beta, else |input - target| - beta / 2; beta 0 is `l1_loss`.
+    """(input - target)**2 / (2 beta) where |input - target| < beta, else |input - target| - beta / 2.
+
+    beta 0 is `l1_loss`.
 
     Derivative: (input - target) / beta, or its sign, in input; the negative in target."""
     _warn_sizes(input, target)
@@ -177,12 +179,14 @@ for _op in (_smooth_l1_loss, _huber_loss):
         return -_rounded_cotangent(F, ct, x, y, delta, scale, reduction)
 
 
-# -- binary cross entropy --------------------------------------------------------------------------------------------------
+# -- binary cross entropy ----------------------------------------------------------------------------------------------
 
 
 @composite(namespaces=("nn.functional",))
 def binary_cross_entropy(F, input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
-    """-(target log(input) + (1 - target) log(1 - input)), logarithms not below -100. input: in [0, 1], else RuntimeError.
+    """-(target log(input) + (1 - target) log(1 - input)), logarithms not below -100.
+
+    input: in [0, 1], else RuntimeError.
 
     target: of input's shape, else ValueError. weight: broadcasts to it, multiplies each loss.
 
@@ -223,7 +227,9 @@ def _(F, ct, x, weight, reduction):
 def binary_cross_entropy_with_logits(
     F, input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
-    """`binary_cross_entropy` of sigmoid(input), exact for inputs of any size. target: of input's shape, else ValueError.
+    """`binary_cross_entropy` of sigmoid(input), exact for inputs of any size.
+
+    target: of input's shape, else ValueError.
 
     weight: broadcasts to it, multiplies each loss. pos_weight: broadcasts to it, multiplies the part with target.
 
@@ -242,11 +248,8 @@ def binary_cross_entropy_with_logits(
 def _bce_with_logits(xp, x, y, weight=None, pos_weight=None, *, reduction):
     """binary_cross_entropy_with_logits with constant weights."""
     _check_loss("binary_cross_entropy_with_logits", x)
-    rest = xp.log1p(xp.exp(-xp.absolute(x)))
-    if pos_weight is None:
-        losses = xp.maximum(x, 0) - x * y + rest
-    else:
-        losses = (1 - y) * x + (1 + (pos_weight - 1) * y) * (rest + xp.maximum(-x, 0))
+    log_sigmoid = xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.absolute(x)))
+    losses = (1 - y) * x - (log_sigmoid if pos_weight is None else (1 + (pos_weight - 1) * y) * log_sigmoid)
     return _reduced_array(xp, _times(losses, weight), reduction)
 
 
@@ -275,6 +278,8 @@ def kl_div(F, input, target, size_average=None, reduce=None, reduction="mean", l
     reduction = _reduction(size_average, reduce, reduction, ("batchmean",))
     if reduction == "mean":
         warnings.warn(errors.kl_div_mean(), stacklevel=3)
+    if input.is_complex() or target.is_complex():
+        raise errors.kl_div_complex()
     if log_target:
         losses = F.exp(target) * (target - input)
     else:
@@ -284,12 +289,12 @@ def kl_div(F, input, target, size_average=None, reduce=None, reduction="mean", l
     return _reduced(F, losses, reduction)
 
 
-# -- negative log likelihood -----------------------------------------------------------------------------------------------
+# -- negative log likelihood -------------------------------------------------------------------------------------------
 #
 # Note [Class targets]
-# The classes are dimension 1 of the input (0 of one with a single dimension); the target has the other dimensions. Of a loss
-# with class weights w, the mean is sum(w[target] * loss) / sum(w[target]). Where the target is ignore_index the loss is 0 and
-# counts for nothing. The mean of nothing is NaN.
+# The classes are dimension 1 of the input (0 of one with a single dimension); the target has the other dimensions. Of
+# a loss with class weights w, the mean is sum(w[target] * loss) / sum(w[target]). Where the target is ignore_index the
+# loss is 0 and counts for nothing. The mean of nothing is NaN.
 
 
 def _class_dim(ndim: int) -> int:
@@ -339,8 +344,8 @@ def _importance(xp: Any, index: Any, ignored: Any, weight: Any, dtype: Any) -> A
     """What each loss counts: its class's weight, 0 where ignored; None for 1 everywhere."""
     if ignored is None:
         return None if weight is None else weight[index]
-    counts = (~ignored).astype(dtype)
-    return counts if weight is None else counts * weight[index]
+    counts = ~ignored
+    return counts.astype(dtype) if weight is None else xp.where(counts, weight[index], dtype.type(0))
 
 
 def _class_places(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
@@ -353,11 +358,20 @@ def _count(xp: Any, index: Any, counts: Any) -> Any:
     return index.size if counts is None else xp.add.reduce(counts, axis=None)
 
 
+def _without(ignored: Any, values: Any) -> Any:
+    """values, a new array, with 0 where ignored: also in place of NaN."""
+    if ignored is not None:
+        values[ignored] = 0
+    return values
+
+
 def _divide(total: Any, n: Any) -> Any:
     return total / n if n else total * float("nan")
 
 
-@general(promote=NONE, node=lambda inputs, params: _nll_node(inputs[0].ndim, params["reduction"]), complex=False, **_PRIVATE)
+@general(
+    promote=NONE, node=lambda inputs, params: _nll_node(inputs[0].ndim, params["reduction"]), complex=False, **_PRIVATE
+)
 def _nll_loss(xp, x, target, weight=None, *, ignore_index, reduction):
     """-weight[target] x[target] along the class dimension. See Note [Class targets]."""
     _check_loss("nll_loss_out_frame", x)
@@ -368,7 +382,7 @@ def _nll_loss(xp, x, target, weight=None, *, ignore_index, reduction):
     losses = -x[_class_places(xp, index, dim)]
     counts = _importance(xp, index, ignored, weight, x.dtype)
     if counts is not None:
-        losses = xp.where(counts == 0, losses.dtype.type(0), losses * counts)
+        losses = _without(ignored, losses * counts)
     if reduction == "none":
         return losses
     total = xp.add.reduce(losses, axis=None)
@@ -396,7 +410,7 @@ def _nll_cotangent(xp, ct, target, weight=None, *, shape, ignore_index, reductio
     if reduction == "mean":
         ct = _divide(ct, _count(xp, index, counts))
     out = xp.zeros(shape, ct.dtype)
-    out[_class_places(xp, index, dim)] = -ct if counts is None else xp.where(counts == 0, ct.dtype.type(0), -ct * counts)
+    out[_class_places(xp, index, dim)] = -ct if counts is None else _without(ignored, -ct * counts)
     return out
 
 
@@ -405,22 +419,25 @@ def _(F, ct_, target, weight, ignore_index, reduction):
     return F._nll_loss(ct_, target, weight, ignore_index=ignore_index, reduction=reduction)
 
 
+@_nll_loss.vjp("weight")
+def _(F, ct):
+    raise errors.missing_derivative("nll_loss", "weight")
+
+
 @composite(namespaces=("nn.functional",))
-def nll_loss(
-    F, input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"
-):
+def nll_loss(F, input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """Negative log likelihood: minus the element of input, (n, classes, ...), that target, (n, ...), names.
 
-    input: log probabilities, floating; (classes) too, with one target. target: integers. weight: (classes), multiplies the
-    losses of each class, their mean is divided by the weights' sum. Targets equal to ignore_index count for nothing. Raises
-    IndexError for a target that is no class.
+    input: log probabilities, floating; (classes) too, with one target. target: integers. weight: (classes), multiplies
+    the losses of each class, their mean is divided by the weights' sum. Targets equal to ignore_index count for
+    nothing. Raises IndexError for a target that is no class.
 
     Derivative: minus the weight at the target's place, 0 elsewhere."""
     reduction = _reduction(size_average, reduce, reduction)
     return F._nll_loss(input, target, weight, ignore_index=ignore_index, reduction=reduction)
 
 
-# -- cross entropy ---------------------------------------------------------------------------------------------------------
+# -- cross entropy -----------------------------------------------------------------------------------------------------
 
 
 @composite(namespaces=("nn.functional",))
@@ -435,10 +452,12 @@ def cross_entropy(
     reduction="mean",
     label_smoothing=0.0,
 ):
-    """`nll_loss` of log_softmax(input): the usual loss of a classifier. input: (n, classes, ...) or (classes), floating.
+    """`nll_loss` of log_softmax(input): the usual loss of a classifier.
 
-    target: class numbers, (n, ...), as in nll_loss, or probabilities of input's shape. label_smoothing: the part of each
-    target that is spread evenly over all classes.
+    input: (n, classes, ...) or (classes), floating.
+
+    target: class numbers, (n, ...), as in nll_loss, or probabilities of input's shape. label_smoothing: the part of
+    each target that is spread evenly over all classes.
 
     Derivative: softmax(input) minus the target's probabilities, times what the loss counts.
 

@@ -37,7 +37,7 @@ def _zeros_of(xp, x):
     return xp.zeros_like(x)
 
 
-# -- variance and standard deviation ---------------------------------------------------------------------------------------
+# -- variance and standard deviation -----------------------------------------------------------------------------------
 
 
 def _moments(xp: Any, op: str, x: Any, dim: Any, correction: float, keepdim: bool) -> tuple[Any, Any]:
@@ -78,7 +78,9 @@ def _var(xp, x, *, dim=None, correction=1, keepdim=False):
 @general(node="StdBackward0", **_PRIVATE)
 def _std(xp, x, *, dim=None, correction=1, keepdim=False):
     """Standard deviation over dim."""
-    return xp.asarray(xp.sqrt(_moments(xp, "std and var", x, dim, correction, keepdim)[0])).astype(_real(x.dtype), copy=False)
+    return xp.asarray(xp.sqrt(_moments(xp, "std and var", x, dim, correction, keepdim)[0])).astype(
+        _real(x.dtype), copy=False
+    )
 
 
 @general(outputs=("variance", "mean"), node="VarMeanBackward0", **_PRIVATE)
@@ -196,12 +198,12 @@ def std_mean(F, input, dim=None, unbiased=None, keepdim=False, *, correction=Non
     return F._std_mean(input, **_variance_arguments("std_mean", dim, unbiased, keepdim, correction, kwargs))
 
 
-# -- norms -----------------------------------------------------------------------------------------------------------------
+# -- norms -------------------------------------------------------------------------------------------------------------
 
 
 @general(node="LinalgVectorNormBackward0", promote=NONE, **_PRIVATE)
 def _vector_norm(xp, x, *, ord=2, dim=None, keepdim=False):
-    """(sum of |x|**ord)**(1 / ord) over dim; ord inf, -inf and 0 are the largest, the smallest and how many are not 0."""
+    """(sum of |x|**ord)**(1 / ord) over dim; for inf, -inf, 0 the largest, the smallest, how many are not 0."""
     if x.dtype.kind not in "fcV":
         raise errors.norm_dtype("linalg.vector_norm", x.dtype)
     axis = normalize_dims(dim, x.ndim)
@@ -249,8 +251,8 @@ def _(F, ct, x, out, ord, dim, keepdim):
     size = F.abs(x)
     if abs(ord) == inf:
         return F.sgn(x) * F._share(ct, size, out, dim=dim, nan_ties=True)
-    # The quotient before the power, so that neither overflows, and turned so that the power is positive. Where x is 0, sgn is 0;
-    # a quotient of 1 there keeps the power's own derivative finite.
+    # The quotient before the power, so that neither overflows, and turned so that the power is positive. Where x is 0,
+    # sgn is 0; a quotient of 1 there keeps the power's own derivative finite.
     quotient = size * F._reciprocal_or_zero(out) if ord > 1 else out * F._reciprocal_or_zero(size)
     return F.sgn(x) * (ct * F.pow(quotient + F._is_zero(size), abs(ord - 1)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from wengert import errors
+from wengert import dtypes, errors
 from wengert.ops.dims import normalize_dims
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
@@ -13,7 +13,7 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
 
 
-# -- linear ----------------------------------------------------------------------------------------------------------------
+# -- linear ------------------------------------------------------------------------------------------------------------
 
 
 def _linear_node(inputs: tuple[Any, ...], params: Any) -> str:
@@ -29,7 +29,8 @@ def _linear_node(inputs: tuple[Any, ...], params: Any) -> str:
 def linear(xp, x, weight, bias=None):
     """x @ weight^T + bias: a fully connected layer. x: (..., n), weight: (m, n), bias: (m) or None; returns (..., m).
 
-    weight may be a vector, (n); the result is (...) then. All of one dtype. Raises RuntimeError for shapes that do not fit.
+    weight may be a vector, (n); the result is (...) then. All of one dtype. Raises RuntimeError for shapes that do not
+    fit.
 
     Derivative: ct @ weight* in x, ct^T @ x* over all rows in weight, the sum of ct's rows in bias.
     """
@@ -90,7 +91,9 @@ def _(F, ct):
 
 @composite(namespaces=("", "nn.functional"))
 def bilinear(F, input1, input2, weight, bias=None):
-    """For each row pair of input1 (..., n) and input2 (..., m), its products with each matrix of weight (k, n, m): (..., k).
+    """The products of two rows with each of k matrices: input1 @ weight[k] @ input2.
+
+    input1: (..., n), input2: (..., m), weight: (k, n, m); returns (..., k).
 
     bias: (k) or None.
 
@@ -102,17 +105,15 @@ def bilinear(F, input1, input2, weight, bias=None):
     return out if bias is None else out + bias
 
 
-# -- embedding -------------------------------------------------------------------------------------------------------------
+# -- embedding ---------------------------------------------------------------------------------------------------------
 
 
 @composite(namespaces=("nn.functional",))
-def embedding(
-    F, input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False
-):
+def embedding(F, input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     """Rows of weight. input: integers of any shape, weight: (n, m); returns input's shape + (m,).
 
-    padding_idx: a row that gets no gradient. scale_grad_by_freq: each row's gradient is divided by how often it is used.
-    sparse is accepted, gradients are dense. Raises IndexError for a row that does not exist.
+    padding_idx: a row that gets no gradient. scale_grad_by_freq: each row's gradient is divided by how often it is
+    used. sparse is accepted, gradients are dense. Raises IndexError for a row that does not exist.
 
     Derivative: in each row of weight the sum of ct where that row was used."""
     if max_norm is not None:
@@ -176,7 +177,8 @@ def _(F, ct, index):
 def one_hot(xp, tensor, *, num_classes=-1):
     """1 at each element's value along a new last dimension, else 0. tensor: int64, not negative; returns int64.
 
-    num_classes: the size of the new dimension; -1 for the largest value + 1. Raises RuntimeError for a value outside."""
+    num_classes: the size of the new dimension; -1 for the largest value + 1. Raises RuntimeError for a value
+    outside."""
     if tensor.dtype != xp.int64:
         raise errors.one_hot_dtype()
     if tensor.size == 0 and num_classes <= 0:
@@ -191,7 +193,7 @@ def one_hot(xp, tensor, *, num_classes=-1):
     return (tensor[..., None] == xp.arange(num_classes)).astype(xp.int64)
 
 
-# -- dropout ---------------------------------------------------------------------------------------------------------------
+# -- dropout -----------------------------------------------------------------------------------------------------------
 
 
 @nondifferentiable(**_PRIVATE)
@@ -218,7 +220,8 @@ def _dropped_out(F: Any, input: Any, p: float, training: bool, inplace: bool, ke
 def dropout(F, input, p=0.5, training=True, inplace=False):
     """input with each element set to 0 with probability p, the others divided by 1 - p; input itself if not training.
 
-    input: any shape, floating or complex. inplace: writes into input and returns it. Raises ValueError for p outside [0, 1].
+    input: any shape, floating or complex. inplace: writes into input and returns it. Raises ValueError for p outside
+    [0, 1].
 
     Derivative: what the element was multiplied by."""
     return _dropped_out(F, input, p, training, inplace)
@@ -229,7 +232,8 @@ def _channel_dropout(op: str, ndims: tuple[int, int]) -> Any:
         unbatched, batched = ndims
         return _dropped_out(F, input, p, training, inplace, 2 if input.ndim >= batched or input.ndim < unbatched else 1)
 
-    channel_dropout.__doc__ = f"""`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with {ndims[0]} dims.
+    channel_dropout.__doc__ = f"""`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with
+    {ndims[0]} dims.
 
     Derivative: what the element was multiplied by."""
     channel_dropout.__name__ = channel_dropout.__qualname__ = op
@@ -241,7 +245,7 @@ dropout2d = _channel_dropout("dropout2d", (3, 4))
 dropout3d = _channel_dropout("dropout3d", (4, 5))
 
 
-# -- normalisation ---------------------------------------------------------------------------------------------------------
+# -- normalisation -----------------------------------------------------------------------------------------------------
 
 
 @composite(namespaces=("nn.functional",))
@@ -258,6 +262,10 @@ def cosine_similarity(F, x1, x2, dim=1, eps=1e-8):
     """x1 . x2 / (|x1| |x2|) over dim, each length at least eps. x1, x2: shapes that broadcast; floating.
 
     Derivative: that of the quotient, lengths being constant where they are below eps."""
+    dtype = dtypes.promote_types(x1.dtype, x2.dtype)
+    if not dtype.is_floating_point:
+        raise errors.cosine_dtype(dtype)
+    x1, x2 = (x if x.dtype == dtype else F.cast(x, dtype.dtype) for x in (x1, x2))
     if x1.shape != x2.shape:
         x1, x2 = F.broadcast_tensors(x1, x2)
     first = x1 / F.clamp(F.norm(x1, 2, dim, True), min=eps, max=None)
@@ -269,11 +277,11 @@ def cosine_similarity(F, x1, x2, dim=1, eps=1e-8):
 def layer_norm(F, input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
     """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dims.
 
-    normalized_shape: the sizes of those dims; weight, bias: of that shape, or None. input: floating. Raises RuntimeError for
-    shapes that do not fit.
+    normalized_shape: the sizes of those dims; weight, bias: of that shape, or None. input: floating. Raises
+    RuntimeError for shapes that do not fit.
 
-    Derivative: r (g - mean(g) - h mean(g h)) with g = ct * weight, h the normalised input and r its factor; sums of ct * h
-    in weight, of ct in bias."""
+    Derivative: r (g - mean(g) - h mean(g h)) with g = ct * weight, h the normalised input and r its factor; sums of ct
+    * h in weight, of ct in bias."""
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     if not shape or tuple(input.shape[-len(shape) :]) != shape:
         raise errors.layer_norm_input(shape, input.shape)
@@ -339,9 +347,7 @@ def rms_norm(F, input, normalized_shape, weight=None, eps=None):
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     if not shape or tuple(input.shape[-len(shape) :]) != shape:
         raise errors.layer_norm_input(shape, input.shape)
-    from wengert.dtypes import finfo
-
-    eps = finfo(input.dtype).eps if eps is None else eps
+    eps = dtypes.finfo(input.dtype).eps if eps is None else eps
     squares = F.mean(input * input, dim=normalize_dims(tuple(range(-len(shape), 0)), input.ndim), keepdim=True)
     out = input * F.rsqrt(squares + eps)
     return out if weight is None else out * weight

@@ -59,15 +59,24 @@ def sizes_of(op: str, args: tuple, size: Any = None) -> tuple[int, ...]:
         args = tuple(args[0])
     elif len(args) > 1 and isinstance(args[0], (tuple, list)):
         raise errors.too_many_arguments(op, 1, len(args))
-    sizes = []
-    for position, item in enumerate(args):
+    for item in args:
+        if type(item) is not int:
+            args = _whole_sizes(op, args)
+            break
+    if args and min(args) < 0:
+        raise errors.ShapeError(f"{op}: Dimension size must be non-negative.")
+    return args
+
+
+def _whole_sizes(op: str, sizes: tuple) -> tuple[int, ...]:
+    """Sizes given as other things than ints (NumPy's integers, 0-d tensors), as ints."""
+    found = []
+    for position, item in enumerate(sizes):
         try:
-            sizes.append(as_int(item))
+            found.append(as_int(item))
         except TypeError:
             raise errors.wrong_argument_type(op, "size", position, type(item), "tuple of ints") from None
-    if min(sizes, default=0) < 0:
-        raise errors.ShapeError(f"{op}: Dimension size must be non-negative.")
-    return tuple(sizes)
+    return tuple(found)
 
 
 def spread(args: tuple, given: Any, op: str, argument: str) -> tuple:

@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert import dtypes, errors
 from wengert.ops.dims import count_of, normalize_dim, normalize_dims, restore_dims
-from wengert.ops.registry import INT_TO_INT64, linear, general, nondifferentiable
+from wengert.ops.registry import INT_TO_INT64, general, linear, nondifferentiable
 
 
 def _numbered(name: str, over: str = "dim") -> Any:
@@ -42,7 +42,9 @@ def _add_up(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
 
 @linear(promote=INT_TO_INT64, node=_numbered("Sum"))
 def sum(xp, x, *, dim=None, keepdim=False, dtype=None):
-    """Sum over dim (an int, a tuple, or None for all dimensions). x: any shape and dtype; bools and integers sum to int64.
+    """Sum over dim (an int, a tuple, or None for all dimensions).
+
+    x: any shape and dtype; bools and integers sum to int64.
 
     keepdim: whether reduced dimensions stay, with size 1. dtype: x is cast to it first. The sum of nothing is 0.
 
@@ -84,7 +86,9 @@ def _is_number(xp, x):
 
 @linear(node=_numbered("Mean"))
 def mean(xp, x, *, dim=None, keepdim=False, dtype=None):
-    """Mean over dim (an int, a tuple, or None for all dimensions). x: any shape, floating or complex, unless dtype is given.
+    """Mean over dim (an int, a tuple, or None for all dimensions).
+
+    x: any shape, floating or complex, unless dtype is given.
 
     The mean of nothing is NaN. Raises RuntimeError for an integer x without dtype.
 

@@ -10,21 +10,22 @@
         return ct * F.conj(1.0 - out * out)
 
 A forward speaks to the backend: `xp` has NumPy's words and gets raw arrays. Its positional parameters are the inputs
-(tensors; `*name` for any number, passed as one sequence by users), its keyword-only parameters are the parameters. A rule speaks
-to the operations: `F` has torch's words and is one of two faces, raw arrays or tensors. The names of a rule's
-parameters after `F, ct` are what the node saves: an input, `<input>_shape`, `out` (or one of `outputs`), a parameter, or `needs`
-(with a variadic input: which of them need a gradient). A rule may return a cotangent of the broadcast shape or the promoted
-dtype: the engine sums and casts it to the input's.
+(tensors; `*name` for any number, passed as one sequence by users), its keyword-only parameters are the parameters. A
+rule speaks to the operations: `F` has torch's words and is one of two faces, raw arrays or tensors. The names of a
+rule's parameters after `F, ct` are what the node saves: an input, `<input>_shape`, `out` (or one of `outputs`), a
+parameter, or `needs` (with a variadic input: which of them need a gradient). A rule may return a cotangent of the
+broadcast shape or the promoted dtype: the engine sums and casts it to the input's.
 
 With several outputs, `ct` is a tuple, None where an output has no cotangent. A rule for several inputs at once,
 `@op.vjp("x", "weight")`, returns a tuple; one for a variadic input a sequence with an entry an input.
 
-A composite is a function of F and torch's arguments, made of other operations: it needs no rules and runs on both faces.
-A plain function is no operation at all: it makes tensors (`@creation`), or sorts out arguments with nothing added to the cost
-of the call (`@plain`). It is on neither face of F unless `array=` says what the array face has under its name.
+A composite is a function of F and torch's arguments, made of other operations: it needs no rules and runs on both
+faces. A plain function is no operation at all: it makes tensors (`@creation`), or sorts out arguments with nothing
+added to the cost of the call (`@plain`). It is on neither face of F unless `array=` says what the array face has under
+its name.
 
-`array=` names what the array face runs in an operation's place: where NumPy has the whole composite as one call, or where
-raw arrays have a cheaper way.
+`array=` names what the array face runs in an operation's place: where NumPy has the whole composite as one call, or
+where raw arrays have a cheaper way.
 """
 
 from __future__ import annotations
@@ -37,21 +38,20 @@ import numpy as np
 
 from wengert import errors
 from wengert.backends import numpy as numpy_backend
-from wengert.core.dispatch import make_function, make_operator, make_reflected
+from wengert.core.binding import bind, make_function, make_operator, make_reflected
 from wengert.core.node import OpNode, make_node_class
-from wengert.core.op import MISSING, Op, Rule
+from wengert.core.op import MISSING, Op, Rule, public_name
 from wengert.core.tensor import TensorBase
 from wengert.core.views import call_inplace
 from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME
 from wengert.ops.faces import array_face, tensor_face
 
 __all__ = [
-    "ALIASES", "INT_TO_FLOAT", "INT_TO_INT64", "NONE", "OPS", "SAME", "Composite", "Operation", "Plain", "alias", "bilinear",
-    "composite", "creation", "general", "linear", "nondifferentiable", "plain", "pointwise", "view",
+    "ALIASES", "INT_TO_FLOAT", "INT_TO_INT64", "NONE", "OPS", "SAME", "Composite", "Operation", "Plain", "alias",
+    "bilinear", "composite", "creation", "general", "linear", "nondifferentiable", "plain", "pointwise", "view",
 ]  # fmt: skip
 
 _CO_VARARGS = 0x04
-_PUBLIC_INPUT_NAMES = {"x": "input", "y": "other"}  # short in formulas, torch's in calls
 _KEYWORD_ONLY = frozenset({"dtype", "alpha", "beta", "value", "rounding_mode", "generator", "right", "correction"})
 _NUMPY_SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
 
@@ -139,7 +139,7 @@ class Operation(Op):
 
     def public_input_name(self, name: str) -> str:
         """An input's name as users write it."""
-        return _PUBLIC_INPUT_NAMES.get(name, name)
+        return public_name(name)
 
 
 class Composite:
@@ -233,7 +233,7 @@ def _named(function: Callable[..., Any], op: Operation | Composite | Plain) -> C
 
 
 def _array_form(op: Operation, forward: Callable[..., Any]) -> Callable[..., Any]:
-    """A forward as the array face offers it: any number of inputs come as one sequence, as they do on the tensor face."""
+    """A forward as the array face offers it: any number of inputs come as one sequence, as on the tensor face."""
     fixed = op.variadic
     if fixed < 0:
         return partial(forward, numpy_backend)
@@ -304,17 +304,15 @@ plain = _plain_decorator("plain")
 
 
 def alias(name: str, op: Operation | Composite | Plain) -> None:
-    """Gives an operation a second name, wherever its first one is public: multiply for mul, and so multiply_ for mul_."""
+    """Gives an operation a second name wherever its first is public: multiply for mul, so multiply_ for mul_."""
     ALIASES[name] = op
 
 
-# -- what Tensor and the public namespaces are made of ---------------------------------------------------------------------
+# -- what Tensor and the public namespaces are made of -----------------------------------------------------------------
 
 
 def make_inplace(op: Operation) -> Callable[..., Any]:
     """The in-place form of an operation, as a method: x.add_(y)."""
-    from wengert.core.dispatch import bind
-
     depends_on_nothing = not op.rules
 
     def inplace(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -28,7 +28,9 @@ def _prepare(xp: Any, x: Any, dim: Any, dtype: Any) -> tuple[Any, int]:
 
 @linear(promote=INT_TO_INT64)
 def cumsum(xp, x, *, dim, dtype=None):
-    """Running sum along one dimension. x: any shape and dtype; bools and integers give int64. dtype: x is cast to it first.
+    """Running sum along one dimension.
+
+    x: any shape and dtype; bools and integers give int64. dtype: x is cast to it first.
 
     Derivative: 1 in every element up to the result's own."""
     x, dim = _prepare(xp, x, dim, dtype)
@@ -58,8 +60,8 @@ def _(F, ct, dim):
 def cumprod(xp, x, *, dim, dtype=None):
     """Running product along one dimension. x: any shape and dtype; bools and integers give int64.
 
-    Derivative: of result k in element i <= k, the product of the others up to k; right also where some are 0, and to any
-    order."""
+    Derivative: of result k in element i <= k, the product of the others up to k; right also where some are 0, and to
+    any order."""
     x, dim = _prepare(xp, x, dim, dtype)
     return _accumulate(xp, xp.multiply, x, dim)
 
@@ -75,7 +77,9 @@ def _(F, ct, x, out, dim):
 
 @general(method=False, namespaces=())
 def _scan(xp, x, y=None, *, dim, reverse=False, init=0.0):
-    """The linear recurrence s[0] = init, s[i + 1] = y[i] + x[i] * s[i] along dim; from the end, if reverse. No y: zeros.
+    """The linear recurrence s[0] = init, s[i + 1] = y[i] + x[i] * s[i] along dim; from the end, if reverse.
+
+    No y: zeros.
 
     x, y: of one shape, which is the result's. Its derivative is the same recurrence run the other way."""
     if x.ndim == 0:

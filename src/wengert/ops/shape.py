@@ -242,6 +242,12 @@ def contiguous(input, memory_format=None):
     return input if checked("contiguous", raw(input)).flags.c_contiguous else call(_contiguous, (input,), None)
 
 
+@plain()
+def numel(input):
+    """The number of elements."""
+    return checked("numel", raw(input)).size
+
+
 # -- order of dimensions -----------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,11 @@
+cimport cython
+from wengert.core.dispatch cimport call, call1, call2, call_view
+from wengert.core.op cimport Op
+from wengert.core.tensor cimport TensorBase
+
+cdef object _write_out
+
+cdef bint is_operand(object x) except -1
+@cython.locals(n_inputs=int, n_args=int, i=int, inputs=list, params=dict, positional=tuple)
+cpdef tuple bind(Op op, tuple args, dict kwargs)
+cdef object pop_alias(Op op, str name, dict kwargs)

@@ -1,0 +1,138 @@
+"""The callables that users see: how the arguments of a call become an operation's inputs and parameters."""
+
+from __future__ import annotations
+
+if False:
+    import cython
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import _shim as cython
+from wengert import errors
+from wengert.core.dispatch import call, call1, call2, call_view
+from wengert.core.op import MISSING, Op, public_name
+from wengert.core.tensor import TensorBase
+
+if not cython.compiled:
+    _write_out: Callable[..., Any]
+
+
+def set_out_writer(function: Callable[..., Any]) -> None:
+    """views.py hands down what writes a result into the tensor given as out=."""
+    global _write_out
+    _write_out = function
+
+
+# -- public callables --------------------------------------------------------------------------------------------------
+
+
+def make_function(op: Op) -> Callable[..., Any]:
+    """The operation as users call it, as a function and, in Tensor's namespace, as a method."""
+    simple: int = -1
+    if op.variadic < 0 and op.varargs is None and len(op.input_names) <= 2 and op.simple:
+        simple = len(op.input_names)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == simple and not kwargs:
+            if len(args) == 1:
+                return call1(op, args[0])
+            return call2(op, args[0], args[1])
+        out = kwargs.pop("out", None) if kwargs else None
+        inputs, params = bind(op, args, kwargs)
+        if out is not None:
+            return _write_out(op, out, inputs, params)
+        return call(op, inputs, params)
+
+    return function
+
+
+def make_reader(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
+    """x[index]: op for an int, as programs that read element by element use it; general for everything else."""
+
+    def reader(self: Any, index: Any) -> Any:
+        if type(index) is int:
+            return call_view(op, self, {"index": (index, ...)})
+        return general(self, index)
+
+    return reader
+
+
+def make_operator(op: Op) -> Callable[..., Any]:
+    """The operation as x + y: what it does not take is left to the other operand."""
+
+    def operator(self: Any, other: Any) -> Any:
+        if isinstance(other, TensorBase) or type(other) is float or type(other) is int or is_operand(other):
+            return call2(op, self, other)
+        return NotImplemented
+
+    return operator
+
+
+def make_reflected(op: Op) -> Callable[..., Any]:
+    """The operation as y + x where only x is a tensor."""
+
+    def reflected(self: Any, other: Any) -> Any:
+        if type(other) is float or type(other) is int or is_operand(other):
+            return call2(op, other, self)
+        return NotImplemented
+
+    return reflected
+
+
+def is_operand(x: Any) -> bool:
+    """Whether an operator takes x beside a tensor: numbers and NumPy arrays."""
+    return isinstance(x, (int, float, complex, np.generic, np.ndarray, TensorBase))
+
+
+def bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Sorts the arguments of a call into inputs and a complete dict of parameters."""
+    names = op.input_names
+    n_inputs = len(names)
+    n_args = len(args)
+    inputs: list[Any] = []
+    for i in range(n_inputs):
+        name = names[i]
+        if i < n_args:
+            value = args[i]
+        elif name in kwargs:
+            value = kwargs.pop(name)
+        else:
+            value = pop_alias(op, name, kwargs)
+        if i == op.variadic:
+            inputs.extend(value)
+        else:
+            inputs.append(value)
+    params = dict(op.defaults)
+    positional = args[n_inputs:]
+    if op.varargs is not None and positional:
+        first = positional[0]
+        params[op.varargs] = tuple(first) if len(positional) == 1 and isinstance(first, (tuple, list)) else positional
+        positional = ()
+    if len(positional) > op.positional_params:
+        raise errors.too_many_arguments(op.name, n_inputs + op.positional_params, n_args)
+    for i in range(len(positional)):
+        params[op.param_names[i]] = positional[i]
+    for name, value in kwargs.items():
+        target = name if name in params else op.keyword_aliases.get(name, name)
+        if target not in op.param_names:
+            raise errors.unexpected_keyword(op.name, name)
+        if target in op.param_names[: len(positional)]:
+            raise errors.multiple_values(op.name, name)
+        params[target] = value
+    for name in op.required:
+        if params[name] is MISSING:
+            raise errors.missing_argument(op.name, name)
+    return tuple(inputs), params
+
+
+def pop_alias(op: Op, name: str, kwargs: dict[str, Any]) -> Any:
+    """An input given by its public name (input=, other=), or its default."""
+    public = public_name(name)
+    for key in (public, *op.input_aliases.get(name, ())):
+        if key in kwargs:
+            return kwargs.pop(key)
+    if name in op.input_defaults:
+        return op.input_defaults[name]
+    raise errors.missing_argument(op.name, public)

@@ -1,0 +1,94 @@
+"""What arrives at a node during a backward pass: InputBuffer sums it up, ReadCotangent is its form for a read."""
+
+from __future__ import annotations
+
+if False:
+    import cython
+from typing import Any
+
+import numpy as np
+
+from wengert import _shim as cython
+
+if not cython.compiled:
+    from wengert.core.native import is_complex, is_ndarray, wk_init_numpy
+
+wk_init_numpy()
+
+
+@cython.final
+@cython.freelist(256)
+@cython.cclass
+class InputBuffer:
+    """What one run knows of one node: how many inputs are still to come, and the sum of those that came, per output.
+
+    It hangs on the node while the run lasts. A node that another run holds already (a backward pass inside a backward
+    pass, another thread) keeps that run's buffer; ours is then in GraphTask.displaced.
+    """
+
+    if not cython.compiled:  # the compiled class starts with the same
+        __slots__ = ("captures", "cotangent", "dependencies", "needed", "others", "owned", "task")
+        task: Any  # the GraphTask
+        dependencies: int
+        needed: bool
+        cotangent: Any  # of output 0
+        owned: bool  # nobody else sees that array: it may be added to in place
+        others: dict[int, Any] | None  # output number -> (cotangent, owned), for the other outputs
+        captures: list[tuple[int, int]] | None  # (output number, position in GraphTask.results)
+
+        def __new__(cls, *_: Any, **__: Any) -> Any:
+            self = object.__new__(cls)
+            self.task = None
+            self.dependencies = 0
+            self.needed = True
+            self.cotangent = None
+            self.owned = False
+            self.others = None
+            self.captures = None
+            return self
+
+
+def cotangent_of(buffer: InputBuffer, nr: int) -> Any:
+    """The sum that arrived at one output, or None."""
+    if nr == 0:
+        return buffer.cotangent
+    if buffer.others is None:
+        return None
+    held = buffer.others.get(nr)
+    return None if held is None else held[0]
+
+
+def set_cotangent(buffer: InputBuffer, nr: int, value: Any) -> None:
+    """Replaces the sum that arrived at one output by what a hook returned, which may be anybody's."""
+    if nr == 0:
+        buffer.cotangent = value
+        buffer.owned = False
+    else:
+        if buffer.others is None:
+            buffer.others = {}
+        buffer.others[nr] = (value, False)
+
+
+@cython.final
+@cython.cclass
+class ReadCotangent:
+    """The cotangent of a read (x[i], a slice, a gather): value at index of zeros.
+
+    It is added into the source's buffer in place, so n reads of a vector cost n, not n times its length.
+    repeats: whether index may name an element twice.
+    """
+
+    if not cython.compiled:
+        __slots__ = ("index", "repeats", "value")
+
+    def __init__(self, value: Any, index: Any, repeats: bool) -> None:
+        self.value = value
+        self.index = index
+        self.repeats = repeats
+
+
+def conj_of(x: Any) -> Any:
+    """F.conj on raw arrays: the complex conjugate; what is real, arrays and numbers, as it is."""
+    if is_ndarray(x):
+        return x.conj() if is_complex(x) else x
+    return x.conjugate() if isinstance(x, (complex, np.complexfloating)) else x

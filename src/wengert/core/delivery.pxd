@@ -1,0 +1,27 @@
+cimport cython
+from wengert.core.buffers cimport ReadCotangent
+from wengert.core.modes cimport quiet_enter, quiet_exit
+from wengert.core.node cimport Edge, Node, TensorMeta, meta_at
+from wengert.core.task cimport GraphTask
+from wengert.core.tensor cimport TensorBase, wrap
+
+cdef extern from "wk_array.h":
+    int wk_init_numpy() except -1
+    object as_array(object x)
+    bint has_meta(object x, tuple shape, object dtype)
+    bint owns_data(object x)
+
+@cython.locals(e=Edge)
+cpdef deliver_parts(GraphTask task, Node node, object targets, object results)
+@cython.locals(meta=TensorMeta, owned=bint)
+cpdef deliver_result(GraphTask task, Node node, Edge edge, Py_ssize_t position, object result, object ct, object values)
+cdef bint is_among(object x, object values) except -1
+cdef fit_array(GraphTask task, Node node, Py_ssize_t position, object value, TensorMeta meta)
+@cython.locals(tensor=TensorBase)
+cdef fit_tensor(GraphTask task, Node node, Py_ssize_t position, object value, TensorMeta meta)
+cdef bint expandable(tuple shape, tuple desired) except -1
+@cython.locals(edge=Edge, meta=TensorMeta)
+cpdef dense(GraphTask task, Node node, Py_ssize_t position, object value)
+cpdef as_tensor(object value)
+@cython.locals(t=TensorBase)
+cpdef as_value(GraphTask task, object tensor)

@@ -1,0 +1,149 @@
+"""Delivery: what a node's rules or user code returned, fitted to the edge it leaves by and handed to the next node.
+
+Broadcasting and promotion are undone here and nowhere else: a cotangent is summed to its edge's shape and cast to its
+edge's dtype. Here it is also decided who owns a cotangent's memory. See Note [Ownership].
+"""
+
+from __future__ import annotations
+
+if False:
+    import cython
+from collections.abc import Sequence
+from typing import Any
+
+from wengert import _shim as cython
+from wengert import errors
+from wengert.core.buffers import ReadCotangent
+from wengert.core.modes import quiet_enter, quiet_exit
+from wengert.core.node import Edge, Node, TensorMeta, meta_at
+from wengert.core.task import GraphTask
+from wengert.core.tensor import TensorBase, wrap
+
+if not cython.compiled:
+    from wengert.core.native import as_array, has_meta, owns_data, wk_init_numpy
+
+wk_init_numpy()
+
+# Note [Ownership]
+# A buffer is added to in place only while nobody else can see its array. So a result is owned where it is an array that
+# a rule has just made: it owns its memory, and is none of the arrays that the rule was given (the cotangent, a saved
+# value). A result for several inputs may be one array twice, and what user code returns may be kept by it: neither is
+# owned. What hooks and captures have seen is not owned any more (set_cotangent, capture_results).
+
+
+def deliver_parts(task: GraphTask, node: Node, targets: Sequence[int], results: Any) -> None:
+    """Hands on the results for several inputs, which may be one object or look into each other: nobody owns them."""
+    for j in range(len(targets)):
+        e = node._edges[targets[j]]
+        if e is not None:
+            deliver_result(task, node, e, targets[j], None if results is None else results[j], None, None)
+
+
+def deliver_result(task: GraphTask, node: Node, edge: Edge, position: int, result: Any, ct: Any, values: Any) -> None:
+    """Fits a result to its edge and hands it on.
+
+    values: what the rule was given besides ct; None where the result may be somebody else's as well.
+    """
+    meta: TensorMeta = meta_at(edge.node, edge.input_nr)
+    if has_meta(result, meta.shape, meta.dtype):
+        owned: bool = (
+            values is not None
+            and result is not ct
+            and owns_data(result)
+            and not is_among(result, values)
+            and not (isinstance(ct, tuple) and is_among(result, ct))
+        )
+        task.arrive(edge, result, owned)
+    elif isinstance(result, ReadCotangent):
+        if task.buffer_of(edge.node).needed:
+            task.add(edge, result, False)
+        task.arrive(edge, None, False)
+    elif result is None:
+        task.arrive(edge, None, False)
+    elif task.create_graph:
+        task.arrive(edge, fit_tensor(task, node, position, result, meta), False)
+    else:
+        fitted = fit_array(task, node, position, result, meta)
+        task.arrive(edge, fitted, fitted is not result and owns_data(fitted))
+
+
+def is_among(x: Any, values: Any) -> bool:
+    """Whether x itself is one of values, or of the tuples among them."""
+    for value in values:
+        if value is x or (isinstance(value, tuple) and is_among(x, value)):
+            return True
+    return False
+
+
+def fit_array(task: GraphTask, node: Node, position: int, value: Any, meta: TensorMeta) -> Any:
+    """Undoes broadcasting and promotion: sums value to the edge's shape and casts it to the edge's dtype."""
+    array = as_array(value)
+    quiet_enter()
+    try:
+        if array.shape != meta.shape:
+            if not expandable(meta.shape, array.shape):
+                raise errors.invalid_gradient_shape(node.name(), position, array.shape, meta.shape)
+            array = task.face.sum_to_size(array, meta.shape)
+        if array.dtype != meta.dtype:
+            array = task.face.cast(array, meta.dtype)
+    finally:
+        quiet_exit()
+    return array
+
+
+def fit_tensor(task: GraphTask, node: Node, position: int, value: Any, meta: TensorMeta) -> Any:
+    """The same for a tensor, recorded."""
+    face = task.face
+    if not isinstance(value, TensorBase):
+        value = face.tensor(value, meta.dtype)
+    tensor: TensorBase = value
+    if has_meta(tensor._array, meta.shape, meta.dtype):
+        return tensor
+    shape = tensor._array.shape
+    if shape != meta.shape:
+        if not expandable(meta.shape, shape):
+            raise errors.invalid_gradient_shape(node.name(), position, shape, meta.shape)
+        value = face.sum_to_size(value, meta.shape)
+    if tensor._array.dtype != meta.dtype:
+        value = face.cast(value, meta.dtype)
+    return value
+
+
+def expandable(shape: tuple[int, ...], desired: tuple[int, ...]) -> bool:
+    """Whether a tensor of this shape broadcasts to the desired one."""
+    if len(shape) > len(desired):
+        return False
+    for i in range(1, len(shape) + 1):
+        if shape[-i] != desired[-i] and shape[-i] != 1:
+            return False
+    return True
+
+
+# -- what user code sees and returns -----------------------------------------------------------------------------------
+
+
+def dense(task: GraphTask, node: Node, position: int, value: Any) -> Any:
+    """A result as a hook may see it: in full, and of its edge's shape and dtype."""
+    edge: Edge | None = node._edges[position]
+    if edge is None or value is None:
+        return None
+    if isinstance(value, ReadCotangent):
+        return task.sum_of(None, False, value, False, edge)
+    meta: TensorMeta = meta_at(edge.node, edge.input_nr)
+    if task.create_graph:
+        return fit_tensor(task, node, position, value, meta)
+    return fit_array(task, node, position, value, meta)
+
+
+def as_tensor(value: Any) -> Any:
+    """A cotangent as user code sees it."""
+    if value is None or isinstance(value, TensorBase):
+        return value
+    return wrap(value)
+
+
+def as_value(task: GraphTask, tensor: Any) -> Any:
+    """What user code returned, as this pass carries it."""
+    if tensor is None or task.create_graph:
+        return tensor
+    return tensor._array

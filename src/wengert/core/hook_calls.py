@@ -1,0 +1,85 @@
+"""Calling the hooks of a backward pass, and checking what they return."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert import errors
+from wengert.core.buffers import InputBuffer, cotangent_of, set_cotangent
+from wengert.core.delivery import as_tensor, as_value
+from wengert.core.node import Node, NodeHooks, count_outputs
+from wengert.core.task import GraphTask
+from wengert.core.tensor import TensorBase, wrap
+
+
+def call_tensor_hooks(task: GraphTask, hooks: NodeHooks, buffer: InputBuffer) -> None:
+    """Calls the hooks of a node's outputs, then keeps the gradients that retain_grad() asked for."""
+    for nr, tensor_hooks in list(hooks.tensor.items()):
+        ct = cotangent_of(buffer, nr)
+        if ct is not None:
+            set_cotangent(buffer, nr, call_hooks(task, tensor_hooks, ct))
+    for nr, reference in list(hooks.retained.items()):
+        tensor: TensorBase | None = reference()
+        ct = cotangent_of(buffer, nr)
+        if tensor is not None and ct is not None:
+            grad = task.face.clone(ct) if task.create_graph else wrap(task.face.copy(ct))
+            tensor._grad = grad if tensor._grad is None else tensor._grad + grad
+
+
+def call_hooks(task: GraphTask, hooks: Any, value: Any) -> Any:
+    """Calls tensor hooks on a gradient, in the order of registration; a tensor that one returns takes its place."""
+    grad = as_tensor(value)
+    for hook in list(hooks.values()):
+        result = hook(grad)
+        if result is None:
+            continue
+        check_tensor(hook, result, grad)
+        if result._array.dtype != grad._array.dtype:
+            raise errors.hook_changed_dtype(name_of(hook), result._array.dtype, grad._array.dtype)
+        grad = result
+    return as_value(task, grad)
+
+
+def call_prehooks(task: GraphTask, node: Node, buffer: InputBuffer, hooks: Any) -> None:
+    """Calls a node's prehooks on all its cotangents; what they return takes the cotangents' place."""
+    grads = tuple([as_tensor(cotangent_of(buffer, nr)) for nr in range(count_outputs(node))])
+    for hook in list(hooks.values()):
+        result = hook(grads)
+        if result is not None:
+            grads = checked_result(hook, (result,) if isinstance(result, TensorBase) else result, grads)
+    for nr in range(len(grads)):
+        set_cotangent(buffer, nr, as_value(task, grads[nr]))
+
+
+def call_posthooks(hooks: Any, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Calls a node's posthooks; what they return takes the place of the node's results, which are returned."""
+    for hook in list(hooks.values()):
+        result = hook(inputs, outputs)
+        if result is not None:
+            inputs = checked_result(hook, result, inputs)
+    return inputs
+
+
+def checked_result(hook: Any, result: Any, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a node's hook returned, as a tuple that matches the gradients it was given."""
+    if not isinstance(result, tuple):
+        raise errors.hook_returned(type(result), expected="tuple")
+    if len(result) != len(grads):
+        raise errors.hook_wrong_number(len(grads), len(result), name_of(hook))
+    for new, old in zip(result, grads, strict=True):
+        if new is not None:
+            check_tensor(hook, new, old)
+    return result
+
+
+def check_tensor(hook: Any, new: Any, old: Any) -> None:
+    """Raises where what a hook returned for the gradient old (None: for none) is no tensor, or has another shape."""
+    if not isinstance(new, TensorBase):
+        raise errors.hook_returned(type(new))
+    if old is not None and new._array.shape != old._array.shape:
+        raise errors.hook_changed_size(name_of(hook), new._array.shape, old._array.shape)
+
+
+def name_of(hook: Any) -> str:
+    """A hook's name, for messages."""
+    return getattr(hook, "__name__", None) or repr(hook)

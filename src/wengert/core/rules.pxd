@@ -1,0 +1,25 @@
+cimport cython
+from wengert.core.buffers cimport InputBuffer, cotangent_of
+from wengert.core.delivery cimport deliver_parts, deliver_result
+from wengert.core.node cimport Edge, Node, OpNode, count_outputs, release_op
+from wengert.core.op cimport Op, Plan, RuleCall
+from wengert.core.saved cimport SavedTensor, unpack_array, unpack_tensor
+from wengert.core.task cimport GraphTask
+
+cdef extern from "wk_array.h":
+    int wk_init_numpy() except -1
+    bint is_ndarray(object x)
+    bint is_complex(object x)
+
+cdef list NOTHING
+
+@cython.locals(edges=tuple, real=bint, op=Op, values=list, call=RuleCall, target=int, e=Edge)
+cpdef run_op(GraphTask task, OpNode node, InputBuffer buffer)
+@cython.locals(op=Op, plan=Plan, values=list, rule=RuleCall)
+cpdef list rule_results(GraphTask task, OpNode node, InputBuffer buffer)
+@cython.locals(values=list, s=SavedTensor)
+cdef list saved_values(GraphTask task, OpNode node)
+cdef tuple unpack_all(GraphTask task, OpNode node, tuple saved)
+@cython.locals(nr=Py_ssize_t)
+cdef output_cotangents(OpNode node, InputBuffer buffer)
+cpdef add_source(object error, Node node)

@@ -1,0 +1,327 @@
+"""GraphTask: what one backward run knows of the graph: which nodes take part, which are ready, what arrived at each.
+
+It runs nothing itself (engine.py does): it counts dependencies, marks what is needed, adds cotangents into the buffers
+of their nodes, and hands out the ready nodes in order.
+"""
+
+from __future__ import annotations
+
+if False:
+    import cython
+import threading
+from heapq import heappop, heappush
+from typing import Any
+
+from wengert import _shim as cython
+from wengert.core.buffers import InputBuffer, ReadCotangent
+from wengert.core.modes import quiet_enter, quiet_exit
+from wengert.core.node import AccumulateGrad, Edge, Node, TensorMeta, meta_at
+
+if not cython.compiled:
+    from wengert.core.native import as_array, is_ndarray, wk_init_numpy
+
+    _attaching = threading.Lock()
+
+wk_init_numpy()
+
+
+@cython.final
+@cython.cclass
+class GraphTask:
+    """One backward run. face: the F that its rules see."""
+
+    if not cython.compiled:
+        __slots__ = (
+            "create_graph",
+            "displaced",
+            "face",
+            "first_grads",
+            "heap",
+            "keep_graph",
+            "order",
+            "quiet",
+            "results",
+            "stack",
+            "sum_owned",
+        )
+
+    def __init__(self, keep_graph: bool, create_graph: bool, face: Any) -> None:
+        self.keep_graph = keep_graph
+        self.create_graph = create_graph
+        self.face = face
+        self.displaced: dict[Node, InputBuffer] = {}
+        # The ready nodes: what becomes ready in the order in which it was made, as most does, needs no heap.
+        self.stack: list[Node] = []  # by ascending sequence number
+        self.heap: list[tuple[int, int, Node]] = []  # (-sequence number, order, node)
+        self.order = 0
+        self.first_grads: list[tuple[Any, Any]] = []  # (leaf, gradient) where this run gave the leaf its first one
+        self.sum_owned = False  # what sum_of tells besides the sum
+        self.quiet = False  # whether NumPy's warnings are silenced until end_quiet
+        self.results: list[Any] = []
+
+    # -- buffers -------------------------------------------------------------------------------------------------------
+
+    def find_buffer(self, node: Node) -> InputBuffer | None:
+        """This run's buffer of the node, if it has one."""
+        buffer: InputBuffer | None = node._buffer
+        if buffer is not None and buffer.task is self:
+            return buffer
+        return self.displaced.get(node) if self.displaced else None
+
+    def buffer_of(self, node: Node) -> InputBuffer:
+        """This run's buffer of a node that takes part in it."""
+        buffer: InputBuffer | None = node._buffer
+        if buffer is not None and buffer.task is self:
+            return buffer
+        return self.displaced[node]
+
+    def new_buffer(self, node: Node) -> InputBuffer:
+        """Gives the node a buffer of this run."""
+        buffer: InputBuffer = InputBuffer.__new__(InputBuffer)
+        buffer.task = self
+        buffer.needed = True
+        if cython.compiled:
+            self.attach(node, buffer)
+        else:
+            with _attaching:  # compiled, no other thread can come between attach's test and its assignment
+                self.attach(node, buffer)
+        return buffer
+
+    def attach(self, node: Node, buffer: InputBuffer) -> None:
+        """Hangs the buffer on the node; keeps it here where another run's hangs there already."""
+        if node._buffer is None:
+            node._buffer = buffer
+        else:
+            self.displaced[node] = buffer
+
+    def take_buffer(self, node: Node) -> InputBuffer:
+        """Takes this run's buffer off the node."""
+        buffer: InputBuffer | None = node._buffer
+        if buffer is not None and buffer.task is self:
+            node._buffer = None
+            return buffer
+        return self.displaced.pop(node)
+
+    # -- ready nodes ---------------------------------------------------------------------------------------------------
+
+    def push(self, node: Node) -> None:
+        """Adds a ready node: on the stack, which stays sorted, if it was made last of all on it; else into the heap."""
+        if self.stack:
+            last: Node = self.stack[-1]
+            if node._seq < last._seq:
+                self.order += 1
+                heappush(self.heap, (-node._seq, self.order, node))
+                return
+        self.stack.append(node)
+
+    def pop(self) -> Node | None:
+        """The ready node that was made last, or None."""
+        if not self.heap:
+            return self.stack.pop() if self.stack else None
+        if self.stack:
+            last: Node = self.stack[-1]
+            if last._seq > -self.heap[0][0]:
+                return self.stack.pop()
+        return heappop(self.heap)[2]
+
+    # -- which nodes take part -----------------------------------------------------------------------------------------
+
+    def compute_dependencies(self, roots: list[Edge]) -> None:
+        """Counts, for every node that can be reached, the edges that lead to it."""
+        stack: list[Node] = []
+        for root in roots:
+            node: Node = root.node
+            if self.find_buffer(node) is None:
+                self.new_buffer(node)
+                stack.append(node)
+        while stack:
+            node = stack.pop()
+            for e in node._edges:
+                if e is not None:
+                    edge: Edge = e
+                    buffer: InputBuffer | None = self.find_buffer(edge.node)
+                    if buffer is None:
+                        buffer = self.new_buffer(edge.node)
+                        stack.append(edge.node)
+                    buffer.dependencies += 1
+
+    def mark_needed(self, roots: list[Edge], targets: list[Edge]) -> None:
+        """Marks the nodes that lie on a path to one of the targets; no others run."""
+        wanted = {edge.node for edge in targets}
+        seen: set[Node] = set()
+        for root in roots:
+            # Depth first; a node is on the stack twice: to open its children, then, when they are done, to ask them.
+            stack: list[tuple[Node, bool]] = [(root.node, False)]
+            while stack:
+                node, opened = stack.pop()
+                if opened:
+                    self.buffer_of(node).needed = node in wanted or self.has_needed_input(node)
+                elif node not in seen:
+                    seen.add(node)
+                    stack.append((node, True))
+                    for edge in node._edges:
+                        if edge is not None and edge.node not in seen:
+                            stack.append((edge.node, False))
+
+    def has_needed_input(self, node: Node) -> bool:
+        """Whether some node right behind this one is needed."""
+        for e in node._edges:
+            if e is not None:
+                edge: Edge = e
+                buffer: InputBuffer | None = self.find_buffer(edge.node)
+                if buffer is not None and buffer.needed:
+                    return True
+        return False
+
+    def capture(self, edges: list[Edge]) -> None:
+        """Asks for the cotangents that arrive at these edges, in place of accumulating into leaves."""
+        self.results = [None] * len(edges)
+        for i, e in enumerate(edges):
+            edge: Edge = e
+            buffer: InputBuffer | None = self.find_buffer(edge.node)
+            if buffer is not None:
+                if buffer.captures is None:
+                    buffer.captures = []
+                buffer.captures.append((edge.input_nr, i))
+
+    def stop_at(self, edges: list[Edge]) -> None:
+        """For gradients accumulated into these edges' tensors: stops at non-leaves with nothing wanted behind."""
+        for e in edges:
+            edge: Edge = e
+            buffer: InputBuffer | None = self.find_buffer(edge.node)
+            if buffer is not None and not isinstance(edge.node, AccumulateGrad):
+                buffer.captures = []
+
+    # -- adding cotangents ---------------------------------------------------------------------------------------------
+
+    def arrive(self, edge: Edge, value: Any, owned: bool) -> None:
+        """One input of a node arrived (value None: it has no gradient). The last one makes the node ready.
+
+        owned: nobody else holds value or looks into its memory.
+        """
+        node: Node = edge.node
+        buffer: InputBuffer = self.buffer_of(node)
+        if value is not None and buffer.needed:
+            if edge.input_nr != 0:
+                self.add(edge, value, owned)
+            elif buffer.cotangent is None:
+                buffer.cotangent = value
+                buffer.owned = owned
+            elif buffer.owned and not self.create_graph:
+                held = buffer.cotangent
+                held += value
+            else:
+                self.add(edge, value, owned)
+        buffer.dependencies -= 1
+        if buffer.dependencies == 0:
+            self.push(node)
+
+    def add(self, edge: Edge, value: Any, owned: bool) -> None:
+        """Adds a cotangent, which fits the edge, into the buffer of the edge's node."""
+        buffer: InputBuffer = self.buffer_of(edge.node)
+        nr = edge.input_nr
+        if nr != 0:
+            if buffer.others is None:
+                buffer.others = {}
+            held = buffer.others.get(nr)
+            if held is None:
+                held = (None, False)
+            total = self.sum_of(held[0], held[1], value, owned, edge)
+            buffer.others[nr] = (total, self.sum_owned)
+        elif buffer.cotangent is None and not isinstance(value, ReadCotangent):
+            buffer.cotangent = value
+            buffer.owned = owned
+        else:
+            buffer.cotangent = self.sum_of(buffer.cotangent, buffer.owned, value, owned, edge)
+            buffer.owned = self.sum_owned
+
+    def add_read(self, edge: Edge, ct: Any, index: tuple[Any, ...]) -> None:
+        """Adds the cotangent of x[index], a read that names no element twice, into the buffer of x's node."""
+        buffer: InputBuffer = self.buffer_of(edge.node)
+        if not buffer.needed:
+            return
+        if edge.input_nr != 0:
+            self.add(edge, ReadCotangent(ct, index, False), False)
+            return
+        held = buffer.cotangent
+        if held is None:
+            held = self.face.zeros(edge.node._meta.shape, edge.node._meta.dtype)
+        elif not buffer.owned:
+            held = self.face.copy(held)
+        buffer.cotangent = held
+        buffer.owned = True
+        if held.ndim == 1 and type(index[0]) is int:
+            held[index[0]] += ct.item()  # a number: a third of the cost of adding arrays
+        else:
+            part = held[index]
+            part += ct
+
+    def sum_of(self, held: Any, held_owned: bool, value: Any, owned: bool, edge: Edge) -> Any:
+        """held + value, in place where one of them is ours alone; self.sum_owned says whether the sum is."""
+        self.sum_owned = True
+        face = self.face
+        if isinstance(value, ReadCotangent):
+            read: ReadCotangent = value
+            if held is None:
+                meta: TensorMeta = meta_at(edge.node, edge.input_nr)
+                held = face.zeros(meta.shape, meta.dtype)
+            elif not held_owned:
+                held = face.copy(held)
+            if type(read.index) is int and is_ndarray(read.value) and read.value.ndim == 0:
+                held[read.index] += read.value.item()  # one number: a third of the cost of adding arrays
+            else:
+                face.add_at(held, read.index, read.value, read.repeats)
+            return held
+        if held is None:
+            self.sum_owned = owned
+            return value
+        if self.create_graph:
+            self.sum_owned = False
+            return held + value
+        if held_owned:
+            held += value
+            return held
+        if owned:
+            value += held
+            return value
+        return as_array(held + value)
+
+    # -- the state of the thread, and the end --------------------------------------------------------------------------
+
+    def begin_quiet(self) -> None:
+        """Silences NumPy's warnings until end_quiet: once for many rules that run one after another."""
+        if not self.quiet:
+            quiet_enter()
+            self.quiet = True
+
+    def end_quiet(self) -> None:
+        """Lets user code have its own context variables, and warnings, again."""
+        if self.quiet:
+            self.quiet = False
+            quiet_exit()
+
+    def clear(self, roots: list[Edge]) -> None:
+        """After a failure: takes this run's buffers off the nodes it did not reach, first gradients off their leaves.
+
+        What was added into a gradient that was there before stays added, as in torch: undoing it would take a copy of
+        each. So does a first gradient into which something else, another thread or a hook, has added since.
+        """
+        for leaf, grad in self.first_grads:
+            if leaf._grad is grad and (grad._counter is None or grad._counter.value == 0):
+                leaf._grad = None
+        self.stack = []
+        self.heap = []
+        self.displaced = {}
+        seen = set()
+        stack = [root.node for root in roots]
+        while stack:
+            node: Node = stack.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            buffer: InputBuffer | None = node._buffer
+            if buffer is not None and buffer.task is self:
+                node._buffer = None
+            for edge in node._edges:
+                if edge is not None:
+                    stack.append(edge.node)

@@ -1,0 +1,172 @@
+"""scatter_reduce: scatter that sums, multiplies, averages or takes the largest or smallest of all that meets at a
+place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.core.tensor import TensorBase, wrap
+from wengert.core.views import call_inplace
+from wengert.ops.dims import normalize_dim
+from wengert.ops.indices import as_tensor, index_array, mesh_of, raw
+from wengert.ops.registry import NONE, composite, general, plain
+
+_UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+
+
+def _identity(reduce: str, dtype: Any) -> Any:
+    """What changes nothing under a reduction."""
+    if reduce in ("sum", "mean", "prod"):
+        return int(reduce == "prod")
+    if dtype.kind == "f":
+        return -np.inf if reduce == "amax" else np.inf
+    limits = np.iinfo(dtype)
+    return limits.min if reduce == "amax" else limits.max
+
+
+def _counts(index: Any, shape: tuple, dim: int, include_self: bool) -> Any:
+    """How many values meet at each place: a float64 array. Places that only x is at count as 1."""
+    counts = np.full(shape or (1,), float(include_self))
+    np.add.at(counts, mesh_of(index, shape, dim), 1.0)
+    return np.maximum(counts, 1.0).reshape(shape)
+
+
+def _touched(index: Any, shape: tuple, dim: int) -> Any:
+    """Which places index names: a mask."""
+    mask = np.zeros(shape or (1,), bool)
+    mask[mesh_of(index, shape, dim)] = True
+    return mask.reshape(shape)
+
+
+@general(promote=NONE, node="ScatterReduceBackward0", method=False, namespaces=())
+def _scatter_reduce(xp, x, index, src, *, dim, reduce, include_self=True):
+    """A copy of x with src reduced into it at index. Derivative: see scatter_reduce."""
+    result = np.atleast_1d(x.copy())
+    mesh = mesh_of(index, x.shape, dim)
+    if not include_self:
+        result[mesh] = _identity(reduce, x.dtype)
+    part = np.atleast_1d(src)[tuple([slice(n) for n in np.atleast_1d(index).shape])]
+    _UFUNCS[reduce].at(result, mesh, part)
+    result = result.reshape(x.shape)
+    if reduce == "mean":
+        counts = _counts(index, x.shape, dim, include_self)
+        result = (result // counts if x.dtype.kind in "iu" else result / counts).astype(x.dtype)
+    return result
+
+
+@_scatter_reduce.vjp("x")
+def _(F, ct, x, index, src, out, dim, reduce, include_self):
+    if reduce == "mean":
+        ct = ct / _constant(F, _counts(raw(index), raw(x).shape, dim, include_self), ct)
+    elif reduce == "prod":
+        # The product of the others: that of all, with 1 in the place of x.
+        ones = F.ones_like(x)
+        ct = ct * F.conj(F._scatter_reduce(ones, index, src, dim=dim, reduce="prod"))
+    elif reduce in ("amax", "amin"):
+        ct = F.where(x == out, ct / _ties(F, x, index, src, out, dim, include_self), 0.0)
+    return ct if include_self else F._masked_fill(ct, _constant(F, _touched(raw(index), raw(x).shape, dim), None), 0)
+
+
+@_scatter_reduce.vjp("src")
+def _(F, ct, x, index, src, out, dim, reduce, include_self):
+    if reduce == "mean":
+        ct = ct / _constant(F, _counts(raw(index), raw(x).shape, dim, include_self), ct)
+    elif reduce in ("amax", "amin"):
+        ct = ct / _ties(F, x, index, src, out, dim, include_self)
+    part = F._gather(ct, index, dim=dim)
+    if reduce in ("amax", "amin"):
+        part = F.where(_source(F, src, index) == F._gather(out, index, dim=dim), part, 0.0)
+    elif reduce == "prod":
+        part = part * F.conj(_others(F, x, index, src, dim, include_self))
+    shape = raw(src).shape
+    if part.shape == shape:
+        return part
+    return F.read_cotangent(part, shape=shape, index=tuple([slice(n) for n in raw(index).shape]))
+
+
+def _constant(F: Any, array: Any, template: Any) -> Any:
+    """A constant for this face of F, in template's dtype."""
+    if template is not None:
+        array = array.astype(raw(template).dtype)
+    return wrap(array) if F.is_tensor else array
+
+
+def _source(F: Any, src: Any, index: Any) -> Any:
+    """The part of src that index uses."""
+    for dim, size in enumerate(raw(index).shape):
+        src = F.narrow(src, dim, 0, size) if size != src.shape[dim] else src
+    return src
+
+
+def _ties(F: Any, x: Any, index: Any, src: Any, out: Any, dim: int, include_self: bool) -> Any:
+    """How many values share the extremum at each place: a constant."""
+    x, index, src, out = raw(x), raw(index), raw(src), raw(out)
+    counts = np.atleast_1d(((x == out) & (include_self | ~_touched(index, x.shape, dim))).astype(np.float64))
+    mesh = mesh_of(index, x.shape, dim)
+    part = np.atleast_1d(src)[tuple([slice(n) for n in np.atleast_1d(index).shape])]
+    np.add.at(counts, mesh, part == np.atleast_1d(out)[mesh])
+    return _constant(F, np.maximum(counts, 1.0).reshape(x.shape), out)
+
+
+def _others(F: Any, x: Any, index: Any, src: Any, dim: int, include_self: bool) -> Any:
+    """For each element of src that is used, the product of all else that meets at its place.
+
+    Without zeros that is the quotient of the whole product and the element; with one zero the product of the others
+    stays where the zero is, and is 0 elsewhere; with two or more it is 0."""
+    used = _source(F, src, index)
+    zero = raw(used) == 0
+    if F.is_tensor and zero.any():
+        # What stands for the quotient at a zero is right in value but not as a function of the others.
+        raise errors.NotDifferentiableError(
+            "scatter_reduce(): Double backward is unsupported for src where a product has a zero in src. "
+            "Hint: leave out create_graph=True."
+        )
+    zeros = np.zeros(raw(x).shape or (1,))
+    np.add.at(zeros, mesh_of(raw(index), raw(x).shape, dim), np.atleast_1d(zero))
+    there = np.atleast_1d(zeros)[mesh_of(raw(index), raw(x).shape, dim)].reshape(zero.shape)
+    nonzero = F._masked_fill(used, _constant(F, zero, None), 1)
+    product = F._scatter_reduce(x, index, nonzero, dim=dim, reduce="prod", include_self=include_self)
+    quotient = F._gather(product, index, dim=dim) / nonzero
+    vanishes = np.where(zero, there > 1, there > 0)
+    return F._masked_fill(quotient, _constant(F, vanishes, None), 0)
+
+
+def _arguments(x: Any, dim: Any, index: Any, src: Any, reduce: str) -> tuple[Any, Any, int]:
+    index, src = as_tensor(index), as_tensor(src)
+    index_array(index, "scatter")
+    if reduce not in _UFUNCS:
+        raise errors.ShapeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    if raw(x).dtype.kind == "c" and reduce in ("amax", "amin"):
+        raise errors.UnsupportedDtypeError(f"scatter_reduce(): {reduce} of complex numbers, which have no order")
+    if isinstance(src, TensorBase) and raw(src).dtype != raw(x).dtype:
+        raise errors.UnsupportedDtypeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    return index, src, normalize_dim(dim, raw(x).ndim)
+
+
+@composite(method=True)
+def scatter_reduce(F, input, dim, index, src, reduce, *, include_self=True):
+    """scatter() that reduces all values that meet at a place, and what x has there (unless include_self=False).
+
+    reduce: "sum", "prod", "mean", "amax" or "amin". Shapes as for scatter.
+
+    Derivative: of a sum 1; of a mean 1 divided by the number of values; of a product the product of the others; of an
+    extremum 1 shared evenly among the values that attain it.
+
+    >>> import wengert
+    >>> index, src = wengert.tensor([0, 0, 1]), wengert.tensor([2.0, 3.0, 4.0])
+    >>> wengert.ones(2).scatter_reduce(0, index, src, "prod")
+    tensor([6., 4.])
+    """
+    index, src, dim = _arguments(input, dim, index, src, reduce)
+    return F._scatter_reduce(input, index, src, dim=dim, reduce=reduce, include_self=include_self)
+
+
+@plain(method=True, namespaces=())
+def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
+    """In-place form of scatter_reduce."""
+    index, src, dim = _arguments(self, dim, index, src, reduce)
+    params = {"dim": dim, "reduce": reduce, "include_self": include_self}
+    return call_inplace(_scatter_reduce, (self, index, src), params)

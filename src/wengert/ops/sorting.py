@@ -1,0 +1,311 @@
+"""Sorting, the largest elements, and searching in what is sorted.
+
+NaN counts as larger than every number. Equal elements keep their order, as torch's kernels for the CPU have it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import errors, return_types
+from wengert.core.tensor import wrap
+from wengert.ops.dims import normalize_dim
+from wengert.ops.indices import as_tensor, checked, mesh_of, raw
+from wengert.ops.options import numpy_dtype
+from wengert.ops.registry import NONE, composite, general, nondifferentiable, plain
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+_MANY = 1024  # elements along a dimension: from here on topk looks for its k before it sorts them
+
+
+def _checked_dim(op: str, x: Any, dim: Any) -> int:
+    """dim counted from the front. Raises RuntimeError for elements that have no order."""
+    if x.dtype.kind == "c":
+        raise errors.UnsupportedDtypeError(f"{op} does not support complex dtypes on CPU")
+    return normalize_dim(dim, x.ndim)
+
+
+def _order(xp: Any, x: Any, dim: int, descending: bool) -> Any:
+    """The indices that sort x along dim."""
+    if not descending:
+        return xp.argsort(x, axis=dim, kind="stable")
+    # Backwards, so that equal elements keep their order when the result is turned round.
+    backwards = xp.flip(xp.argsort(xp.flip(x, dim), axis=dim, kind="stable"), dim)
+    return x.shape[dim] - 1 - backwards
+
+
+def _picked(x: Any, indices: Any, dim: int) -> Any:
+    return x[mesh_of(indices, x.shape, dim)]
+
+
+def _placed(F: Any, ct: Any, x_shape: tuple, indices: Any, dim: int) -> Any:
+    """The cotangent of picking elements at indices: at those of zeros."""
+    if not x_shape:
+        return F.reshape(ct[0], shape=())
+    index = mesh_of(raw(indices), x_shape, normalize_dim(dim, len(x_shape)))
+    return F.read_cotangent(ct[0], shape=x_shape, index=index)
+
+
+# -- sort --------------------------------------------------------------------------------------------------------------
+
+
+@general(
+    promote=NONE,
+    outputs=("values", "indices"),
+    complex=False,
+    node=lambda inputs, params: f"SortBackward{int(params['stable'] is not None)}",
+    **_PRIVATE,
+)
+def _sort(xp, x, *, dim=-1, descending=False, stable=None):
+    """x sorted along dim, and the indices that sort it. Derivative: the cotangent, put back in the old order."""
+    dim = _checked_dim("Sort", x, dim)
+    if not x.ndim:
+        return x.copy(), xp.zeros((), np.int64)
+    indices = _order(xp, x, dim, descending)
+    return _picked(x, indices, dim), indices
+
+
+@_sort.vjp("x")
+def _(F, ct, x_shape, indices, dim):
+    return _placed(F, ct, x_shape, indices, dim)
+
+
+@composite(method=True)
+def sort(F, input, dim=-1, descending=False, *, stable=None):
+    """x sorted along a dimension: a named tuple (values, indices). x: any real dtype. NaN comes last, or first if
+    descending.
+
+    Derivative: each element gets the cotangent of the place that it was sorted to.
+
+    >>> import wengert
+    >>> wengert.tensor([3, 1, 2]).sort()
+    torch.return_types.sort(
+    values=tensor([1, 2, 3]),
+    indices=tensor([1, 2, 0]))
+    """
+    return return_types.sort(F._sort(input, dim=dim, descending=descending, stable=stable))
+
+
+@composite(method=True)
+def msort(F, input):
+    """The values of sort(0). Derivative: each element gets the cotangent of the place that it was sorted to."""
+    return F._sort(input, dim=0)[0]
+
+
+@nondifferentiable(promote=NONE, complex=False)
+def argsort(xp, x, *, dim=-1, descending=False, stable=False):
+    """The indices that sort x along a dimension, as int64.
+
+    >>> import wengert
+    >>> wengert.tensor([3, 1, 2]).argsort()
+    tensor([1, 2, 0])
+    """
+    dim = _checked_dim("Sort", x, dim)
+    return _order(xp, x, dim, descending) if x.ndim else xp.zeros((), np.int64)
+
+
+# -- some of the largest, the k-th smallest ----------------------------------------------------------------------------
+
+
+@general(promote=NONE, outputs=("values", "indices"), node="TopkBackward0", complex=False, **_PRIVATE)
+def _topk(xp, x, *, k, dim=-1, largest=True):
+    """The k largest (or smallest) elements along dim, sorted, and their indices. Derivative: the cotangent there, 0
+    elsewhere."""
+    dim = _checked_dim("topk", x, dim)
+    size = x.shape[dim] if x.ndim else 1
+    if x.dtype.kind == "b":
+        raise errors.UnsupportedDtypeError("topk does not support bool dtypes on CPU")
+    if not 0 <= k <= size:
+        raise errors.ShapeError("selected index k out of range")
+    if not x.ndim:
+        return x.copy(), xp.zeros((), np.int64)
+    if size < _MANY or k > size // 8 or k == 0:
+        indices = _order(xp, x, dim, largest).take(range(k), axis=dim)
+    else:
+        found = xp.argpartition(x, size - k if largest else k - 1, axis=dim)
+        found = xp.sort(found.take(range(size - k, size) if largest else range(k), axis=dim), axis=dim)
+        indices = _picked(found, _order(xp, _picked(x, found, dim), dim, largest), dim)
+    return _picked(x, indices, dim), indices
+
+
+@_topk.vjp("x")
+def _(F, ct, x_shape, indices, dim):
+    return _placed(F, ct, x_shape, indices, dim)
+
+
+@composite(method=True)
+def topk(F, input, k, dim=-1, largest=True, sorted=True):
+    """The k largest elements along a dimension (smallest, with largest=False), in order: a named tuple (values,
+    indices).
+
+    x: any real dtype. Raises RuntimeError where there are no k. Derivative: the cotangent at those elements, 0
+    elsewhere.
+
+    >>> import wengert
+    >>> wengert.tensor([3, 1, 2]).topk(2).values
+    tensor([3, 2])
+    """
+    return return_types.topk(F._topk(input, k=k, dim=dim, largest=largest))
+
+
+@general(promote=NONE, outputs=("values", "indices"), node="KthvalueBackward0", complex=False, **_PRIVATE)
+def _kthvalue(xp, x, *, k, dim=-1, keepdim=False):
+    """The k-th smallest element along dim, and its index. Derivative: the cotangent there, 0 elsewhere."""
+    dim = _checked_dim("kthvalue", x, dim)
+    size = x.shape[dim] if x.ndim else 1
+    if size == 0:
+        raise errors.empty_reduction("kthvalue", dim)
+    if not 1 <= k <= size:
+        raise errors.ShapeError(f"kthvalue(): selected number k out of range for dimension {dim}")
+    if not x.ndim:
+        return x.copy(), xp.zeros((), np.int64)
+    indices = _order(xp, x, dim, False).take(range(k - 1, k), axis=dim)
+    values = _picked(x, indices, dim)
+    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
+
+
+@_kthvalue.vjp("x")
+def _(F, ct, x_shape, indices, dim, keepdim):
+    if x_shape and not keepdim:
+        dim = normalize_dim(dim, len(x_shape))
+        ct, indices = (F.unsqueeze(ct[0], dim=dim),), np.expand_dims(raw(indices), dim)
+    return _placed(F, ct, x_shape, indices, dim)
+
+
+@composite(method=True)
+def kthvalue(F, input, k, dim=-1, keepdim=False):
+    """The k-th smallest element along a dimension, k from 1: a named tuple (values, indices). x: any real dtype.
+
+    Raises RuntimeError where there are no k. Derivative: the cotangent at that element, 0 elsewhere.
+
+    >>> import wengert
+    >>> wengert.tensor([3.0, 1.0, 2.0]).kthvalue(2).values
+    tensor(2.)
+    """
+    return return_types.kthvalue(F._kthvalue(input, k=k, dim=dim, keepdim=keepdim))
+
+
+# -- searching ---------------------------------------------------------------------------------------------------------
+
+
+def _elements(op: str, x: Any, argument: str = "input") -> Any:
+    """The array of a tensor or a number."""
+    return np.asarray(x if isinstance(x, (int, float)) else raw(checked(op, x, argument)))
+
+
+def _places(edges: Any, values: Any, right: bool, out_int32: bool) -> Any:
+    """Where values would have to be put into edges, sorted along the last dimension, to keep them sorted."""
+    side: Any = "right" if right else "left"
+    if edges.ndim == 1:
+        found = np.asarray(np.searchsorted(edges, values, side))
+    else:
+        if edges.shape[:-1] != values.shape[:-1]:
+            raise errors.ShapeError(
+                "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+                "boundaries tensor and input value tensor must match, but got boundaries tensor "
+                f"{list(edges.shape)} and input value tensor {list(values.shape)}"
+            )
+        rows = zip(edges.reshape(-1, edges.shape[-1]), values.reshape(-1, values.shape[-1]), strict=True)
+        found = np.array([np.searchsorted(e, v, side) for e, v in rows], np.int64).reshape(values.shape)
+    return wrap(found.astype(np.int32 if out_int32 else np.int64, copy=False))
+
+
+@plain()
+def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None):
+    """Where each element of input, a tensor or a number, would have to be put into a sorted sequence to keep it sorted.
+
+    sorted_sequence: a vector; or with more dimensions, all but the last of which are input's. right=True (side="right")
+    puts an element behind its equals. As int64, or int32. Not differentiable.
+
+    >>> import wengert
+    >>> wengert.searchsorted(wengert.tensor([1, 3, 5]), wengert.tensor([3, 4]))
+    tensor([1, 2])
+    """
+    edges = raw(checked("searchsorted", sorted_sequence, "sorted_sequence"))
+    return _places(edges, _elements("searchsorted", input), right or side == "right", out_int32)
+
+
+@plain()
+def bucketize(input, boundaries, *, out_int32=False, right=False):
+    """searchsorted(boundaries, input) for a vector of boundaries. Not differentiable."""
+    edges = raw(checked("bucketize", boundaries, "boundaries"))
+    if edges.ndim != 1:
+        raise errors.ShapeError(f"boundaries tensor must be 1 dimension, but got dim({edges.ndim})")
+    return _places(edges, _elements("bucketize", input), right, out_int32)
+
+
+def _with_counts(results: tuple, return_inverse: bool, return_counts: bool) -> Any:
+    values, inverse, counts = [wrap(np.asarray(x)) for x in results]
+    if not return_inverse and not return_counts:
+        return values
+    return (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
+
+
+@plain(method=True)
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    """The different elements of x (slices along dim), in ascending order; with return_inverse where each element is
+    found among them, with return_counts how often each occurs: a tuple then. Not differentiable.
+
+    >>> import wengert
+    >>> wengert.tensor([3, 1, 3]).unique(return_counts=True)
+    (tensor([1, 3]), tensor([1, 2]))
+    """
+    x = raw(checked("unique", input))
+    if dim is not None:
+        dim = normalize_dim(dim, x.ndim)
+    values, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
+    inverse = inverse.reshape(x.shape) if dim is None else inverse.reshape(-1)
+    return _with_counts((values, inverse, counts), return_inverse, return_counts)
+
+
+@plain(method=True)
+def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
+    """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
+    x = raw(checked("unique_consecutive", input))
+    rows = x.reshape(-1, 1) if dim is None else np.moveaxis(x, normalize_dim(dim, x.ndim), 0).reshape(x.shape[dim], -1)
+    starts = np.ones(len(rows), bool)
+    starts[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    values = x.reshape(-1)[starts] if dim is None else x.compress(starts, axis=dim)
+    inverse = np.cumsum(starts) - 1
+    counts = np.diff(np.append(np.flatnonzero(starts), len(rows)))
+    results = (values, inverse.reshape(x.shape) if dim is None else inverse, counts)
+    return _with_counts(results, return_inverse, return_counts)
+
+
+@plain()
+def isin(elements, test_elements, *, assume_unique=False, invert=False):
+    """Whether each of the elements, a tensor or a number, is among test_elements: a bool tensor. Not differentiable."""
+    x, test = _elements("isin", elements, "elements"), _elements("isin", test_elements, "test_elements")
+    found = np.isin(x, test, invert=invert)
+    return wrap(np.asarray(found))
+
+
+@plain(method=True)
+def bincount(input, weights=None, minlength=0):
+    """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums.
+
+    Not differentiable."""
+    x = raw(checked("bincount", input))
+    if x.ndim != 1 or x.dtype.kind not in "iub" or (x.size and x.min() < 0):
+        raise errors.ShapeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is None:
+        return wrap(np.bincount(x, minlength=minlength).astype(np.int64, copy=False))
+    weights = raw(as_tensor(weights))
+    sums = np.bincount(x, weights, minlength)
+    return wrap(sums.astype(np.float32 if weights.dtype == np.float32 else np.float64, copy=False))
+
+
+@plain()
+def unravel_index(indices, shape):
+    """The indices into a tensor of a shape of elements that are counted as of a vector: a tuple, one tensor a
+    dimension."""
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    places = raw(checked("unravel_index", indices, "indices"))
+    if places.dtype.kind not in "iu":
+        raise errors.ConversionError(f"expected 'indices' to be integer dtype, but got {numpy_dtype(places.dtype)}")
+    try:
+        return tuple([wrap(np.asarray(x)) for x in np.unravel_index(places, shape)])
+    except ValueError as error:
+        raise errors.ElementError(f"unravel_index(): {error}") from None

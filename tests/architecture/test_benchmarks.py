@@ -1,0 +1,114 @@
+"""The benchmarks run, measure what they say, and can do without torch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wengert
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def programs(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return pytest.importorskip("programs")
+
+
+@pytest.fixture
+def measure(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    return pytest.importorskip("measure")
+
+
+def run_benchmarks(*options: str, without_torch: bool = False) -> subprocess.CompletedProcess:
+    code = f"import sys, runpy; sys.argv[1:] = {list(options)!r}; sys.path.insert(0, {str(FOLDER)!r})\n"
+    if without_torch:
+        code += "sys.modules['torch'] = None\n"  # importing it raises ImportError
+    code += f"runpy.run_path({str(FOLDER / 'run.py')!r}, run_name='__main__')"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+def test_chain_computes_the_gradients(programs):
+    """y = x a^50 + b (1 + a + ... + a^49), element by element."""
+    gradients = programs.prepare_chain(wengert)()
+    assert gradients.shape == (3, 4, 4)
+    rng = np.random.default_rng(0)
+    x, a, b = [rng.uniform(low, high, (4, 4)) for low, high in ((-1, 1), (0.98, 1.0), (-0.01, 0.01))]
+    powers = np.arange(50).reshape(50, 1, 1)
+    np.testing.assert_allclose(gradients[0], a**50, rtol=1e-4)
+    np.testing.assert_allclose(gradients[2], (a**powers).sum(0), rtol=1e-4)
+    of_a = 50 * x * a**49 + b * (powers[1:] * a ** (powers[1:] - 1)).sum(0)
+    np.testing.assert_allclose(gradients[1], of_a, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("prepare", ["prepare_reads", "prepare_reads_and_sums"])
+def test_reads_compute_the_gradient(programs, prepare):
+    x = np.random.default_rng(0).uniform(-1, 1, 20_000).astype(np.float32)
+    expected = np.zeros_like(x)
+    expected[::10] = 2 * x[::10]
+    np.testing.assert_allclose(getattr(programs, prepare)(wengert)(), expected, rtol=1e-6)
+
+
+def test_training_step_lowers_the_loss(programs):
+    program = programs.prepare_training_step(wengert)
+    first = program()
+    for _ in range(20):
+        last = program()
+    assert 2 < first < 4 and last < first
+
+
+def test_ratio_is_that_of_the_bests_with_quartiles_of_the_rounds(measure):
+    ratio, low, high = measure.compare([4.0, 6.0, 8.0, 5.0], [2.0, 2.0, 2.0, 2.5])
+    assert ratio == 2.0
+    assert (low, high) == (2.0, 3.75)  # of 2, 3, 4 and 2
+
+
+def test_names_are_the_cases(programs):
+    names = [case.name for case in programs.CASES]
+    assert len(set(names)) == len(names)
+    assert {case.name: case.target for case in programs.CASES if case.target is not None} == {
+        "chain": 2.5, "training-step": 1.2, "long-chain": 2.5, "reads": 10.0,
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_run_without_torch_prints_times_alone(tmp_path):
+    file = tmp_path / "results.json"
+    options = ["--only", "chain", "graph", "--rounds", "1", "--nodes", "1000", "--json", str(file)]
+    done = run_benchmarks(*options, without_torch=True)
+    assert done.returncode == 0, done.stderr
+    assert "torch is not installed" in done.stdout
+    assert "graph of 1,000 nodes" in done.stdout
+    chain, *graphs = json.loads(file.read_text())["results"]
+    assert 0 < chain["wengert"] < 1 and "torch" not in chain and "ratio" not in chain
+    assert graphs and all(graph["nodes"] == 1000 and graph["build"] > 0 for graph in graphs)
+
+
+@pytest.mark.slow
+def test_run_beside_torch_prints_ratios(tmp_path):
+    pytest.importorskip("torch")
+    file = tmp_path / "results.json"
+    done = run_benchmarks("--only", "chain", "--rounds", "2", "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    (chain,) = json.loads(file.read_text())["results"]
+    assert chain["low"] <= chain["high"] and chain["ratio"] == chain["torch"] / chain["wengert"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--only", "nothing"], "argument --only: invalid choice: 'nothing'"),
+        (["--rounds", "0"], "--rounds must be at least 1"),
+        (["--threads", "-1"], "--threads must be at least 1"),
+    ],
+)
+def test_bad_options_are_refused(options, message):
+    done = run_benchmarks(*options, without_torch=True)
+    assert done.returncode == 2 and message in done.stderr
