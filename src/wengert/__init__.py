@@ -40,9 +40,11 @@ from wengert.tensor import Tensor as Tensor  # noqa: E402
 
 globals().update(_functions(""))
 
-from wengert.dtypes import bool_ as bool  # noqa: E402, A004
-from wengert.dtypes import float_ as float  # noqa: E402, A004
-from wengert.dtypes import int_ as int  # noqa: E402, A004
+from wengert.dtypes import (  # noqa: E402
+    bool_ as bool,
+    float_ as float,  # noqa: F401
+    int_ as int,  # noqa: F401
+)
 
 __version__ = "0.1.0"
 

@@ -288,11 +288,11 @@ def polygamma(n: Tensor, input: Any) -> Tensor:
 def logit(input: _Operand, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
 def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Sum over dim (an int, a tuple, or None for all dimensions). x: any shape and dtype; bools and integers sum to int64."""
+    """Sum over dim (an int, a tuple, or None for all dimensions)."""
 def nansum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Sum over dim in which NaN counts as 0. Arguments as in `sum`; complex types raise RuntimeError."""
 def mean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Mean over dim (an int, a tuple, or None for all dimensions). x: any shape, floating or complex, unless dtype is given."""
+    """Mean over dim (an int, a tuple, or None for all dimensions)."""
 def prod(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Product over one dimension, or over all. x: any shape and dtype; bools and integers give int64. Of nothing: 1."""
 def all(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -324,7 +324,7 @@ def min(input: Tensor, other: Tensor) -> Tensor: ...
 def argmax(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Index, as int64, of the first largest element along dim; in the flattened tensor if dim is None. NaN is largest."""
 def argmin(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Index, as int64, of the first smallest element along dim; in the flattened tensor if dim is None. NaN is smallest."""
+    """Index, as int64, of the first smallest element along dim; in the flattened tensor if dim is None."""
 @overload
 def median(input: Tensor) -> Tensor:
     """Median: of an even number of elements the lower of the two in the middle. NaN where an element is NaN."""
@@ -336,7 +336,7 @@ def nanmedian(input: Tensor) -> Tensor:
 @overload
 def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
 def cumsum(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Running sum along one dimension. x: any shape and dtype; bools and integers give int64. dtype: x is cast to it first."""
+    """Running sum along one dimension."""
 def cumprod(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
 def var(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
@@ -363,6 +363,8 @@ def ravel(input: Tensor) -> Tensor:
     """x as one dimension: a view where its memory allows one, else a copy. Derivative: the cotangent, reshaped back."""
 def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
     """x with one dimension split into several of these sizes (one may be -1). x: any shape and dtype."""
+def numel(input: Tensor) -> Tensor:
+    """The number of elements."""
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """x with two dimensions exchanged: a view. Derivative: the cotangent with the same two exchanged."""
 def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
@@ -384,12 +386,6 @@ def unsqueeze(input: Tensor, dim: _int) -> Tensor:
     """x with a dimension of size 1 put in at dim (-1: at the end): a view. Derivative: the cotangent without it."""
 def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """x without its dimensions of size 1, or without those among dim (an int or a tuple): a view."""
-def broadcast_to(input: Tensor, size: _int | Sequence[_int]) -> Tensor:
-    """x.expand(size). Derivative: the cotangent, summed over what was stretched."""
-def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """The tensors expanded to the shape that they broadcast to. Returns a tuple of views, and of tensors that have it"""
-def broadcast_shapes(*shapes: Sequence[_int]) -> Size:
-    """The shape that tensors of these shapes broadcast to. Raises RuntimeError where they do not."""
 @overload
 def atleast_1d(tensor: Tensor) -> Tensor:
     """Each tensor with at least one dimension: 0-d ones become (1,). A view or the tensor itself; a tuple for several."""
@@ -407,6 +403,12 @@ def atleast_3d(tensor: Tensor) -> Tensor:
 def atleast_3d(first: Tensor, second: Tensor, *others: Tensor) -> tuple[Tensor, ...]: ...
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """The slices of x along a dimension, without that dimension: a tuple of views, none of which may be written in"""
+def broadcast_to(input: Tensor, size: _int | Sequence[_int]) -> Tensor:
+    """x.expand(size). Derivative: the cotangent, summed over what was stretched."""
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The tensors expanded to the shape that they broadcast to. Returns a tuple of views, and of tensors that have it"""
+def broadcast_shapes(*shapes: Sequence[_int]) -> Size:
+    """The shape that tensors of these shapes broadcast to. Raises RuntimeError where they do not."""
 def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """The diagonals of the matrices in dimensions dim1 and dim2, in a new last dimension: a view."""
 def diagonal_copy(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
@@ -479,12 +481,38 @@ def slice_scatter(input: Tensor, src: Any, dim: _int = 0, start: _int | None = N
     """A copy of x with the slice start:end:step along dim replaced by src. Derivative: in x 0 there, 1 elsewhere; in"""
 def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
     """A copy of x with x.diagonal(offset, dim1, dim2) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src"""
+def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True) -> Tensor:
+    """scatter() that reduces all values that meet at a place, and what x has there (unless include_self=False)."""
 def masked_fill(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
     """A copy of x with value where mask, a bool tensor that broadcasts with x, is True."""
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy of x with the elements of source, in order, where mask is True."""
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements of x where mask, a bool tensor that broadcasts with x, is True, as a vector in row-major order."""
+def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: Any = None) -> return_types.sort:
+    """x sorted along a dimension: a named tuple (values, indices). x: any real dtype. NaN comes last, or first if"""
+def msort(input: Tensor) -> Tensor:
+    """The values of sort(0). Derivative: each element gets the cotangent of the place that it was sorted to."""
+def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The indices that sort x along a dimension, as int64."""
+def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> return_types.topk:
+    """The k largest elements along a dimension (smallest, with largest=False), in order: a named tuple (values,"""
+def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
+    """The k-th smallest element along a dimension, k from 1: a named tuple (values, indices). x: any real dtype."""
+def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: _bool = False, right: _bool = False, side: Any = None) -> Tensor:
+    """Where each element of input, a tensor or a number, would have to be put into a sorted sequence to keep it sorted."""
+def bucketize(input: Tensor, boundaries: Any, *, out_int32: _bool = False, right: _bool = False) -> Tensor:
+    """searchsorted(boundaries, input) for a vector of boundaries. Not differentiable."""
+def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    """The different elements of x (slices along dim), in ascending order; with return_inverse where each element is"""
+def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
+def isin(elements: Tensor, test_elements: Any, *, assume_unique: _bool = False, invert: _bool = False) -> Tensor:
+    """Whether each of the elements, a tensor or a number, is among test_elements: a bool tensor. Not differentiable."""
+def bincount(input: Tensor, weights: Any = None, minlength: _int = 0) -> Tensor:
+    """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums."""
+def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> Tensor:
+    """The indices into a tensor of a shape of elements that are counted as of a vector: a tuple, one tensor a"""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
     """The tensors of a sequence one after the other along a dimension, in their promoted dtype."""
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
@@ -536,21 +564,21 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of two batches of matrices. x: (b, n, k), mat2: (b, k, m), of one dtype; returns (b, n, m)."""
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """beta * x + alpha * (mat1 @ mat2). mat1: (n, k), mat2: (k, m); x broadcasts to the result, (n, m). All of one dtype."""
+    """beta * x + alpha * (mat1 @ mat2)."""
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """beta * x + alpha * (batch1 @ batch2). batch1: (b, n, k), batch2: (b, k, m); x broadcasts to the result, (b, n, m)."""
+    """beta * x + alpha * (batch1 @ batch2)."""
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """beta * x + alpha * the sum of the products of two batches of matrices, (b, n, k) and (b, k, m); x broadcasts to (n, m)."""
+    """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
 def outer(input: Tensor, vec2: Any) -> Tensor:
     """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
 def inner(input: Tensor, other: _Operand) -> Tensor:
-    """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---). A 0-d tensor multiplies."""
+    """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---)."""
 def tensordot(a: Tensor, b: Any, dims: _int | Sequence[_int] = 2) -> Tensor:
-    """Sums of products over pairs of dimensions. dims: two lists of dims of a and b, or n: the last n of a, the first n of b."""
+    """Sums of products over pairs of dimensions."""
 def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions."""
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -568,7 +596,7 @@ def logdet(input: Tensor) -> Tensor:
 def matrix_power(A: Tensor, n: _int) -> Tensor:
     """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
 def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None) -> Tensor:
-    """For each row pair of input1 (..., n) and input2 (..., m), its products with each matrix of weight (k, n, m): (..., k)."""
+    """The products of two rows with each of k matrices: input1 @ weight[k] @ input2."""
 def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
     """x1 . x2 / (|x1| |x2|) over dim, each length at least eps. x1, x2: shapes that broadcast; floating."""
 def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enable: _bool = True) -> Tensor:

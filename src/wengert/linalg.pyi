@@ -27,7 +27,7 @@ def vector_norm(x: Tensor, ord: _int = 2, dim: _int | Sequence[_int] | None = No
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse of a matrix or of each of a batch. A: (..., n, n), floating or complex. Raises RuntimeError if singular."""
 def solve(A: Tensor, B: Any, *, left: _bool = True) -> Tensor:
-    """X with A @ X = B, or X @ A = B if not left. A: (..., n, n). B: (..., n, k), or (..., n): a vector for each matrix."""
+    """X with A @ X = B, or X @ A = B if not left."""
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...)."""
 def slogdet(A: Tensor) -> return_types.slogdet:
@@ -45,6 +45,6 @@ def svd(A: Tensor, full_matrices: _bool = True, *, driver: Any = None) -> return
 def svdvals(A: Tensor, *, driver: Any = None) -> Tensor:
     """Singular values of a matrix or of each of a batch, falling. A: (..., n, m), floating or complex."""
 def matrix_norm(A: Tensor, ord: _str = 'fro', dim: _int = ..., keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
-    """Norm of a matrix or of each of a batch. ord: "fro" (root of the sum of squares), "nuc" (sum of singular values),"""
+    """Norm of a matrix or of each of a batch."""
 def norm(A: Tensor, ord: Any = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
     """Norm of a vector or of a matrix. ord None: the root of the sum of squares, over dim or all."""

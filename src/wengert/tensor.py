@@ -28,6 +28,13 @@ from wengert.sizes import Size
 _OpMethods = type("_OpMethods", (), {"__slots__": (), **methods()})
 _OpMethods.__getitem__ = make_reader(OPS["_select"], OPS["__getitem__"].function)  # type: ignore[attr-defined]
 _cpu = device("cpu")
+_backward: Any = None
+
+
+def set_backward(function: Any) -> None:
+    """wengert.autograd, which is a layer above, hands down what Tensor.backward calls."""
+    global _backward
+    _backward = function
 
 
 class _TensorMeta(type(TensorBase)):  # type: ignore[misc]
@@ -240,9 +247,7 @@ class Tensor(TensorBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[mis
         gradient: the cotangent to start from, of this tensor's shape; may be left out for one element. See
         wengert.autograd.backward for the other arguments and the errors.
         """
-        from wengert import autograd
-
-        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     @property
     def data(self) -> Tensor:

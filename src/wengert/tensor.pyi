@@ -470,11 +470,11 @@ class Tensor(TensorBase):
     def logit_(self, eps: _float | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
     def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
-        """Sum over dim (an int, a tuple, or None for all dimensions). x: any shape and dtype; bools and integers sum to int64."""
+        """Sum over dim (an int, a tuple, or None for all dimensions)."""
     def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
         """Sum over dim in which NaN counts as 0. Arguments as in `sum`; complex types raise RuntimeError."""
     def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
-        """Mean over dim (an int, a tuple, or None for all dimensions). x: any shape, floating or complex, unless dtype is given."""
+        """Mean over dim (an int, a tuple, or None for all dimensions)."""
     def prod(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
         """Product over one dimension, or over all. x: any shape and dtype; bools and integers give int64. Of nothing: 1."""
     def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
@@ -506,7 +506,7 @@ class Tensor(TensorBase):
     def argmax(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
         """Index, as int64, of the first largest element along dim; in the flattened tensor if dim is None. NaN is largest."""
     def argmin(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
-        """Index, as int64, of the first smallest element along dim; in the flattened tensor if dim is None. NaN is smallest."""
+        """Index, as int64, of the first smallest element along dim; in the flattened tensor if dim is None."""
     @overload
     def median(self) -> Tensor:
         """Median: of an even number of elements the lower of the two in the middle. NaN where an element is NaN."""
@@ -518,7 +518,7 @@ class Tensor(TensorBase):
     @overload
     def nanmedian(self, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
     def cumsum(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
-        """Running sum along one dimension. x: any shape and dtype; bools and integers give int64. dtype: x is cast to it first."""
+        """Running sum along one dimension."""
     def cumprod(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
         """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
     def var(self, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
@@ -570,6 +570,8 @@ class Tensor(TensorBase):
         """x with a dimension of size 1 put in at dim (-1: at the end): a view. Derivative: the cotangent without it."""
     def squeeze(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """x without its dimensions of size 1, or without those among dim (an int or a tuple): a view."""
+    def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
+        """The slices of x along a dimension, without that dimension: a tuple of views, none of which may be written in"""
     @overload
     def expand(self, shape: _int | Sequence[_int]) -> Tensor:
         """x with dimensions of size 1 stretched, and new ones in front, x.expand(4, 3): a view that repeats no memory."""
@@ -581,8 +583,6 @@ class Tensor(TensorBase):
         """x.expand(size). Derivative: the cotangent, summed over what was stretched."""
     def sum_to_size(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None) -> Tensor:
         """x summed over the dimensions that broadcasting a tensor of this size to x's shape adds or stretches."""
-    def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
-        """The slices of x along a dimension, without that dimension: a tuple of views, none of which may be written in"""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """The diagonals of the matrices in dimensions dim1 and dim2, in a new last dimension: a view."""
     def diagonal_copy(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
@@ -680,6 +680,10 @@ class Tensor(TensorBase):
         """A copy of x with the slice start:end:step along dim replaced by src. Derivative: in x 0 there, 1 elsewhere; in"""
     def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """A copy of x with x.diagonal(offset, dim1, dim2) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src"""
+    def scatter_reduce(self, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True) -> Tensor:
+        """scatter() that reduces all values that meet at a place, and what x has there (unless include_self=False)."""
+    def scatter_reduce_(self, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True) -> Tensor:
+        """In-place form of scatter_reduce."""
     def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
         """A copy of x with value where mask, a bool tensor that broadcasts with x, is True."""
     def masked_fill_(self, mask: Tensor, value: _Operand) -> Tensor:
@@ -690,6 +694,22 @@ class Tensor(TensorBase):
         """In-place form of masked_scatter."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """The elements of x where mask, a bool tensor that broadcasts with x, is True, as a vector in row-major order."""
+    def sort(self, dim: _int = -1, descending: _bool = False, *, stable: Any = None) -> return_types.sort:
+        """x sorted along a dimension: a named tuple (values, indices). x: any real dtype. NaN comes last, or first if"""
+    def msort(self) -> Tensor:
+        """The values of sort(0). Derivative: each element gets the cotangent of the place that it was sorted to."""
+    def argsort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Tensor:
+        """The indices that sort x along a dimension, as int64."""
+    def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> return_types.topk:
+        """The k largest elements along a dimension (smallest, with largest=False), in order: a named tuple (values,"""
+    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
+        """The k-th smallest element along a dimension, k from 1: a named tuple (values, indices). x: any real dtype."""
+    def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """The different elements of x (slices along dim), in ascending order; with return_inverse where each element is"""
+    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
+    def bincount(self, weights: Any = None, minlength: _int = 0) -> Tensor:
+        """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums."""
     def split(self, split_size_or_sections: _int | Sequence[_int] | None = None, dim: _int = 0, *, split_size: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
         """x in parts of a size along a dimension (the last one may be smaller), or of the sizes in a list: a tuple of"""
     def split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
@@ -725,19 +745,19 @@ class Tensor(TensorBase):
     def bmm(self, mat2: Tensor) -> Tensor:
         """Products of two batches of matrices. x: (b, n, k), mat2: (b, k, m), of one dtype; returns (b, n, m)."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * (mat1 @ mat2). mat1: (n, k), mat2: (k, m); x broadcasts to the result, (n, m). All of one dtype."""
+        """beta * x + alpha * (mat1 @ mat2)."""
     def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
     def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * (batch1 @ batch2). batch1: (b, n, k), batch2: (b, k, m); x broadcasts to the result, (b, n, m)."""
+        """beta * x + alpha * (batch1 @ batch2)."""
     def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * the sum of the products of two batches of matrices, (b, n, k) and (b, k, m); x broadcasts to (n, m)."""
+        """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
     def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
     def outer(self, vec2: Any) -> Tensor:
         """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
     def inner(self, other: _Operand) -> Tensor:
-        """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---). A 0-d tensor multiplies."""
+        """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---)."""
     def trace(self) -> Tensor:
         """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions."""
     def kron(self, other: Tensor) -> Tensor:
@@ -981,7 +1001,7 @@ class Tensor(TensorBase):
     def to(self, *args: Any, dtype: Any=None, device: Any=None, copy: _bool=False, **_: Any) -> Tensor:
         """The tensor with another dtype or on another device: itself where nothing changes and copy is False."""
     def type(self, dtype: Any=None, non_blocking: _bool=False, **_: Any) -> Any:
-        """The legacy name of the tensor's type, "torch.FloatTensor"; with a dtype or such a name, the tensor cast to it."""
+        """The legacy name of the tensor's type, "torch.FloatTensor"; given a dtype or such a name, the tensor cast."""
     def type_as(self, other: Tensor) -> Tensor:
         """The tensor with other's dtype."""
     def cpu(self, *_: Any, **__: Any) -> Tensor:

@@ -5,10 +5,10 @@ import warnings
 
 import numpy as np
 import pytest
-from lines import line_of
-from snapshots import Unchanged, values
 
 import wengert
+from lines import line_of
+from snapshots import Unchanged, values
 from wengert.autograd import Function, backward
 from wengert.autograd.graph import get_gradient_edge
 

@@ -5,10 +5,10 @@ import weakref
 
 import numpy as np
 import pytest
-from lines import line_of
-from snapshots import Unchanged, values
 
 import wengert
+from lines import line_of
+from snapshots import Unchanged, values
 from wengert.autograd import Function, grad, gradcheck, gradgradcheck
 from wengert.autograd.function import once_differentiable
 

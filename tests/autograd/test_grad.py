@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from snapshots import Unchanged, values
 
 import wengert
+from snapshots import Unchanged, values
 from wengert.autograd import Function, grad
 from wengert.autograd.graph import GradientEdge, get_gradient_edge
 

@@ -4,9 +4,9 @@ import functools
 import threading
 
 import pytest
-from snapshots import modes
 
 import wengert
+from snapshots import modes
 from wengert import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 
 

@@ -6,9 +6,9 @@ import weakref
 
 import numpy as np
 import pytest
-from snapshots import Unchanged
 
 import wengert
+from snapshots import Unchanged
 from wengert.autograd import grad
 from wengert.utils.hooks import RemovableHandle
 

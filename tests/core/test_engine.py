@@ -6,9 +6,9 @@ import weakref
 
 import numpy as np
 import pytest
-from snapshots import nodes_behind, values
 
 import wengert
+from snapshots import nodes_behind, values
 from wengert.autograd import Function, backward, grad
 
 

@@ -489,7 +489,7 @@ def test_the_leaves_of_a_dropped_graph_die(no_gc):
 def test_a_cycle_through_a_hook_can_be_collected():
     x = leaf(1.0, 2.0)
     y = x * 2
-    y.register_hook(lambda g: (y, None)[1])
+    y.register_hook(lambda g: (y, None)[1])  # noqa: F821
     y.sum().backward()
     reference = weakref.ref(y)
     memory = weakref.ref(y.detach().numpy())

@@ -5,9 +5,9 @@ import re
 import weakref
 
 import pytest
-from lines import line_of
 
 import wengert
+from lines import line_of
 from wengert.autograd.graph import Node, get_gradient_edge, increment_version
 
 

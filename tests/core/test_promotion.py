@@ -25,7 +25,7 @@ float32    float32   float32   float32   float32   float32   float32   float32  
 float64    float64   float64   float64   float64   float64   float64   float64  float64   float64   float64   float64   complex128 complex128
 complex64  complex64 complex64 complex64 complex64 complex64 complex64 complex64 complex64 complex64 complex64 complex128 complex64 complex128
 complex128 complex128 complex128 complex128 complex128 complex128 complex128 complex128 complex128 complex128 complex128 complex128 complex128 complex128
-"""  # noqa: E501
+"""
 
 
 def table():

@@ -5,10 +5,10 @@ import weakref
 
 import numpy as np
 import pytest
-from lines import line_of
-from snapshots import Unchanged, nodes_behind
 
 import wengert
+from lines import line_of
+from snapshots import Unchanged, nodes_behind
 from wengert.autograd import grad
 
 

@@ -8,9 +8,9 @@ import weakref
 
 import numpy as np
 import pytest
-from snapshots import Unchanged
 
 import wengert
+from snapshots import Unchanged
 from wengert.autograd import grad
 
 

@@ -6,9 +6,9 @@ Cells 1 to 5 move a tensor to a GPU, 16 and 17 are about volatile, 40 and 41 abo
 import re
 
 import pytest
-from cells import hide_addresses, pretty, run_cell, run_cells
 
 import wengert
+from cells import hide_addresses, pretty, run_cell, run_cells
 
 CUSTOM_ADD = '''
 import torch

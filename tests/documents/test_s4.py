@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from cells import pretty, run_cell, run_cells
 
 import wengert
+from cells import pretty, run_cell, run_cells
 
 CELLS = [
     (1, "import torch\nfrom torch.autograd import variable", ""),

@@ -36,7 +36,7 @@ def test_comparison_with_other_things():
     x = tensor([1.0])
     assert (x == None) is False and (x != "a") is True  # noqa: E711
     with pytest.raises(TypeError, match="'<' not supported between instances of 'Tensor' and 'NoneType'"):
-        x < None  # noqa: B015
+        x < None
 
 
 def test_nothing_equals_nan():

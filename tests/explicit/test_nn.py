@@ -221,6 +221,13 @@ def test_class_weights_divide_by_their_sum():
     assert F.nll_loss(log_probs, wengert.tensor([0, 1]), weight, reduction="sum").item() == 13.0
 
 
+def test_class_weights_cannot_be_learnt():
+    weight = leaf([1.0, 1.0])
+    loss = F.nll_loss(f64([[-1.0, -2.0]]), wengert.tensor([0]), weight)
+    with pytest.raises(NotImplementedError, match="the derivative for 'nll_loss: weight' is not implemented"):
+        loss.backward()
+
+
 def test_probabilities_as_targets_and_label_smoothing():
     scores = f64([[0.0, math.log(3.0)]])  # probabilities 1/4, 3/4
     assert F.cross_entropy(scores, f64([[0.5, 0.5]])).item() == pytest.approx(0.5 * (math.log(4) + math.log(4 / 3)))

@@ -23,6 +23,7 @@ from wengert.autograd.variable import Variable
 from wengert.core.engine import run_backward
 from wengert.core.node import Edge, meta_at
 from wengert.core.tensor import TensorBase, gradient_edge, wrap
+from wengert.tensor import set_backward
 
 __all__ = [
     "Function", "Variable", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck", "inference_mode",
@@ -74,6 +75,9 @@ def backward(
     if create_graph:
         warnings.warn(errors.create_graph_cycle(), stacklevel=3)
     run_backward(roots, cotangents, bool(keep), bool(create_graph), targets, True)
+
+
+set_backward(backward)
 
 
 def grad(

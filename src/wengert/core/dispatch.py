@@ -221,9 +221,8 @@ def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
             out = op.forward(numpy_backend, *arrays)
         else:
             out = op.forward(numpy_backend, *arrays, **params)
-    except ValueError:
-        if len(arrays) == 2:
-            check_broadcast(arrays[0], arrays[1])
+    except ValueError as error:
+        explain_broadcast(error, arrays)
         raise
     finally:
         quiet_exit()
@@ -297,6 +296,16 @@ def cast_array(x: Any, dtype: Any) -> Any:
         return numpy_backend.cast(x, dtype)
     finally:
         quiet_exit()
+
+
+def explain_broadcast(error: ValueError, arrays: list[Any]) -> None:
+    """Raises torch's error in place of NumPy's own about operands that do not broadcast."""
+    if type(error) is ValueError and "broadcast" in str(error):
+        shapes = [x.shape for x in arrays if isinstance(x, np.ndarray)]
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            raise errors.broadcast_shapes(*shapes) from None
 
 
 def check_broadcast(a: Any, b: Any) -> None:

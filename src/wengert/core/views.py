@@ -24,6 +24,7 @@ from wengert.core.dispatch import (
     VIEW_OF_MANY,
     call,
     cast_array,
+    explain_broadcast,
     record,
     unwrap,
 )
@@ -39,6 +40,7 @@ from wengert.core.node import (
     record_position,
 )
 from wengert.core.op import Op
+from wengert.core.saved import OUTPUT, SavedTensor
 from wengert.core.tensor import (
     IS_INFERENCE,
     RETAINS_GRAD,
@@ -179,35 +181,51 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
             dtypes.check_can_write(result_dtype, target._array.dtype)
     recording = needs != 0 and not flags() & NO_GRAD and bool(op.rules)
     if recording:
-        arrays = keep_original(op, needs, arrays, target)
+        arrays = keep_original(op, needs, inputs, arrays)
     quiet_enter()
     try:
         if params is None:
             out = op.forward(numpy_backend, *arrays)
         else:
             out = op.forward(numpy_backend, *arrays, **params)
+    except ValueError as error:
+        explain_broadcast(error, arrays)
+        raise
     finally:
         quiet_exit()
     if getattr(out, "shape", ()) != target._array.shape:
         raise errors.inplace_shape(target._array.shape, getattr(out, "shape", ()))
+    if not recording:
+        write_array(target, out)
+        return target
+    # Recorded before the write: the edges must lead to what the inputs, views of target among them, were until now.
+    carrier: TensorBase = wrap(target._array)
+    carrier._counter = counter_of(target)
+    record(op, needs, inputs, arrays, params, (carrier,))
     write_array(target, out)
-    if recording:
-        carrier: TensorBase = wrap(target._array)
-        carrier._counter = counter_of(target)
-        record(op, needs, inputs, arrays, params, (carrier,))
-        if carrier._grad_fn is not None:
-            rebase_history(target, carrier._grad_fn)
+    node = carrier._grad_fn
+    if node is not None:
+        renew_outputs(node)
+        rebase_history(target, node)
     return target
 
 
-def keep_original(op: Op, needs: int, arrays: list[Any], target: TensorBase) -> list[Any]:
-    """Copies the array about to be overwritten where the node will need its old value."""
+def renew_outputs(node: Any) -> None:
+    """Tells a node recorded before its write that what it saved of its output is as it is now."""
+    for saved in node._saved or ():
+        if isinstance(saved, SavedTensor) and saved._role == OUTPUT and saved._counter is not None:
+            saved._version = saved._counter.value
+
+
+def keep_original(op: Op, needs: int, inputs: tuple[Any, ...], arrays: list[Any]) -> list[Any]:
+    """Copies the arrays about to be overwritten, target's and its views', where the node will need their old values."""
     plan = op.plan(needs)
-    for i, array in enumerate(arrays):
-        if array is target._array and plan.saves_input(i):
-            arrays = list(arrays)
-            arrays[i] = array.copy()
-    return arrays
+    counter = counter_of(inputs[0])
+    kept = list(arrays)
+    for i, x in enumerate(inputs):
+        if isinstance(x, TensorBase) and plan.saves_input(i) and (x is inputs[0] or x._counter is counter):
+            kept[i] = arrays[i].copy()
+    return kept
 
 
 def write_array(target: TensorBase, value: Any) -> None:

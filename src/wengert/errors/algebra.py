@@ -371,8 +371,8 @@ def reduction_arguments(reduction: str) -> UserWarning:
 def kl_div_mean() -> UserWarning:
     return UserWarning(
         "reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' divides "
-        "only by the batch size, and aligns with the KL div math definition. 'mean' will be changed to behave the same as "
-        "'batchmean' in the next major release."
+        "only by the batch size, and aligns with the KL div math definition. 'mean' will be changed to behave the same "
+        "as 'batchmean' in the next major release."
     )
 
 

@@ -31,7 +31,7 @@ def softmin(input: Tensor, dim: _int | Sequence[_int] | None = None, dtype: _Dty
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """x @ weight^T + bias: a fully connected layer. x: (..., n), weight: (m, n), bias: (m) or None; returns (..., m)."""
 def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None) -> Tensor:
-    """For each row pair of input1 (..., n) and input2 (..., m), its products with each matrix of weight (k, n, m): (..., k)."""
+    """The products of two rows with each of k matrices: input1 @ weight[k] @ input2."""
 def embedding(input: Tensor, weight: Any, padding_idx: Any = None, max_norm: Any = None, norm_type: _float = 2.0, scale_grad_by_freq: _bool = False, sparse: _bool = False) -> Tensor:
     """Rows of weight. input: integers of any shape, weight: (n, m); returns input's shape + (m,)."""
 def one_hot(tensor: Tensor, num_classes: _int = -1, *, out: Tensor | None = None) -> Tensor:
@@ -39,11 +39,11 @@ def one_hot(tensor: Tensor, num_classes: _int = -1, *, out: Tensor | None = None
 def dropout(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
     """input with each element set to 0 with probability p, the others divided by 1 - p; input itself if not training."""
 def dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
-    """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with 2 dims."""
+    """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with"""
 def dropout2d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
-    """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with 3 dims."""
+    """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with"""
 def dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
-    """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with 4 dims."""
+    """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with"""
 def normalize(input: Tensor, p: _float = 2.0, dim: _int = 1, eps: _float = 1e-12, out: Tensor | None = None) -> Tensor:
     """input divided by its p-norm over dim, or by eps where the norm is smaller. input: any shape, floating or complex."""
 def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
@@ -75,7 +75,7 @@ def silu(input: Tensor, inplace: _bool = False) -> Tensor:
 def mish(input: Tensor, inplace: _bool = False) -> Tensor:
     """input * tanh(log(1 + exp(input))). input: any shape, floating."""
 def softplus(input: Tensor, beta: _Number = 1.0, threshold: _float = 20.0) -> Tensor:
-    """log(1 + exp(beta * input)) / beta; input itself where beta * input is above threshold. input: any shape, floating."""
+    """log(1 + exp(beta * input)) / beta; input itself where beta * input is above threshold."""
 def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(input)), exact for inputs of any size. input: any shape, floating."""
 def softsign(input: Tensor) -> Tensor:
@@ -97,16 +97,16 @@ def mse_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any =
 def l1_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', weight: Any = None) -> Tensor:
     """|input - target|. input, target: floating or complex, shapes that broadcast (different ones draw a warning)."""
 def smooth_l1_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', beta: _Number = 1.0) -> Tensor:
-    """(input - target)**2 / (2 beta) where |input - target| < beta, else |input - target| - beta / 2; beta 0 is `l1_loss`."""
+    """(input - target)**2 / (2 beta) where |input - target| < beta, else |input - target| - beta / 2."""
 def huber_loss(input: Tensor, target: Any, reduction: _str = 'mean', delta: _float = 1.0, weight: Any = None) -> Tensor:
     """(input - target)**2 / 2 where |input - target| <= delta, else delta (|input - target| - delta / 2)."""
 def binary_cross_entropy(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
-    """-(target log(input) + (1 - target) log(1 - input)), logarithms not below -100. input: in [0, 1], else RuntimeError."""
+    """-(target log(input) + (1 - target) log(1 - input)), logarithms not below -100."""
 def binary_cross_entropy_with_logits(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', pos_weight: Any = None) -> Tensor:
-    """`binary_cross_entropy` of sigmoid(input), exact for inputs of any size. target: of input's shape, else ValueError."""
+    """`binary_cross_entropy` of sigmoid(input), exact for inputs of any size."""
 def kl_div(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', log_target: _bool = False) -> Tensor:
     """target (log(target) - input), with input a log probability; exp(target) (target - input) if log_target."""
 def nll_loss(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, ignore_index: _int = -100, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
     """Negative log likelihood: minus the element of input, (n, classes, ...), that target, (n, ...), names."""
 def cross_entropy(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, ignore_index: _int = -100, reduce: Any = None, reduction: _str = 'mean', label_smoothing: _float = 0.0) -> Tensor:
-    """`nll_loss` of log_softmax(input): the usual loss of a classifier. input: (n, classes, ...) or (classes), floating."""
+    """`nll_loss` of log_softmax(input): the usual loss of a classifier."""

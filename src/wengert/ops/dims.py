@@ -28,9 +28,9 @@ def normalize_dim(dim: Any, ndim: int) -> int:
         dim = index(dim)
     size = ndim or 1
     if 0 <= dim < size:
-        return dim  # type: ignore[no-any-return]
+        return dim
     if -size <= dim < 0:
-        return dim + size  # type: ignore[no-any-return]
+        return dim + size
     raise errors.dim_out_of_range(dim, ndim)
 
 

@@ -29,7 +29,7 @@ def expand(xp, x, *, shape):
     """
     # ndarray() costs a tenth of broadcast_to(), but takes contiguous memory only, of types that have a buffer.
     try:
-        if not x.ndim and min(shape, default=0) >= 0:
+        if not x.ndim and (not shape or min(shape) >= 0):
             return xp.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
         sizes, strides = _expanded(x, shape)
         if x.flags.c_contiguous:

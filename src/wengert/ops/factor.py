@@ -141,8 +141,8 @@ def det(xp, A):
     derivatives.
 
     >>> import wengert
-    >>> wengert.det(wengert.tensor([[1.0, 2.0], [3.0, 5.0]]))
-    tensor(-1.0000)
+    >>> wengert.det(wengert.tensor([[2.0, 1.0], [0.0, 3.0]]))
+    tensor(6.)
     """
     _check_square("linalg.det", A)
     return _nan_where_not_finite(xp, A, xp.asarray(xp.linalg.det(A)), 0)

@@ -447,10 +447,10 @@ def tensordot(F, a, b, dims=2):
     Returns the other dimensions of a, then those of b. Raises RuntimeError where the sizes of a pair differ.
 
     Derivative: tensordot of ct with b* over b's other dimensions, in a; the same with a* in b."""
-    first, second = _tensordot_dims(a, b, dims)
+    pairs = _tensordot_dims(a, b, dims)
     if a.dtype != b.dtype:
         raise errors.inner_dtypes()
-    first, second = unrepeated_dims(first, a.ndim), unrepeated_dims(second, b.ndim)
+    first, second = unrepeated_dims(pairs[0], a.ndim), unrepeated_dims(pairs[1], b.ndim)
     rest_a = [d for d in range(a.ndim) if d not in first]
     rest_b = [d for d in range(b.ndim) if d not in second]
     inner_size = prod([a.shape[d] for d in first])
