@@ -229,6 +229,24 @@ def test_the_cost_of_a_read_does_not_grow_with_the_length_of_what_is_read():
     assert long["seconds"] < 5 * short["seconds"] + 0.5
 
 
+NESTED_VIEWS = """
+x = wengert.zeros(n)
+before = resident()
+views = [x]
+for _ in range(n - 1):
+    views.append(views[-1][1:])
+report(grown=resident() - before, length=len(views[-1]), version=views[-1].add_(1)._version, last=x[-1].item())
+"""
+
+
+@serial
+@linux_only
+def test_a_view_of_a_view_of_a_view_costs_no_more_than_the_first():
+    result = run_program(NESTED_VIEWS, 16_000)
+    assert (result["length"], result["version"], result["last"]) == (1, 1, 1.0)
+    assert result["grown"] < 50  # a list of all steps in each view would take 1,250 MB
+
+
 # -- deep graphs of every kind -------------------------------------------------------------------------------------------------
 
 DEEP = {

@@ -23,7 +23,7 @@ from wengert.autograd.variable import Variable
 from wengert.core.engine import run_backward
 from wengert.core.node import Edge, meta_at
 from wengert.core.tensor import TensorBase, gradient_edge, wrap
-from wengert.tensor import set_backward
+from wengert.tensor import set_backward  # type: ignore[attr-defined]  # no public name: not in the stub
 
 __all__ = [
     "Function", "Variable", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck", "inference_mode",

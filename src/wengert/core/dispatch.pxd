@@ -12,6 +12,7 @@ cdef extern from "wk_array.h":
     bint is_ndarray(object x)
     object as_array(object x)
     bint is_inexact(object x)
+    bint is_complex(object x)
     bint has_meta(object x, tuple shape, object dtype)
     bint same_inexact(object x, object y)
 
@@ -60,3 +61,5 @@ cdef tie_view(Op op, dict params, int nr, TensorBase source, TensorBase view, bi
 
 @cython.locals(out=TensorBase, mode=long)
 cpdef object call_view(Op op, TensorBase x, dict params)
+
+cpdef refuse_complex(Op op, object array)

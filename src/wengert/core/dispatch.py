@@ -90,6 +90,8 @@ def call1(op: Op, x: Any) -> Any:
         array = constant(op, x, 0)
     if op.promote != NONE and not is_inexact(array):
         array = promote(op, [array])[0]
+    if op.refuses_complex:
+        refuse_complex(op, array)
     quiet_enter()
     try:
         if op.kernel is None:
@@ -142,6 +144,8 @@ def call2(op: Op, x: Any, y: Any) -> Any:
             weak = False
     if not weak and op.promote != NONE and not same_inexact(a, b):
         a, b = promote(op, [a, b])
+    if op.refuses_complex:
+        refuse_complex(op, a)
     quiet_enter()
     try:
         if op.kernel is None:
@@ -170,6 +174,8 @@ def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
         refresh_view(y)
     a = x._array
     b = y._array
+    if op.refuses_complex:
+        refuse_complex(op, a)
     try:
         array = run_quiet(op.kernel, a, b)
     except ValueError:
@@ -255,6 +261,8 @@ def unwrap(op: Op, inputs: tuple[Any, ...]) -> tuple[list[Any], int]:
         i += 1
     if not plain and op.promote != NONE:
         arrays = promote(op, arrays)
+    if op.refuses_complex and len(arrays) != 0:
+        refuse_complex(op, arrays[0])
     return arrays, needs
 
 
@@ -296,6 +304,12 @@ def cast_array(x: Any, dtype: Any) -> Any:
         return numpy_backend.cast(x, dtype)
     finally:
         quiet_exit()
+
+
+def refuse_complex(op: Op, array: Any) -> None:
+    """Raises where an operation that has no meaning for complex numbers is given some: NumPy would order them in silence."""
+    if is_complex(array):
+        raise errors.unsupported_dtype(op.name, array.dtype)
 
 
 def explain_broadcast(error: ValueError, arrays: list[Any]) -> None:
@@ -352,6 +366,10 @@ def record(
     node._op = op
     node._plan = plan
     node._edges = edges_of(inputs)
+    if needs & ~plan.covered:
+        # An edge that no rule serves would keep the node at its end waiting for ever.
+        served = [plan.covered >> (op.variadic if 0 <= op.variadic <= i else i) & 1 for i in range(len(inputs))]
+        node._edges = tuple([edge if ok else None for edge, ok in zip(node._edges, served, strict=True)])
     node._seq = next_sequence_nr()
     record_position(node, 4)
     template: TensorBase | None = inputs[0] if isinstance(inputs[0], TensorBase) else None

@@ -27,12 +27,14 @@ cdef class RuleCall:
 cdef class Plan:
     cdef public tuple saves
     cdef public tuple calls
+    cdef public object covered
 
 cdef class Op:
     cdef public str name
     cdef public object forward
     cdef public object kernel
     cdef public object check
+    cdef public bint refuses_complex
     cdef public bint is_kernel
     cdef public int promote
     cdef public tuple input_names

@@ -104,11 +104,15 @@ class Plan:
     """For one set of inputs that need gradients: what to save, and which rules to run on which of the saved values."""
 
     if not cython.compiled:
-        __slots__ = ("calls", "saves")
+        __slots__ = ("calls", "covered", "saves")
 
     def __init__(self, saves: tuple[SaveEntry, ...], calls: tuple[RuleCall, ...]) -> None:
         self.saves = saves
         self.calls = calls
+        self.covered = 0  # the inputs that some rule gives a cotangent, as bits
+        for call in calls:
+            for target in call.targets:
+                self.covered |= 1 << target
 
     def saves_input(self, position: int) -> bool:
         """Whether the array of this input is kept."""
@@ -124,6 +128,7 @@ class Op:
         self.forward = forward  # forward(xp, *arrays, **params) -> array or tuple of arrays
         self.kernel: Any = None  # what trace.find_kernel finds, at the first call
         self.check: Any = None  # check(arrays) raises torch's error for dtypes that the operation refuses
+        self.refuses_complex = False
         self.is_kernel = False  # there is a kernel, and calls of it may take dispatch.call_kernel2
         self.promote = 0  # a promotion kind of wengert.dtypes
         self.input_names: tuple[str, ...] = ()

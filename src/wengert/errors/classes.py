@@ -269,7 +269,7 @@ class PromotionError(WengertError, RuntimeError):
     """
 
 
-class UnsupportedDtypeError(WengertError, RuntimeError):
+class UnsupportedDtypeError(WengertError, NotImplementedError):
     """The operation has no meaning for this dtype (the mean of integers, the difference of bools)."""
 
 

@@ -80,6 +80,7 @@ class Operation(Op):
         self.is_read = settings.pop("reads", False)
         self.varargs = settings.pop("varargs", None)
         self.complex = settings.pop("complex", True)
+        self.refuses_complex = not self.complex
         # check(operands) raises torch's error for dtypes that the operation refuses; see them before they are promoted.
         self.check = settings.pop("check", None)
         self.jvps: dict[str, Callable[..., Any]] = {}
