@@ -62,7 +62,7 @@ oracle: $(stamps)/extra-oracle
 inplace: $(stamps)/build
 	@test -e build/inplace-$(tag)/build.ninja || $(meson) setup -Dnative=enabled build/inplace-$(tag)
 	$(meson) compile -C build/inplace-$(tag)
-	cp build/inplace-$(tag)/src/wengert/core/*.so src/wengert/core/
+	cp --remove-destination build/inplace-$(tag)/src/wengert/core/*.so src/wengert/core/
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -202,7 +202,7 @@ def exp_function(torch):
 
         @staticmethod
         def backward(ctx, grad_output):
-            result, = ctx.saved_tensors
+            (result,) = ctx.saved_tensors
             return grad_output * result
 
     return Exp

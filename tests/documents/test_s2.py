@@ -48,10 +48,7 @@ CELLS = [
     (12, "e.grad_fn", "<AddBackward0 at 0x...>"),
     (
         13,
-        "a=Variable(torch.Tensor([1]),requires_grad=False) \n"
-        "b=Variable(torch.Tensor([2]),requires_grad=True)\n"
-        "c=a+b\n"
-        "c.backward()",
+        "a=Variable(torch.Tensor([1]),requires_grad=False) \nb=Variable(torch.Tensor([2]),requires_grad=True)\nc=a+b\nc.backward()",
         "",
     ),
     (14, "a.grad", ""),
@@ -71,9 +68,7 @@ CELLS = [
     (33, "new_add = custom_add.apply", ""),
     (
         34,
-        "a=Variable(torch.Tensor([1]),requires_grad=True)\n"
-        "b=Variable(torch.Tensor([2]),requires_grad=True)\n"
-        "c=new_add(a,b)",
+        "a=Variable(torch.Tensor([1]),requires_grad=True)\nb=Variable(torch.Tensor([2]),requires_grad=True)\nc=new_add(a,b)",
         "",
     ),
     (35, "c", "tensor([3.], grad_fn=<custom_addBackward>)"),

@@ -12,31 +12,23 @@ CELLS = [
     (
         2,
         "a = torch.ones((3,4), requires_grad = True)\na",
-        "tensor([[1., 1., 1., 1.],\n"
-        "        [1., 1., 1., 1.],\n"
-        "        [1., 1., 1., 1.]], requires_grad=True)",
+        "tensor([[1., 1., 1., 1.],\n        [1., 1., 1., 1.],\n        [1., 1., 1., 1.]], requires_grad=True)",
     ),
     (
         3,
         "b = torch.zeros(3,4)\nb",
-        "tensor([[0., 0., 0., 0.],\n"
-        "        [0., 0., 0., 0.],\n"
-        "        [0., 0., 0., 0.]])",
+        "tensor([[0., 0., 0., 0.],\n        [0., 0., 0., 0.],\n        [0., 0., 0., 0.]])",
     ),
     (
         4,
         "c = a+b\nc",
-        "tensor([[1., 1., 1., 1.],\n"
-        "        [1., 1., 1., 1.],\n"
-        "        [1., 1., 1., 1.]], grad_fn=<AddBackward0>)",
+        "tensor([[1., 1., 1., 1.],\n        [1., 1., 1., 1.],\n        [1., 1., 1., 1.]], grad_fn=<AddBackward0>)",
     ),
     (5, "d = c.sum()\nd.backward()", ""),
     (
         6,
         "a.grad",
-        "tensor([[1., 1., 1., 1.],\n"
-        "        [1., 1., 1., 1.],\n"
-        "        [1., 1., 1., 1.]])",
+        "tensor([[1., 1., 1., 1.],\n        [1., 1., 1., 1.],\n        [1., 1., 1., 1.]])",
     ),
     (7, "b.grad", ""),
     (8, "a.requires_grad, b.requires_grad, c.requires_grad", "(True, False, True)"),
@@ -104,9 +96,7 @@ def test_next_functions_name_the_same_nodes():
 
 def test_a_long_tuple_of_nodes_breaks_as_in_the_notebook():
     names = {}
-    run_cell(
-        "import torch\nw = torch.ones(1, requires_grad=True)\nb = torch.ones(1, requires_grad=True)\nz = w * 1 + b", names
-    )
+    run_cell("import torch\nw = torch.ones(1, requires_grad=True)\nb = torch.ones(1, requires_grad=True)\nz = w * 1 + b", names)
     pairs = names["z"].grad_fn.next_functions
     text = pretty(tuple([(Wide(node), number) for node, number in pairs]))
     assert text == "((<MulBackward0 at 0x7f2b2634ec88>, 0),\n (<AccumulateGrad at 0x7f2b2634f048>, 0))"

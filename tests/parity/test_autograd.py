@@ -241,12 +241,8 @@ BACKWARD_ERRORS = {
     "grad, unused": lambda torch, x, y: torch.autograd.grad(y.sum(), [leaf(torch, 1)], retain_graph=True),
     "grad, non-scalar": lambda torch, x, y: torch.autograd.grad(y, x),
     "grad, shape": lambda torch, x, y: torch.autograd.grad(y, x, const(torch, 1)),
-    "grad, materialize and unused": lambda torch, x, y: torch.autograd.grad(
-        y.sum(), x, materialize_grads=True, allow_unused=False
-    ),
-    "both names": lambda torch, x, y: torch.autograd.backward(
-        [y], [const(torch, 1, 1)], grad_variables=[const(torch, 1, 1)]
-    ),
+    "grad, materialize and unused": lambda torch, x, y: torch.autograd.grad(y.sum(), x, materialize_grads=True, allow_unused=False),
+    "both names": lambda torch, x, y: torch.autograd.backward([y], [const(torch, 1, 1)], grad_variables=[const(torch, 1, 1)]),
     "complex gradient": lambda torch, x, y: y.backward(torch.ones(2, dtype=torch.complex128)),
     "leaf in place": lambda torch, x, y: x.add_(1),
     "view of leaf in place": lambda torch, x, y: x[:1].add_(1),

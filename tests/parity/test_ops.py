@@ -31,6 +31,23 @@ _MEAN = "the mean of numbers with an infinity is infinite, as in mean(); here to
 _ZEROS = "torch takes the gradient for 0 where two factors are 0, also when another one is infinite or NaN"
 _POLES = "at a pole the limit, infinity or NaN; torch's number is of the size that rounding pi leaves"
 DIFFERENCES: dict[str | tuple[str, str], str] = {
+    **dict.fromkeys(["floor_divide", "remainder"], "a number by a complex tensor is refused in NumPy's words"),
+    "logaddexp": "not there for complex numbers yet",
+    "xlogy": "a number with a complex tensor is computed; torch refuses it",
+    "ldexp": "not there for complex numbers yet; torch rounds 2**-n to 0 in the gradient for integer exponents",
+    "nextafter": "has no gradient here; torch records a node that raises",
+    "square": "of bools is int8, NumPy's choice; torch gives int64",
+    **dict.fromkeys(["softmax", "log_softmax", "softmin"], "complex input is refused also where dtype= casts it to reals"),
+    **dict.fromkeys(["addcmul", "addr", "huber_loss"], "a fractional factor promotes integers; torch refuses or truncates it"),
+    "kron": "a 0-d operand does not widen here",
+    "einsum": "the last step of the contraction, which names the node, may be another",
+    **dict.fromkeys(["linalg_inv", "linalg_solve"], "a NaN or infinite matrix gives NaN; torch may call it singular"),
+    **dict.fromkeys(["det", "slogdet", "logdet"], "the gradient of a singular matrix is the cofactors'; torch gives 0 or NaN"),
+    "matrix_power": "the power 0 is a constant here; torch records a copy",
+    "linalg_svd": "the signs of the singular vectors are free",
+    "mse_loss": "complex input with weights is refused",
+    "embedding": "complex weights are differentiated; torch refuses them",
+    "cross_entropy": "with class probabilities the last step, which names the node, is another",
     **dict.fromkeys(
         [("topk", "special value"), ("topk", "special gradient"), ("topk", "special zero"), ("topk", "promotion value"),
          ("kthvalue", "promotion value")],
@@ -46,7 +63,6 @@ DIFFERENCES: dict[str | tuple[str, str], str] = {
     ("digamma", "special gradient"): _POLES,
     ("polygamma", "special gradient"): _POLES,
     ("polygamma", "special value"): _POLES,
-    ("polygamma", "node"): "polygamma(0, x) is digamma(x)",
     **{("polar", aspect): "torch's derivative is right only where abs is positive, as it should be" for aspect in
        ("gradient", "second", "special gradient")},
     ("var_mean", "special value"): _MEAN,

@@ -67,6 +67,9 @@ def _sort(xp, x, *, dim=-1, descending=False, stable=None):
     return _picked(x, indices, dim), indices
 
 
+_sort.refuses_complex = False  # it does so itself, in torch's words
+
+
 @_sort.vjp("x")
 def _(F, ct, x_shape, indices, dim):
     return _placed(F, ct, x_shape, indices, dim)
