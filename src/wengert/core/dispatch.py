@@ -49,6 +49,7 @@ if not cython.compiled:
     from wengert.core.native import (
         as_array,
         has_meta,
+        is_complex,
         is_inexact,
         is_ndarray,
         same_inexact,

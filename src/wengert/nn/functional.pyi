@@ -22,6 +22,12 @@ _Number: TypeAlias = _bool | _int | _float | _complex
 _Operand: TypeAlias = Tensor | np.ndarray[Any, Any] | np.generic | _Number
 _Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
 
+def sigmoid(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """1 / (1 + exp(-x)), accurate for all x."""
+def tanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The hyperbolic tangent."""
+def relu(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x where it is positive, else 0; NaN stays NaN."""
 def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first."""
 def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:

@@ -286,7 +286,7 @@ def _(F, ct, x):
     return ct / F.conj(x + 1)
 
 
-@pointwise(promote=INT_TO_FLOAT, inplace=True)
+@pointwise(promote=INT_TO_FLOAT, inplace=True, namespaces=("", "nn.functional"))
 def sigmoid(xp, x):
     """1 / (1 + exp(-x)), accurate for all x.
 
@@ -425,7 +425,7 @@ def _(F, ct, x):
     return ct * F.conj(F.sinh(x))
 
 
-@pointwise(promote=INT_TO_FLOAT, inplace=True)
+@pointwise(promote=INT_TO_FLOAT, inplace=True, namespaces=("", "nn.functional"))
 def tanh(xp, x):
     """The hyperbolic tangent.
 
@@ -494,7 +494,7 @@ def _refuse_bool_relu(operands):
         raise RuntimeError("Boolean inputs not supported for relu")
 
 
-@pointwise(inplace=True, complex=False, check=_refuse_bool_relu)
+@pointwise(inplace=True, complex=False, check=_refuse_bool_relu, namespaces=("", "nn.functional"))
 def relu(xp, x):
     """x where it is positive, else 0; NaN stays NaN.
 
