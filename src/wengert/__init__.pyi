@@ -503,15 +503,15 @@ def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: _bool = Fals
     """Where each element of input, a tensor or a number, would have to be put into a sorted sequence to keep it sorted."""
 def bucketize(input: Tensor, boundaries: Any, *, out_int32: _bool = False, right: _bool = False) -> Tensor:
     """searchsorted(boundaries, input) for a vector of boundaries. Not differentiable."""
-def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> Any:
+def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
     """The different elements of x (slices along dim), in ascending order; with return_inverse where each element is"""
-def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> Any:
+def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
     """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
 def isin(elements: Tensor, test_elements: Any, *, assume_unique: _bool = False, invert: _bool = False) -> Tensor:
     """Whether each of the elements, a tensor or a number, is among test_elements: a bool tensor. Not differentiable."""
 def bincount(input: Tensor, weights: Any = None, minlength: _int = 0) -> Tensor:
     """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums."""
-def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> Any:
+def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> tuple[Tensor, ...]:
     """The indices into a tensor of a shape of elements that are counted as of a vector: a tuple, one tensor a"""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
     """The tensors of a sequence one after the other along a dimension, in their promoted dtype."""

@@ -704,9 +704,9 @@ class Tensor(TensorBase):
         """The k largest elements along a dimension (smallest, with largest=False), in order: a named tuple (values,"""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
         """The k-th smallest element along a dimension, k from 1: a named tuple (values, indices). x: any real dtype."""
-    def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> Any:
+    def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
         """The different elements of x (slices along dim), in ascending order; with return_inverse where each element is"""
-    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> Any:
+    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
         """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
     def bincount(self, weights: Any = None, minlength: _int = 0) -> Tensor:
         """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums."""

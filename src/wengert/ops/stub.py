@@ -108,7 +108,8 @@ _SPECIAL_TYPES = {
 
 _TENSORS = "tuple[Tensor, ...]"
 _RESULTS = {
-    "__setitem__": "None", "allclose": "_bool", "numel": "_int", "unique": "Any", "unique_consecutive": "Any", "unravel_index": "Any", "equal": "_bool", "broadcast_shapes": "Size",
+    "__setitem__": "None", "allclose": "_bool", "numel": "_int", "unravel_index": _TENSORS,
+    "unique": _TENSORS, "unique_consecutive": _TENSORS, "equal": "_bool", "broadcast_shapes": "Size",
     "broadcast_tensors": _TENSORS, "split": _TENSORS,
     "split_with_sizes": _TENSORS, "chunk": _TENSORS, "unsafe_split": _TENSORS, "unsafe_split_with_sizes": _TENSORS,
     "unsafe_chunk": _TENSORS, "tensor_split": _TENSORS, "hsplit": _TENSORS, "vsplit": _TENSORS, "dsplit": _TENSORS,
