@@ -96,7 +96,7 @@ def ldexp(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Ten
     """x * 2**y, with broadcasting."""
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 where x is negative, 1 where it is positive, values where it is 0."""
-def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+def nextafter(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
 def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The greatest common divisor of integers."""
@@ -503,10 +503,16 @@ def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: _bool = Fals
     """Where each element of input, a tensor or a number, would have to be put into a sorted sequence to keep it sorted."""
 def bucketize(input: Tensor, boundaries: Any, *, out_int32: _bool = False, right: _bool = False) -> Tensor:
     """searchsorted(boundaries, input) for a vector of boundaries. Not differentiable."""
-def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
+@overload
+def unique(input: Tensor, sorted: _bool = True, *, dim: _int | None = None) -> Tensor:
     """The different elements of x (slices along dim), in ascending order; with return_inverse where each element is"""
-def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
+@overload
+def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
+@overload
+def unique_consecutive(input: Tensor, *, dim: _int | None = None) -> Tensor:
     """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
+@overload
+def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
 def isin(elements: Tensor, test_elements: Any, *, assume_unique: _bool = False, invert: _bool = False) -> Tensor:
     """Whether each of the elements, a tensor or a number, is among test_elements: a bool tensor. Not differentiable."""
 def bincount(input: Tensor, weights: Any = None, minlength: _int = 0) -> Tensor:

@@ -126,9 +126,9 @@ class Tensor(TensorBase):
         """0 where x is negative, 1 where it is positive, values where it is 0."""
     def heaviside_(self, values: Tensor) -> Tensor:
         """0 where x is negative, 1 where it is positive, values where it is 0."""
-    def nextafter(self, other: Tensor) -> Tensor:
+    def nextafter(self, other: _Operand) -> Tensor:
         """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
-    def nextafter_(self, other: Tensor) -> Tensor:
+    def nextafter_(self, other: _Operand) -> Tensor:
         """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
     def gcd(self, other: Tensor) -> Tensor:
         """The greatest common divisor of integers."""
@@ -704,10 +704,16 @@ class Tensor(TensorBase):
         """The k largest elements along a dimension (smallest, with largest=False), in order: a named tuple (values,"""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
         """The k-th smallest element along a dimension, k from 1: a named tuple (values, indices). x: any real dtype."""
-    def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
+    @overload
+    def unique(self, sorted: _bool = True, *, dim: _int | None = None) -> Tensor:
         """The different elements of x (slices along dim), in ascending order; with return_inverse where each element is"""
-    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
+    @overload
+    def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
+    @overload
+    def unique_consecutive(self, *, dim: _int | None = None) -> Tensor:
         """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
+    @overload
+    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
     def bincount(self, weights: Any = None, minlength: _int = 0) -> Tensor:
         """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums."""
     def split(self, split_size_or_sections: _int | Sequence[_int] | None = None, dim: _int = 0, *, split_size: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:

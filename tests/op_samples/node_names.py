@@ -162,6 +162,7 @@ NODE_NAMES = {
     "nansum": "NansumBackward0",
     "narrow": "SliceBackward0",
     "neg": "NegBackward0",
+    "nextafter": "NextafterBackward0",
     "nll_loss": "NllLoss2DBackward0 NllLossBackward0 ViewBackward0",
     "norm": "LinalgVectorNormBackward0",
     "normalize": "DivBackward0",

@@ -495,10 +495,10 @@ def tie_view(
     parent: ViewInfo | None = source._view
     if parent is None:
         info.base = source
-        info.chain = ((op, params, nr),)
+        info.chain = ((), op, params, nr)
     else:
         info.base = parent.base
-        info.chain = (*parent.chain, (op, params, nr))
+        info.chain = (parent.chain, op, params, nr)
         if parent.creation > info.creation:
             info.creation = parent.creation
     view._counter = counter

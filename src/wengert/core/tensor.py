@@ -71,7 +71,7 @@ class ViewInfo:
 
     def __init__(self, base: TensorBase, chain: tuple[Any, ...], version: int, creation: int) -> None:
         self.base = base
-        self.chain = chain  # ((op, params, output number), ...)
+        self.chain = chain  # (chain of the view before, op, params, output number); () for the base
         self.version = version  # of the shared counter when the view's grad_fn was last right
         self.creation = creation  # how it was made, which restricts writing in place; a constant of views.py
 

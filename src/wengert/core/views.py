@@ -97,8 +97,12 @@ def run_node(node: Node, cotangent: TensorBase, create_graph: bool) -> list[Any]
 
 def replay(chain: tuple[Any, ...], base: TensorBase) -> TensorBase:
     """Applies the view operations of a chain to base."""
+    steps = []
+    while chain:
+        chain, *step = chain
+        steps.append(step)
     tensor = base
-    for op, params, output_nr in chain:
+    for op, params, output_nr in reversed(steps):
         result = call(op, (tensor,), params)
         tensor = result[output_nr] if op.output_names is not None else result
     return tensor

@@ -609,12 +609,24 @@ def heaviside(xp, x, values):
     return xp.where(x == 0, values, x > 0).astype(x.dtype)
 
 
-@nondifferentiable(inplace=True, complex=False)
+@pointwise(inplace=True, complex=False)
 def nextafter(xp, x, y):
-    """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
+    """The next floating-point number after x in the direction of y. Raises RuntimeError for integers.
+
+    Derivative: 1 in x, 0 in y."""
     if x.dtype.kind in "biu":
         raise errors.unsupported_dtype("nextafter", x.dtype)
     return xp.nextafter(x, y)
+
+
+@nextafter.vjp("x")
+def _(F, ct):
+    return ct
+
+
+@nextafter.vjp("y")
+def _(F, ct):
+    return F._zeros(ct)
 
 
 @nondifferentiable(inplace=True, complex=False)

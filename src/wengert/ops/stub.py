@@ -109,7 +109,7 @@ _SPECIAL_TYPES = {
 _TENSORS = "tuple[Tensor, ...]"
 _RESULTS = {
     "__setitem__": "None", "allclose": "_bool", "numel": "_int", "unravel_index": _TENSORS,
-    "unique": _TENSORS, "unique_consecutive": _TENSORS, "equal": "_bool", "broadcast_shapes": "Size",
+    "equal": "_bool", "broadcast_shapes": "Size",
     "broadcast_tensors": _TENSORS, "split": _TENSORS,
     "split_with_sizes": _TENSORS, "chunk": _TENSORS, "unsafe_split": _TENSORS, "unsafe_split_with_sizes": _TENSORS,
     "unsafe_chunk": _TENSORS, "tensor_split": _TENSORS, "hsplit": _TENSORS, "vsplit": _TENSORS, "dsplit": _TENSORS,
@@ -129,6 +129,15 @@ _OVERLOADS = {
     "nonzero": [
         "({input}, *, as_tuple: Literal[False] = False) -> Tensor",
         f"({{input}}, *, as_tuple: Literal[True]) -> {_TENSORS}",
+    ],
+    "unique": [
+        "({input}, sorted: _bool = True, *, dim: _int | None = None) -> Tensor",
+        "({input}, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, "
+        "dim: _int | None = None) -> Any",
+    ],
+    "unique_consecutive": [
+        "({input}, *, dim: _int | None = None) -> Tensor",
+        "({input}, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any",
     ],
     "where": [
         f"(condition: Tensor) -> {_TENSORS}",
