@@ -490,6 +490,36 @@ def test_a_view_of_a_constant_becomes_dependent_when_another_view_is_written():
     assert x.grad.item() == 5.0
 
 
+UNRECORDED = {
+    "[0] = number": lambda v: v.__setitem__(0, 9.0),
+    "[...] = number": lambda v: v.__setitem__(..., 9.0),
+    "[mask] = number": lambda v: v.__setitem__(v > 100, 9.0),
+    "[index] = tensor": lambda v: v.__setitem__(wengert.tensor([0]), numbers(9.0)),
+    "add_": lambda v: v.add_(1),
+    "copy_": lambda v: v.copy_(numbers(9.0, 9.0)),
+    "zero_": lambda v: v.zero_(),
+    "fill_": lambda v: v.fill_(9.0),
+    "masked_fill_": lambda v: v.masked_fill_(v > 100, 9.0),
+    "index_add_": lambda v: v.index_add_(0, wengert.tensor([0]), numbers(9.0)),
+    "out=": lambda v: wengert.add(numbers(1.0, 1.0), 1, out=v),
+    "increment_version": lambda v: wengert.autograd.graph.increment_version(v),
+}
+
+
+@pytest.mark.parametrize("write", UNRECORDED)
+def test_an_unrecorded_write_into_a_view_keeps_what_was_recorded_in_the_base(write):
+    """The view has not been looked at since its base became dependent on x."""
+    x = leaf(2.0, 3.0)
+    base = numbers(1.0, 1.0)
+    view = base[:]
+    base.mul_(x)
+    with wengert.no_grad():
+        UNRECORDED[write](view)
+    assert view.requires_grad and not view.is_leaf
+    view.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
 def test_a_view_made_before_the_base_was_written():
     x = leaf(1.0, 2.0)
     a = x * 1

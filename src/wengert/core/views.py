@@ -165,6 +165,7 @@ def bump(target: TensorBase) -> None:
     """Counts a write into target's memory, and notes the line that made it."""
     if target._flags & IS_INFERENCE:
         return
+    refresh_view(target)  # before the count says that it is: its base may have changed since it was last looked at
     counter = counter_of(target)
     counter.value += 1
     counter.code, counter.lasti = find_position()

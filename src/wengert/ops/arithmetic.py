@@ -613,15 +613,15 @@ def heaviside(xp, x, values):
 def nextafter(xp, x, y):
     """The next floating-point number after x in the direction of y. Raises RuntimeError for integers.
 
-    Derivative: 1 in x, 0 in y."""
+    Derivative: 1 in x, but 0 where x equals y; 0 in y."""
     if x.dtype.kind in "biu":
         raise errors.unsupported_dtype("nextafter", x.dtype)
     return xp.nextafter(x, y)
 
 
 @nextafter.vjp("x")
-def _(F, ct):
-    return ct
+def _(F, ct, x, y):
+    return F._zero_where(ct, x == y)
 
 
 @nextafter.vjp("y")
