@@ -335,7 +335,7 @@ def _attach_output(
         output._counter = counter
         if differentiable:
             base = source if source._view is None else source._view.base
-            output._view = ViewInfo(base, (), counter.value, VIEW_IN_FUNCTION)
+            output._view = ViewInfo(base, counter.value, VIEW_IN_FUNCTION)
     if differentiable:
         output._grad_fn = ctx
         output._output_nr = nr

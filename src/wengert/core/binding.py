@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert import _shim as cython
 from wengert import errors
-from wengert.core.dispatch import call, call1, call2, call_view
+from wengert.core.dispatch import call, call1, call2, call_read
 from wengert.core.op import MISSING, Op, public_name
 from wengert.core.tensor import TensorBase
 
@@ -53,7 +53,7 @@ def make_reader(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
 
     def reader(self: Any, index: Any) -> Any:
         if type(index) is int:
-            return call_view(op, self, {"index": (index, ...)})
+            return call_read(op, self, index)
         return general(self, index)
 
     return reader

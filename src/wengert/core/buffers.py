@@ -17,6 +17,7 @@ wk_init_numpy()
 
 
 @cython.final
+@cython.no_gc  # alive during a run only, which takes it off its node: no cycle lasts
 @cython.freelist(256)
 @cython.cclass
 class InputBuffer:

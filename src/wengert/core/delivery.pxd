@@ -1,7 +1,7 @@
 cimport cython
 from wengert.core.buffers cimport ReadCotangent
 from wengert.core.modes cimport quiet_enter, quiet_exit
-from wengert.core.node cimport Edge, Node, TensorMeta, meta_at
+from wengert.core.node cimport Node, TensorMeta, meta_at, next_node, next_nr
 from wengert.core.task cimport GraphTask
 from wengert.core.tensor cimport TensorBase, wrap
 
@@ -11,16 +11,18 @@ cdef extern from "wk_array.h":
     bint has_meta(object x, tuple shape, object dtype)
     bint owns_data(object x)
 
-@cython.locals(e=Edge)
-cpdef deliver_parts(GraphTask task, Node node, object targets, object results)
-@cython.locals(meta=TensorMeta, owned=bint)
-cpdef deliver_result(GraphTask task, Node node, Edge edge, Py_ssize_t position, object result, object ct, object values)
+@cython.locals(j=Py_ssize_t)
+cpdef deliver_parts(GraphTask task, Node node, tuple targets, object results)
+@cython.locals(j=Py_ssize_t)
+cpdef deliver_from(GraphTask task, Node node, Py_ssize_t first, object results)
+@cython.locals(behind=Node, nr=int, meta=TensorMeta, owned=bint)
+cpdef deliver_result(GraphTask task, Node node, Py_ssize_t position, object result, object ct, object values)
 cdef bint is_among(object x, object values) except -1
 cdef fit_array(GraphTask task, Node node, Py_ssize_t position, object value, TensorMeta meta)
 @cython.locals(tensor=TensorBase)
 cdef fit_tensor(GraphTask task, Node node, Py_ssize_t position, object value, TensorMeta meta)
 cdef bint expandable(tuple shape, tuple desired) except -1
-@cython.locals(edge=Edge, meta=TensorMeta)
+@cython.locals(behind=Node, meta=TensorMeta)
 cpdef dense(GraphTask task, Node node, Py_ssize_t position, object value)
 cpdef as_tensor(object value)
 @cython.locals(t=TensorBase)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 if False:
     import cython
-from collections.abc import Sequence
 from typing import Any
 
 from wengert import _shim as cython
 from wengert import errors
 from wengert.core.buffers import ReadCotangent
 from wengert.core.modes import quiet_enter, quiet_exit
-from wengert.core.node import Edge, Node, TensorMeta, meta_at
+from wengert.core.node import Node, TensorMeta, meta_at, next_node, next_nr
 from wengert.core.task import GraphTask
 from wengert.core.tensor import TensorBase, wrap
 
@@ -31,20 +30,28 @@ wk_init_numpy()
 # owned. What hooks and captures have seen is not owned any more (set_cotangent, capture_results).
 
 
-def deliver_parts(task: GraphTask, node: Node, targets: Sequence[int], results: Any) -> None:
+def deliver_parts(task: GraphTask, node: Node, targets: tuple[int, ...], results: Any) -> None:
     """Hands on the results for several inputs, which may be one object or look into each other: nobody owns them."""
     for j in range(len(targets)):
-        e = node._edges[targets[j]]
-        if e is not None:
-            deliver_result(task, node, e, targets[j], None if results is None else results[j], None, None)
+        deliver_result(task, node, targets[j], None if results is None else results[j], None, None)
 
 
-def deliver_result(task: GraphTask, node: Node, edge: Edge, position: int, result: Any, ct: Any, values: Any) -> None:
-    """Fits a result to its edge and hands it on.
+def deliver_from(task: GraphTask, node: Node, first: int, results: Any) -> None:
+    """The same for all inputs from the first one of them on."""
+    for j in range(node._n_edges - first):
+        deliver_result(task, node, first + j, None if results is None else results[j], None, None)
+
+
+def deliver_result(task: GraphTask, node: Node, position: int, result: Any, ct: Any, values: Any) -> None:
+    """Fits the result for an input to the input's edge, if that leads anywhere, and hands it on.
 
     values: what the rule was given besides ct; None where the result may be somebody else's as well.
     """
-    meta: TensorMeta = meta_at(edge.node, edge.input_nr)
+    behind: Node | None = next_node(node, position)
+    if behind is None:
+        return
+    nr: int = next_nr(node, position)
+    meta: TensorMeta = behind._meta if nr == 0 else behind._metas[nr]
     if has_meta(result, meta.shape, meta.dtype):
         owned: bool = (
             values is not None
@@ -53,18 +60,18 @@ def deliver_result(task: GraphTask, node: Node, edge: Edge, position: int, resul
             and not is_among(result, values)
             and not (isinstance(ct, tuple) and is_among(result, ct))
         )
-        task.arrive(edge, result, owned)
+        task.arrive(behind, nr, result, owned)
     elif isinstance(result, ReadCotangent):
-        if task.buffer_of(edge.node).needed:
-            task.add(edge, result, False)
-        task.arrive(edge, None, False)
+        if task.buffer_of(behind).needed:
+            task.add(behind, nr, result, False)
+        task.arrive(behind, nr, None, False)
     elif result is None:
-        task.arrive(edge, None, False)
+        task.arrive(behind, nr, None, False)
     elif task.create_graph:
-        task.arrive(edge, fit_tensor(task, node, position, result, meta), False)
+        task.arrive(behind, nr, fit_tensor(task, node, position, result, meta), False)
     else:
         fitted = fit_array(task, node, position, result, meta)
-        task.arrive(edge, fitted, fitted is not result and owns_data(fitted))
+        task.arrive(behind, nr, fitted, fitted is not result and owns_data(fitted))
 
 
 def is_among(x: Any, values: Any) -> bool:
@@ -124,12 +131,12 @@ def expandable(shape: tuple[int, ...], desired: tuple[int, ...]) -> bool:
 
 def dense(task: GraphTask, node: Node, position: int, value: Any) -> Any:
     """A result as a hook may see it: in full, and of its edge's shape and dtype."""
-    edge: Edge | None = node._edges[position]
-    if edge is None or value is None:
+    behind: Node | None = next_node(node, position)
+    if behind is None or value is None:
         return None
+    meta: TensorMeta = meta_at(behind, next_nr(node, position))
     if isinstance(value, ReadCotangent):
-        return task.sum_of(None, False, value, False, edge)
-    meta: TensorMeta = meta_at(edge.node, edge.input_nr)
+        return task.sum_of(None, False, value, False, meta)
     if task.create_graph:
         return fit_tensor(task, node, position, value, meta)
     return fit_array(task, node, position, value, meta)

@@ -1,10 +1,10 @@
 cimport cython
 from wengert.core.modes cimport flags, quiet_enter, quiet_exit, run_quiet
-from wengert.core.node cimport Edge, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas
+from wengert.core.node cimport Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas
 from wengert.core.op cimport Op, Plan, SaveEntry
 from wengert.core.saved cimport save
 from wengert.core.tensor cimport (
-    TensorBase, VersionCounter, ViewInfo, counter_of, gradient_edge, is_differentiable, meta_of, refresh_view, wrap
+    TensorBase, VersionCounter, ViewInfo, counter_of, gradient_node, is_differentiable, meta_of, refresh_view, wrap
 )
 
 cdef extern from "wk_array.h":
@@ -30,7 +30,7 @@ cpdef object call2(Op op, object x, object y)
 @cython.locals(needs=object, arrays=list)
 cpdef object call(Op op, tuple inputs, dict params)
 
-@cython.locals(i=int, plain=bint, t=TensorBase, arrays=list)
+@cython.locals(needs=long, bit=long, i=int, plain=bint, t=TensorBase, arrays=list)
 cpdef tuple unwrap(Op op, tuple inputs)
 
 @cython.locals(a=object, b=object, out=TensorBase, plan=Plan, node=OpNode, meta=TensorMeta, needs=int, saved=list, entry=SaveEntry)
@@ -45,21 +45,27 @@ cpdef object finish(Op op, object needs, tuple inputs, list arrays, dict params,
 cpdef object record(Op op, object needs, tuple inputs, list arrays, dict params, tuple outputs)
 
 cdef object choose_node_class(Op op, tuple inputs, object params)
-cpdef tuple edges_of(tuple inputs)
+@cython.locals(n=Py_ssize_t, x=TensorBase, y=TensorBase)
+cpdef link(Node node, tuple inputs)
 
+@cython.locals(more=list, nrs=list, some=bint, i=Py_ssize_t, z=TensorBase)
+cdef link_more(Node node, tuple inputs)
 @cython.locals(t=TensorBase)
-cpdef Edge edge_of(object x)
+cdef bint needs_grad(object x) except -1
 
 @cython.locals(values=list, kind=int, where=int, entry=SaveEntry, i=Py_ssize_t)
-cpdef list collect(Op op, Plan plan, tuple inputs, list arrays, dict params, tuple outputs)
+cpdef tuple collect(Op op, Plan plan, tuple inputs, list arrays, dict params, tuple outputs)
 
 cpdef object save_input(object x, object array, int position)
 cpdef object shape_of(object x, object array)
 
 @cython.locals(counter=VersionCounter, info=ViewInfo, parent=ViewInfo)
-cdef tie_view(Op op, dict params, int nr, TensorBase source, TensorBase view, bint many, long mode)
+cdef tie_view(Op op, object params, int nr, TensorBase source, TensorBase view, bint many, long mode)
 
 @cython.locals(out=TensorBase, mode=long)
 cpdef object call_view(Op op, TensorBase x, dict params)
+
+@cython.locals(out=TensorBase, mode=long, node=OpNode, meta=TensorMeta)
+cpdef object call_read(Op op, TensorBase x, object index)
 
 cpdef refuse_complex(Op op, object array)

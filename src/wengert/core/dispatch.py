@@ -16,7 +16,7 @@ from wengert import _shim as cython
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.modes import INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit, run_quiet
-from wengert.core.node import Edge, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas
+from wengert.core.node import Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas
 from wengert.core.op import (
     SAVE_INPUT,
     SAVE_NEEDS,
@@ -36,7 +36,7 @@ from wengert.core.tensor import (
     TensorBase,
     ViewInfo,
     counter_of,
-    gradient_edge,
+    gradient_node,
     is_differentiable,
     meta_of,
     refresh_view,
@@ -186,13 +186,19 @@ def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
     if flags() != 0 or not (x._requires_grad or y._requires_grad) or len(op.rules) == 0:
         return out
     needs = (1 if x._requires_grad else 0) | (2 if y._requires_grad else 0)
-    plan: Plan | None = op.plans.get(needs)
+    plan: Plan | None = op.default_plans.get(needs)
     if plan is None:
-        plan = op.plan(needs)
+        plan = op.plan(needs, True)
     node: OpNode = wk_new_instance(OpNode, op.node_class)
     node._op = op
     node._plan = plan
-    node._edges = (gradient_edge(x) if needs & 1 else None, gradient_edge(y) if needs & 2 else None)
+    node._n_edges = 2
+    if needs & 1:
+        node._next0 = gradient_node(x)
+        node._nr0 = x._output_nr
+    if needs & 2:
+        node._next1 = gradient_node(y)
+        node._nr1 = y._output_nr
     node._seq = next_sequence_nr()
     record_position(node, 5)
     meta: TensorMeta | None = x._meta
@@ -211,9 +217,8 @@ def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
             elif entry.kind == SAVE_OUTPUT:
                 saved.append(save(out, out._array, OUTPUT, 0))
             else:
-                saved = collect(op, plan, (x, y), [a, b], None, (out,))
-                break
-        node._saved = saved
+                saved.append(shape_of(x, a) if entry.index == 0 else shape_of(y, b))
+        node._saved = tuple(saved)
     return out
 
 
@@ -241,6 +246,7 @@ def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
 def unwrap(op: Op, inputs: tuple[Any, ...]) -> tuple[list[Any], int]:
     """The inputs' arrays, promoted as the operation asks, and the set of inputs that need a gradient, as bits."""
     needs: int = 0
+    bit: int = 1  # of this input; those from the variadic position on share one
     i: int = 0
     plain: bool = True
     arrays: list[Any] = []
@@ -251,7 +257,7 @@ def unwrap(op: Op, inputs: tuple[Any, ...]) -> tuple[list[Any], int]:
                 refresh_view(t)
             array = t._array
             if t._requires_grad:
-                needs |= 1 << (i if op.variadic < 0 or i < op.variadic else op.variadic)
+                needs |= bit
         elif x is None:
             array = None
         else:
@@ -259,6 +265,8 @@ def unwrap(op: Op, inputs: tuple[Any, ...]) -> tuple[list[Any], int]:
         arrays.append(array)
         if plain and not (is_inexact(array) if i == 0 else same_inexact(arrays[0], array)):
             plain = False
+        if i != op.variadic:
+            bit <<= 1
         i += 1
     if not plain and op.promote != NONE:
         arrays = promote(op, arrays)
@@ -357,16 +365,16 @@ def record(
     outputs: tuple[Any, ...],
 ) -> None:
     """Makes the node and puts the differentiable outputs on it."""
-    plan: Plan | None = op.plans.get(needs)
+    plan: Plan | None = op.default_plans.get(needs) if params is None else op.plans.get(needs)
     if plan is None:
-        plan = op.plan(needs)
+        plan = op.plan(needs, params is None)
     if len(plan.calls) == 0:
         return
     node_class = op.node_class if op.node_chooser is None else choose_node_class(op, inputs, params)
     node: OpNode = wk_new_instance(OpNode, node_class)
     node._op = op
     node._plan = plan
-    node._edges = edges_of(inputs)
+    link(node, inputs)
     if needs & ~plan.covered:
         # An edge that no rule serves would keep the node at its end waiting for ever.
         served = [plan.covered >> (op.variadic if 0 <= op.variadic <= i else i) & 1 for i in range(len(inputs))]
@@ -411,22 +419,46 @@ def choose_node_class(op: Op, inputs: tuple[Any, ...], params: Any) -> Any:
     return node_class
 
 
-def edges_of(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """One edge an input; None for what needs no gradient."""
-    if len(inputs) == 1:
-        return (edge_of(inputs[0]),)
-    if len(inputs) == 2:
-        return (edge_of(inputs[0]), edge_of(inputs[1]))
-    return tuple([edge_of(x) for x in inputs])
+def link(node: Node, inputs: tuple[Any, ...]) -> None:
+    """Gives the node one edge an input, which leads nowhere where the input needs no gradient."""
+    n: int = len(inputs)
+    node._n_edges = n
+    if n > 0 and isinstance(inputs[0], TensorBase):
+        x: TensorBase = inputs[0]
+        if x._requires_grad:
+            node._next0 = gradient_node(x)
+            node._nr0 = x._output_nr
+    if n > 1 and isinstance(inputs[1], TensorBase):
+        y: TensorBase = inputs[1]
+        if y._requires_grad:
+            node._next1 = gradient_node(y)
+            node._nr1 = y._output_nr
+    if n > 2:
+        link_more(node, inputs)
 
 
-def edge_of(x: Any) -> Edge | None:
-    """The edge that an input's cotangent takes, or None."""
+def link_more(node: Node, inputs: tuple[Any, ...]) -> None:
+    """The edges from the third on."""
+    more: list[Any] = []
+    nrs: list[int] = []
+    some: bool = False
+    for i in range(2, len(inputs)):
+        z: TensorBase | None = inputs[i] if needs_grad(inputs[i]) else None
+        more.append(None if z is None else gradient_node(z))
+        nrs.append(0 if z is None else z._output_nr)
+        if z is not None and z._output_nr != 0:
+            some = True
+    node._more = tuple(more)
+    if some:
+        node._more_nrs = tuple(nrs)
+
+
+def needs_grad(x: Any) -> bool:
+    """Whether an input is a tensor that needs a gradient. Views among the inputs are up to date."""
     if isinstance(x, TensorBase):
         t: TensorBase = x
-        if t._requires_grad:
-            return gradient_edge(t)
-    return None
+        return t._requires_grad
+    return False
 
 
 def collect(
@@ -436,7 +468,7 @@ def collect(
     arrays: list[Any],
     params: dict[str, Any] | None,
     outputs: tuple[Any, ...],
-) -> list[Any]:
+) -> tuple[Any, ...]:
     """The values that the plan tells the node to keep, in its order."""
     values: list[Any] = []
     for e in plan.saves:
@@ -450,14 +482,14 @@ def collect(
         elif kind == SAVE_SHAPE:
             values.append(shape_of(inputs[where], arrays[where]))
         elif kind == SAVE_PARAM:
-            values.append(op.defaults[entry.name] if params is None else params[entry.name])
+            values.append(params[entry.name])  # type: ignore[index]  # without params, no plan saves one
         elif kind == SAVE_VARIADIC:
             values.append(tuple([save_input(inputs[i], arrays[i], i) for i in range(where, len(inputs))]))
         elif kind == SAVE_VARIADIC_SHAPES:
             values.append(tuple([shape_of(inputs[i], arrays[i]) for i in range(where, len(inputs))]))
         elif kind == SAVE_NEEDS:
-            values.append(tuple([edge_of(inputs[i]) is not None for i in range(where, len(inputs))]))
-    return values
+            values.append(tuple([needs_grad(inputs[i]) for i in range(where, len(inputs))]))
+    return tuple(values)
 
 
 def save_input(x: Any, array: Any, position: int) -> Any:
@@ -475,7 +507,7 @@ def shape_of(x: Any, array: Any) -> Any:
 
 
 def tie_view(
-    op: Op, params: dict[str, Any] | None, nr: int, source: TensorBase, view: TensorBase, many: bool, mode: int
+    op: Op, params: Any, nr: int, source: TensorBase, view: TensorBase, many: bool, mode: int
 ) -> None:
     """Makes view share source's version counter and remember how it came from source's base. mode: the flags word."""
     if mode & INFERENCE:
@@ -493,12 +525,14 @@ def tie_view(
     elif many:
         info.creation = VIEW_OF_MANY
     parent: ViewInfo | None = source._view
+    info.before = parent
+    info.op = op
+    info.params = params
+    info.output_nr = nr
     if parent is None:
         info.base = source
-        info.chain = ((), op, params, nr)
     else:
         info.base = parent.base
-        info.chain = (parent.chain, op, params, nr)
         if parent.creation > info.creation:
             info.creation = parent.creation
     view._counter = counter
@@ -507,16 +541,12 @@ def tie_view(
 
 def call_view(op: Op, x: TensorBase, params: dict[str, Any] | None) -> Any:
     """call, for an operation that makes one view of one tensor: nothing to promote, nothing to silence."""
+    if op.is_read:
+        return call_read(op, x, params["index"])  # type: ignore[index]
     if x._view is not None:
         refresh_view(x)
     array = x._array
-    if op.is_read:
-        try:
-            part = array[params["index"]]  # type: ignore[index]
-        except IndexError:
-            # The forward raises an error that says more.
-            part = op.forward(numpy_backend, array, **params)  # type: ignore[arg-type]
-    elif params is None:
+    if params is None:
         part = op.forward(numpy_backend, array)
     else:
         part = op.forward(numpy_backend, array, **params)
@@ -525,4 +555,38 @@ def call_view(op: Op, x: TensorBase, params: dict[str, Any] | None) -> Any:
     tie_view(op, params, 0, x, out, False, mode)
     if mode == 0 and x._requires_grad and len(op.rules) != 0:
         record(op, 1, (x,), [array], params, (out,))
+    return out
+
+
+def call_read(op: Op, x: TensorBase, index: Any) -> Any:
+    """call_view, for x[index], which programs do element by element. index, the only parameter: an int, or a tuple with an
+    Ellipsis.
+    """
+    if x._view is not None:
+        refresh_view(x)
+    try:
+        part = x._array[(index, ...) if type(index) is int else index]
+    except IndexError:
+        part = op.forward(numpy_backend, x._array, index=index)  # raises an error that says more
+    out: TensorBase = wrap(as_array(part))
+    mode = flags()
+    tie_view(op, index, 0, x, out, False, mode)
+    if mode != 0 or not x._requires_grad:
+        return out
+    node: OpNode = wk_new_instance(OpNode, op.node_class)
+    node._op = op
+    node._plan = op.plan(1)
+    node._n_edges = 1
+    node._next0 = gradient_node(x)
+    node._nr0 = x._output_nr
+    node._seq = next_sequence_nr()
+    record_position(node, 4)
+    meta: TensorMeta | None = op.recent_meta
+    if meta is None or not has_meta(out._array, meta.shape, meta.dtype):
+        meta = op.recent_meta = make_meta(out._array.shape, out._array.dtype)
+    out._meta = meta
+    node._meta = meta
+    out._grad_fn = node
+    out._requires_grad = True
+    node._read = index
     return out

@@ -4,7 +4,7 @@ from wengert.core.buffers cimport InputBuffer, cotangent_of
 from wengert.core.delivery cimport as_tensor, as_value, deliver_result, dense
 from wengert.core.hook_calls cimport call_hooks, call_posthooks, call_prehooks, call_tensor_hooks
 from wengert.core.modes cimport flags, set_flags
-from wengert.core.node cimport AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs
+from wengert.core.node cimport AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs, next_node
 from wengert.core.rules cimport add_source, rule_results, run_op
 from wengert.core.task cimport GraphTask
 from wengert.core.tensor cimport TensorBase
@@ -20,12 +20,13 @@ cdef start(GraphTask task, list roots, list cotangents)
 cdef run(GraphTask task)
 @cython.locals(variable=TensorBase, hooks=NodeHooks)
 cdef evaluate_node(GraphTask task, Node node, InputBuffer buffer)
+@cython.locals(behind=Node, i=Py_ssize_t)
 cdef skip(GraphTask task, Node node)
 @cython.locals(captures=list, last_use=bint, nr=Py_ssize_t)
 cdef capture_results(GraphTask task, Node node, InputBuffer buffer)
 @cython.locals(leaf=TensorBase, hooks=NodeHooks, first=bint)
 cdef run_leaf(GraphTask task, AccumulateGrad node, InputBuffer buffer)
-@cython.locals(hooks=NodeHooks, results=list, outputs=list, e=Edge, i=Py_ssize_t)
+@cython.locals(hooks=NodeHooks, results=list, outputs=list, i=Py_ssize_t)
 cdef run_observed(GraphTask task, Node node, InputBuffer buffer)
 @cython.locals(results=list)
 cdef list node_results(GraphTask task, Node node, InputBuffer buffer, list outputs)

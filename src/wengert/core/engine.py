@@ -27,7 +27,7 @@ from wengert.core.buffers import InputBuffer, cotangent_of
 from wengert.core.delivery import as_tensor, as_value, deliver_result, dense
 from wengert.core.hook_calls import call_hooks, call_posthooks, call_prehooks, call_tensor_hooks
 from wengert.core.modes import NO_GRAD, flags, set_flags
-from wengert.core.node import AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs
+from wengert.core.node import AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs, next_node
 from wengert.core.rules import add_source, rule_results, run_op
 from wengert.core.task import GraphTask
 from wengert.core.tensor import TensorBase
@@ -92,7 +92,7 @@ def start(task: GraphTask, roots: list[Edge], cotangents: list[Any]) -> None:
     for i in range(len(roots)):
         root: Edge = roots[i]
         if task.buffer_of(root.node).needed:
-            task.add(root, as_value(task, cotangents[i]), False)
+            task.add(root.node, root.input_nr, as_value(task, cotangents[i]), False)
     for node in dict.fromkeys([root.node for root in roots]):
         if task.buffer_of(node).dependencies == 0:
             task.push(node)
@@ -149,9 +149,10 @@ def evaluate_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
 
 def skip(task: GraphTask, node: Node) -> None:
     """Passes a node over: nothing behind it is wanted, but its inputs must not wait for it."""
-    for e in node._edges:
-        if e is not None:
-            task.arrive(e, None, False)
+    for i in range(node._n_edges):
+        behind: Node | None = next_node(node, i)
+        if behind is not None:
+            task.arrive(behind, 0, None, False)
 
 
 def capture_results(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
@@ -187,10 +188,8 @@ def run_observed(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
         results = [as_value(task, t) for t in call_posthooks(hooks.post, inputs, tuple(outputs))]
     if not task.create_graph:
         task.begin_quiet()
-    for i in range(len(node._edges)):
-        e = node._edges[i]
-        if e is not None:
-            deliver_result(task, node, e, i, results[i] if i < len(results) else None, None, None)
+    for i in range(node._n_edges):
+        deliver_result(task, node, i, results[i] if i < len(results) else None, None, None)
     if not task.keep_graph:
         node._release()
 

@@ -56,6 +56,14 @@ def owns_data(x: Any) -> bool:
     return type(x) is np.ndarray and x.base is None
 
 
+def add_element(x: Any, index: Any, value: Any) -> bool:
+    """x[index] += value, where that is one element of a vector; else nothing, and False."""
+    if x.ndim != 1 or type(index) is not int:
+        return False
+    x[index] += value.item()  # a number: a third of the cost of adding arrays
+    return True
+
+
 def wk_dereference(reference: Any) -> Any:
     """What a weak reference refers to; None once that is gone."""
     return reference()

@@ -14,7 +14,7 @@ cdef class TensorMeta:
 
 cdef class Edge:
     cdef readonly Node node
-    cdef readonly Py_ssize_t input_nr
+    cdef readonly int input_nr
 
 cdef class NodeHooks:
     cdef public dict tensor
@@ -23,7 +23,13 @@ cdef class NodeHooks:
     cdef public object post
 
 cdef class Node:
-    cdef public tuple _edges
+    cdef public int _n_edges
+    cdef public Node _next0
+    cdef public Node _next1
+    cdef public int _nr0
+    cdef public int _nr1
+    cdef public tuple _more
+    cdef public tuple _more_nrs
     cdef public TensorMeta _meta
     cdef public tuple _metas
     cdef public long long _seq
@@ -45,7 +51,8 @@ cpdef bint holds_arrays(object values)
 cdef class OpNode(Node):
     cdef public Op _op
     cdef public Plan _plan
-    cdef public list _saved
+    cdef public object _read
+    cdef public tuple _saved
 
 cdef class AccumulateGrad(Node):
     cdef public object _variable
@@ -59,4 +66,10 @@ cpdef record_position(Node node, int skip=*)
 @cython.locals(meta=TensorMeta)
 cpdef TensorMeta make_meta(tuple shape, object dtype)
 @cython.locals(edge=Edge)
-cpdef Edge make_edge(Node node, Py_ssize_t input_nr)
+cpdef Edge make_edge(Node node, int input_nr)
+cpdef Node next_node(Node node, Py_ssize_t position)
+cpdef int next_nr(Node node, Py_ssize_t position) except -1
+@cython.locals(node_there=Node)
+cpdef Edge edge_at(Node node, Py_ssize_t position)
+@cython.locals(first=Edge, second=Edge)
+cpdef set_edges(Node node, tuple edges)

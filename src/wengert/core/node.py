@@ -97,6 +97,9 @@ class Node:
     """A vertex of the graph: one recorded operation. Public face: what torch calls grad_fn.
 
     Names that begin with an underscore are the core's own, so that a custom Function may put any other name on its ctx.
+
+    The first two edges are fields: hardly an operation has more that lead somewhere, and an object an edge would be most
+    of what the garbage collector has to visit. _edges shows all as Edge objects.
     """
 
     if not cython.compiled:  # the compiled class starts with the same
@@ -104,15 +107,27 @@ class Node:
             "__weakref__",
             "_buffer",
             "_code",
-            "_edges",
             "_hooks",
             "_lasti",
             "_meta",
             "_metas",
+            "_more",
+            "_more_nrs",
+            "_n_edges",
+            "_next0",
+            "_next1",
+            "_nr0",
+            "_nr1",
             "_seq",
             "_user",
         )
-        _edges: tuple[Edge | None, ...]
+        _n_edges: int
+        _next0: Node | None  # where edge 0 leads; None: nowhere
+        _next1: Node | None
+        _nr0: int  # at which output of that node edge 0 arrives
+        _nr1: int
+        _more: tuple[Node | None, ...]  # where the edges from the third on lead
+        _more_nrs: tuple[int, ...]  # at which outputs; () where all arrive at the first
         _meta: TensorMeta  # of output 0; None only until the node is in the graph
         _metas: tuple[TensorMeta, ...]  # of all outputs, where there are several
         _seq: int
@@ -124,7 +139,13 @@ class Node:
 
         def __new__(cls, *_: Any, **__: Any) -> Any:
             self = object.__new__(cls)
-            self._edges = ()
+            self._n_edges = 0
+            self._next0 = None
+            self._next1 = None
+            self._nr0 = 0
+            self._nr1 = 0
+            self._more = ()
+            self._more_nrs = ()
             self._meta = None  # type: ignore[assignment]
             self._metas = ()
             self._seq = 0
@@ -136,9 +157,19 @@ class Node:
             return self
 
     def __cinit__(self) -> None:  # called when compiled; fields not named start as None or 0
-        self._edges = ()
+        self._more = ()
+        self._more_nrs = ()
         self._metas = ()
         self._lasti = -1
+
+    @property
+    def _edges(self) -> tuple[Edge | None, ...]:
+        """One edge an input, None for an input that needs no gradient."""
+        return tuple([edge_at(self, i) for i in range(self._n_edges)])
+
+    @_edges.setter
+    def _edges(self, edges: tuple[Edge | None, ...]) -> None:
+        set_edges(self, edges)
 
     def name(self) -> str:
         """The operation's name, as in AddBackward0."""
@@ -147,7 +178,7 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """One (node, output number) an input, in input order; (None, 0) for an input that needs no gradient."""
-        return tuple([(None, 0) if e is None else (e.node, e.input_nr) for e in self._edges])
+        return tuple([(next_node(self, i), next_nr(self, i)) for i in range(self._n_edges)])
 
     @property
     def metadata(self) -> dict[Any, Any]:
@@ -216,14 +247,21 @@ class OpNode(Node):
     """The node of a registered operation: its rules and what they need, as the op's Plan says."""
 
     if not cython.compiled:  # the compiled class starts with the same
-        __slots__ = ("_op", "_plan", "_saved")
+        __slots__ = ("_op", "_plan", "_read", "_saved")
         _op: Op
         _plan: Plan
-        _saved: list[Any] | None
+        _read: Any  # the index, of a read, which has nothing else to keep
+        _saved: tuple[Any, ...] | None  # a tuple: the garbage collector soon leaves one alone that holds no containers
 
         def __new__(cls, *_: Any, **__: Any) -> Any:
             self = object.__new__(cls)  # not Node.__new__: a call costs as much as all the fields
-            self._edges = ()
+            self._n_edges = 0
+            self._next0 = None
+            self._next1 = None
+            self._nr0 = 0
+            self._nr1 = 0
+            self._more = ()
+            self._more_nrs = ()
             self._meta = None  # type: ignore[assignment]
             self._metas = ()
             self._seq = 0
@@ -234,6 +272,7 @@ class OpNode(Node):
             self._user = None
             self._op = None  # type: ignore[assignment]
             self._plan = None  # type: ignore[assignment]
+            self._read = None
             self._saved = None
             return self
 
@@ -270,6 +309,51 @@ class AccumulateGrad(Node):
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"
+
+
+def next_node(node: Node, position: int) -> Node | None:
+    """The node to which the cotangent of an input goes, or None."""
+    if position == 0:
+        return node._next0
+    if position == 1:
+        return node._next1
+    return node._more[position - 2]
+
+
+def next_nr(node: Node, position: int) -> int:
+    """At which output of that node it arrives; 0 where there is none."""
+    if position == 0:
+        return node._nr0
+    if position == 1:
+        return node._nr1
+    return node._more_nrs[position - 2] if len(node._more_nrs) != 0 else 0
+
+
+def edge_at(node: Node, position: int) -> Edge | None:
+    """The edge of one input; None where it needs no gradient or where there is no such input."""
+    if position >= node._n_edges:
+        return None
+    node_there: Node | None = next_node(node, position)
+    return None if node_there is None else make_edge(node_there, next_nr(node, position))
+
+
+def set_edges(node: Node, edges: tuple[Edge | None, ...]) -> None:
+    """Gives the node all its edges."""
+    node._n_edges = len(edges)
+    node._next0 = node._next1 = None
+    node._nr0 = node._nr1 = 0
+    first: Edge | None = edges[0] if len(edges) > 0 else None
+    second: Edge | None = edges[1] if len(edges) > 1 else None
+    if first is not None:
+        node._next0 = first.node
+        node._nr0 = first.input_nr
+    if second is not None:
+        node._next1 = second.node
+        node._nr1 = second.input_nr
+    more = edges[2:] if len(edges) > 2 else ()
+    node._more = tuple([None if e is None else e.node for e in more])
+    nrs = [0 if e is None else e.input_nr for e in more]
+    node._more_nrs = tuple(nrs) if any(nrs) else ()
 
 
 def make_node_class(name: str, base: type) -> type:

@@ -27,6 +27,7 @@ cdef class RuleCall:
 cdef class Plan:
     cdef public tuple saves
     cdef public tuple calls
+    cdef public list constants
     cdef public object covered
 
 cdef class Op:
@@ -46,6 +47,8 @@ cdef class Op:
     cdef public bint is_read
     cdef public tuple rules
     cdef public dict plans
+    cdef public dict default_plans
+    cdef public object recent_meta
     cdef public object node_class
     cdef public object node_chooser
     cdef public bint node_is_param

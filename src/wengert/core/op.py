@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import _shim as cython
-from wengert.core.trace import PASS, find_rule_kernel
+from wengert.core.trace import PASS, Argument, find_rule_kernel
 
 # What a SaveEntry tells the recorder to keep.
 SAVE_INPUT = 0
@@ -60,9 +60,10 @@ class SaveEntry:
 class RuleCall:
     """A rule, and where among the node's saved values its arguments are.
 
-    of_arrays: all of these are arrays, none a parameter. Then the rule may turn out to be, on real arrays, the
-    cotangent itself (passes) or one NumPy function (kernel) of two arguments: the saved values at positions left and
-    right, -1 for the cotangent. See trace.py.
+    arguments: what is known of them: an array that is not known yet (trace.Argument), or a parameter's value; None where
+    something else is among them. The rule may turn out to be, on real arrays, the cotangent itself (passes) or one NumPy
+    function (kernel) of one or two arrays: the saved values at positions left and right, -1 for the cotangent, right -2
+    for none. See trace.py.
     """
 
     if not cython.compiled:
@@ -81,7 +82,7 @@ class RuleCall:
             "targets",
         )
 
-    def __init__(self, rule: Rule, positions: tuple[int, ...], of_arrays: bool) -> None:
+    def __init__(self, rule: Rule, positions: tuple[int, ...], arguments: list[Any] | None) -> None:
         self.rule = rule
         self.function = rule.function
         self.targets = rule.targets
@@ -90,25 +91,25 @@ class RuleCall:
         self.n = len(positions)
         self.first = positions[0] if positions else -1
         self.second = positions[1] if len(positions) > 1 else -1
-        kernel, left, right = (
-            find_rule_kernel(rule.function, len(positions)) if of_arrays and self.n <= 2 else (None, 0, 0)
-        )
+        kernel, self.left, self.right = (None, 0, 0) if arguments is None else find_rule_kernel(rule.function, arguments)
         self.passes = kernel is PASS
         self.kernel = None if self.passes else kernel
-        self.left = positions[left] if self.kernel is not None and left >= 0 else -1
-        self.right = positions[right] if self.kernel is not None and right >= 0 else -1
 
 
 @cython.cclass
 class Plan:
-    """For one set of inputs that need gradients: what to save, and which rules to run on which of the saved values."""
+    """For one set of inputs that need gradients: what to save, and which rules to run on which of the saved values.
+
+    constants: values that follow the saved ones: the parameters, in the plan of calls that leave them at their defaults.
+    """
 
     if not cython.compiled:
-        __slots__ = ("calls", "covered", "saves")
+        __slots__ = ("calls", "constants", "covered", "saves")
 
-    def __init__(self, saves: tuple[SaveEntry, ...], calls: tuple[RuleCall, ...]) -> None:
+    def __init__(self, saves: tuple[SaveEntry, ...], calls: tuple[RuleCall, ...], constants: list[Any]) -> None:
         self.saves = saves
         self.calls = calls
+        self.constants = constants
         self.covered = 0  # the inputs that some rule gives a cotangent, as bits
         for call in calls:
             for target in call.targets:
@@ -140,6 +141,8 @@ class Op:
         self.is_read = False  # a view whose forward is x[index]: dispatch runs it, and rules.py its rule, themselves
         self.rules: tuple[Rule, ...] = ()
         self.plans: dict[Any, Plan] = {}
+        self.default_plans: dict[Any, Plan] = {}  # for calls with the inputs alone
+        self.recent_meta: Any = None  # the TensorMeta of a result, for the next of the same shape and dtype
         self.node_class: Any = None
         self.node_chooser: Any = None  # (inputs, params) -> node class, where the name depends on the call
         self.node_is_param = False  # the name is the parameter "node" itself, and node_classes remembers its class
@@ -157,29 +160,36 @@ class Op:
         """The name of the input at a position; all from the variadic one on share a name."""
         return self.input_names[position if self.variadic < 0 else min(position, self.variadic)]
 
-    def plan(self, needs: int) -> Plan:
-        """The plan for the inputs whose bits are set in needs; those from the variadic position on share one bit."""
-        plan = self.plans.get(needs)
+    def plan(self, needs: int, defaults: bool = False) -> Plan:
+        """The plan for the inputs whose bits are set in needs; those from the variadic position on share one bit.
+
+        defaults: for calls that leave all parameters at their defaults, which then need not be saved.
+        """
+        plans = self.default_plans if defaults else self.plans
+        plan = plans.get(needs)
         if plan is None:
-            plan = self.plans[needs] = self._make_plan(needs)
+            plan = plans[needs] = self._make_plan(needs, defaults)
         return plan
 
-    def _make_plan(self, needs: int) -> Plan:
-        keys: list[tuple[int, Any]] = []
+    def _make_plan(self, needs: int, defaults: bool) -> Plan:
+        rules = [rule for rule in self.rules if any(needs >> target & 1 for target in rule.targets)]
+        keys = list(dict.fromkeys([self._what_to_save(name) for rule in rules for name in rule.names]))
+        constants = [self.defaults[where] for kind, where in keys if kind == SAVE_PARAM] if defaults else []
+        if defaults:
+            keys.sort(key=lambda key: key[0] == SAVE_PARAM)
+        arguments: list[Any] = []
+        for i, (kind, where) in enumerate(keys):
+            if kind in (SAVE_INPUT, SAVE_OUTPUT):
+                arguments.append(Argument(i))
+            else:
+                arguments.append(self.defaults[where] if defaults and kind == SAVE_PARAM else None)
         calls: list[RuleCall] = []
-        for rule in self.rules:
-            if not any(needs >> target & 1 for target in rule.targets):
-                continue
-            positions = []
-            for name in rule.names:
-                key = self._what_to_save(name)
-                if key not in keys:
-                    keys.append(key)
-                positions.append(keys.index(key))
-            of_arrays = all(keys[i][0] in (SAVE_INPUT, SAVE_OUTPUT) for i in positions)
-            calls.append(RuleCall(rule, tuple(positions), of_arrays))
+        for rule in rules:
+            positions = tuple([keys.index(self._what_to_save(name)) for name in rule.names])
+            known = all(keys[i][0] in (SAVE_INPUT, SAVE_OUTPUT) or (defaults and keys[i][0] == SAVE_PARAM) for i in positions)
+            calls.append(RuleCall(rule, positions, [arguments[i] for i in positions] if known else None))
         entries = [SaveEntry(k, -1, where) if k == SAVE_PARAM else SaveEntry(k, where, "") for k, where in keys]
-        return Plan(tuple(entries), tuple(calls))
+        return Plan(tuple(entries[: len(entries) - len(constants)]), tuple(calls), constants)
 
     def _what_to_save(self, name: str) -> tuple[int, Any]:
         """What a name in a rule's parameter list stands for. The registry has checked that it is one of these."""

@@ -1,7 +1,7 @@
 cimport cython
 from wengert.core.buffers cimport InputBuffer, cotangent_of
-from wengert.core.delivery cimport deliver_parts, deliver_result
-from wengert.core.node cimport Edge, Node, OpNode, count_outputs, release_op
+from wengert.core.delivery cimport deliver_from, deliver_parts, deliver_result
+from wengert.core.node cimport Node, OpNode, count_outputs, meta_at, release_op
 from wengert.core.op cimport Op, Plan, RuleCall
 from wengert.core.saved cimport SavedTensor, unpack_array, unpack_tensor
 from wengert.core.task cimport GraphTask
@@ -11,9 +11,7 @@ cdef extern from "wk_array.h":
     bint is_ndarray(object x)
     bint is_complex(object x)
 
-cdef list NOTHING
-
-@cython.locals(edges=tuple, real=bint, op=Op, values=list, call=RuleCall, target=int, e=Edge)
+@cython.locals(real=bint, op=Op, plan=Plan, values=list, call=RuleCall, target=int)
 cpdef run_op(GraphTask task, OpNode node, InputBuffer buffer)
 @cython.locals(op=Op, plan=Plan, values=list, rule=RuleCall)
 cpdef list rule_results(GraphTask task, OpNode node, InputBuffer buffer)

@@ -9,8 +9,8 @@ from typing import Any
 from wengert import _shim as cython
 from wengert import errors
 from wengert.core.buffers import InputBuffer, cotangent_of
-from wengert.core.delivery import deliver_parts, deliver_result
-from wengert.core.node import Node, OpNode, count_outputs, locate, release_op
+from wengert.core.delivery import deliver_from, deliver_parts, deliver_result
+from wengert.core.node import Node, OpNode, count_outputs, locate, meta_at, release_op
 from wengert.core.op import Op, Plan, RuleCall
 from wengert.core.saved import SavedTensor, unpack_array, unpack_tensor
 from wengert.core.task import GraphTask
@@ -20,34 +20,33 @@ if not cython.compiled:
 
 wk_init_numpy()
 
-NOTHING: list[Any] = []  # the saved values of a node that saves none
-
 
 def run_op(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
     """Runs the rules of a registered operation, each for the inputs that need its result, and hands the results on."""
     op: Op = node._op
     ct = buffer.cotangent if op.output_names is None else output_cotangents(node, buffer)
     buffer.cotangent = None
-    values = NOTHING if node._saved is None and len(node._plan.saves) == 0 else saved_values(task, node)
-    edges = node._edges
+    if op.is_read and is_ndarray(ct) and node._next0 is not None and not task.create_graph:
+        task.add_read(node._next0, node._nr0, ct, node._read)
+        task.arrive(node._next0, 0, None, False)
+        return
+    plan: Plan = node._plan
+    values = plan.constants if len(plan.saves) == 0 else saved_values(task, node)
     F = task.face
     real: bool = not task.create_graph and is_ndarray(ct) and not is_complex(ct)
-    for c in node._plan.calls:
+    for c in plan.calls:
         call: RuleCall = c
         result = None
         if ct is not None:
             try:
-                if op.is_read and real:
-                    e: Any = edges[0]
-                    task.add_read(e, ct, values[call.second])
-                    task.arrive(e, None, False)
-                    continue
                 if call.passes and real:
                     result = ct
                 elif call.kernel is not None and real:
                     left = ct if call.left < 0 else values[call.left]
-                    right = ct if call.right < 0 else values[call.right]
-                    result = call.kernel(left, right)
+                    if call.right == -2:
+                        result = call.kernel(left)
+                    else:
+                        result = call.kernel(left, ct if call.right < 0 else values[call.right])
                 elif call.n == 0:
                     result = call.function(F, ct)
                 elif call.n == 1:
@@ -63,12 +62,10 @@ def run_op(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
         if target < 0:
             deliver_parts(task, node, call.targets, result)
         elif target == op.variadic:
-            deliver_parts(task, node, range(target, len(edges)), result)
+            deliver_from(task, node, target, result)
         else:
-            e = edges[target]
-            if e is not None:
-                deliver_result(task, node, e, target, result, ct, values)
-    if not task.keep_graph and values is not NOTHING:
+            deliver_result(task, node, target, result, ct, values)
+    if not task.keep_graph and len(plan.saves) != 0:
         release_op(node)
 
 
@@ -78,7 +75,7 @@ def rule_results(task: GraphTask, node: OpNode, buffer: InputBuffer) -> list[Any
     plan: Plan = node._plan
     ct = buffer.cotangent if op.output_names is None else output_cotangents(node, buffer)
     values = saved_values(task, node)
-    results: list[Any] = [None] * len(node._edges)
+    results: list[Any] = [None] * node._n_edges
     if ct is None:
         return results
     for c in plan.calls:
@@ -99,12 +96,14 @@ def rule_results(task: GraphTask, node: OpNode, buffer: InputBuffer) -> list[Any
 
 
 def saved_values(task: GraphTask, node: OpNode) -> list[Any]:
-    """What the node saved, unpacked: arrays, or tensors where the pass records itself."""
+    """What the node saved, unpacked: arrays, or tensors where the pass records itself; then its plan's constants."""
+    if node._op.is_read:
+        return [meta_at(node._next0, node._nr0).shape, node._read]  # type: ignore[arg-type]  # recorded: it leads somewhere
     saved = node._saved
+    if len(node._plan.saves) == 0:
+        return node._plan.constants
     if saved is None:
-        if len(node._plan.saves) != 0:
-            raise errors.backward_twice(node.name(), locate(node._code, node._lasti))
-        return NOTHING
+        raise errors.backward_twice(node.name(), locate(node._code, node._lasti))
     values: list[Any] = []
     for value in saved:
         if isinstance(value, SavedTensor):
@@ -119,6 +118,8 @@ def saved_values(task: GraphTask, node: OpNode) -> list[Any]:
             values.append(unpack_all(task, node, value))
         else:
             values.append(value)
+    if len(node._plan.constants) != 0:
+        values.extend(node._plan.constants)
     return values
 
 

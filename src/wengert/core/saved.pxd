@@ -1,5 +1,5 @@
 cimport cython
-from wengert.core.node cimport AccumulateGrad, Edge, Node, Saved, TensorMeta
+from wengert.core.node cimport AccumulateGrad, Edge, Node, Saved, TensorMeta, edge_at
 from wengert.core.tensor cimport TensorBase, VersionCounter, counter_of, wrap
 
 cdef class SavedTensor(Saved):

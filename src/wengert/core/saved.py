@@ -12,7 +12,7 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert import errors
-from wengert.core.node import AccumulateGrad, Edge, Node, Saved, locate
+from wengert.core.node import AccumulateGrad, Edge, Node, Saved, edge_at, locate
 from wengert.core.tensor import IS_INFERENCE, TensorBase, VersionCounter, counter_of, wrap
 
 INPUT = 0
@@ -74,9 +74,7 @@ def unpack_tensor(saved: SavedTensor, node: Node) -> Any:
     array = unpack_array(saved, node)
     if saved._role == OUTPUT:
         return attach(array, saved._counter, node, saved._position)
-    edge: Edge | None = None
-    if saved._position < len(node._edges):  # else a custom Function's intermediate result: no input at all
-        edge = node._edges[saved._position]
+    edge: Edge | None = edge_at(node, saved._position)  # None also for what is no input of a custom Function
     if edge is None:
         return attach(array, saved._counter, None, 0)
     return attach(array, saved._counter, edge.node, edge.input_nr)
@@ -105,7 +103,7 @@ def modified_error(saved: SavedTensor, node: Node) -> Exception:
     maker: Node | None = node
     output_nr = saved._position
     if saved._role == INPUT:
-        edge: Edge | None = node._edges[saved._position] if saved._position < len(node._edges) else None
+        edge: Edge | None = edge_at(node, saved._position)
         maker = None if edge is None else edge.node
         output_nr = 0 if edge is None else edge.input_nr
     if isinstance(maker, AccumulateGrad):

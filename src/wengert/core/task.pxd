@@ -1,11 +1,12 @@
 cimport cython
 from wengert.core.buffers cimport InputBuffer, ReadCotangent
 from wengert.core.modes cimport quiet_enter, quiet_exit
-from wengert.core.node cimport AccumulateGrad, Edge, Node, TensorMeta, meta_at
+from wengert.core.node cimport AccumulateGrad, Edge, Node, TensorMeta, meta_at, next_node
 
 cdef extern from "wk_array.h":
     int wk_init_numpy() except -1
     bint is_ndarray(object x)
+    bint add_element(object x, object index, object value) except -1
     object as_array(object x)
 
 cdef class GraphTask:
@@ -34,25 +35,27 @@ cdef class GraphTask:
     cdef push(self, Node node)
     @cython.locals(last=Node)
     cdef Node pop(self)
-    @cython.locals(stack=list, node=Node, edge=Edge, root=Edge, buffer=InputBuffer)
+    @cython.locals(stack=list, node=Node, edge=Edge, root=Edge)
     cdef compute_dependencies(self, list roots)
-    @cython.locals(stack=list, node=Node, edge=Edge, root=Edge, opened=bint)
+    @cython.locals(buffer=InputBuffer)
+    cdef count_edge(self, Node node, list stack)
+    @cython.locals(stack=list, node=Node, behind=Node, edge=Edge, root=Edge, opened=bint, i=Py_ssize_t)
     cdef mark_needed(self, list roots, list targets)
-    @cython.locals(edge=Edge, buffer=InputBuffer)
+    @cython.locals(behind=Node, buffer=InputBuffer, i=Py_ssize_t)
     cdef bint has_needed_input(self, Node node) except -1
     @cython.locals(edge=Edge, buffer=InputBuffer)
     cdef capture(self, list edges)
     @cython.locals(edge=Edge, buffer=InputBuffer)
     cdef stop_at(self, list edges)
-    @cython.locals(node=Node, buffer=InputBuffer)
-    cdef arrive(self, Edge edge, object value, bint owned)
-    @cython.locals(buffer=InputBuffer, nr=Py_ssize_t)
-    cdef add(self, Edge edge, object value, bint owned)
     @cython.locals(buffer=InputBuffer)
-    cdef add_read(self, Edge edge, object ct, tuple index)
-    @cython.locals(read=ReadCotangent, meta=TensorMeta)
-    cdef object sum_of(self, object held, bint held_owned, object value, bint owned, Edge edge)
+    cdef arrive(self, Node node, int nr, object value, bint owned)
+    @cython.locals(buffer=InputBuffer)
+    cdef add(self, Node node, int nr, object value, bint owned)
+    @cython.locals(buffer=InputBuffer)
+    cdef add_read(self, Node node, int nr, object ct, object index)
+    @cython.locals(read=ReadCotangent)
+    cdef object sum_of(self, object held, bint held_owned, object value, bint owned, TensorMeta meta)
     cdef begin_quiet(self)
     cdef end_quiet(self)
-    @cython.locals(stack=list, node=Node, edge=Edge, buffer=InputBuffer, root=Edge)
+    @cython.locals(stack=list, node=Node, behind=Node, buffer=InputBuffer, root=Edge, i=Py_ssize_t)
     cdef clear(self, list roots)

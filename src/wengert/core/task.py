@@ -15,10 +15,10 @@ from typing import Any
 from wengert import _shim as cython
 from wengert.core.buffers import InputBuffer, ReadCotangent
 from wengert.core.modes import quiet_enter, quiet_exit
-from wengert.core.node import AccumulateGrad, Edge, Node, TensorMeta, meta_at
+from wengert.core.node import AccumulateGrad, Edge, Node, TensorMeta, meta_at, next_node
 
 if not cython.compiled:
-    from wengert.core.native import as_array, is_ndarray, wk_init_numpy
+    from wengert.core.native import add_element, as_array, is_ndarray, wk_init_numpy
 
     _attaching = threading.Lock()
 
@@ -136,14 +136,21 @@ class GraphTask:
                 stack.append(node)
         while stack:
             node = stack.pop()
-            for e in node._edges:
-                if e is not None:
-                    edge: Edge = e
-                    buffer: InputBuffer | None = self.find_buffer(edge.node)
-                    if buffer is None:
-                        buffer = self.new_buffer(edge.node)
-                        stack.append(edge.node)
-                    buffer.dependencies += 1
+            if node._next0 is not None:
+                self.count_edge(node._next0, stack)
+            if node._next1 is not None:
+                self.count_edge(node._next1, stack)
+            for behind in node._more:
+                if behind is not None:
+                    self.count_edge(behind, stack)
+
+    def count_edge(self, node: Node, stack: list[Node]) -> None:
+        """Counts an edge that leads to a node; puts a node not met before on the stack."""
+        buffer: InputBuffer | None = self.find_buffer(node)
+        if buffer is None:
+            buffer = self.new_buffer(node)
+            stack.append(node)
+        buffer.dependencies += 1
 
     def mark_needed(self, roots: list[Edge], targets: list[Edge]) -> None:
         """Marks the nodes that lie on a path to one of the targets; no others run."""
@@ -159,16 +166,17 @@ class GraphTask:
                 elif node not in seen:
                     seen.add(node)
                     stack.append((node, True))
-                    for edge in node._edges:
-                        if edge is not None and edge.node not in seen:
-                            stack.append((edge.node, False))
+                    for i in range(node._n_edges):
+                        behind: Node | None = next_node(node, i)
+                        if behind is not None and behind not in seen:
+                            stack.append((behind, False))
 
     def has_needed_input(self, node: Node) -> bool:
         """Whether some node right behind this one is needed."""
-        for e in node._edges:
-            if e is not None:
-                edge: Edge = e
-                buffer: InputBuffer | None = self.find_buffer(edge.node)
+        for i in range(node._n_edges):
+            behind: Node | None = next_node(node, i)
+            if behind is not None:
+                buffer: InputBuffer | None = self.find_buffer(behind)
                 if buffer is not None and buffer.needed:
                     return True
         return False
@@ -194,16 +202,15 @@ class GraphTask:
 
     # -- adding cotangents ---------------------------------------------------------------------------------------------
 
-    def arrive(self, edge: Edge, value: Any, owned: bool) -> None:
-        """One input of a node arrived (value None: it has no gradient). The last one makes the node ready.
+    def arrive(self, node: Node, nr: int, value: Any, owned: bool) -> None:
+        """An edge to output nr of node brings its cotangent (None: there is none). The last one makes the node ready.
 
         owned: nobody else holds value or looks into its memory.
         """
-        node: Node = edge.node
         buffer: InputBuffer = self.buffer_of(node)
         if value is not None and buffer.needed:
-            if edge.input_nr != 0:
-                self.add(edge, value, owned)
+            if nr != 0:
+                self.add(node, nr, value, owned)
             elif buffer.cotangent is None:
                 buffer.cotangent = value
                 buffer.owned = owned
@@ -211,59 +218,55 @@ class GraphTask:
                 held = buffer.cotangent
                 held += value
             else:
-                self.add(edge, value, owned)
+                self.add(node, nr, value, owned)
         buffer.dependencies -= 1
         if buffer.dependencies == 0:
             self.push(node)
 
-    def add(self, edge: Edge, value: Any, owned: bool) -> None:
-        """Adds a cotangent, which fits the edge, into the buffer of the edge's node."""
-        buffer: InputBuffer = self.buffer_of(edge.node)
-        nr = edge.input_nr
+    def add(self, node: Node, nr: int, value: Any, owned: bool) -> None:
+        """Adds a cotangent of output nr, which fits it, into the buffer of the node."""
+        buffer: InputBuffer = self.buffer_of(node)
         if nr != 0:
             if buffer.others is None:
                 buffer.others = {}
             held = buffer.others.get(nr)
             if held is None:
                 held = (None, False)
-            total = self.sum_of(held[0], held[1], value, owned, edge)
+            total = self.sum_of(held[0], held[1], value, owned, meta_at(node, nr))
             buffer.others[nr] = (total, self.sum_owned)
         elif buffer.cotangent is None and not isinstance(value, ReadCotangent):
             buffer.cotangent = value
             buffer.owned = owned
         else:
-            buffer.cotangent = self.sum_of(buffer.cotangent, buffer.owned, value, owned, edge)
+            buffer.cotangent = self.sum_of(buffer.cotangent, buffer.owned, value, owned, node._meta)
             buffer.owned = self.sum_owned
 
-    def add_read(self, edge: Edge, ct: Any, index: tuple[Any, ...]) -> None:
+    def add_read(self, node: Node, nr: int, ct: Any, index: Any) -> None:
         """Adds the cotangent of x[index], a read that names no element twice, into the buffer of x's node."""
-        buffer: InputBuffer = self.buffer_of(edge.node)
+        buffer: InputBuffer = self.buffer_of(node)
         if not buffer.needed:
             return
-        if edge.input_nr != 0:
-            self.add(edge, ReadCotangent(ct, index, False), False)
+        if nr != 0:
+            self.add(node, nr, ReadCotangent(ct, index, False), False)
             return
         held = buffer.cotangent
         if held is None:
-            held = self.face.zeros(edge.node._meta.shape, edge.node._meta.dtype)
+            held = self.face.zeros(node._meta.shape, node._meta.dtype)
         elif not buffer.owned:
             held = self.face.copy(held)
         buffer.cotangent = held
         buffer.owned = True
-        if held.ndim == 1 and type(index[0]) is int:
-            held[index[0]] += ct.item()  # a number: a third of the cost of adding arrays
-        else:
-            part = held[index]
+        if not add_element(held, index, ct):
+            part = held[(index, ...) if type(index) is int else index]
             part += ct
 
-    def sum_of(self, held: Any, held_owned: bool, value: Any, owned: bool, edge: Edge) -> Any:
+    def sum_of(self, held: Any, held_owned: bool, value: Any, owned: bool, meta: TensorMeta) -> Any:
         """held + value, in place where one of them is ours alone; self.sum_owned says whether the sum is."""
         self.sum_owned = True
         face = self.face
         if isinstance(value, ReadCotangent):
             read: ReadCotangent = value
             if held is None:
-                meta: TensorMeta = meta_at(edge.node, edge.input_nr)
                 held = face.zeros(meta.shape, meta.dtype)
             elif not held_owned:
                 held = face.copy(held)
@@ -322,6 +325,7 @@ class GraphTask:
             buffer: InputBuffer | None = node._buffer
             if buffer is not None and buffer.task is self:
                 node._buffer = None
-            for edge in node._edges:
-                if edge is not None:
-                    stack.append(edge.node)
+            for i in range(node._n_edges):
+                behind: Node | None = next_node(node, i)
+                if behind is not None:
+                    stack.append(behind)

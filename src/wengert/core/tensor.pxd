@@ -20,7 +20,10 @@ cdef class VersionCounter:
 
 cdef class ViewInfo:
     cdef public TensorBase base
-    cdef public tuple chain
+    cdef public ViewInfo before
+    cdef public object op
+    cdef public object params
+    cdef public int output_nr
     cdef public long long version
     cdef public int creation
 
@@ -52,6 +55,8 @@ cpdef VersionCounter counter_of(TensorBase tensor)
 cpdef TensorMeta meta_of(TensorBase tensor)
 @cython.locals(view=ViewInfo)
 cpdef refresh_view(TensorBase tensor)
+@cython.locals(node=Node)
 cpdef Edge gradient_edge(TensorBase tensor)
+cpdef Node gradient_node(TensorBase tensor)
 @cython.locals(node=AccumulateGrad)
 cpdef AccumulateGrad accumulator_of(TensorBase tensor)

@@ -62,18 +62,22 @@ class VersionCounter:
 
 
 @cython.final
+@cython.trashcan(True)
 @cython.cclass
 class ViewInfo:
     """What a view knows of the tensor it looks into: the base, and the view operations that lead from there to here."""
 
     if not cython.compiled:
-        __slots__ = ("base", "chain", "creation", "version")
+        __slots__ = ("base", "before", "creation", "op", "output_nr", "params", "version")
 
-    def __init__(self, base: TensorBase, chain: tuple[Any, ...], version: int, creation: int) -> None:
+    def __init__(self, base: TensorBase, version: int, creation: int) -> None:
         self.base = base
-        self.chain = chain  # (chain of the view before, op, params, output number); () for the base
+        self.before: ViewInfo | None = None  # of the view that this one is a view of; None: of the base itself
+        self.op: Any = None  # the operation that made this view; None: a custom Function did
+        self.params: Any = None  # of the operation; of a read, the index
+        self.output_nr = 0  # which of the operation's outputs it is
         self.version = version  # of the shared counter when the view's grad_fn was last right
-        self.creation = creation  # how it was made, which restricts writing in place; a constant of views.py
+        self.creation = creation  # how it was made, which restricts writing in place; a constant of dispatch.py
 
 
 @cython.trashcan(True)
@@ -319,12 +323,18 @@ def refresh_view(tensor: TensorBase) -> None:
 
 def gradient_edge(tensor: TensorBase) -> Edge | None:
     """Where the tensor's cotangent goes: its node's output, or a leaf's AccumulateGrad. None: nowhere."""
+    node: Node | None = gradient_node(tensor)
+    return None if node is None else make_edge(node, tensor._output_nr)
+
+
+def gradient_node(tensor: TensorBase) -> Node | None:
+    """The node of gradient_edge; the tensor's output number, which it may bring up to date, says which of its outputs."""
     if tensor._view is not None:
         refresh_view(tensor)
     if tensor._grad_fn is not None:
-        return make_edge(tensor._grad_fn, tensor._output_nr)
+        return tensor._grad_fn
     if tensor._requires_grad:
-        return make_edge(accumulator_of(tensor), 0)
+        return accumulator_of(tensor)
     return None
 
 

@@ -43,8 +43,8 @@ def find_kernel(forward: Callable[..., Any], n_inputs: int) -> Any:
     return getattr(numpy_backend, name)
 
 
-class _Argument:
-    """Stands in for a real array in a rule: an operator with another one makes a _Product of it."""
+class Argument:
+    """Stands in for a real array in a rule: an operator makes a _Result of it."""
 
     def __init__(self, position: int) -> None:
         self.position = position  # among the rule's saved values; -1 is the cotangent
@@ -58,16 +58,22 @@ class _Argument:
     __hash__ = None  # type: ignore[assignment]
 
     def __mul__(self, other: Any) -> Any:
-        return _Product("multiply", self, other) if isinstance(other, _Argument) else NotImplemented
+        return _Result("multiply", self, other) if isinstance(other, Argument) else NotImplemented
 
     def __truediv__(self, other: Any) -> Any:
-        return _Product("divide", self, other) if isinstance(other, _Argument) else NotImplemented
+        return _Result("divide", self, other) if isinstance(other, Argument) else NotImplemented
+
+    def __neg__(self) -> Any:
+        return _Result("negative", self, NO_ARGUMENT)
 
 
-class _Product:
+NO_ARGUMENT = Argument(-2)
+
+
+class _Result:
     """The result of one operator, of which nothing more is known."""
 
-    def __init__(self, function: str, left: _Argument, right: _Argument) -> None:
+    def __init__(self, function: str, left: Argument, right: Argument) -> None:
         self.function, self.left, self.right = function, left, right
 
 
@@ -81,18 +87,18 @@ class _RealFace:
         return x
 
 
-def find_rule_kernel(function: Callable[..., Any], n_values: int) -> tuple[Any, int, int]:
-    """The NumPy function that a rule is for real arrays, and the positions of its two arguments, as in _Argument.
+def find_rule_kernel(function: Callable[..., Any], arguments: list[Any]) -> tuple[Any, int, int]:
+    """The NumPy function that a rule is for real arrays, and the positions of its one or two arguments, as in Argument.
 
-    PASS in its place: the rule returns the cotangent. None: it does more.
+    PASS in its place: the rule returns the cotangent. None: it does more. arguments: an Argument for what is an array, or
+    the value of a parameter.
     """
-    arguments = [_Argument(i) for i in range(n_values)]
     try:
-        result = function(_RealFace, _Argument(-1), *arguments)
+        result = function(_RealFace, Argument(-1), *arguments)
     except Exception:  # it uses another operation, or looks at a value: it keeps its own function
         return None, 0, 0
-    if isinstance(result, _Product):
+    if isinstance(result, _Result):
         return getattr(numpy_backend, result.function), result.left.position, result.right.position
-    if isinstance(result, _Argument) and result.position == -1:
+    if isinstance(result, Argument) and result.position == -1:
         return PASS, 0, 0
     return None, 0, 0

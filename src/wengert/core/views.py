@@ -1,11 +1,11 @@
 """Writing in place, and what that does to the graph: leaves, views, bases.
 
 Note [Views and writes]
-A view shares its base's memory and version counter, and knows the operations (its chain) that lead from the base to it.
+A view shares its base's memory and version counter, and knows the operations that lead from the base to it.
 A write into a tensor that is no view gives that tensor the write's node. A write into a view changes the base: the base
 gets a CopySlices node, which sends to the old base the cotangent outside the written region, and runs the write's node
 on the part inside. Every other view of that base is then out of date; its grad_fn is made again, from the new base
-along its chain, when it is next looked at (refresh_view): the shared counter tells.
+by these operations, when it is next looked at (refresh_view): the shared counter tells.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class CopySlicesNode(Node):
     """The node of a base after a write into one of its views. See Note [Views and writes]."""
 
     _inner: Node  # the write's own node; its edge 0 is not used
-    _chain: tuple[Any, ...]  # from the base to the written view
+    _steps: list[Any]  # from the base to the written view; not the view's ViewInfo, which holds the base
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
@@ -68,9 +68,9 @@ class CopySlicesNode(Node):
         """Edge 0: the base before the write. The others: the write's other inputs."""
         ct = cotangents[0]
         if ct is None:
-            return [None] * len(self._edges)
+            return [None] * self._n_edges
         outside = ct.clone() if create_graph else wrap(ct._array.copy())
-        region: Any = replay(self._chain, outside)
+        region: Any = replay(self._steps, outside)
         inside = region.clone() if create_graph else wrap(region._array.copy())
         results = run_node(self._inner, inside, create_graph)
         through = results[0]
@@ -95,14 +95,20 @@ def run_node(node: Node, cotangent: TensorBase, create_graph: bool) -> list[Any]
     return list(node._run([cotangent], create_graph))
 
 
-def replay(chain: tuple[Any, ...], base: TensorBase) -> TensorBase:
-    """Applies the view operations of a chain to base."""
+def view_steps(view: ViewInfo) -> list[tuple[Op, dict[str, Any] | None, int]]:
+    """The operations that lead from a view's base to it: operation, parameters and output number of each."""
     steps = []
-    while chain:
-        chain, *step = chain
-        steps.append(step)
+    info: Any = view
+    while info is not None:
+        steps.append((info.op, {"index": info.params} if info.op.is_read else info.params, info.output_nr))
+        info = info.before
+    return steps[::-1]
+
+
+def replay(steps: list[Any], base: TensorBase) -> TensorBase:
+    """Applies the operations that made a view to base."""
     tensor = base
-    for op, params, output_nr in reversed(steps):
+    for op, params, output_nr in steps:
         result = call(op, (tensor,), params)
         tensor = result[output_nr] if op.output_names is not None else result
     return tensor
@@ -115,7 +121,7 @@ def regenerate(view: TensorBase) -> None:
         before = flags()
         try:
             set_flags(before & ~(NO_GRAD | INFERENCE))
-            fresh = replay(info.chain, info.base)
+            fresh = replay(view_steps(info), info.base)
         finally:
             set_flags(before)
         move_history(view, fresh._grad_fn, fresh._output_nr)
@@ -286,7 +292,7 @@ def rebase_base(view: ViewInfo, node: Node) -> None:
     base = view.base
     slices: Any = _copy_slices_class()
     slices._inner = node
-    slices._chain = view.chain
+    slices._steps = view_steps(view)
     slices._edges = (gradient_edge(base), *node._edges[1:])
     slices._meta = make_meta(base._array.shape, base._array.dtype)
     slices._seq = next_sequence_nr()

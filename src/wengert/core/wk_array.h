@@ -68,6 +68,23 @@ static inline int same_strides(PyObject *x, PyObject *y) {
     return 1;
 }
 
+/* x[index] += value for one element of a vector of floats, its memory and value's as C has them; else nothing, and 0. */
+static inline int add_element(PyObject *x, PyObject *index, PyObject *value) {
+    if (!PyArray_CheckExact(x) || !PyArray_CheckExact(value)) return 0;
+    PyArrayObject *a = (PyArrayObject *)x, *v = (PyArrayObject *)value;
+    if (PyArray_NDIM(a) != 1 || PyArray_NDIM(v) != 0 || !PyLong_CheckExact(index)) return 0;
+    if (PyArray_DESCR(a) != PyArray_DESCR(v) || !PyArray_ISBEHAVED(a) || !PyArray_ISBEHAVED_RO(v)) return 0;
+    Py_ssize_t i = PyLong_AsSsize_t(index), n = PyArray_DIM(a, 0);
+    if (i == -1 && PyErr_Occurred()) return -1;
+    if (i < 0) i += n;
+    if (i < 0 || i >= n) return 0;
+    switch (PyArray_TYPE(a)) {
+        case NPY_FLOAT: *(float *)PyArray_GETPTR1(a, i) += *(float *)PyArray_DATA(v); return 1;
+        case NPY_DOUBLE: *(double *)PyArray_GETPTR1(a, i) += *(double *)PyArray_DATA(v); return 1;
+        default: return 0;
+    }
+}
+
 /* The array owns its memory, alone: nothing else can see what is written into it, unless somebody holds the array itself. */
 static inline int owns_data(PyObject *x) {
     return PyArray_CheckExact(x) && PyArray_CHKFLAGS((PyArrayObject *)x, NPY_ARRAY_OWNDATA);

@@ -22,7 +22,7 @@ import numpy as np
 from wengert import dtypes, errors
 from wengert.core.dispatch import call
 from wengert.core.tensor import TensorBase, wrap
-from wengert.core.views import bump
+from wengert.core.views import bump, view_steps
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import ArrayOps
 from wengert.ops.indices import as_tensor, is_index, raw
@@ -72,9 +72,10 @@ def _raw_index(index: Any) -> Any:
 
 
 def _look(xp, x, *, index):
-    """x[index] for a tuple of ints, slices and None with an Ellipsis, which makes it a view.
+    """x[index] for an int, or a tuple of ints, slices and None with an Ellipsis, which makes it a view.
 
     Derivative: the cotangent at index of zeros."""
+    index = (index, ...) if type(index) is int else index
     try:
         return x[index]
     except IndexError:
@@ -82,7 +83,7 @@ def _look(xp, x, *, index):
 
 
 def _look_vjp(F, ct, x_shape, index):
-    if index[-1] is Ellipsis and len(index) > 1:
+    if type(index) is tuple and index[-1] is Ellipsis and len(index) > 1:
         index = index[0] if len(index) == 2 else index[:-1]
     return F.read_cotangent(ct, shape=x_shape, index=index)
 
@@ -128,7 +129,7 @@ def getitem(self, index):
     """
     kind = type(index)
     if kind is int:
-        return call(_select, (self,), {"index": (index, ...)})
+        return call(_select, (self,), {"index": index})
     if kind is slice:
         return call(_slice, (self,), {"index": (checked_slice(index), ...)})
     if kind is tuple:
@@ -572,7 +573,9 @@ def _same_view(region: Any, value: Any) -> bool:
     """Whether value already is this very region, as after `x[i] += y`, where Python assigns what was written in
     place."""
     ours, theirs = region._view, value._view
-    return ours is not None and theirs is not None and ours.base is theirs.base and ours.chain == theirs.chain
+    if ours is None or theirs is None or ours.base is not theirs.base:
+        return False
+    return view_steps(ours) == view_steps(theirs)
 
 
 def _without_leading_ones(value: Any) -> Any:
