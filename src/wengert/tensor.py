@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.core.binding import make_reader
 from wengert.core.hooks import RemovableHandle
+from wengert.core.reading import ReadableBase, set_readers
 from wengert.core.tensor import (
     RETAINS_GRAD,
     TensorBase,
@@ -26,7 +26,7 @@ from wengert.ops import OPS, methods
 from wengert.sizes import Size
 
 _OpMethods = type("_OpMethods", (), {"__slots__": (), **methods()})
-_OpMethods.__getitem__ = make_reader(OPS["_select"], OPS["__getitem__"].function)  # type: ignore[attr-defined]
+set_readers(OPS["_select"], OPS["__getitem__"].function)
 _cpu = device("cpu")
 _backward: Any = None
 
@@ -46,7 +46,7 @@ class _TensorMeta(type(TensorBase)):  # type: ignore[misc]
         return cls._construct(create, args, kwargs)
 
 
-class Tensor(TensorBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[misc,valid-type]
+class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[misc,valid-type]
     """A multi-dimensional array that records what is computed from it, so that it can be differentiated.
 
     Make one with wengert.tensor(data), from_numpy(array), zeros(...), randn(...). Its memory is a NumPy array.

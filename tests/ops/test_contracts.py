@@ -102,6 +102,14 @@ def test_plans_save_what_the_rules_ask_for_and_no_more(op):
         assert {i for call in plan.calls for i in call.positions} == set(range(len(plan.saves)))
 
 
+def test_inputs_from_the_variadic_position_on_share_a_plan():
+    op = OPS["_stack"]
+    for n in (1, 2, 70):
+        op.plans.clear()
+        result = wengert.stack([wengert.ones(2, requires_grad=i in (0, n - 1)) for i in range(n)])
+        assert list(op.plans) == [1] and len(result.grad_fn.next_functions) == n
+
+
 @pytest.mark.parametrize("op", sampled(lambda op: isinstance(op, Operation) and bool(op.rules)))
 def test_nodes_hold_as_many_values_as_their_plan_names(op):
     case = FIRST[op.name]

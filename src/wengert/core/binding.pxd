@@ -1,5 +1,5 @@
 cimport cython
-from wengert.core.dispatch cimport call, call1, call2, call_read
+from wengert.core.dispatch cimport call, call1, call2
 from wengert.core.op cimport Op
 from wengert.core.tensor cimport TensorBase
 

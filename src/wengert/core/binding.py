@@ -11,7 +11,7 @@ import numpy as np
 
 from wengert import _shim as cython
 from wengert import errors
-from wengert.core.dispatch import call, call1, call2, call_read
+from wengert.core.dispatch import call, call1, call2
 from wengert.core.op import MISSING, Op, public_name
 from wengert.core.tensor import TensorBase
 
@@ -46,17 +46,6 @@ def make_function(op: Op) -> Callable[..., Any]:
         return call(op, inputs, params)
 
     return function
-
-
-def make_reader(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
-    """x[index]: op for an int, as programs that read element by element use it; general for everything else."""
-
-    def reader(self: Any, index: Any) -> Any:
-        if type(index) is int:
-            return call_read(op, self, index)
-        return general(self, index)
-
-    return reader
 
 
 def make_operator(op: Op) -> Callable[..., Any]:

@@ -265,7 +265,7 @@ def unwrap(op: Op, inputs: tuple[Any, ...]) -> tuple[list[Any], int]:
         arrays.append(array)
         if plain and not (is_inexact(array) if i == 0 else same_inexact(arrays[0], array)):
             plain = False
-        if i != op.variadic:
+        if op.variadic < 0 or i < op.variadic:
             bit <<= 1
         i += 1
     if not plain and op.promote != NONE:
@@ -575,7 +575,7 @@ def call_read(op: Op, x: TensorBase, index: Any) -> Any:
         return out
     node: OpNode = wk_new_instance(OpNode, op.node_class)
     node._op = op
-    node._plan = op.plan(1)
+    node._plan = op.plans[1] if op.plans else op.plan(1)
     node._n_edges = 1
     node._next0 = gradient_node(x)
     node._nr0 = x._output_nr

@@ -34,9 +34,16 @@ static inline int wk_is_internal(PyCodeObject *code, PyObject *files, PyObject *
 /* The code object of the innermost frame outside the package, or None where no Python code runs; *lasti receives its
  * instruction offset. */
 static PyObject *wk_find_code(PyObject *files, PyObject *package, int *lasti) {
+    static PyCodeObject *last = NULL; /* the user code that called before: most often it calls again. Owned. */
     PyFrameObject *frame = PyEval_GetFrame();
     *lasti = -1;
     if (frame == NULL) return Py_NewRef(Py_None);
+    PyCodeObject *own = PyFrame_GetCode(frame);
+    if (own == last) {
+        *lasti = PyFrame_GetLasti(frame);
+        return (PyObject *)own;
+    }
+    Py_DECREF(own);
     Py_INCREF(frame);
     for (;;) {
         PyCodeObject *code = PyFrame_GetCode(frame);
@@ -50,6 +57,7 @@ static PyObject *wk_find_code(PyObject *files, PyObject *package, int *lasti) {
         if (back == NULL) {
             *lasti = PyFrame_GetLasti(frame);
             Py_DECREF(frame);
+            if (internal == 0) Py_XSETREF(last, (PyCodeObject *)Py_NewRef(code));
             return (PyObject *)code;
         }
         Py_DECREF(code);

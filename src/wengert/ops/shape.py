@@ -462,6 +462,8 @@ def unbind(xp, x, *, dim=0):
     if not x.ndim:
         raise errors.DimensionError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = normalize_dim(dim, x.ndim)
+    if dim == 0:
+        return tuple([x[i, ...] for i in range(len(x))])  # half the time
     before = _BEFORE[dim]
     return tuple([x[(*before, i, ...)] for i in range(x.shape[dim])])
 

@@ -1,0 +1,40 @@
+"""x[index] as a slot of the compiled class: reading a vector element by element looks up no method.
+
+Arithmetic would not gain by it: Cython gives its slots methods too, and a Python subclass then goes by those.
+"""
+
+from __future__ import annotations
+
+if False:
+    import cython
+from collections.abc import Callable
+from typing import Any
+
+from wengert import _shim as cython
+from wengert.core.dispatch import call_read
+from wengert.core.op import Op
+from wengert.core.tensor import TensorBase
+
+if not cython.compiled:
+    _select: Op
+    _getitem: Callable[..., Any]
+
+
+def set_readers(select: Op, getitem: Callable[..., Any]) -> None:
+    """wengert.tensor hands down, once, at import, the operation of x[i] for an int, and x[index] for all else."""
+    global _select, _getitem
+    _select = select
+    _getitem = getitem
+
+
+@cython.cclass
+class ReadableBase(TensorBase):
+    """TensorBase with x[index]."""
+
+    if not cython.compiled:
+        __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        if type(index) is int:
+            return call_read(_select, self, index)
+        return _getitem(self, index)
