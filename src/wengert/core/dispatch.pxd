@@ -1,6 +1,6 @@
 cimport cython
 from wengert.core.modes cimport flags, quiet_enter, quiet_exit, run_quiet
-from wengert.core.node cimport Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas
+from wengert.core.node cimport Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas, set_more
 from wengert.core.op cimport Op, Plan, SaveEntry
 from wengert.core.saved cimport save
 from wengert.core.tensor cimport (

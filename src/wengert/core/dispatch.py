@@ -16,7 +16,7 @@ from wengert import _shim as cython
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.modes import INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit, run_quiet
-from wengert.core.node import Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas
+from wengert.core.node import Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas, set_more
 from wengert.core.op import (
     SAVE_INPUT,
     SAVE_NEEDS,
@@ -448,9 +448,7 @@ def link_more(node: Node, inputs: tuple[Any, ...]) -> None:
         nrs.append(0 if z is None else z._output_nr)
         if z is not None and z._output_nr != 0:
             some = True
-    node._more = tuple(more)
-    if some:
-        node._more_nrs = tuple(nrs)
+    set_more(node, more, tuple(nrs) if some else None)
 
 
 def needs_grad(x: Any) -> bool:

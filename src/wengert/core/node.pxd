@@ -1,4 +1,5 @@
 cimport cython
+from wengert.core.buffers cimport InputBuffer
 from wengert.core.op cimport Op, Plan
 
 cdef extern from "wk_frame.h":
@@ -21,6 +22,7 @@ cdef class NodeHooks:
     cdef public dict retained
     cdef public object pre
     cdef public object post
+    cdef public dict metadata
 
 cdef class Node:
     cdef public int _n_edges
@@ -29,15 +31,13 @@ cdef class Node:
     cdef public int _nr0
     cdef public int _nr1
     cdef public tuple _more
-    cdef public tuple _more_nrs
     cdef public TensorMeta _meta
     cdef public tuple _metas
     cdef public long long _seq
-    cdef public object _buffer
+    cdef public InputBuffer _buffer
     cdef public NodeHooks _hooks
     cdef public object _code
     cdef public int _lasti
-    cdef public dict _user
     cdef object __weakref__
 
     cpdef NodeHooks _ensure_hooks(self)
@@ -67,9 +67,12 @@ cpdef record_position(Node node, int skip=*)
 cpdef TensorMeta make_meta(tuple shape, object dtype)
 @cython.locals(edge=Edge)
 cpdef Edge make_edge(Node node, int input_nr)
+@cython.locals(behind=Node)
 cpdef Node next_node(Node node, Py_ssize_t position)
+@cython.locals(nrs=tuple)
 cpdef int next_nr(Node node, Py_ssize_t position) except -1
 @cython.locals(node_there=Node)
 cpdef Edge edge_at(Node node, Py_ssize_t position)
 @cython.locals(first=Edge, second=Edge)
 cpdef set_edges(Node node, tuple edges)
+cpdef set_more(Node node, list nodes, tuple nrs)

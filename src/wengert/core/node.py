@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import _shim as cython
+from wengert.core.buffers import InputBuffer
 from wengert.core.hooks import RemovableHandle, add_hook
 from wengert.core.op import Op, Plan
 
@@ -78,16 +79,17 @@ def make_edge(node: Node, input_nr: int) -> Edge:
 @cython.final
 @cython.cclass
 class NodeHooks:
-    """A node's hooks, made when the first is registered."""
+    """A node's hooks, and what users note on it: made when the first of these is asked for."""
 
     if not cython.compiled:
-        __slots__ = ("post", "pre", "retained", "tensor")
+        __slots__ = ("metadata", "post", "pre", "retained", "tensor")
 
     def __init__(self) -> None:
         self.tensor: dict[int, OrderedDict[int, Any]] = {}  # output number -> hooks of the tensor that is that output
         self.retained: dict[int, Any] = {}  # output number -> weak reference to the tensor that keeps its gradient
         self.pre: OrderedDict[int, Any] = OrderedDict()
         self.post: OrderedDict[int, Any] = OrderedDict()
+        self.metadata: dict[Any, Any] = {}
 
 
 # Long chains of nodes are released without recursion: the trashcan of Node and Edge defers what nests too deep.
@@ -112,30 +114,26 @@ class Node:
             "_meta",
             "_metas",
             "_more",
-            "_more_nrs",
             "_n_edges",
             "_next0",
             "_next1",
             "_nr0",
             "_nr1",
             "_seq",
-            "_user",
         )
         _n_edges: int
         _next0: Node | None  # where edge 0 leads; None: nowhere
         _next1: Node | None
         _nr0: int  # at which output of that node edge 0 arrives
         _nr1: int
-        _more: tuple[Node | None, ...]  # where the edges from the third on lead
-        _more_nrs: tuple[int, ...]  # at which outputs; () where all arrive at the first
+        _more: tuple[Any, ...]  # where the edges from the third on lead; last, where not all arrive at output 0, a tuple of these
         _meta: TensorMeta  # of output 0; None only until the node is in the graph
         _metas: tuple[TensorMeta, ...]  # of all outputs, where there are several
         _seq: int
-        _buffer: Any
+        _buffer: InputBuffer | None
         _hooks: NodeHooks | None
         _code: Any
         _lasti: int
-        _user: dict[Any, Any] | None
 
         def __new__(cls, *_: Any, **__: Any) -> Any:
             self = object.__new__(cls)
@@ -145,7 +143,6 @@ class Node:
             self._nr0 = 0
             self._nr1 = 0
             self._more = ()
-            self._more_nrs = ()
             self._meta = None  # type: ignore[assignment]
             self._metas = ()
             self._seq = 0
@@ -153,12 +150,10 @@ class Node:
             self._hooks = None
             self._code = None
             self._lasti = -1
-            self._user = None
             return self
 
     def __cinit__(self) -> None:  # called when compiled; fields not named start as None or 0
         self._more = ()
-        self._more_nrs = ()
         self._metas = ()
         self._lasti = -1
 
@@ -183,9 +178,7 @@ class Node:
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dict of the user's own, kept as long as the node lives."""
-        if self._user is None:
-            self._user = {}
-        return self._user
+        return self._ensure_hooks().metadata
 
     def _sequence_nr(self) -> int:
         """The node's place in the order of creation: ready nodes run highest first."""
@@ -261,7 +254,6 @@ class OpNode(Node):
             self._nr0 = 0
             self._nr1 = 0
             self._more = ()
-            self._more_nrs = ()
             self._meta = None  # type: ignore[assignment]
             self._metas = ()
             self._seq = 0
@@ -269,7 +261,6 @@ class OpNode(Node):
             self._hooks = None
             self._code = None
             self._lasti = -1
-            self._user = None
             self._op = None  # type: ignore[assignment]
             self._plan = None  # type: ignore[assignment]
             self._read = None
@@ -317,7 +308,8 @@ def next_node(node: Node, position: int) -> Node | None:
         return node._next0
     if position == 1:
         return node._next1
-    return node._more[position - 2]
+    behind: Node | None = node._more[position - 2]
+    return behind
 
 
 def next_nr(node: Node, position: int) -> int:
@@ -326,7 +318,10 @@ def next_nr(node: Node, position: int) -> int:
         return node._nr0
     if position == 1:
         return node._nr1
-    return node._more_nrs[position - 2] if len(node._more_nrs) != 0 else 0
+    if len(node._more) == node._n_edges - 2:
+        return 0
+    nrs: tuple[int, ...] = node._more[node._n_edges - 2]
+    return nrs[position - 2]
 
 
 def edge_at(node: Node, position: int) -> Edge | None:
@@ -350,10 +345,17 @@ def set_edges(node: Node, edges: tuple[Edge | None, ...]) -> None:
     if second is not None:
         node._next1 = second.node
         node._nr1 = second.input_nr
-    more = edges[2:] if len(edges) > 2 else ()
-    node._more = tuple([None if e is None else e.node for e in more])
-    nrs = [0 if e is None else e.input_nr for e in more]
-    node._more_nrs = tuple(nrs) if any(nrs) else ()
+    node._more = ()
+    if len(edges) > 2:
+        nrs = tuple([0 if e is None else e.input_nr for e in edges[2:]])
+        set_more(node, [None if e is None else e.node for e in edges[2:]], nrs if any(nrs) else None)
+
+
+def set_more(node: Node, nodes: list[Node | None], nrs: tuple[int, ...] | None) -> None:
+    """Gives the node its edges from the third on. nrs: None where all arrive at output 0."""
+    if nrs is not None:
+        nodes.append(nrs)  # type: ignore[arg-type]
+    node._more = tuple(nodes)
 
 
 def make_node_class(name: str, base: type) -> type:

@@ -96,6 +96,8 @@ class RuleCall:
         self.kernel = None if self.passes else kernel
 
 
+@cython.final
+@cython.no_gc  # in no cycle: its operation's plans refer to it, and it to rules
 @cython.cclass
 class Plan:
     """For one set of inputs that need gradients: what to save, and which rules to run on which of the saved values.

@@ -35,7 +35,7 @@ cdef class GraphTask:
     cdef push(self, Node node)
     @cython.locals(last=Node)
     cdef Node pop(self)
-    @cython.locals(stack=list, node=Node, edge=Edge, root=Edge)
+    @cython.locals(stack=list, node=Node, behind=Node, root=Edge, i=Py_ssize_t)
     cdef compute_dependencies(self, list roots)
     @cython.locals(buffer=InputBuffer)
     cdef count_edge(self, Node node, list stack)

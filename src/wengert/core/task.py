@@ -140,7 +140,8 @@ class GraphTask:
                 self.count_edge(node._next0, stack)
             if node._next1 is not None:
                 self.count_edge(node._next1, stack)
-            for behind in node._more:
+            for i in range(2, node._n_edges):
+                behind: Node | None = node._more[i - 2]
                 if behind is not None:
                     self.count_edge(behind, stack)
 
