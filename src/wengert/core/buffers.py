@@ -39,13 +39,10 @@ class InputBuffer:
 
         def __new__(cls, *_: Any, **__: Any) -> Any:
             self = object.__new__(cls)
-            self.task = None
+            self.task = self.cotangent = self.others = self.captures = None
             self.dependencies = 0
             self.needed = True
-            self.cotangent = None
             self.owned = False
-            self.others = None
-            self.captures = None
             return self
 
 

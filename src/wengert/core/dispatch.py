@@ -588,3 +588,9 @@ def call_read(op: Op, x: TensorBase, index: Any) -> Any:
     out._requires_grad = True
     node._read = index
     return out
+
+
+if not cython.compiled:
+    from wengert.core import pure_dispatch
+
+    call2 = pure_dispatch.call2

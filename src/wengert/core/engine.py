@@ -220,3 +220,7 @@ def run_single(node: OpNode, cotangent: Any, create_graph: bool) -> list[Any]:
         return [as_tensor(dense(task, node, i, r)) for i, r in enumerate(node_results(task, node, buffer, []))]
     finally:
         task.end_quiet()
+
+
+if not cython.compiled:
+    from wengert.core.pure_engine import run

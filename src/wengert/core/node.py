@@ -12,6 +12,7 @@ from __future__ import annotations
 
 if False:
     import cython
+import itertools
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -387,6 +388,10 @@ def next_sequence_nr() -> int:
     global _counter
     _counter += 1
     return _counter
+
+
+if not cython.compiled:
+    next_sequence_nr = itertools.count(1).__next__  # no Python frame
 
 
 def record_position(node: Node, skip: int = 2) -> None:

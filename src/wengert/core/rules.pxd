@@ -11,8 +11,12 @@ cdef extern from "wk_array.h":
     bint is_ndarray(object x)
     bint is_complex(object x)
 
-@cython.locals(real=bint, op=Op, plan=Plan, values=list, call=RuleCall, target=int)
+@cython.locals(real=bint, op=Op, plan=Plan, values=list, call=RuleCall)
 cpdef run_op(GraphTask task, OpNode node, InputBuffer buffer)
+cdef object apply_kernel(OpNode node, RuleCall call, object ct, list values)
+cdef object apply_rule(GraphTask task, OpNode node, RuleCall call, object ct, list values)
+@cython.locals(target=int)
+cdef deliver(GraphTask task, OpNode node, RuleCall call, object result, object ct, list values)
 @cython.locals(op=Op, plan=Plan, values=list, rule=RuleCall)
 cpdef list rule_results(GraphTask task, OpNode node, InputBuffer buffer)
 @cython.locals(values=list, s=SavedTensor)

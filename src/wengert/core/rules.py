@@ -32,41 +32,60 @@ def run_op(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
         return
     plan: Plan = node._plan
     values = plan.constants if len(plan.saves) == 0 else saved_values(task, node)
-    F = task.face
     real: bool = not task.create_graph and is_ndarray(ct) and not is_complex(ct)
     for c in plan.calls:
         call: RuleCall = c
-        result = None
-        if ct is not None:
-            try:
-                if call.passes and real:
-                    result = ct
-                elif call.kernel is not None and real:
-                    left = ct if call.left < 0 else values[call.left]
-                    if call.right == -2:
-                        result = call.kernel(left)
-                    else:
-                        result = call.kernel(left, ct if call.right < 0 else values[call.right])
-                elif call.n == 0:
-                    result = call.function(F, ct)
-                elif call.n == 1:
-                    result = call.function(F, ct, values[call.first])
-                elif call.n == 2:
-                    result = call.function(F, ct, values[call.first], values[call.second])
-                else:
-                    result = call.function(F, ct, *[values[p] for p in call.positions])
-            except Exception as error:
-                add_source(error, node)
-                raise
-        target: int = call.target
-        if target < 0:
-            deliver_parts(task, node, call.targets, result)
-        elif target == op.variadic:
-            deliver_from(task, node, target, result)
+        if ct is None:
+            result = None
+        elif call.passes and real:
+            result = ct
+        elif call.kernel is not None and real:
+            result = apply_kernel(node, call, ct, values)
         else:
-            deliver_result(task, node, target, result, ct, values)
+            result = apply_rule(task, node, call, ct, values)
+        deliver(task, node, call, result, ct, values)
     if not task.keep_graph and len(plan.saves) != 0:
         release_op(node)
+
+
+def apply_kernel(node: OpNode, call: RuleCall, ct: Any, values: list[Any]) -> Any:
+    """The result of a rule that is one NumPy function."""
+    kernel: Any = call.kernel
+    left = ct if call.left < 0 else values[call.left]
+    try:
+        if call.right == -2:
+            return kernel(left)
+        return kernel(left, ct if call.right < 0 else values[call.right])
+    except Exception as error:
+        add_source(error, node)
+        raise
+
+
+def apply_rule(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: list[Any]) -> Any:
+    """The result of any rule."""
+    F = task.face
+    try:
+        if call.n == 0:
+            return call.function(F, ct)
+        if call.n == 1:
+            return call.function(F, ct, values[call.first])
+        if call.n == 2:
+            return call.function(F, ct, values[call.first], values[call.second])
+        return call.function(F, ct, *[values[p] for p in call.positions])
+    except Exception as error:
+        add_source(error, node)
+        raise
+
+
+def deliver(task: GraphTask, node: OpNode, call: RuleCall, result: Any, ct: Any, values: list[Any]) -> None:
+    """Hands on what a rule returned: one result, a tuple for several inputs, a sequence for all from one on."""
+    target: int = call.target
+    if target < 0:
+        deliver_parts(task, node, call.targets, result)
+    elif target == node._op.variadic:
+        deliver_from(task, node, target, result)
+    else:
+        deliver_result(task, node, target, result, ct, values)
 
 
 def rule_results(task: GraphTask, node: OpNode, buffer: InputBuffer) -> list[Any]:

@@ -80,19 +80,11 @@ class GraphTask:
         buffer: InputBuffer = InputBuffer.__new__(InputBuffer)
         buffer.task = self
         buffer.needed = True
-        if cython.compiled:
-            self.attach(node, buffer)
-        else:
-            with _attaching:  # compiled, no other thread can come between attach's test and its assignment
-                self.attach(node, buffer)
-        return buffer
-
-    def attach(self, node: Node, buffer: InputBuffer) -> None:
-        """Hangs the buffer on the node; keeps it here where another run's hangs there already."""
         if node._buffer is None:
             node._buffer = buffer
-        else:
+        else:  # another run's hangs there already
             self.displaced[node] = buffer
+        return buffer
 
     def take_buffer(self, node: Node) -> InputBuffer:
         """Takes this run's buffer off the node."""
@@ -128,6 +120,14 @@ class GraphTask:
 
     def compute_dependencies(self, roots: list[Edge]) -> None:
         """Counts, for every node that can be reached, the edges that lead to it."""
+        if cython.compiled:
+            self.count_edges(roots)
+        else:
+            with _attaching:  # compiled, no other thread can come between new_buffer's test and its assignment
+                self.count_edges(roots)
+
+    def count_edges(self, roots: list[Edge]) -> None:
+        """compute_dependencies, while no other thread gives nodes buffers."""
         stack: list[Node] = []
         for root in roots:
             node: Node = root.node
@@ -140,17 +140,20 @@ class GraphTask:
                 self.count_edge(node._next0, stack)
             if node._next1 is not None:
                 self.count_edge(node._next1, stack)
-            for i in range(2, node._n_edges):
-                behind: Node | None = node._more[i - 2]
-                if behind is not None:
-                    self.count_edge(behind, stack)
+            if node._n_edges > 2:
+                for i in range(node._n_edges - 2):
+                    behind: Node | None = node._more[i]
+                    if behind is not None:
+                        self.count_edge(behind, stack)
 
     def count_edge(self, node: Node, stack: list[Node]) -> None:
         """Counts an edge that leads to a node; puts a node not met before on the stack."""
-        buffer: InputBuffer | None = self.find_buffer(node)
-        if buffer is None:
-            buffer = self.new_buffer(node)
-            stack.append(node)
+        buffer: InputBuffer | None = node._buffer
+        if buffer is None or buffer.task is not self:
+            buffer = self.displaced.get(node) if self.displaced else None
+            if buffer is None:
+                buffer = self.new_buffer(node)
+                stack.append(node)
         buffer.dependencies += 1
 
     def mark_needed(self, roots: list[Edge], targets: list[Edge]) -> None:

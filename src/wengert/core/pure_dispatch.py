@@ -1,0 +1,135 @@
+"""dispatch.call2 for the uncompiled core, with the calls of ordinary operations written out: one costs what ten lines do.
+
+What is no operation of two tensors of one floating dtype that is one NumPy function goes to the function of dispatch.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.core import dispatch, tensor
+from wengert.core.modes import INFERENCE, state
+from wengert.core.node import OpNode, TensorMeta, _internal_files, next_sequence_nr, record_position
+from wengert.core.op import SAVE_INPUT, SAVE_OUTPUT, Op, Plan
+from wengert.core.saved import INPUT, OUTPUT, SavedTensor, save
+from wengert.core.tensor import IS_INFERENCE, TensorBase, accumulator_of, counter_of, refresh_view
+
+_ndarray = np.ndarray
+_float32 = np.dtype(np.float32)
+_new: Any = object.__new__  # of classes whose own __new__ only fills their slots, which then has to be done here
+_general_call2: Any = dispatch.call2
+_user_code: CodeType | None = None  # that called an operation last: most often it calls again
+
+
+def call2(op: Op, x: Any, y: Any) -> Any:
+    """Runs an operation of two inputs with its default parameters."""
+    cls = tensor._tensor_class
+    if type(x) is not cls or type(y) is not cls or not op.is_kernel or op.refuses_complex:
+        return _general_call2(op, x, y)
+    a = x._array
+    b = y._array
+    dtype = a.dtype
+    if (
+        dtype is not b.dtype
+        or (dtype is not _float32 and dtype.kind not in "fc")
+        or type(a) is not _ndarray
+        or type(b) is not _ndarray
+    ):
+        return _general_call2(op, x, y)
+    if x._view is not None:
+        refresh_view(x)
+    if y._view is not None:
+        refresh_view(y)
+    try:
+        array = state.quiet_context.run(op.kernel, a, b)
+    except ValueError:
+        dispatch.check_broadcast(a, b)
+        raise
+    if type(array) is not _ndarray:
+        array = np.asarray(array)
+    out: TensorBase = _new(cls)
+    out._array = array
+    mode = state.flags
+    out._flags = IS_INFERENCE if mode & INFERENCE else 0
+    out._output_nr = 0
+    out._grad = out._counter = out._view = out._accumulator = out._leaf_hooks = out._post_hooks = None
+    if (x._requires_grad or y._requires_grad) and not mode and op.rules:
+        out._requires_grad = True
+        record(op, x, y, a, b, out)
+    else:
+        out._requires_grad = False
+        out._grad_fn = out._meta = None
+    return out
+
+
+def record(op: Op, x: TensorBase, y: TensorBase, a: Any, b: Any, out: TensorBase) -> None:
+    """Makes the node of what call2 computed."""
+    needs = (3 if y._requires_grad else 1) if x._requires_grad else 2
+    plan = op.default_plans.get(needs) or op.plan(needs, True)
+    node: OpNode = _new(op.node_class)
+    node._op = op
+    node._plan = plan
+    node._n_edges = 2
+    node._next0 = x._grad_fn
+    node._next1 = y._grad_fn
+    if needs & 1 and node._next0 is None:
+        node._next0 = (x._accumulator and x._accumulator()) or accumulator_of(x)
+    if needs & 2 and node._next1 is None:
+        node._next1 = (y._accumulator and y._accumulator()) or accumulator_of(y)
+    node._nr0 = x._output_nr
+    node._nr1 = y._output_nr
+    node._more = node._metas = ()
+    node._buffer = node._hooks = node._read = node._saved = None
+    node._seq = next_sequence_nr()
+    frame = sys._getframe(3)  # above this function, call2 and the operator
+    code = frame.f_code
+    if code is _user_code or is_user_code(code):
+        node._code = code
+        node._lasti = frame.f_lasti
+    else:
+        record_position(node, 3)
+    meta = x._meta
+    array = out._array
+    if meta is None or array.dtype is not meta.dtype or array.shape != meta.shape:
+        meta = TensorMeta(array.shape, array.dtype)
+    out._meta = node._meta = meta
+    out._grad_fn = node
+    if plan.saves:
+        node._saved = save_values(plan, x, y, a, b, out)
+
+
+def is_user_code(code: CodeType) -> bool:
+    """Whether code lies outside the package, for all that is known; remembers it for the next operation."""
+    global _user_code
+    if _internal_files.get(code.co_filename) is not False:
+        return False
+    _user_code = code
+    return True
+
+
+def save_values(plan: Plan, x: TensorBase, y: TensorBase, a: Any, b: Any, out: TensorBase) -> tuple[Any, ...]:
+    """What the plan tells the node to keep."""
+    values: list[Any] = []
+    for entry in plan.saves:
+        position = entry.index
+        if entry.kind == SAVE_OUTPUT:
+            values.append(save(out, out._array, OUTPUT, 0))
+        elif entry.kind != SAVE_INPUT:
+            values.append(dispatch.shape_of(y, b) if position else dispatch.shape_of(x, a))
+        else:
+            source = y if position else x
+            if source._flags & IS_INFERENCE:
+                raise errors.inference_saved()
+            saved: SavedTensor = _new(SavedTensor)
+            saved._data = source._array
+            saved._role = INPUT
+            saved._position = position
+            saved._counter = counter = source._counter or counter_of(source)
+            saved._version = counter.value
+            values.append(saved)
+    return tuple(values)
