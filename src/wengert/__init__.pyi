@@ -46,6 +46,7 @@ float: _dtype
 int: _dtype
 __version__: str
 from wengert import __config__ as __config__
+from wengert import fft as fft
 from wengert import linalg as linalg
 from wengert import nn as nn
 from wengert import special as special

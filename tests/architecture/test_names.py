@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import wengert
-from wengert.ops.registry import ALIASES, OPS, functions
+from wengert.ops import functions, load_all
+from wengert.ops.registry import ALIASES, OPS, Operation
 
 NAMES = {
     "wengert": """
@@ -129,7 +130,7 @@ def test_unknown_names_raise_attribute_error_that_names_them():
         from wengert import tensr  # noqa: F401
 
 
-@pytest.mark.parametrize("namespace", ["", "nn.functional"])
+@pytest.mark.parametrize("namespace", ["", "nn.functional", "fft", "linalg", "special"])
 def test_functions_know_their_names_and_docs(namespace):
     home: Any = wengert
     for part in filter(None, namespace.split(".")):
@@ -140,7 +141,22 @@ def test_functions_know_their_names_and_docs(namespace):
         assert function.__name__.removeprefix(f"{namespace}_") == name or name in ALIASES
 
 
+def test_families_that_are_registered_late_declare_nothing_that_tensor_has():
+    """Class Tensor is made before them, and the names of the package are too."""
+    from wengert.ops import _LATE_FAMILIES
+
+    load_all()
+    late = {f"wengert.ops.{name}" for names in _LATE_FAMILIES.values() for name in names}
+    found = [
+        op.name for op in OPS.values()
+        if getattr(op.forward if isinstance(op, Operation) else op.fn, "__module__", "") in late
+        and (op.method or op.inplace or op.operator or "" in op.namespaces)
+    ]  # fmt: skip
+    assert late and found == []
+
+
 def test_every_namespace_that_operations_name_is_a_module():
+    load_all()
     for namespace in {n for op in OPS.values() for n in op.namespaces if n}:
         import_module(f"wengert.{namespace}")
 

@@ -14,7 +14,10 @@ from wengert import manual_seed
 from wengert.core.node import OpNode
 from wengert.core.tensor import TensorBase, wrap
 from wengert.errors import UnsupportedDtypeError
+from wengert.ops import load_all
 from wengert.ops.registry import OPS, Operation
+
+load_all()  # what runs over OPS means every operation
 
 # Of a pointwise operation without samples of its own: shapes of its inputs, which broadcast.
 _UNARY_SHAPES = [((2, 3),), ((),), ((0, 3),)]

@@ -50,6 +50,8 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("at a pole the limit, infinity or NaN; torch's number is of the size that rounding pi leaves", "polygamma",
             "special value"),
     **_both("the sign of a matrix that rounding keeps from being singular", "slogdet", "special value"),
+    **_both("of a spectrum with infinities, which numbers of its transform are NaN is the library's choice",
+            "fft_irfft fft_hfft", "special value", "special zero"),
     # Gradients
     **_both("torch's derivative is right only where abs is positive, as it should be", "polar", "gradient", "second",
             "special gradient"),
@@ -235,6 +237,7 @@ _NARROWER = re.compile("|".join([
     "expected (scalar type|dtype)", "did not match", "same dtype", "same data type", "different dtypes", "Found dtype",
     "not support dtype", "does not support automatic diff", "promoting not supported", "must be tuple of ints, not int",
     "(bool|Bool|Boolean|Integral) inputs not supported", "must be Tensor, not (float|int)",
+    "MKL FFT error",  # of nothing
     r"got \((float|int), Tensor", r"got \(Tensor, (float|int)",
 ]))  # fmt: skip
 _KINDS = (IndexError, TypeError, ValueError, RuntimeError)  # NotImplementedError is a RuntimeError

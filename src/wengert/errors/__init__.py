@@ -9,10 +9,12 @@ is what people search for, and may go on with the values at hand and a hint. Not
     graph     messages about backward passes, in-place operations, requires_grad, hooks, custom Functions; the warnings
     tensors   messages about arguments, shapes, dimensions, indices, dtypes, conversions
     algebra   messages about reductions, matrix products, neural networks
+    analysis  messages about Fourier transforms, special functions, factorisations
 """
 
 from . import classes as _classes
 from .algebra import *  # noqa: F403
+from .analysis import *  # noqa: F403
 from .classes import *  # noqa: F403
 from .graph import *  # noqa: F403
 from .names import (

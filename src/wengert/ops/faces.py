@@ -16,6 +16,17 @@ from wengert.core.tensor import wrap
 from wengert.ops.add_at import add_at
 
 
+def _of_late_family(face: Any, name: str) -> Any:
+    """An operation that the face has not got yet: of a family that is registered when first used."""
+    from wengert.ops import load_all
+
+    load_all()
+    found = vars(face).get(name)
+    if found is None:
+        raise AttributeError(f"no operation is named {name!r}")
+    return found
+
+
 class ArrayOps:
     """F in an ordinary backward pass: raw arrays in, raw arrays out."""
 
@@ -36,7 +47,7 @@ class ArrayOps:
         return ReadCotangent(ct, index, repeats)
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"no operation is named {name!r}")
+        return _of_late_family(self, name)
 
 
 class TensorOps:
@@ -45,7 +56,7 @@ class TensorOps:
     is_tensor = True
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"no operation is named {name!r}")
+        return _of_late_family(self, name)
 
     @staticmethod
     def tensor(value: Any, dtype: Any) -> Any:

@@ -21,7 +21,7 @@ from typing import Any
 
 from wengert import return_types
 from wengert.core.op import MISSING
-from wengert.ops import registry
+from wengert.ops import load_all, registry
 from wengert.ops.registry import ALIASES, OPS, Composite, Operation, Plain
 
 Entry = Operation | Composite | Plain
@@ -482,6 +482,7 @@ def main(arguments: list[str], say: Callable[[str], None] = print) -> int:
     if arguments not in ([], ["--check"]):
         say("usage: python -m wengert.ops.stub [--check]")
         return 2
+    load_all()
     # In a checkout its sources are meant, also where the package that runs is an installed copy.
     checkout = Path("src", "wengert")
     root = checkout if (checkout / "tensor.py").exists() else Path(__file__).parents[1]

@@ -1,0 +1,453 @@
+"""Discrete Fourier transforms, by SciPy, which is loaded at the first call and shares large ones among the cores.
+
+Three operations do the work: complex to complex, real to complex, complex to real. Each is linear, and the rule of each
+is another of them in the opposite direction with the same scaling, so derivatives of any order are transforms again.
+
+Note [Half spectra]
+The transform of real numbers is Hermitian, X[n - k] = conj(X[k]), so of its last dimension only the first n // 2 + 1
+frequencies are kept. Those strictly between the first and the middle one stand for two each. So the adjoint of the
+transform to the half spectrum is the transform back with the weight of these frequencies halved, and the adjoint of
+the transform back has their weight doubled.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.ops.dims import normalize_dim
+from wengert.ops.options import finished, numpy_dtype
+from wengert.ops.registry import INT_TO_FLOAT, NONE, composite, creation, linear
+from wengert.ops.values import is_complex
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+_FFT: dict[str, Any] = {"namespaces": ("fft",)}
+_WORTH_THREADS = 1 << 15  # elements; starting threads takes as long as transforming these
+
+# SciPy's word for a scaling of the sum: none, 1 / sqrt(n), 1 / n. Which "backward" is depends on the direction.
+_FORWARD = {"none": "backward", "root": "ortho", "all": "forward"}
+_INVERSE = {"none": "forward", "root": "ortho", "all": "backward"}
+
+
+def _scaling(norm: str | None, inverse: bool) -> str:
+    """How a transform in this direction is scaled under torch's norm=."""
+    if norm == "ortho":
+        return "root"
+    if norm not in (None, "backward", "forward"):
+        raise errors.fft_norm(norm)
+    return "all" if (norm == "forward") != inverse else "none"
+
+
+def _run(name: str, x: Any, **arguments: Any) -> Any:
+    """A function of scipy.fft."""
+    from scipy import fft
+
+    if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
+        raise errors.fft_dtype(x.dtype)
+    if x.size >= _WORTH_THREADS:
+        from os import cpu_count
+
+        arguments["workers"] = cpu_count()
+    return getattr(fft, name)(x, **arguments)
+
+
+def _empty(xp: Any, x: Any, dim: tuple[int, ...], last: int) -> Any:
+    """The transform of nothing: no elements, `last` of them in the last of the dims."""
+    shape = list(x.shape)
+    shape[dim[-1]] = last
+    return xp.zeros(shape, x.dtype)
+
+
+# -- the three transforms, in torch's sense of the cotangent -----------------------------------------------------------
+
+
+@linear(promote=INT_TO_FLOAT, node="FftC2CBackward0", **_PRIVATE)
+def _fft_c2c(xp, x, *, dim, scaling, inverse):
+    """Complex transform over the dims. Derivative: the transform in the other direction, scaled alike."""
+    if not dim or not x.size:
+        return x.astype(xp.result_type(x, xp.complex64))
+    if inverse:
+        return _run("ifftn", x, axes=dim, norm=_INVERSE[scaling])
+    return _run("fftn", x, axes=dim, norm=_FORWARD[scaling])
+
+
+@_fft_c2c.vjp("x")
+def _(F, ct, dim, scaling, inverse):
+    return F._fft_c2c(ct, dim=dim, scaling=scaling, inverse=not inverse)
+
+
+@linear(promote=INT_TO_FLOAT, node="FftR2CBackward0", **_PRIVATE)
+def _fft_r2c(xp, x, *, dim, scaling, onesided):
+    """Transform of real numbers; onesided: the half spectrum in the last of the dims. See Note [Half spectra].
+
+    Derivative: the transform back, its real part."""
+    if not x.size:
+        complex_x = x.astype(xp.result_type(x, xp.complex64))
+        return _empty(xp, complex_x, dim, x.shape[dim[-1]] // 2 + 1) if onesided else complex_x
+    if onesided:
+        return _run("rfftn", x, axes=dim, norm=_FORWARD[scaling])
+    out = _run("fftn", x, axes=dim, norm=_FORWARD[scaling])
+    out.imag += 0.0  # SciPy mirrors the half spectrum, zeros too: no -0 in sight
+    return out
+
+
+@_fft_r2c.vjp("x")
+def _(F, ct, x_shape, dim, scaling, onesided):
+    if not onesided:
+        return F.real(F._fft_c2c(ct, dim=dim, scaling=scaling, inverse=True))
+    size = x_shape[dim[-1]]
+    halved = F._weigh_frequencies(ct, dim=dim[-1], size=size, weight=0.5)
+    return F._fft_c2r(halved, dim=dim, scaling=scaling, size=size)
+
+
+@linear(promote=INT_TO_FLOAT, node="FftC2RBackward0", **_PRIVATE)
+def _fft_c2r(xp, x, *, dim, scaling, size):
+    """Transform of a half spectrum back to real numbers, `size` of them in the last of the dims: r2c's inverse.
+
+    Derivative: the half spectrum of the cotangent, its frequencies weighed. See Note [Half spectra]."""
+    if not x.size:
+        return _empty(xp, x.real, dim, size)
+    sizes = [x.shape[d] for d in dim[:-1]] + [size]
+    return _run("irfftn", x, s=sizes, axes=dim, norm=_INVERSE[scaling])
+
+
+@_fft_c2r.vjp("x")
+def _(F, ct, dim, scaling, size):
+    spectrum = F._fft_r2c(ct, dim=dim, scaling=scaling, onesided=True)
+    return F._weigh_frequencies(spectrum, dim=dim[-1], size=size, weight=2.0)
+
+
+@linear(promote=NONE, **_PRIVATE)
+def _weigh_frequencies(xp, x, *, dim, size, weight):
+    """A half spectrum with the frequencies that stand for two multiplied by a weight.
+
+    Derivative: the same of the cotangent."""
+    out = x.copy()
+    xp.moveaxis(out, dim, -1)[..., 1 : (size + 1) // 2] *= weight
+    return out
+
+
+@_weigh_frequencies.vjp("x")
+def _(F, ct, dim, size, weight):
+    return F._weigh_frequencies(ct, dim=dim, size=size, weight=weight)
+
+
+@linear(promote=NONE, **_PRIVATE)
+def _fit_sizes(xp, x, *, dim, sizes):
+    """x cut at the end, or filled up with zeros, to these sizes in the dims. Derivative: the cotangent made to fit x."""
+    shape = list(x.shape)
+    for d, size in zip(dim, sizes, strict=True):
+        shape[d] = size
+    out = xp.zeros(shape, x.dtype)
+    common = tuple([slice(min(m, n)) for m, n in zip(x.shape, shape, strict=True)])
+    out[common] = x[common]
+    return out
+
+
+@_fit_sizes.vjp("x")
+def _(F, ct, x_shape, dim):
+    return F._fit_sizes(ct, dim=dim, sizes=tuple([x_shape[d] for d in dim]))
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def _one_dim(x: Any, dim: int) -> int:
+    if not isinstance(dim, int):
+        raise errors.wrong_argument_type("fft", "dim", 2, type(dim), "int")
+    if x.ndim == 0:
+        raise errors.no_dimensions(dim)
+    return normalize_dim(dim, x.ndim)
+
+
+def _fitted(F: Any, x: Any, dim: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
+    """x with these sizes in the dims."""
+    for size in sizes:
+        if size < 1:
+            raise errors.fft_size(size)
+    if tuple([x.shape[d] for d in dim]) == tuple(sizes):
+        return x
+    return F._fit_sizes(x, dim=dim, sizes=tuple(sizes))
+
+
+def _dims_and_sizes(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The dims that s= and dim= mean, and the size of the transform in each."""
+    s = (s,) if isinstance(s, int) else s
+    dim = (dim,) if isinstance(dim, int) else dim
+    if dim is not None:
+        dims = tuple([_one_dim(x, d) for d in dim])
+        if len(set(dims)) < len(dims):
+            raise errors.fft_dims_repeated()
+        if s is not None and len(s) != len(dims):
+            raise errors.fft_lengths()
+    elif s is not None:
+        if len(s) > x.ndim:
+            raise errors.fft_shape(len(s), x.ndim)
+        dims = tuple(range(x.ndim - len(s), x.ndim))
+    else:
+        dims = tuple(range(x.ndim))
+    if s is None:
+        return dims, tuple([x.shape[d] for d in dims])
+    return dims, tuple([x.shape[d] if n == -1 else n for n, d in zip(s, dims, strict=True)])
+
+
+# -- one dimension -----------------------------------------------------------------------------------------------------
+
+
+def _full(F: Any, input: Any, n: int | None, dim: int, norm: str | None, inverse: bool) -> Any:
+    """fft and ifft."""
+    dims = (_one_dim(input, dim),)
+    x = _fitted(F, input, dims, (input.shape[dims[0]] if n is None else n,))
+    scaling = _scaling(norm, inverse)
+    if is_complex(x):
+        return F._fft_c2c(x, dim=dims, scaling=scaling, inverse=inverse)
+    spectrum = F._fft_r2c(x, dim=dims, scaling=scaling, onesided=False)
+    return F.conj(spectrum) if inverse else spectrum
+
+
+def _half(F: Any, op: str, input: Any, n: int | None, dim: int, norm: str | None, inverse: bool) -> Any:
+    """rfft, and before it is conjugated ihfft."""
+    if is_complex(input):
+        raise errors.fft_needs_real(op, input.dtype)
+    dims = (_one_dim(input, dim),)
+    x = _fitted(F, input, dims, (input.shape[dims[0]] if n is None else n,))
+    return F._fft_r2c(x, dim=dims, scaling=_scaling(norm, inverse), onesided=True)
+
+
+def _from_half(F: Any, input: Any, n: int | None, dim: int, scaling: str, conj: bool) -> Any:
+    """irfft, and with conj hfft."""
+    dims = (_one_dim(input, dim),)
+    size = 2 * (input.shape[dims[0]] - 1) if n is None else n
+    if size < 1:
+        raise errors.fft_size(size)
+    x = _fitted(F, input, dims, (size // 2 + 1,))
+    return F._fft_c2r(F.conj(x) if conj else x, dim=dims, scaling=scaling, size=size)
+
+
+@composite(**_FFT)
+def fft_fft(F, input, n=None, dim=-1, norm=None):
+    """Discrete Fourier transform over one dimension: X[k] = sum of x[j] exp(-2 pi i j k / n).
+
+    input: real or complex, at least 1-D; returns complex numbers. n: the length of the transform, to which input is cut
+    or filled up with zeros. norm: "backward" (no scaling), "ortho" (1 / sqrt(n)) or "forward" (1 / n). Raises
+    RuntimeError for n < 1, for another norm and for 16-bit floats, IndexError for a dim that is not there.
+
+    Derivative: the inverse transform of the cotangent, scaled alike; of a real input its real part.
+
+    >>> import wengert
+    >>> wengert.fft.fft(wengert.tensor([1.0, 0.0, 0.0, 0.0]))
+    tensor([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
+    """
+    return _full(F, input, n, dim, norm, False)
+
+
+@composite(**_FFT)
+def fft_ifft(F, input, n=None, dim=-1, norm=None):
+    """Inverse of `fft`: x[j] = 1 / n times the sum of X[k] exp(2 pi i j k / n).
+
+    norm: "backward" (1 / n), "ortho" (1 / sqrt(n)) or "forward" (no scaling); all else as in `fft`.
+
+    Derivative: the forward transform of the cotangent, scaled alike."""
+    return _full(F, input, n, dim, norm, True)
+
+
+@composite(**_FFT)
+def fft_rfft(F, input, n=None, dim=-1, norm=None):
+    """`fft` of real numbers: its first n // 2 + 1 frequencies, which determine the others. Raises RuntimeError for complex.
+
+    Derivative: the real part of the sum of ct[k] exp(2 pi i j k / n) over these frequencies."""
+    return _half(F, "rfft", input, n, dim, norm, False)
+
+
+@composite(**_FFT)
+def fft_irfft(F, input, n=None, dim=-1, norm=None):
+    """Inverse of `rfft`: real numbers, n of them (by default 2 * (size - 1)), from half a spectrum.
+
+    The imaginary parts of the first and, n being even, of the middle frequency are not looked at.
+
+    Derivative: rfft of the cotangent, doubled between these two."""
+    return _from_half(F, input, n, dim, _scaling(norm, True), False)
+
+
+@composite(**_FFT)
+def fft_hfft(F, input, n=None, dim=-1, norm=None):
+    """`fft` of a signal that is Hermitian, x[n - j] = conj(x[j]), given by its first half: n real numbers, by default
+    2 * (size - 1).
+
+    Derivative: ihfft of the cotangent, unscaled, doubled between the first and the middle element."""
+    return _from_half(F, input, n, dim, _scaling(norm, False), True)
+
+
+@composite(**_FFT)
+def fft_ihfft(F, input, n=None, dim=-1, norm=None):
+    """Inverse of `hfft`: the first n // 2 + 1 elements of the Hermitian signal with this real spectrum.
+
+    Derivative: as of rfft, conjugated."""
+    return F.conj(_half(F, "ihfft", input, n, dim, norm, True))
+
+
+# -- several dimensions ------------------------------------------------------------------------------------------------
+
+
+@composite(**_FFT)
+def fft_fftn(F, input, s=None, dim=None, norm=None):
+    """`fft` over several dimensions: over dim, or as many of the last as s has sizes, or all.
+
+    s: the size of the transform in each; -1 leaves it as it is. dim: ints, no two the same. Raises RuntimeError where
+    their lengths differ, and as `fft`.
+
+    Derivative: the inverse transform of the cotangent, scaled alike."""
+    dims, sizes = _dims_and_sizes(input, s, dim)
+    return F._fft_c2c(_fitted(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, False), inverse=False)
+
+
+@composite(**_FFT)
+def fft_ifftn(F, input, s=None, dim=None, norm=None):
+    """`ifft` over several dimensions; s and dim as in `fftn`.
+
+    Derivative: the forward transform of the cotangent, scaled alike."""
+    dims, sizes = _dims_and_sizes(input, s, dim)
+    return F._fft_c2c(_fitted(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, True), inverse=True)
+
+
+@composite(**_FFT)
+def fft_rfftn(F, input, s=None, dim=None, norm=None):
+    """`fftn` of real numbers: the first s // 2 + 1 frequencies of the last of the dims.
+
+    Derivative: as of rfft, over all dims."""
+    if is_complex(input):
+        raise errors.fft_needs_real("rfftn", input.dtype)
+    dims, sizes = _dims_and_sizes(input, s, dim)
+    if not dims:
+        raise errors.fft_no_axis("rfftn")
+    return F._fft_r2c(_fitted(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, False), onesided=True)
+
+
+def _half_sizes(op: str, x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+    """(the dims, the sizes of a half spectrum in each, the size of its transform in the last)."""
+    dims, sizes = _dims_and_sizes(x, s, dim)
+    if not dims:
+        raise errors.fft_no_axis(op)
+    given = None if s is None else s if isinstance(s, int) else s[-1]
+    size = 2 * (x.shape[dims[-1]] - 1) if given is None or given == -1 else sizes[-1]
+    if size < 1:
+        raise errors.fft_size(size)
+    return dims, (*sizes[:-1], size // 2 + 1), size
+
+
+@composite(**_FFT)
+def fft_irfftn(F, input, s=None, dim=None, norm=None):
+    """Inverse of `rfftn`: real numbers; in the last of the dims s[-1] of them, by default 2 * (size - 1).
+
+    Derivative: as of irfft, over all dims."""
+    dims, sizes, size = _half_sizes("irfftn", input, s, dim)
+    return F._fft_c2r(_fitted(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, True), size=size)
+
+
+@composite(**_FFT)
+def fft_hfftn(F, input, s=None, dim=None, norm=None):
+    """`fftn` of a signal that is Hermitian, given by the first half of the last of the dims: real numbers.
+
+    Derivative: ihfftn of the cotangent, unscaled, doubled between the first and the middle element."""
+    dims, sizes, size = _half_sizes("hfftn", input, s, dim)
+    scaling = _scaling(norm, False)
+    x = _fitted(F, input, dims, sizes)
+    if len(dims) > 1:
+        x = F._fft_c2c(x, dim=dims[:-1], scaling=scaling, inverse=False)
+    return F._fft_c2r(F.conj(x), dim=dims[-1:], scaling=scaling, size=size)
+
+
+@composite(**_FFT)
+def fft_ihfftn(F, input, s=None, dim=None, norm=None):
+    """Inverse of `hfftn`: the first half, in the last of the dims, of the Hermitian signal with this real spectrum.
+
+    Derivative: as of rfftn, conjugated."""
+    if is_complex(input):
+        raise errors.fft_floating(input.dtype)
+    dims, sizes = _dims_and_sizes(input, s, dim)
+    if not dims:
+        raise errors.fft_no_axis("ihfftn")
+    scaling = _scaling(norm, True)
+    x = F._fft_r2c(_fitted(F, input, dims, sizes), dim=dims[-1:], scaling=scaling, onesided=True)
+    if len(dims) == 1:
+        return F.conj(x)
+    return F._fft_c2c(F.conj_physical(x), dim=dims[:-1], scaling=scaling, inverse=True)
+
+
+def _two_dims(name: str) -> None:
+    """Registers the form of an n-dimensional transform that has two dims, the last ones by default."""
+    general = f"fft_{name}n"
+
+    def transform(F, input, s=None, dim=(-2, -1), norm=None):
+        return getattr(F, general)(input, s, dim, norm)
+
+    transform.__name__ = transform.__qualname__ = f"fft_{name}2"
+    transform.__doc__ = f"`{name}n` over two dimensions, by default the last.\n\n    Derivative: as of {name}n."
+    composite(**_FFT)(transform)
+
+
+for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
+    _two_dims(_name)
+
+
+# -- frequencies -------------------------------------------------------------------------------------------------------
+
+
+def _shifted(F: Any, input: Any, dim: Any, inverse: bool) -> Any:
+    dims = tuple(range(input.ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    dims = tuple([_one_dim(input, d) for d in dims])
+    shifts = tuple([(input.shape[d] + inverse) // 2 for d in dims])
+    return F.roll(input, shifts=shifts, dims=dims)
+
+
+@composite(**_FFT)
+def fft_fftshift(F, input, dim=None):
+    """A spectrum with the frequency 0 in the middle of dim (an int, several, or None for all) and not at the start.
+
+    Derivative: ifftshift of the cotangent."""
+    return _shifted(F, input, dim, False)
+
+
+@composite(**_FFT)
+def fft_ifftshift(F, input, dim=None):
+    """Undoes `fftshift`: the frequency 0 comes to the start again.
+
+    Derivative: fftshift of the cotangent."""
+    return _shifted(F, input, dim, True)
+
+
+def _frequencies(op: str, steps: Any, n: int, d: float, dtype: Any, options: dict[str, Any]) -> Any:
+    """The frequencies of these multiples of the lowest one, of n samples at a distance d."""
+    wanted = numpy_dtype(dtype)
+    if not dtypes.is_differentiable(wanted):
+        raise errors.fft_frequency_dtype(op)
+    with np.errstate(all="ignore"):
+        lowest = 1.0 / (n * d) if n * d else math.inf
+        return finished(op, (steps * lowest).astype(wanted), options)
+
+
+@creation(**_FFT)
+def fft_fftfreq(n, d=1.0, *, dtype=None, **options):
+    """The frequencies of the n elements of `fft`, in cycles a unit, for samples at a distance d: those from 0 on, then
+    the negative ones.
+
+    >>> import wengert
+    >>> wengert.fft.fftfreq(4)
+    tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
+    """
+    steps = np.arange(-(n // 2), n - n // 2)
+    return _frequencies("fftfreq", np.roll(steps, -(n // 2)), n, d, dtype, options)
+
+
+@creation(**_FFT)
+def fft_rfftfreq(n, d=1.0, *, dtype=None, **options):
+    """The frequencies of the n // 2 + 1 elements of `rfft`, in cycles a unit, for samples at a distance d.
+
+    >>> import wengert
+    >>> wengert.fft.rfftfreq(4)
+    tensor([0.0000, 0.2500, 0.5000])
+    """
+    return _frequencies("rfftfreq", np.arange(n // 2 + 1), n, d, dtype, options)
