@@ -286,6 +286,14 @@ def digamma(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The derivative of the logarithm of the gamma function."""
 def polygamma(n: Tensor, input: Any) -> Tensor:
     """The derivative of order n (an int, at least 0) of digamma."""
+def mvlgamma(input: _Operand, p: _float, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of"""
+def igamma(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The regularised lower incomplete gamma function P(x, y): the integral from 0 to y of t**(x - 1) exp(-t), over"""
+def igammac(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The regularised upper incomplete gamma function 1 - igamma(x, y), exact also where that is small."""
+def i0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
 def logit(input: _Operand, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
 def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:

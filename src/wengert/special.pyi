@@ -44,6 +44,12 @@ def digamma(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The derivative of the logarithm of the gamma function."""
 def polygamma(n: Tensor, input: Any) -> Tensor:
     """The derivative of order n (an int, at least 0) of digamma."""
+def gammainc(input: Tensor, other: _Operand) -> Tensor:
+    """`igamma`: the regularised lower incomplete gamma function. Derivative: as of igamma."""
+def gammaincc(input: Tensor, other: _Operand) -> Tensor:
+    """`igammac`: the regularised upper incomplete gamma function. Derivative: as of igammac."""
+def i0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
 def logit(input: _Operand, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
 def logsumexp(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -52,3 +58,79 @@ def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel
     """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first."""
 def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(softmax(x)) over one dimension, exact also where softmax is close to 0 or 1. Arguments as in `softmax`."""
+def bessel_j0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The Bessel function of the first kind of order 0."""
+def bessel_y0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The Bessel function of the second kind of order 0; x > 0."""
+def modified_bessel_i0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+def modified_bessel_k0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the second kind of order 0; x > 0."""
+def scaled_modified_bessel_k0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the second kind of order 0, times exp(x); x > 0."""
+def i0e(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 0, times exp(-|x|)."""
+def bessel_j1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The Bessel function of the first kind of order 1."""
+def bessel_y1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The Bessel function of the second kind of order 1; x > 0."""
+def modified_bessel_i1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 1."""
+def modified_bessel_k1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the second kind of order 1; x > 0."""
+def scaled_modified_bessel_k1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the second kind of order 1, times exp(x); x > 0."""
+def i1e(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 1, times exp(-|x|)."""
+def i1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 1."""
+def spherical_bessel_j0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The spherical Bessel function of the first kind of order 0, sin(x) / x."""
+def airy_ai(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Airy's function Ai, the solution of y'' = x y that vanishes at infinity."""
+def chebyshev_polynomial_t(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The Chebyshev polynomial of the first kind of degree n at x, with broadcasting; 0 for n < 0."""
+def shifted_chebyshev_polynomial_t(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The Chebyshev polynomial of the first kind of degree n at 2 x - 1, with broadcasting; 0 for n < 0."""
+def chebyshev_polynomial_u(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The Chebyshev polynomial of the second kind of degree n at x, with broadcasting; 0 for n < 0."""
+def shifted_chebyshev_polynomial_u(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The Chebyshev polynomial of the second kind of degree n at 2 x - 1, with broadcasting; 0 for n < 0."""
+def chebyshev_polynomial_v(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The Chebyshev polynomial of the third kind of degree n at x, with broadcasting; 0 for n < 0."""
+def shifted_chebyshev_polynomial_v(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The Chebyshev polynomial of the third kind of degree n at 2 x - 1, with broadcasting; 0 for n < 0."""
+def chebyshev_polynomial_w(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The Chebyshev polynomial of the fourth kind of degree n at x, with broadcasting; 0 for n < 0."""
+def shifted_chebyshev_polynomial_w(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The Chebyshev polynomial of the fourth kind of degree n at 2 x - 1, with broadcasting; 0 for n < 0."""
+def hermite_polynomial_h(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The physicist's Hermite polynomial of degree n, with broadcasting; 0 for n < 0."""
+def hermite_polynomial_he(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The probabilist's Hermite polynomial of degree n, with broadcasting; 0 for n < 0."""
+def laguerre_polynomial_l(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The Laguerre polynomial of degree n, with broadcasting; 0 for n < 0."""
+def legendre_polynomial_p(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The Legendre polynomial of degree n, with broadcasting; 0 for n < 0."""
+def entr(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """-x log(x): 0 at 0, -inf for negative x."""
+def erfcx(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """exp(x**2) erfc(x), which is 1 / (x sqrt(pi)) for large x."""
+def ndtr(input: Tensor) -> Tensor:
+    """The cumulative distribution function of the standard normal distribution."""
+def log_ndtr(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of `ndtr`, exact also where that is small."""
+def ndtri(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The number whose `ndtr` is x: infinite at 0 and 1, NaN outside."""
+def xlog1py(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x log(1 + y), and 0 where x is 0 and y is not NaN."""
+def zeta(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """Hurwitz' zeta function, the sum of (y + k)**-x over k from 0 on; Riemann's for y = 1. x > 1; NaN else."""
+def expit(input: Tensor) -> Tensor:
+    """`sigmoid`: 1 / (1 + exp(-input)). Derivative: as of sigmoid."""
+def gammaln(input: Tensor) -> Tensor:
+    """`lgamma`: the logarithm of the magnitude of the gamma function. Derivative: as of lgamma."""
+def psi(input: Tensor) -> Tensor:
+    """`digamma`: the derivative of the logarithm of the gamma function. Derivative: as of digamma."""
+def multigammaln(input: Tensor, p: _float) -> Tensor:
+    """`mvlgamma`: the logarithm of the multivariate gamma function of dimension p. Derivative: as of mvlgamma."""

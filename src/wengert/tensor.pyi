@@ -465,6 +465,24 @@ class Tensor(TensorBase):
         """The derivative of the logarithm of the gamma function."""
     def digamma_(self) -> Tensor:
         """The derivative of the logarithm of the gamma function."""
+    def polygamma(self, n: _int) -> Tensor:
+        """polygamma(n, input) as a method, input.polygamma(n)."""
+    def mvlgamma(self, p: _float) -> Tensor:
+        """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of"""
+    def mvlgamma_(self, p: _float) -> Tensor:
+        """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of"""
+    def igamma(self, other: _Operand) -> Tensor:
+        """The regularised lower incomplete gamma function P(x, y): the integral from 0 to y of t**(x - 1) exp(-t), over"""
+    def igamma_(self, other: _Operand) -> Tensor:
+        """The regularised lower incomplete gamma function P(x, y): the integral from 0 to y of t**(x - 1) exp(-t), over"""
+    def igammac(self, other: _Operand) -> Tensor:
+        """The regularised upper incomplete gamma function 1 - igamma(x, y), exact also where that is small."""
+    def igammac_(self, other: _Operand) -> Tensor:
+        """The regularised upper incomplete gamma function 1 - igamma(x, y), exact also where that is small."""
+    def i0(self) -> Tensor:
+        """The modified Bessel function of the first kind of order 0."""
+    def i0_(self) -> Tensor:
+        """The modified Bessel function of the first kind of order 0."""
     def logit(self, eps: _float | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
     def logit_(self, eps: _float | None = None) -> Tensor:

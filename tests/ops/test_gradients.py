@@ -23,6 +23,7 @@ RULES_TESTED_BY_HAND = {
     "_cholesky": "tests/explicit/test_linalg.py",
     "_cofactors": "tests/explicit/test_linalg.py",
     "_nll_loss": "tests/explicit/test_nn.py",
+    "special_zeta": "tests/explicit/test_special.py",
     "_overwrite": "test_random_fills_pass_no_gradient_on",
 }
 

@@ -19,6 +19,7 @@ torch = pytest.importorskip("torch")
 
 from op_samples import Data  # noqa: E402
 from op_samples.cases import CASES, Case, flatten, is_public, operation_nodes, tensors_in  # noqa: E402
+from op_samples.special import ONLY_DIFFERENTIATED_HERE  # noqa: E402
 from wengert import dtypes  # noqa: E402
 from wengert.autograd import grad  # noqa: E402
 from wengert.core.tensor import TensorBase, wrap  # noqa: E402
@@ -46,9 +47,15 @@ DIFFERENCES: dict[tuple[str, str], str] = {
             "special value"),
     **_both("gelu(inf) is inf; torch's vectorised kernel gives NaN", "gelu", "special value"),
     **_both("at a pole the limit, infinity or NaN; torch's number is of the size that rounding pi leaves",
-            "digamma polygamma", "special gradient"),
-    **_both("at a pole the limit, infinity or NaN; torch's number is of the size that rounding pi leaves", "polygamma",
+            "digamma special_psi polygamma _polygamma_method", "special gradient"),
+    **_both("at a pole the limit, infinity or NaN; torch's number is of the size that rounding pi leaves",
+            "polygamma _polygamma_method", "special value"),
+    **_both("of NaN it is NaN; torch's kernels give a number", "igamma igammac "
+            "special_chebyshev_polynomial_u special_chebyshev_polynomial_w special_shifted_chebyshev_polynomial_u "
+            "special_shifted_chebyshev_polynomial_w special_laguerre_polynomial_l special_legendre_polynomial_p",
             "special value"),
+    **_both("of NaN it is NaN; torch's kernels give a number", "special_i1 special_i1e", "special gradient"),
+    **_both("at infinity the limit, 0; torch gives NaN", "special_zeta", "special value"),
     **_both("the sign of a matrix that rounding keeps from being singular", "slogdet", "special value"),
     **_both("of a spectrum with infinities, which numbers of its transform are NaN is the library's choice",
             "fft_irfft fft_hfft", "special value", "special zero"),
@@ -69,8 +76,9 @@ DIFFERENCES: dict[tuple[str, str], str] = {
             "special requires_grad"),
     **_both("torch gives samples a node whose gradient is 0; here they have none", "bernoulli normal poisson",
             "requires_grad", "node"),
+    **_both("has a derivative here", " ".join(ONLY_DIFFERENTIATED_HERE), "requires_grad", "node", "special requires_grad"),
+    **_both("torch computes it from erf, and multiplies by a number", "special_ndtr", "node"),
     # Dtypes that one of the two refuses
-    **_both("a number by a complex tensor is refused in NumPy's words", "floor_divide remainder", "error", "special error"),
     **_both("not there for complex numbers yet", "logaddexp ldexp", "error", "special error", "promotion error"),
     **_both("a number with a complex tensor is computed; torch refuses it", "xlogy", "error", "special error",
             "promotion error"),

@@ -146,7 +146,7 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     if not weak and op.promote != NONE and not same_inexact(a, b):
         a, b = promote(op, [a, b])
     if op.refuses_complex:
-        refuse_complex(op, a)
+        refuse_complex(op, a if is_ndarray(a) else b)
     quiet_enter()
     try:
         if op.kernel is None:
@@ -271,7 +271,7 @@ def unwrap(op: Op, inputs: tuple[Any, ...]) -> tuple[list[Any], int]:
     if not plain and op.promote != NONE:
         arrays = promote(op, arrays)
     if op.refuses_complex and len(arrays) != 0:
-        refuse_complex(op, arrays[0])
+        refuse_complex(op, arrays[0] if is_ndarray(arrays[0]) else arrays[-1])
     return arrays, needs
 
 

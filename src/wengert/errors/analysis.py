@@ -56,3 +56,16 @@ def fft_no_axis(op: str) -> ShapeError:
 def no_dimensions(dim: int) -> DimensionError:
     """A dim of a 0-d tensor."""
     return DimensionError(f"Dimension specified as {dim} but tensor has no dimensions")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Special functions
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def mvlgamma_dimension() -> ShapeError:
+    return ShapeError("p has to be greater than or equal to 1")
+
+
+def mvlgamma_bool() -> UnsupportedDtypeError:
+    return UnsupportedDtypeError("The input tensor may not be a boolean tensor.")

@@ -13,7 +13,7 @@ _FAMILIES = (
     "moments", "softmax", "shape", "expand", "strided", "rearrange", "index", "gather", "scatter", "scatter_reduce",
     "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "create", "random",
 )  # fmt: skip
-_LATE_FAMILIES = {"fft": ("fft",)}
+_LATE_FAMILIES = {"fft": ("fft",), "special": ("bessel", "polynomials", "probability")}
 
 for _family in _FAMILIES:
     _import_module(f"wengert.ops.{_family}")

@@ -1,30 +1,19 @@
-"""Special functions: error functions, gamma functions, logits. SciPy computes them, and is loaded at the first call."""
+"""Special functions that stand in wengert itself: error functions, gamma functions, logits, i0.
+
+SciPy computes them, and is loaded at the first call. Those of wengert.special alone are in bessel.py, polynomials.py
+and probability.py.
+"""
 
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any
 
+from wengert import errors
 from wengert.ops.registry import INT_TO_FLOAT, composite, pointwise
+from wengert.ops.scipy_special import special
 
 _BOTH = ("", "special")
-
-
-@cache
-def _scipy(name: str) -> Any:
-    from scipy import special
-
-    return getattr(special, name)
-
-
-def _special(name: str, *operands: Any) -> Any:
-    """A function of scipy.special, in the dtype of its last operand. It has no 16-bit form: those go by float32."""
-    dtype = operands[-1].dtype
-    if dtype.itemsize == 2:
-        operands = (*operands[:-1], operands[-1].astype("float32"))
-    result = _scipy(name)(*operands)
-    return result if result.dtype == dtype else result.astype(dtype)
 
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, namespaces=_BOTH)
@@ -32,7 +21,7 @@ def erf(xp, x):
     """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x.
 
     Derivative: 2 / sqrt(pi) * exp(-x**2)."""
-    return _special("erf", x)
+    return special("erf", x)
 
 
 @erf.vjp("x")
@@ -45,7 +34,7 @@ def erfc(xp, x):
     """1 - erf(x), exact also where that is small.
 
     Derivative: -2 / sqrt(pi) * exp(-x**2)."""
-    return _special("erfc", x)
+    return special("erfc", x)
 
 
 @erfc.vjp("x")
@@ -58,7 +47,7 @@ def erfinv(xp, x):
     """The number whose erf is x; infinite at 1 and -1, NaN outside.
 
     Derivative: sqrt(pi) / 2 * exp(out**2)."""
-    return _special("erfinv", x)
+    return special("erfinv", x)
 
 
 @erfinv.vjp("x")
@@ -71,7 +60,7 @@ def lgamma(xp, x):
     """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2 ...
 
     Derivative: digamma(x)."""
-    return xp.where(xp.isinf(x), xp.abs(x), _special("gammaln", x))
+    return xp.where(xp.isinf(x), xp.abs(x), special("gammaln", x))
 
 
 @lgamma.vjp("x")
@@ -84,7 +73,7 @@ def digamma(xp, x):
     """The derivative of the logarithm of the gamma function.
 
     Derivative: polygamma(1, x) (Abramowitz and Stegun 6.4.1)."""
-    return _special("psi", x)
+    return special("psi", x)
 
 
 @digamma.vjp("x")
@@ -98,9 +87,9 @@ def _polygamma(xp, x, *, n):
 
     Derivative: the same of order n + 1."""
     if n == 0:
-        return _special("psi", x)
+        return special("psi", x)
     # (-1)**(n+1) * n! * zeta(n + 1, x): Abramowitz and Stegun 6.4.10
-    return (math.factorial(n) if n % 2 else -math.factorial(n)) * _special("zeta", n + 1.0, x)
+    return (math.factorial(n) if n % 2 else -math.factorial(n)) * special("zeta", n + 1.0, x)
 
 
 @_polygamma.vjp("x")
@@ -118,6 +107,132 @@ def polygamma(F, n, input):
     return F._polygamma(input, n=n)
 
 
+@composite(name="_polygamma_method", method="polygamma", namespaces=())
+def _polygamma_method(F, input, n):
+    """polygamma(n, input) as a method, input.polygamma(n).
+
+    Derivative: polygamma(n + 1, input)."""
+    return F.polygamma(n, input)
+
+
+def _refuse_bool(operands):
+    if operands[0].dtype.kind == "b":
+        raise errors.mvlgamma_bool()
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(1.5, 5.0), check=_refuse_bool)
+def mvlgamma(xp, x, *, p):
+    """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of
+    lgamma(x - j / 2) over j < p, plus log(pi) p (p - 1) / 4.
+
+    Derivative: the sum of digamma(x - j / 2)."""
+    if p < 1:
+        raise errors.mvlgamma_dimension()
+    constant = math.log(math.pi) * p * (p - 1) / 4
+    return sum([lgamma.forward(xp, x - 0.5 * j) for j in range(1, p)], lgamma.forward(xp, x)) + x.dtype.type(constant)
+
+
+@mvlgamma.vjp("x")
+def _(F, ct, x, p):
+    return ct * sum([F.digamma(x - 0.5 * j) for j in range(1, p)], F.digamma(x))
+
+
+# -- the incomplete gamma functions ------------------------------------------------------------------------------------
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(0.3, 3.0))
+def igamma(xp, x, y):
+    """The regularised lower incomplete gamma function P(x, y): the integral from 0 to y of t**(x - 1) exp(-t), over
+    gamma(x). x, y: not negative, with broadcasting; NaN else.
+
+    Derivative: y**(x - 1) exp(-y) / gamma(x) in y; in x by quadrature, as accurately (see incomplete_gamma.py)."""
+    return special("gammainc", x, y)
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(0.3, 3.0))
+def igammac(xp, x, y):
+    """The regularised upper incomplete gamma function 1 - igamma(x, y), exact also where that is small.
+
+    Derivative: that of igamma, negated."""
+    return special("gammaincc", x, y)
+
+
+@igamma.vjp("x")
+def _(F, ct, x, y):
+    return ct * F._igamma_by_parameter(x, y, order=1)
+
+
+@igammac.vjp("x")
+def _(F, ct, x, y):
+    return -ct * F._igamma_by_parameter(x, y, order=1)
+
+
+@igamma.vjp("y")
+def _(F, ct, x, y):
+    return ct * _gamma_density(F, x, y)
+
+
+@igammac.vjp("y")
+def _(F, ct, x, y):
+    return -ct * _gamma_density(F, x, y)
+
+
+def _gamma_density(F: Any, a: Any, t: Any) -> Any:
+    return F.exp(F.xlogy(a - 1.0, t) - t - F.lgamma(a))
+
+
+@pointwise(promote=INT_TO_FLOAT, complex=False, domain=(0.3, 3.0), method=False, namespaces=())
+def _igamma_by_parameter(xp, x, y, *, order):
+    """The derivative of igamma(x, y) with respect to x, of an order from 1 on.
+
+    Derivative: of the next order in x; in y the density times a polynomial (`incomplete_gamma.bell`)."""
+    from wengert.ops import incomplete_gamma
+
+    a, b = xp.broadcast_arrays(xp.asarray(x, xp.float64), xp.asarray(y, xp.float64))
+    return incomplete_gamma.derivative(a, b, order).astype(xp.result_type(x, y))
+
+
+@_igamma_by_parameter.vjp("x")
+def _(F, ct, x, y, order):
+    return ct * F._igamma_by_parameter(x, y, order=order + 1)
+
+
+@_igamma_by_parameter.vjp("y")
+def _(F, ct, x, y, order):
+    from wengert.ops.incomplete_gamma import bell
+
+    polygammas = [F._polygamma(x, n=n) for n in range(order)]
+    return ct * _gamma_density(F, x, y) * bell(F.log(y), polygammas, order)
+
+
+@composite(namespaces=("special",))
+def special_gammainc(F, input, other):
+    """`igamma`: the regularised lower incomplete gamma function. Derivative: as of igamma."""
+    return F.igamma(input, other)
+
+
+@composite(namespaces=("special",))
+def special_gammaincc(F, input, other):
+    """`igammac`: the regularised upper incomplete gamma function. Derivative: as of igammac."""
+    return F.igammac(input, other)
+
+
+# -- others ------------------------------------------------------------------------------------------------------------
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, namespaces=_BOTH)
+def i0(xp, x):
+    """The modified Bessel function of the first kind of order 0.
+
+    Derivative: that of order 1."""
+    return special("i0", x)
+
+
+@i0.vjp("x")
+def _(F, ct, x):
+    return ct * F._bessel_i(x, order=1, scaled=False)
+
+
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(0.1, 0.9), namespaces=_BOTH)
 def logit(xp, x, *, eps=None):
     """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps.
@@ -125,7 +240,7 @@ def logit(xp, x, *, eps=None):
     Derivative: 1 / (x * (1 - x)); with eps, 0 outside the bounds; without, NaN outside 0 to 1."""
     if eps is not None:
         x = xp.minimum(xp.maximum(x, eps), 1 - eps)
-    return _special("logit", x)
+    return special("logit", x)
 
 
 @logit.vjp("x")

@@ -1,0 +1,204 @@
+"""Bessel functions, spherical ones, and Airy's function. SciPy computes them.
+
+The derivative of each is a sum of the orders beside it (Abramowitz and Stegun 9.1.27, 9.6.26, 10.1.20), which is
+finite wherever the function is: no formula here divides by x. So derivatives of any order are exact at 0 as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert.ops.registry import INT_TO_FLOAT, pointwise
+from wengert.ops.scipy_special import special
+
+_SETTINGS: dict[str, Any] = {"promote": INT_TO_FLOAT, "complex": False, "domain": (0.2, 4.0), "method": False}
+_PRIVATE: dict[str, Any] = {**_SETTINGS, "namespaces": ()}
+
+# SciPy's function of any order, and its faster ones of order 0 and 1.
+_NAMES = {
+    "j": ("jv", "j0", "j1"),
+    "y": ("yn", "y0", "y1"),
+    "i": ("iv", "i0", "i1"),
+    "ie": ("ive", "i0e", "i1e"),
+    "k": ("kn", "k0", "k1"),
+    "ke": ("kve", "k0e", "k1e"),
+}
+
+
+def _bessel(kind: str, order: int, x: Any) -> Any:
+    """The function of this kind and of an integer order, not negative."""
+    names = _NAMES[kind]
+    return special(names[order + 1], x) if order < 2 else special(names[0], order, x)
+
+
+@pointwise(**_PRIVATE)
+def _bessel_j(xp, x, *, order):
+    """The Bessel function of the first kind, J.
+
+    Derivative: (J(order - 1) - J(order + 1)) / 2, and -J(1) of order 0."""
+    return _bessel("j", order, x)
+
+
+@pointwise(**_PRIVATE)
+def _bessel_y(xp, x, *, order):
+    """The Bessel function of the second kind, Y; NaN for negative x.
+
+    Derivative: (Y(order - 1) - Y(order + 1)) / 2, and -Y(1) of order 0."""
+    return _bessel("y", order, x)
+
+
+def _slope(function: Any, x: Any, order: int) -> Any:
+    """The derivative of J or Y."""
+    if order == 0:
+        return -function(x, order=1)
+    return 0.5 * (function(x, order=order - 1) - function(x, order=order + 1))
+
+
+@_bessel_j.vjp("x")
+def _(F, ct, x, order):
+    return ct * _slope(F._bessel_j, x, order)
+
+
+@_bessel_y.vjp("x")
+def _(F, ct, x, order):
+    return ct * _slope(F._bessel_y, x, order)
+
+
+@pointwise(**_PRIVATE)
+def _bessel_i(xp, x, *, order, scaled):
+    """The modified Bessel function of the first kind, I; scaled by exp(-|x|).
+
+    Derivative: (I(order - 1) + I(order + 1)) / 2, and I(1) of order 0; of the scaled one less sign(x) times itself."""
+    return _bessel("ie" if scaled else "i", order, x)
+
+
+@_bessel_i.vjp("x")
+def _(F, ct, x, out, order, scaled):
+    return ct * _slope_of_i(F, x, out, order, scaled)
+
+
+def _slope_of_i(F: Any, x: Any, out: Any, order: int, scaled: bool) -> Any:
+    slope = F._bessel_i(x, order=order + 1, scaled=scaled)
+    if order:
+        slope = 0.5 * (slope + F._bessel_i(x, order=order - 1, scaled=scaled))
+    return slope - F.sign(x) * out if scaled else slope
+
+
+@pointwise(**_PRIVATE)
+def _bessel_k(xp, x, *, order, scaled):
+    """The modified Bessel function of the second kind, K; scaled by exp(x). NaN for negative x.
+
+    Derivative: -(K(order - 1) + K(order + 1)) / 2, and -K(1) of order 0; of the scaled one plus itself."""
+    return _bessel("ke" if scaled else "k", order, x)
+
+
+@_bessel_k.vjp("x")
+def _(F, ct, x, out, order, scaled):
+    return ct * _slope_of_k(F, x, out, order, scaled)
+
+
+def _slope_of_k(F: Any, x: Any, out: Any, order: int, scaled: bool) -> Any:
+    slope = F._bessel_k(x, order=order + 1, scaled=scaled)
+    if order:
+        slope = 0.5 * (slope + F._bessel_k(x, order=order - 1, scaled=scaled))
+    return out - slope if scaled else -slope
+
+
+@pointwise(**_PRIVATE)
+def _spherical_j(xp, x, *, order):
+    """The spherical Bessel function of the first kind, j.
+
+    Derivative: (order j(order - 1) - (order + 1) j(order + 1)) / (2 order + 1)."""
+    if order == 0:
+        return xp.where(xp.isinf(x), x.dtype.type(0), xp.sinc(x / xp.pi).astype(x.dtype, copy=False))
+    return special("spherical_jn", order, x)
+
+
+@_spherical_j.vjp("x")
+def _(F, ct, x, order):
+    slope = -(order + 1) / (2 * order + 1) * F._spherical_j(x, order=order + 1)
+    if order:
+        slope = slope + order / (2 * order + 1) * F._spherical_j(x, order=order - 1)
+    return ct * slope
+
+
+@pointwise(**_PRIVATE)
+def _airy(xp, x, *, derivative):
+    """Airy's function Ai, or its derivative.
+
+    Derivative: Ai'; of that x Ai (Abramowitz and Stegun 10.4.1)."""
+    wide = x if x.dtype.itemsize == 8 else x.astype(xp.float64)
+    from scipy.special import airy
+
+    return airy(wide)[1 if derivative else 0].astype(x.dtype, copy=False)
+
+
+@_airy.vjp("x")
+def _(F, ct, x, derivative):
+    return ct * (x * F._airy(x, derivative=False) if derivative else F._airy(x, derivative=True))
+
+
+# -- the public functions ----------------------------------------------------------------------------------------------
+
+
+def _public(name: str, text: str, kind: str, order: int, node: str | None = None) -> None:
+    """Registers special.<name>, a Bessel function of one kind and order. kind: as in _NAMES."""
+
+    def forward(xp, x):
+        return _bessel(kind, order, x)
+
+    forward.__name__ = forward.__qualname__ = f"special_{name}"
+    forward.__doc__ = f"{text}\n\n    Derivative: from the orders beside it, finite wherever the function is."
+    op = pointwise(**_SETTINGS, namespaces=("special",), node=node)(forward)
+
+    if kind in ("j", "y"):
+
+        @op.vjp("x")
+        def _(F, ct, x):
+            return ct * _slope(F._bessel_j if kind == "j" else F._bessel_y, x, order)
+
+    else:
+        slope = _slope_of_i if kind.startswith("i") else _slope_of_k
+
+        @op.vjp("x")
+        def _(F, ct, x, out):
+            return ct * slope(F, x, out, order, kind.endswith("e"))
+
+
+for _order in (0, 1):
+    _public(f"bessel_j{_order}", f"The Bessel function of the first kind of order {_order}.", "j", _order)
+    _public(f"bessel_y{_order}", f"The Bessel function of the second kind of order {_order}; x > 0.", "y", _order)
+    _public(f"modified_bessel_i{_order}", f"The modified Bessel function of the first kind of order {_order}.", "i", _order)
+    _public(f"modified_bessel_k{_order}", f"The modified Bessel function of the second kind of order {_order}; x > 0.",
+            "k", _order)  # fmt: skip
+    _public(f"scaled_modified_bessel_k{_order}", f"The modified Bessel function of the second kind of order {_order}, "
+            "times exp(x); x > 0.", "ke", _order)  # fmt: skip
+    _public(f"i{_order}e", f"The modified Bessel function of the first kind of order {_order}, times exp(-|x|).", "ie", _order,
+            f"SpecialI{_order}EBackward0")  # fmt: skip
+_public("i1", "The modified Bessel function of the first kind of order 1.", "i", 1)
+
+
+@pointwise(**_SETTINGS, namespaces=("special",))
+def special_spherical_bessel_j0(xp, x):
+    """The spherical Bessel function of the first kind of order 0, sin(x) / x.
+
+    Derivative: -j1(x), the spherical function of order 1."""
+    return _spherical_j.forward(xp, x, order=0)
+
+
+@special_spherical_bessel_j0.vjp("x")
+def _(F, ct, x):
+    return -ct * F._spherical_j(x, order=1)
+
+
+@pointwise(**_SETTINGS, namespaces=("special",))
+def special_airy_ai(xp, x):
+    """Airy's function Ai, the solution of y'' = x y that vanishes at infinity.
+
+    Derivative: Ai'(x)."""
+    return _airy.forward(xp, x, derivative=False)
+
+
+@special_airy_ai.vjp("x")
+def _(F, ct, x):
+    return ct * F._airy(x, derivative=True)

@@ -1,0 +1,98 @@
+"""Derivatives of the regularised incomplete gamma function P(a, x) with respect to a, of any order, by quadrature.
+
+They have no closed form. With p(t) = t**(a - 1) exp(-t) / gamma(a), the density of the gamma distribution,
+
+    P(a, x) = integral of p from 0 to x,    d^n P / da^n = integral of p B_n from 0 to x,
+
+where B_n is the polynomial of `bell` in log(t) - digamma(a) and the polygammas of a. As d^n P / da^n vanishes at
+x = infinity, the integral may as well run from x to infinity, negated: that side is taken which is the tail. There
+p(t) / p(x), with t = x exp(-s) below and t = x + s above, falls from 1 and has no singularity but at most a logarithm,
+which the double-exponential rule s = L exp(pi / 2 sinh(u)) (Takahasi and Mori, 1974) integrates to nearly full
+precision; L is the width over which the exponent falls by one.
+
+For small a, below x = a + 1, two widths compete in the integrand; there the power series is summed.
+
+Measured against 90-digit arithmetic, for a from 1e-3 to 1e4 and x from a / 100 to 100 a: the first derivative divided
+by p(x) has a relative error below 1e-13, the second too, but next to its change of sign near x = a.
+"""
+
+from __future__ import annotations
+
+from math import comb, factorial, pi
+from typing import Any
+
+import numpy as np
+
+_SERIES_LIMIT = 30.0  # up to this a, where x <= a + 1, the power series is as good, and better for small a
+_SERIES_TERMS = 90
+
+_STEP = 0.06
+_NODES = np.arange(-3.9, 3.3, _STEP)
+_POINTS = np.exp(pi / 2 * np.sinh(_NODES))
+_WEIGHTS = _STEP * pi / 2 * np.cosh(_NODES) * _POINTS
+
+
+def bell(logarithm: Any, polygammas: list[Any], order: int) -> Any:
+    """d^n p / da^n over p: the complete Bell polynomial of the derivatives of log p in a.
+
+    logarithm: log(t). polygammas: digamma(a), polygamma(1, a), ... Runs on arrays and on tensors."""
+    terms = [logarithm - polygammas[0], *[-p for p in polygammas[1:]]]
+    found: list[Any] = [1.0]
+    for n in range(1, order + 1):
+        found.append(sum(comb(n - 1, k - 1) * terms[k - 1] * found[n - k] for k in range(1, n + 1)))
+    return found[order]
+
+
+def scaled_derivative(a: Any, x: Any, order: int) -> Any:
+    """d^n P(a, x) / da^n divided by p(x), for n >= 1. a, x: float64 arrays of one shape, positive."""
+    small = (x <= a + 1) & (a <= _SERIES_LIMIT)
+    found = np.empty(x.shape)
+    found[small] = _by_series(a[small], x[small], order)
+    found[~small] = _by_quadrature(a[~small], x[~small], order)
+    return found
+
+
+def _by_series(a: Any, x: Any, order: int) -> Any:
+    """The sum of x**k / (a (a + 1) ... (a + k)) over k, differentiated: Abramowitz and Stegun 6.5.29."""
+    from scipy import special
+
+    polygammas = [special.psi(a + 1), *[special.polygamma(k, a + 1) for k in range(1, order)]]
+    term, log_x, total = x / a, np.log(x), np.zeros_like(x)
+    for k in range(1, _SERIES_TERMS):
+        total += term * bell(log_x, polygammas, order)
+        term = term * (x / (a + k))
+        # Recurrence of the polygammas, Abramowitz and Stegun 6.4.6.
+        polygammas = [p + (-1) ** n * factorial(n) / (a + k) ** (n + 1) for n, p in enumerate(polygammas)]
+    return total
+
+
+def _by_quadrature(a: Any, x: Any, order: int) -> Any:
+    from scipy import special
+
+    polygammas = [special.psi(a), *[special.polygamma(k, a) for k in range(1, order)]]
+    log_x = np.log(x)
+    lower = x <= a + 1
+    # The exponent is slope s + bend s**2 / 2 + ... on either side.
+    slope = np.maximum(np.where(lower, a - x, 1 - (a - 1) / x), 0)
+    bend = np.where(lower, x, np.maximum(a - 1, 0) / x**2)
+    width = 2 / (slope + np.sqrt(slope**2 + 2 * bend))
+    total = np.zeros_like(x)
+    for point, weight in zip(_POINTS, _WEIGHTS, strict=True):
+        s = width * point
+        logarithm = np.where(lower, log_x - s, np.log(x + s))
+        exponent = np.where(lower, -a * s - x * np.expm1(-s), (a - 1) * np.log1p(s / x) - s)
+        value = np.exp(exponent) * bell(logarithm, polygammas, order)
+        total += weight * np.where(exponent < -745, 0.0, value)
+    return np.where(lower, x * width * total, -width * total)
+
+
+def derivative(a: Any, x: Any, order: int) -> Any:
+    """d^n P(a, x) / da^n. a, x: float64 arrays of one shape. 0 at x = 0 and at infinity, NaN for negative numbers."""
+    from scipy import special
+
+    inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
+    safe_a, safe_x = np.where(inside, a, 1.0), np.where(inside, x, 1.0)
+    density = np.exp(special.xlogy(safe_a - 1, safe_x) - safe_x - special.gammaln(safe_a))
+    found = density * scaled_derivative(safe_a, safe_x, order)
+    at_end = (a > 0) & np.isfinite(a) & ((x == 0) | (x == np.inf))
+    return np.where(inside, found, np.where(at_end, 0.0, np.nan))

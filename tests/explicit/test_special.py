@@ -1,0 +1,137 @@
+"""Special functions at places where their values are known, and their derivatives there."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+import wengert
+from wengert import special
+
+
+def value_and_slopes(function, at, n=2):
+    """The function and its first n derivatives at a number."""
+    x = wengert.tensor(at, dtype=wengert.float64, requires_grad=True)
+    found = [function(x)]
+    for _ in range(n):
+        found += wengert.autograd.grad(found[-1], x, create_graph=True)
+    return [y.item() for y in found]
+
+
+@pytest.mark.parametrize(("function", "at", "expected"), [
+    (special.bessel_j0, 0.0, [1, 0, -0.5]),
+    (special.bessel_j1, 0.0, [0, 0.5, 0]),
+    (special.modified_bessel_i0, 0.0, [1, 0, 0.5]),
+    (special.i0, 0.0, [1, 0, 0.5]),
+    (special.i1, 0.0, [0, 0.5, 0]),
+    (special.spherical_bessel_j0, 0.0, [1, 0, -1 / 3]),
+    (special.airy_ai, 0.0, [3 ** (-2 / 3) / math.gamma(2 / 3), -(3 ** (-1 / 3)) / math.gamma(1 / 3), 0]),
+    (special.entr, 1.0, [0, -1, -1]),
+    (special.ndtr, 0.0, [0.5, 1 / math.sqrt(2 * math.pi), 0]),
+    (special.ndtri, 0.5, [0, math.sqrt(2 * math.pi), 0]),
+    (special.log_ndtr, 0.0, [-math.log(2), math.sqrt(2 / math.pi), -2 / math.pi]),
+    (special.erfcx, 0.0, [1, -2 / math.sqrt(math.pi), 2]),
+    (lambda x: special.xlog1py(2.0, x), 0.0, [0, 2, -2]),
+    (lambda x: special.zeta(2.0, x), 1.0, [math.pi**2 / 6, -2 * 1.2020569031595943, 6 * math.pi**4 / 90]),
+    (lambda x: special.chebyshev_polynomial_t(x, 3), 1.0, [1, 9, 24]),
+    (lambda x: special.chebyshev_polynomial_u(x, 2), -1.0, [3, -8, 8]),
+    (lambda x: special.chebyshev_polynomial_v(x, 2), 0.5, [-1, 2, 8]),  # 4 x**2 - 2 x - 1
+    (lambda x: special.chebyshev_polynomial_w(x, 2), 0.5, [1, 6, 8]),  # 4 x**2 + 2 x - 1
+    (lambda x: special.shifted_chebyshev_polynomial_t(x, 2), 1.0, [1, 8, 16]),
+    (lambda x: special.hermite_polynomial_h(x, 3), 1.0, [-4, 12, 48]),  # 8 x**3 - 12 x
+    (lambda x: special.hermite_polynomial_he(x, 3), 1.0, [-2, 0, 6]),
+    (lambda x: special.laguerre_polynomial_l(x, 2), 1.0, [-0.5, -1, 1]),
+    (lambda x: special.legendre_polynomial_p(x, 2), 1.0, [1, 3, 3]),
+    (lambda x: special.gammainc(wengert.tensor(1.0, dtype=wengert.float64), x), 2.0,
+     [1 - math.exp(-2), math.exp(-2), -math.exp(-2)]),
+    (lambda x: wengert.mvlgamma(x, 2), 1.5, [math.log(math.pi) / 2 + math.lgamma(1.5),
+     0.03648997397857652 - 0.5772156649015329, 0.9348022005446793 + math.pi**2 / 6]),
+])  # fmt: skip
+def test_known_values(function, at, expected):
+    np.testing.assert_allclose(value_and_slopes(function, at), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("a", "x"), [(0.01, 0.5), (0.5, 0.1), (0.5, 3.0), (2.0, 2.0), (5.0, 30.0), (40.0, 38.0), (200.0, 230.0)])
+def test_incomplete_gamma_in_its_parameter(a, x):
+    """The derivatives of the density, p (log t - digamma(a)) and so on, integrated by an adaptive rule."""
+    from scipy.special import digamma, gammaln, polygamma
+
+    def density(t):
+        return math.exp((a - 1) * math.log(t) - t - gammaln(a))
+
+    def first(t):
+        return density(t) * (math.log(t) - digamma(a))
+
+    def second(t):
+        return density(t) * ((math.log(t) - digamma(a)) ** 2 - polygamma(1, a))
+
+    def integral(function):
+        # From x on, negated: no singularity; in steps, so that no peak is missed.
+        edges = np.linspace(x, x + 60 + 12 * math.sqrt(x), 40)
+        return -sum(integrate.quad(function, lo, hi, epsabs=0, epsrel=1e-12)[0] for lo, hi in zip(edges[:-1], edges[1:]))
+
+    other = wengert.tensor(x, dtype=wengert.float64)
+    found = value_and_slopes(lambda t: special.gammainc(t, other), a)
+    np.testing.assert_allclose(found[1:], [integral(first), integral(second)], rtol=1e-9, atol=1e-14)
+    upper = value_and_slopes(lambda t: special.gammaincc(t, other), a)
+    np.testing.assert_allclose(upper[1:], [-s for s in found[1:]], rtol=1e-12)
+
+
+def test_incomplete_gamma_in_its_parameter_at_the_ends():
+    a = wengert.tensor([2.0, 2.0, -1.0], requires_grad=True)
+    special.gammainc(a, wengert.tensor([0.0, math.inf, 1.0])).sum().backward()
+    assert a.grad[:2].tolist() == [0.0, 0.0] and math.isnan(a.grad[2].item())
+
+
+def test_xlog1py_is_zero_times_anything_and_its_derivative_stays_finite():
+    x = wengert.zeros(3, requires_grad=True)
+    out = special.xlog1py(x, wengert.tensor([-1.0, -2.0, 1.0]))
+    assert out.tolist() == [0, 0, 0]
+    out.sum().backward()
+    assert x.grad.tolist() == pytest.approx([0, 0, math.log(2)])
+
+
+def test_degrees_are_cut_to_integers_and_negative_ones_give_zero():
+    x = wengert.tensor([0.5, 2.0])
+    assert special.legendre_polynomial_p(x, 2.9).tolist() == special.legendre_polynomial_p(x, 2).tolist()
+    assert special.legendre_polynomial_p(x, -1).tolist() == [0, 0]
+    assert special.chebyshev_polynomial_t(x, wengert.tensor([[0], [1]])).tolist() == [[1, 1], [0.5, 2]]
+
+
+def test_a_number_on_either_side():
+    x = wengert.tensor([1.5, 2.5], requires_grad=True)
+    special.gammainc(x, 2.0).sum().backward()
+    assert x.grad.dtype is wengert.float32 and (x.grad < 0).all()
+    assert special.zeta(2.0, wengert.ones(1)).item() == pytest.approx(math.pi**2 / 6, rel=1e-6)
+    assert special.legendre_polynomial_p(0.5, wengert.arange(3)).tolist() == [1, 0.5, -0.125]
+
+
+def test_zeta_has_no_derivative_in_its_exponent():
+    s = wengert.tensor(2.0, requires_grad=True)
+    with pytest.raises(RuntimeError, match="the derivative for 'zeta: input' is not implemented."):
+        special.zeta(s, 1.0).backward()
+
+
+@pytest.mark.parametrize(("call", "text"), [
+    (lambda: wengert.mvlgamma(wengert.ones(2), 0), "p has to be greater than or equal to 1"),
+    (lambda: wengert.mvlgamma(wengert.tensor([True]), 1), "The input tensor may not be a boolean tensor."),
+    (lambda: wengert.ones(2).polygamma(-1), "polygamma(n, x) does not support negative n."),
+    (lambda: special.erfcx(wengert.ones(2) + 1j), "not implemented for 'ComplexFloat'"),
+    (lambda: special.zeta(2, wengert.ones(2) + 1j), "not implemented for 'ComplexFloat'"),
+])  # fmt: skip
+def test_what_is_refused(call, text):
+    with pytest.raises(RuntimeError) as error:
+        call()
+    assert text in str(error.value)
+
+
+def test_second_names():
+    x = wengert.tensor([0.3, 2.0])
+    for name, other in (("expit", "sigmoid"), ("gammaln", "lgamma"), ("psi", "digamma")):
+        assert getattr(special, name)(x).tolist() == getattr(wengert, other)(x).tolist()
+    assert special.multigammaln(x + 1, 2).tolist() == x.add(1).mvlgamma(2).tolist()
+    assert x.igamma(x).tolist() == special.gammainc(x, x).tolist()
+    assert x.clone().i0_().tolist() == special.i0(x).tolist()

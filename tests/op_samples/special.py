@@ -1,0 +1,118 @@
+"""Samples and oracles of wengert.ops.special (gamma functions), bessel, polynomials and probability: all are SciPy's."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+from scipy import special
+
+from op_samples import Data, Sample
+
+_REAL = {"complex": False}
+_DEGREES = np.array([[0, 1, 2], [3, 5, 9]])
+
+
+def _unary(low, high, **params):
+    return [Sample(Data(*shape, low=low, high=high), **params, **_REAL) for shape in ((2, 3), (), (0, 3))]
+
+
+def _degrees(low=-0.9, high=0.9):
+    """One degree for all, one for each, degrees that broadcast against x, and one that is no degree."""
+    return [
+        Sample(Data(2, 3, low=low, high=high), _DEGREES, **_REAL),
+        Sample(Data(2, 1, low=low, high=high), np.array([4, 2]), **_REAL),
+        Sample(Data(3, low=low, high=high), 3, **_REAL),
+        Sample(Data(3, low=low, high=high), 2.7, **_REAL),
+        Sample(Data(3, low=low, high=high), -1, **_REAL),
+    ]
+
+
+_POSITIVE = {"low": 0.3, "high": 3.0}
+_POLYNOMIALS = {
+    "hermite_polynomial_h": special.eval_hermite,
+    "hermite_polynomial_he": special.eval_hermitenorm,
+    "laguerre_polynomial_l": special.eval_laguerre,
+    "legendre_polynomial_p": special.eval_legendre,
+    "chebyshev_polynomial_t": special.eval_chebyt,
+    "chebyshev_polynomial_u": special.eval_chebyu,
+    "chebyshev_polynomial_v": lambda n, x: np.cos((n + 0.5) * np.arccos(x)) / np.cos(np.arccos(x) / 2),
+    "chebyshev_polynomial_w": lambda n, x: np.sin((n + 0.5) * np.arccos(x)) / np.sin(np.arccos(x) / 2),
+    "shifted_chebyshev_polynomial_t": special.eval_sh_chebyt,
+    "shifted_chebyshev_polynomial_u": special.eval_sh_chebyu,
+}  # fmt: skip
+for _kind in "vw":
+    _POLYNOMIALS[f"shifted_chebyshev_polynomial_{_kind}"] = (
+        lambda n, x, plain=_POLYNOMIALS[f"chebyshev_polynomial_{_kind}"]: plain(n, 2 * x - 1)
+    )
+
+# What torch computes but does not differentiate.
+ONLY_DIFFERENTIATED_HERE = {
+    f"special_{name}" for name in (
+        "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0", "modified_bessel_i1",
+        "modified_bessel_k0", "modified_bessel_k1", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1",
+        "spherical_bessel_j0", *_POLYNOMIALS,
+    )
+}  # fmt: skip
+
+SAMPLES = {
+    "mvlgamma": [s for p in (1, 2, 4) for s in _unary(2.0, 5.0, p=p)],
+    "_polygamma_method": [Sample(Data(2, 3, low=0.3, high=4.0), n, **_REAL) for n in (0, 1, 2)],
+    "special_multigammaln": _unary(2.0, 5.0, p=3),
+    "_igamma_by_parameter": [Sample(Data(2, 3, **_POSITIVE), Data(3, **_POSITIVE), order=n, **_REAL) for n in (1, 2)],
+    "special_gammainc": [Sample(Data(2, 3, **_POSITIVE), Data(2, 3, **_POSITIVE), **_REAL)],
+    "special_gammaincc": [Sample(Data(2, 3, **_POSITIVE), Data(2, 3, **_POSITIVE), **_REAL)],
+    **{f"special_{name}": _unary(0.2, 3.0) for name in ("gammaln", "psi")},
+    **{f"special_{name}": _unary(-3.0, 3.0) for name in ("ndtr",)},
+    "special_expit": [Sample((2, 3)), Sample(())],
+    "special_zeta": [
+        Sample(Data(3, low=1.5, high=4.0, grad=False), Data(2, 3, low=0.5, high=4.0), **_REAL),
+        Sample(2, Data(3, low=0.5, high=4.0), **_REAL),
+        Sample(Data(low=1.5, high=4.0, grad=False), Data(low=0.5, high=4.0), **_REAL),
+    ],
+    "_bessel_j": [Sample(Data(2, 3), order=n, **_REAL) for n in (0, 1, 2, 3)],
+    "_bessel_y": [Sample(Data(2, 3, low=0.5, high=4.0), order=n, **_REAL) for n in (0, 1, 2)],
+    "_bessel_i": [Sample(Data(2, 3), order=n, scaled=s, **_REAL) for n in (0, 1, 2) for s in (False, True)],
+    "_bessel_k": [
+        Sample(Data(2, 3, low=0.5, high=4.0), order=n, scaled=s, **_REAL) for n in (0, 1, 2) for s in (False, True)
+    ],
+    "_spherical_j": [Sample(Data(2, 3), order=n, **_REAL) for n in (0, 1, 2)],
+    "_airy": [Sample(Data(2, 3), derivative=d, **_REAL) for d in (False, True)],
+    "_gegenbauer": [Sample(Data(2, 3), _DEGREES, alpha=1.5, **_REAL)],
+    "_laguerre": [Sample(Data(2, 3), _DEGREES, alpha=2, **_REAL)],
+    **{f"special_{name}": _degrees(*((0.1, 0.9) if "shifted" in name else ())) for name in _POLYNOMIALS},
+}
+
+
+def _polynomial(function):
+    def oracle(x, n):
+        n = np.trunc(n).astype(int)
+        return np.where(n < 0, 0.0, function(np.maximum(n, 0), x))
+
+    return oracle
+
+
+def _spherical_j0(x):
+    return np.where(x == 0, 1.0, np.sin(x) / np.where(x == 0, 1, x))
+
+
+ORACLES = {
+    "igamma": special.gammainc,
+    "igammac": special.gammaincc,
+    "_polygamma_method": lambda x, n: special.polygamma(n, x),
+    "mvlgamma": lambda x, p: reduce(np.add, [special.gammaln(x - j / 2) for j in range(p)]) + p * (p - 1) / 4 * np.log(np.pi),
+    "special_multigammaln": lambda x, p: (
+        reduce(np.add, [special.gammaln(x - j / 2) for j in range(p)]) + p * (p - 1) / 4 * np.log(np.pi)
+    ),
+    "special_expit": lambda x: special.expit(x) if np.isrealobj(x) else 1 / (1 + np.exp(-x)),
+    **{f"special_{name}": getattr(special, name) for name in (
+        "entr", "erfcx", "gammainc", "gammaincc", "gammaln", "i0e", "i1", "i1e", "log_ndtr", "ndtr", "ndtri", "psi",
+        "xlog1py", "zeta",
+    )},
+    **{f"special_bessel_{name}": getattr(special, name) for name in ("j0", "j1", "y0", "y1")},
+    **{f"special_modified_bessel_{name}": getattr(special, name) for name in ("i0", "i1", "k0", "k1")},
+    **{f"special_scaled_modified_bessel_{name}": getattr(special, f"{name}e") for name in ("k0", "k1")},
+    "special_spherical_bessel_j0": _spherical_j0,
+    "special_airy_ai": lambda x: special.airy(x)[0],
+    **{f"special_{name}": _polynomial(function) for name, function in _POLYNOMIALS.items()},
+}  # fmt: skip
