@@ -610,6 +610,38 @@ def logdet(input: Tensor) -> Tensor:
     """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex."""
 def matrix_power(A: Tensor, n: _int) -> Tensor:
     """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
+def cholesky(input: Tensor, upper: _bool = False) -> Tensor:
+    """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper."""
+def cholesky_solve(B: Tensor, L: Any, upper: _bool = False) -> Tensor:
+    """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper."""
+def cholesky_inverse(L: Tensor, upper: _bool = False) -> Tensor:
+    """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
+def matrix_exp(A: Tensor) -> Tensor:
+    """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
+def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor:
+    """`linalg.pinv`, where singular values up to rcond times the largest count as zero."""
+def qr(input: Tensor, some: _bool = True) -> return_types.qr:
+    """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+    """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
+def cross(input: Tensor, other: _Operand, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
+def vander(x: Tensor, N: Any = None, increasing: _bool = False) -> Tensor:
+    """The Vandermonde matrix of a vector, with falling powers unless increasing: `linalg.vander` with its columns turned"""
+def chain_matmul(*matrices: Any) -> Tensor:
+    """`linalg.multi_dot` of matrices, each an argument. Derivative: that of the products."""
+def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False) -> Tensor:
+    """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
+def lu_solve(B: Tensor, LU: Any, pivots: Any) -> Tensor:
+    """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
+def lu_unpack(LU: Tensor, pivots: Any, unpack_data: _bool = True, unpack_pivots: _bool = True) -> return_types.lu_unpack:
+    """P, L and U with A = P @ L @ U, from the LU and pivots of A's `linalg.lu_factor`, as a named tuple; empty where not"""
+def geqrf(input: Tensor) -> return_types.geqrf:
+    """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder"""
+def orgqr(input: Tensor, tau: Any) -> Tensor:
+    """`linalg.householder_product`. Derivative: as of that."""
+def ormqr(input: Tensor, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
+    """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
 def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None) -> Tensor:
     """The products of two rows with each of k matrices: input1 @ weight[k] @ input2."""
 def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08) -> Tensor:

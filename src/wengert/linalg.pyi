@@ -48,3 +48,53 @@ def matrix_norm(A: Tensor, ord: _str = 'fro', dim: _int = ..., keepdim: _bool = 
     """Norm of a matrix or of each of a batch."""
 def norm(A: Tensor, ord: Any = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
     """Norm of a vector or of a matrix. ord None: the root of the sum of squares, over dim or all."""
+def eigh(A: Tensor, UPLO: _str = 'L') -> return_types.linalg_eigh:
+    """Eigenvalues, rising and real, and eigenvectors of a Hermitian matrix, as a named tuple (eigenvalues,"""
+def eigvalsh(A: Tensor, UPLO: _str = 'L') -> Tensor:
+    """Eigenvalues of a Hermitian matrix, rising and real; A and UPLO as in `eigh`."""
+def eig(A: Tensor) -> return_types.linalg_eig:
+    """Eigenvalues and eigenvectors of length 1, as a named tuple (eigenvalues, eigenvectors), both complex:"""
+def eigvals(A: Tensor) -> Tensor:
+    """Eigenvalues, as complex numbers, in no order. A: as in `eig`."""
+def matrix_exp(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The exponential of a matrix, the sum of A^k / k! over k. A: (..., n, n), floating or complex."""
+def solve_triangular(A: Tensor, B: Any, *, upper: Any, left: _bool = True, unitriangular: _bool = False) -> Tensor:
+    """X with A @ X = B, or X @ A = B if not left, for a triangular A."""
+def qr(A: Tensor, mode: _str = 'reduced') -> return_types.linalg_qr:
+    """A = Q @ R with orthonormal columns in Q and an upper triangular R, as a named tuple (Q, R)."""
+def lu(A: Tensor, *, pivot: _bool = True) -> return_types.linalg_lu:
+    """A = P @ L @ U, a permutation, a lower triangular matrix with ones on its diagonal, an upper triangular one, as a"""
+def lu_factor(A: Tensor, *, pivot: _bool = True) -> return_types.linalg_lu_factor:
+    """The factors of `lu` in one matrix and the pivots, as a named tuple (LU, pivots): row i was exchanged with row"""
+def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False) -> return_types.linalg_lu_factor_ex:
+    """`lu_factor` that does not raise, unless check_errors: a named tuple (LU, pivots, info). info: the number of the"""
+def lu_solve(LU: Tensor, pivots: Any, B: Any, *, left: _bool = True, adjoint: _bool = False) -> Tensor:
+    """X with A @ X = B, or X @ A = B if not left, from the LU and pivots of A's `lu_factor`; adjoint: with A^H for A."""
+def householder_product(A: Tensor, tau: Any) -> Tensor:
+    """The first n columns of the product of the Householder reflections I - tau_i v_i v_i^H, which geqrf returns: Q of"""
+def pinv(A: Tensor, rcond: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+    """The Moore-Penrose pseudoinverse of a matrix or of each of a batch. A: (..., m, n); returns (..., n, m)."""
+def matrix_rank(A: Tensor, tol: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+    """How many singular values are larger than atol and than rtol times the largest, as int64; the defaults are those of"""
+def lstsq(A: Tensor, B: Any, rcond: Any = None, *, driver: Any = None) -> return_types.linalg_lstsq:
+    """The X of least |A @ X - B|, and of these the least |X|, as a named tuple (solution, residuals, rank,"""
+def cond(A: Tensor, p: _float | None = None) -> Tensor:
+    """The condition number |A| |A^-1| in the norm p: None or 2 (largest over smallest singular value), -2, "fro", "nuc","""
+def inv_ex(A: Tensor, *, check_errors: _bool = False) -> return_types.linalg_inv_ex:
+    """`inv` that does not raise for a singular matrix, unless check_errors: a named tuple (inverse, info). info: for each"""
+def solve_ex(A: Tensor, B: Any, *, left: _bool = True, check_errors: _bool = False) -> return_types.linalg_solve_ex:
+    """`solve` that does not raise for a singular matrix, unless check_errors: a named tuple (result, info), as `inv_ex`."""
+def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False) -> return_types.linalg_cholesky_ex:
+    """`cholesky` that does not raise, unless check_errors: a named tuple (L, info). info: for each matrix 0, or the order"""
+def tensorinv(A: Tensor, ind: _int = 2) -> Tensor:
+    """The inverse of A as a linear map from its last dims to its first ind: tensordot(tensorinv(A), A, A.ndim - ind) is"""
+def tensorsolve(A: Tensor, B: Any, dims: _int | Sequence[_int] | None = None) -> Tensor:
+    """X with tensordot(A, X, X.ndim) = B. A: B.shape + X.shape, once dims are moved to its end; of as many elements in"""
+def vander(x: Tensor, *, N: Any = None) -> Tensor:
+    """The Vandermonde matrix: the powers 0, 1, ..., N - 1 of each element. x: (..., n); returns (..., n, N), N by default n."""
+def cross(input: Tensor, other: _Operand, *, dim: _int = -1) -> Tensor:
+    """The cross product of vectors of three elements along dim. input, other: of as many dimensions, with broadcasting."""
+def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+    """The diagonals of the matrices in two dims, by default the last: a view. Derivative: the cotangent there, 0"""
+def matmul(input: Tensor, other: _Operand) -> Tensor:
+    """`matmul`: the product of matrices. Derivative: as of matmul."""

@@ -64,7 +64,29 @@ cummin = _named("cummin", "values", "indices")
 aminmax = _named("aminmax", "min", "max")
 slogdet = _named("slogdet", "sign", "logabsdet")
 linalg_svd = _named("linalg_svd", "U", "S", "Vh")
+linalg_eigh = _named("linalg_eigh", "eigenvalues", "eigenvectors")
+linalg_eig = _named("linalg_eig", "eigenvalues", "eigenvectors")
+linalg_qr = _named("linalg_qr", "Q", "R")
+qr = _named("qr", "Q", "R")
+svd = _named("svd", "U", "S", "V")
+linalg_lu = _named("linalg_lu", "P", "L", "U")
+linalg_lu_factor = _named("linalg_lu_factor", "LU", "pivots")
+linalg_lu_factor_ex = _named("linalg_lu_factor_ex", "LU", "pivots", "info")
+lu_unpack = _named("lu_unpack", "P", "L", "U")
+linalg_lstsq = _named("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
+linalg_cholesky_ex = _named("linalg_cholesky_ex", "L", "info")
+linalg_inv_ex = _named("linalg_inv_ex", "inverse", "info")
+linalg_solve_ex = _named("linalg_solve_ex", "result", "info")
+linalg_ldl_factor = _named("linalg_ldl_factor", "LD", "pivots")
+linalg_ldl_factor_ex = _named("linalg_ldl_factor_ex", "LD", "pivots", "info")
+geqrf = _named("geqrf", "a", "tau")
+triangular_solve = _named("triangular_solve", "solution", "cloned_coefficient")
+frexp = _named("frexp", "mantissa", "exponent")
+histogram = _named("histogram", "hist", "bin_edges")
 
 __all__ = [
-    "aminmax", "cummax", "cummin", "kthvalue", "linalg_svd", "max", "median", "min", "mode", "nanmedian", "slogdet",
-    "sort", "topk", ]  # fmt: skip
+    "aminmax", "cummax", "cummin", "frexp", "geqrf", "histogram", "kthvalue", "linalg_cholesky_ex", "linalg_eig",
+    "linalg_eigh", "linalg_inv_ex", "linalg_ldl_factor", "linalg_ldl_factor_ex", "linalg_lstsq", "linalg_lu",
+    "linalg_lu_factor", "linalg_lu_factor_ex", "linalg_qr", "linalg_solve_ex", "linalg_svd", "lu_unpack", "max",
+    "median", "min", "mode", "nanmedian", "qr", "slogdet", "sort", "svd", "topk", "triangular_solve",
+]  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "random", "fft", "special")
+FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "random", "fft", "special", "matrices")
 
 
 class Data:

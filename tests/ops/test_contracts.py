@@ -23,6 +23,7 @@ from op_samples.cases import (
     operation_nodes,
     tensors_in,
 )
+from op_samples.matrices import OTHER_STEPS
 from op_samples.node_names import NODE_NAMES
 from op_samples.special import ONLY_DIFFERENTIATED_HERE
 from wengert.autograd import grad
@@ -220,7 +221,9 @@ def nodes_seen(op: Any) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("op", sampled(lambda op: is_public(op) and op.name not in ONLY_DIFFERENTIATED_HERE))
+@pytest.mark.parametrize("op", sampled(
+    lambda op: is_public(op) and op.name not in ONLY_DIFFERENTIATED_HERE | OTHER_STEPS
+))  # fmt: skip
 def test_nodes_are_named_as_in_torch(op):
     """The table holds the names that torch uses for these samples; tests/parity compares them call by call."""
     own, torchs = OWN_NODES.get(op.name, "").split(), TORCHS_NODES.get(op.name, "").split()

@@ -23,6 +23,10 @@ RULES_TESTED_BY_HAND = {
     "_cholesky": "tests/explicit/test_linalg.py",
     "_cofactors": "tests/explicit/test_linalg.py",
     "_nll_loss": "tests/explicit/test_nn.py",
+    "_eig": "tests/explicit/test_factorisations.py",
+    "_eigh": "tests/explicit/test_factorisations.py",
+    "_geqrf": "tests/explicit/test_factorisations.py",
+    "_masked_reciprocal": "tests/explicit/test_factorisations.py",
     "special_zeta": "tests/explicit/test_special.py",
     "_overwrite": "test_random_fills_pass_no_gradient_on",
 }

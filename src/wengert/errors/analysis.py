@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .classes import DimensionError, ShapeError, UnsupportedDtypeError
+from collections.abc import Sequence
+
+from .classes import DimensionError, NotDifferentiableError, ShapeError, SingularMatrixError, UnsupportedDtypeError
 from .names import scalar_name
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -69,3 +71,119 @@ def mvlgamma_dimension() -> ShapeError:
 
 def mvlgamma_bool() -> UnsupportedDtypeError:
     return UnsupportedDtypeError("The input tensor may not be a boolean tensor.")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Matrix factorisations
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def at_least_matrices(op: str, argument: str) -> ShapeError:
+    return ShapeError(f"{op}: The input tensor {argument} must have at least 2 dimensions.")
+
+
+def uplo(value: object) -> ShapeError:
+    return ShapeError(f"Expected UPLO argument to be 'L' or 'U', but got {value}")
+
+
+def no_convergence(op: str) -> SingularMatrixError:
+    return SingularMatrixError(
+        f"{op}: The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated "
+        "eigenvalues."
+    )
+
+
+def eig_not_finite() -> ShapeError:
+    return ShapeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
+
+
+def qr_mode(mode: object) -> ShapeError:
+    return ShapeError(
+        f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+    )
+
+
+def complete_qr() -> NotDifferentiableError:
+    return NotDifferentiableError(
+        "The QR decomposition is not differentiable when mode='complete' and nrows > ncols. Hint: mode='reduced' is."
+    )
+
+
+def zero_in_u(order: int) -> SingularMatrixError:
+    """lu_factor of a singular matrix. order: of the pivot that is zero, counted from 1."""
+    return SingularMatrixError(
+        f"torch.linalg.lu_factor: U[{order},{order}] is zero and using it on lu_solve would result in a division by "
+        "zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
+        "linalg.lu_factor_ex(A, pivot)"
+    )
+
+
+def lu_without_pivoting() -> ShapeError:
+    return ShapeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
+
+
+def equation_shapes(op: str, a: Sequence[int], b: Sequence[int], left: bool) -> ShapeError:
+    """Operands of A X = B, or of X A = B, that do not fit."""
+    return ShapeError(
+        f"{op}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
+        f"({a[-2]}x{a[-1]} and {b[-2]}x{b[-1]})"
+    )
+
+
+def lstsq(text: str) -> ShapeError:
+    """text: what is wrong with the arguments."""
+    return ShapeError(f"torch.linalg.lstsq: {text}")
+
+
+def lstsq_dtype() -> UnsupportedDtypeError:
+    return UnsupportedDtypeError("This function doesn't handle types other than float and double")
+
+
+def cond_ndim() -> ShapeError:
+    return ShapeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+
+
+def cond_norm(p: object) -> ShapeError:
+    return ShapeError(f"linalg.cond got an invalid norm type: {p}")
+
+
+def householder_shape() -> ShapeError:
+    return ShapeError(
+        "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]"
+    )
+
+
+def tensor_equation(where: str, rows: int, columns: int) -> ShapeError:
+    """tensorinv and tensorsolve. where: the name of the number of dimensions that are rows."""
+    return ShapeError(
+        f"Expected self to satisfy the requirement prod(self.shape[{where}:]) == prod(self.shape[:{where}]), but got "
+        f"{columns} != {rows}"
+    )
+
+
+def tensorinv_ind(ind: int) -> ShapeError:
+    return ShapeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+
+
+def vander_n() -> ShapeError:
+    return ShapeError("N must be greater than 1.")
+
+
+def vander_bool() -> UnsupportedDtypeError:
+    return UnsupportedDtypeError("linalg.vander supports floating point, complex, and integer tensors, but got Bool")
+
+
+def vander_ndim() -> ShapeError:
+    return ShapeError("x must be a one-dimensional tensor.")
+
+
+def cross_length(dim: int, a: int, b: int) -> ShapeError:
+    return ShapeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {a} and {b}")
+
+
+def cross_ndim() -> ShapeError:
+    return ShapeError("linalg.cross: inputs must have the same number of dimensions.")
+
+
+def cross_no_dim() -> ShapeError:
+    return ShapeError("no dimension of size 3 in input")

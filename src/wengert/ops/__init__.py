@@ -11,9 +11,14 @@ from typing import Any as _Any
 _FAMILIES = (
     "arithmetic", "pointwise", "choice", "compare", "complex", "logic", "special", "reduce", "extrema", "scan",
     "moments", "softmax", "shape", "expand", "strided", "rearrange", "index", "gather", "scatter", "scatter_reduce",
-    "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "create", "random",
+    "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation", "loss", "create",
+    "random",
 )  # fmt: skip
-_LATE_FAMILIES = {"fft": ("fft",), "special": ("bessel", "polynomials", "probability")}
+_LATE_FAMILIES = {
+    "fft": ("fft",),
+    "linalg": ("eigen", "decomposition", "least_squares"),
+    "special": ("bessel", "polynomials", "probability"),
+}
 
 for _family in _FAMILIES:
     _import_module(f"wengert.ops.{_family}")

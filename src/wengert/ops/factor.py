@@ -1,4 +1,11 @@
-"""Inverses, determinants, linear equations, matrix powers and norms: what needs a factorisation."""
+"""Inverses, determinants, linear equations, matrix powers and norms: what needs a factorisation.
+
+Note [Equal values]
+Where two singular values (or eigenvalues, in eigen.py) are equal, their vectors are determined as a plane only, and
+the formula for the vectors' derivative divides by the difference of the values. Functions that do not depend on the
+choice within the plane get a factor 0 there, which the quotient would make NaN. So 1 / (a - b) is taken for 0 where
+a = b: right for these functions (the sum of all values, a function of the matrix ...), and finite for all.
+"""
 
 from __future__ import annotations
 
@@ -7,45 +14,11 @@ from typing import Any
 
 from wengert import dtypes, errors, return_types
 from wengert.ops.dims import unrepeated_dims
-from wengert.ops.registry import NONE, composite, general, nondifferentiable
+from wengert.ops.matrices import adjoint, check_square, finite_part, first_failing, zero_pivot
+from wengert.ops.registry import NONE, composite, general, nondifferentiable, pointwise
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
-
-
-def _check_square(op: str, x: Any) -> None:
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise errors.square_matrix(op, x.shape)
-    if x.dtype.kind not in "fc":
-        raise errors.norm_dtype(op, x.dtype)
-    if x.dtype.itemsize == 2:
-        raise errors.low_precision(op, x.dtype)
-
-
-def _adjoint(F: Any, x: Any) -> Any:
-    """The conjugate transpose."""
-    return F.transpose(F.conj(x), dim0=-2, dim1=-1)
-
-
-def _first(xp: Any, x: Any, fails: Any) -> tuple[int | None, int]:
-    """Where the first matrix lies that fails: (its number in the batch, None for a single one; what fails returned)."""
-    for i, matrix in enumerate(x.reshape(-1, *x.shape[-2:])):
-        order = fails(matrix)
-        if order:
-            return (i if x.ndim > 2 else None), order
-    return None, 1
-
-
-def _zero_pivot(matrix: Any) -> int:
-    """Which diagonal element of the LU factors is zero, counted from 1; 0 if none."""
-    import warnings
-
-    from scipy.linalg import lu_factor
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        factors, _ = lu_factor(matrix, check_finite=False)
-    return next((i + 1 for i in range(len(factors)) if factors[i, i] == 0), 0)
 
 
 # -- inverse and linear equations --------------------------------------------------------------------------------------
@@ -56,27 +29,21 @@ def linalg_inv(xp, A):
     """Inverse of a matrix or of each of a batch. A: (..., n, n), floating or complex. Raises RuntimeError if singular.
 
     Derivative: -out^H @ ct @ out^H."""
-    _check_square("linalg.inv", A)
+    check_square("linalg.inv", A)
     try:
         try:
             return xp.linalg.inv(A)
         except xp.linalg.LinAlgError:
-            A, finite = _finite_part(xp, A)
+            A, finite = finite_part(xp, A)
             return xp.where(finite, xp.linalg.inv(A), A.dtype.type(xp.nan))
     except xp.linalg.LinAlgError:
-        raise errors.singular_inverse(*_first(xp, A, _zero_pivot)) from None
-
-
-def _finite_part(xp: Any, A: Any) -> tuple[Any, Any]:
-    """A with the identity in place of matrices that are not finite (LAPACK calls them singular); which are."""
-    finite = xp.isfinite(A).all(axis=(-1, -2), keepdims=True)
-    return xp.where(finite, A, xp.eye(A.shape[-1], dtype=A.dtype)), finite
+        raise errors.singular_inverse(*first_failing(xp, A, zero_pivot)) from None
 
 
 @linalg_inv.vjp("A")
 def _(F, ct, out):
-    adjoint = _adjoint(F, out)
-    return -F.matmul(F.matmul(adjoint, ct), adjoint)
+    inverse = adjoint(F, out)
+    return -F.matmul(F.matmul(inverse, ct), inverse)
 
 
 @composite(method=True)
@@ -103,7 +70,7 @@ def linalg_solve(F, A, B, *, left=True):
 @general(promote=NONE, node="LinalgSolveExBackward0", **_PRIVATE)
 def _solve(xp, x, y, *, vector=False, left=True):
     """linalg_solve of x and y; vector: whether y holds vectors."""
-    _check_square("linalg.solve", x)
+    check_square("linalg.solve", x)
     if x.dtype != y.dtype:
         raise errors.matmul_dtypes(x.dtype, y.dtype)
     y = y[..., None] if vector else y
@@ -115,7 +82,7 @@ def _solve(xp, x, y, *, vector=False, left=True):
         try:
             out = xp.linalg.solve(x, y)
         except xp.linalg.LinAlgError:
-            x, finite = _finite_part(xp, x)
+            x, finite = finite_part(xp, x)
             out = xp.where(finite, xp.linalg.solve(x, y), x.dtype.type(xp.nan))
     except xp.linalg.LinAlgError:
         raise errors.singular_equations() from None
@@ -125,9 +92,9 @@ def _solve(xp, x, y, *, vector=False, left=True):
 
 @_solve.vjp("x", "y")
 def _(F, ct, x, out, vector, left):
-    of_y = F._solve(_adjoint(F, x), ct, vector=vector, left=left)
+    of_y = F._solve(adjoint(F, x), ct, vector=vector, left=left)
     a, b = (F.unsqueeze(of_y, dim=-1), F.unsqueeze(out, dim=-1)) if vector else (of_y, out)
-    return -(F.matmul(a, _adjoint(F, b)) if left else F.matmul(_adjoint(F, b), a)), of_y
+    return -(F.matmul(a, adjoint(F, b)) if left else F.matmul(adjoint(F, b), a)), of_y
 
 
 # -- determinants ------------------------------------------------------------------------------------------------------
@@ -144,7 +111,7 @@ def det(xp, A):
     >>> wengert.det(wengert.tensor([[2.0, 1.0], [0.0, 3.0]]))
     tensor(6.)
     """
-    _check_square("linalg.det", A)
+    check_square("linalg.det", A)
     return _nan_where_not_finite(xp, A, xp.asarray(xp.linalg.det(A)), 0)
 
 
@@ -160,7 +127,7 @@ def _(F, ct, A, out):
     if bool(F._any_zero(out)):
         return F._cofactors(A) * F.unsqueeze(F.unsqueeze(ct, dim=-1), dim=-1)
     factor = F.unsqueeze(F.unsqueeze(ct * F.conj(out), dim=-1), dim=-1)
-    return factor * _adjoint(F, F.linalg_inv(A))
+    return factor * adjoint(F, F.linalg_inv(A))
 
 
 @general(**_PRIVATE)
@@ -169,7 +136,7 @@ def _cofactors(xp, A):
     n = A.shape[-1]
     if n == 0:
         return A.copy()
-    A, finite = _finite_part(xp, A)
+    A, finite = finite_part(xp, A)
     U, S, Vh = xp.linalg.svd(A)
     others = xp.stack([xp.multiply.reduce(xp.delete(S, i, axis=-1), axis=-1) for i in range(n)], axis=-1)
     sign = (xp.linalg.det(U) * xp.linalg.det(Vh)).conj()
@@ -184,7 +151,7 @@ def _(F, ct):
 @general(outputs=("sign", "logabsdet"), node="LinalgSlogdetBackward0", **_PRIVATE)
 def _slogdet(xp, A):
     """Sign and log of the absolute value of the determinant."""
-    _check_square("linalg.slogdet", A)
+    check_square("linalg.slogdet", A)
     sign, logabsdet = xp.linalg.slogdet(A)
     return sign, _nan_where_not_finite(xp, A, xp.asarray(logabsdet), -inf)
 
@@ -197,7 +164,7 @@ def _(F, ct, A, sign):
         turn = F.conj(of_sign) * sign
         turn = 0.5 * (F.conj(turn) - turn)  # a real sign is constant: this is 0
         factor = turn if of_log is None else of_log + turn
-    return F.unsqueeze(F.unsqueeze(factor, dim=-1), dim=-1) * _adjoint(F, F.linalg_inv(A))
+    return F.unsqueeze(F.unsqueeze(factor, dim=-1), dim=-1) * adjoint(F, F.linalg_inv(A))
 
 
 @composite(method=True, namespaces=("", "linalg"))
@@ -232,17 +199,17 @@ def linalg_cholesky(F, A, *, upper=False):
 
     Derivative: S = L^-H @ P @ L^-1, made Hermitian, with P the lower triangle of L^H @ ct, its diagonal halved."""
     L = F._cholesky(A)
-    return _adjoint(F, L) if upper else L
+    return adjoint(F, L) if upper else L
 
 
 @general(node="LinalgCholeskyExBackward0", **_PRIVATE)
 def _cholesky(xp, A):
     """linalg_cholesky, lower."""
-    _check_square("linalg.cholesky", A)
+    check_square("linalg.cholesky", A)
     try:
         return xp.linalg.cholesky(A)
     except xp.linalg.LinAlgError:
-        raise errors.not_positive_definite(*_first(xp, A, lambda matrix: _bad_minor(xp, matrix))) from None
+        raise errors.not_positive_definite(*first_failing(xp, A, lambda matrix: _bad_minor(xp, matrix))) from None
 
 
 def _bad_minor(xp: Any, matrix: Any) -> int:
@@ -257,11 +224,11 @@ def _bad_minor(xp: Any, matrix: Any) -> int:
 
 @_cholesky.vjp("A")
 def _(F, ct, out):
-    product = F.matmul(_adjoint(F, out), ct)
+    product = F.matmul(adjoint(F, out), ct)
     inner = 0.5 * (F.tril(product, diagonal=0) + F.tril(product, diagonal=-1))
-    left = F._solve(_adjoint(F, out), inner)
-    whole = _adjoint(F, F._solve(_adjoint(F, out), _adjoint(F, left)))
-    return 0.5 * (whole + _adjoint(F, whole))
+    left = F._solve(adjoint(F, out), inner)
+    whole = adjoint(F, F._solve(adjoint(F, out), adjoint(F, left)))
+    return 0.5 * (whole + adjoint(F, whole))
 
 
 # -- powers and chains -------------------------------------------------------------------------------------------------
@@ -327,6 +294,19 @@ def linalg_vecdot(F, x, y, *, dim=-1):
 # -- matrix norms ------------------------------------------------------------------------------------------------------
 
 
+@pointwise(complex=False, **_PRIVATE)
+def _masked_reciprocal(xp, x):
+    """1 / x, and 0 where x is 0. See Note [Equal values].
+
+    Derivative: -out**2."""
+    return xp.where(x == 0, x.dtype.type(0), xp.reciprocal(x))
+
+
+@_masked_reciprocal.vjp("x")
+def _(F, ct, out):
+    return -ct * out * out
+
+
 @general(outputs=("U", "S", "Vh"), node="LinalgSvdBackward0", **_PRIVATE)
 def _svd(xp, A, *, full_matrices=False):
     """Singular value decomposition."""
@@ -354,22 +334,23 @@ def _(F, ct, A_shape, U, S, Vh, full_matrices):
     left = None if of_S is None else U * F.unsqueeze(of_S, dim=-2)
     outer = None
     columns, rows = F.unsqueeze(S, dim=-2), F.unsqueeze(S, dim=-1)
-    gaps = columns * columns - rows * rows
-    identity = F._identity(gaps)
+    # 1 / (s_j**2 - s_i**2), 0 for equal values: see Note [Equal values].
+    gaps = F._masked_reciprocal(columns * columns - rows * rows)
     if of_U is not None:
-        turn = F.matmul(_adjoint(F, U), of_U)
+        turn = F.matmul(adjoint(F, U), of_U)
         # The diagonal is a turn of phases, which is all put on U.
-        inner = (turn - _adjoint(F, turn)) / (gaps + 2.0 * rows * rows * identity) * columns
+        phases = F._masked_reciprocal(2.0 * rows * rows * F._identity(gaps))
+        inner = (turn - adjoint(F, turn)) * (gaps + phases) * columns
         left = _sum(left, F.matmul(U, inner))
         if m > n:
             outer = F.matmul((of_U - F.matmul(U, turn)) / columns, Vh)
     if of_Vh is not None:
-        V, of_V = _adjoint(F, Vh), _adjoint(F, of_Vh)
+        V, of_V = adjoint(F, Vh), adjoint(F, of_Vh)
         turn = F.matmul(Vh, of_V)
-        inner = rows * ((turn - _adjoint(F, turn)) * (1.0 - identity) / (gaps + identity))
+        inner = rows * ((turn - adjoint(F, turn)) * gaps)
         left = _sum(left, F.matmul(U, inner))
         if n > m:
-            outer = _sum(outer, F.matmul(U, _adjoint(F, (of_V - F.matmul(V, turn)) / columns)))
+            outer = _sum(outer, F.matmul(U, adjoint(F, (of_V - F.matmul(V, turn)) / columns)))
     return _sum(outer, F.matmul(left, Vh))
 
 
@@ -384,9 +365,9 @@ def linalg_svd(F, A, full_matrices=True, *, driver=None):
     A: (..., m, n), floating or complex. U: (..., m, m), Vh: (..., n, n); (..., m, k), (..., k, n) with k = min(m, n)
     if not full_matrices. driver is accepted for its place.
 
-    Derivative: of functions that do not depend on the signs (phases) of the vectors, singular values being distinct;
-    of the vectors only with full_matrices=False, or a square A (J. Townsend, Differentiating the singular value
-    decomposition, 2016).
+    Derivative: of functions that do not depend on the signs (phases) of the vectors, nor on their choice where values
+    are equal (Note [Equal values]); of the vectors only with full_matrices=False, or a square A (J. Townsend,
+    Differentiating the singular value decomposition, 2016).
     """
     return return_types.linalg_svd(F._svd(A, full_matrices=full_matrices))
 

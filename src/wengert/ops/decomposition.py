@@ -1,0 +1,325 @@
+"""QR and LU factors, triangular systems, products of Householder reflections."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert import errors, return_types
+from wengert.ops.householder import reflected
+from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix
+from wengert.ops.registry import NONE, composite, general, nondifferentiable
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+_LINALG: dict[str, Any] = {"namespaces": ("linalg",)}
+
+
+def _sum(a: Any, b: Any) -> Any:
+    """a + b, where either may be missing."""
+    return b if a is None else a if b is None else a + b
+
+
+# -- triangular systems ------------------------------------------------------------------------------------------------
+
+
+@general(node="LinalgSolveTriangularBackward0", **_PRIVATE)
+def _solve_triangular(xp, A, B, *, upper, left, unitriangular):
+    """linalg_solve_triangular."""
+    from scipy.linalg import solve_triangular
+
+    op = "linalg.solve_triangular"
+    check_square(op, A)
+    if B.ndim < 2:
+        raise errors.at_least_matrices(op, "B")
+    if B.shape[-2 if left else -1] != A.shape[-1]:
+        raise errors.equation_shapes(op, A.shape, B.shape, left)
+    batch = xp.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    A, B = xp.broadcast_to(A, batch + A.shape[-2:]), xp.broadcast_to(B, batch + B.shape[-2:])
+    if not left:
+        A, B, upper = xp.swapaxes(A, -1, -2), xp.swapaxes(B, -1, -2), not upper
+
+    def solve(a: Any, b: Any) -> tuple[Any]:
+        if not unitriangular and (a.diagonal() == 0).any():
+            return (_substituted(a, b, upper),)
+        return (solve_triangular(a, b, lower=not upper, unit_diagonal=unitriangular, check_finite=False),)
+
+    (out,) = each_matrix(solve, batch, A, B) if B.size else (xp.zeros(B.shape, B.dtype),)
+    return out if left else xp.swapaxes(out, -1, -2).copy()
+
+
+def _substituted(a: Any, b: Any, upper: bool) -> Any:
+    """The solution where the diagonal has zeros, which SciPy refuses: infinities and NaN, as division gives them."""
+    x = np.zeros_like(b)
+    order = range(len(a))
+    for i in reversed(order) if upper else order:
+        known = slice(i + 1, None) if upper else slice(0, i)
+        x[i] = (b[i] - a[i, known] @ x[known]) / a[i, i]
+    return x
+
+
+@_solve_triangular.vjp("A", "B")
+def _(F, ct, A, out, upper, left, unitriangular):
+    of_B = F._solve_triangular(adjoint(F, A), ct, upper=not upper, left=left, unitriangular=unitriangular)
+    of_A = -(F.matmul(of_B, adjoint(F, out)) if left else F.matmul(adjoint(F, out), of_B))
+    shift = 1 if unitriangular else 0
+    return (F.triu(of_A, diagonal=shift) if upper else F.tril(of_A, diagonal=-shift)), of_B
+
+
+@composite(**_LINALG)
+def linalg_solve_triangular(F, A, B, *, upper, left=True, unitriangular=False):
+    """X with A @ X = B, or X @ A = B if not left, for a triangular A.
+
+    A: (..., n, n), upper or lower triangular: the other half is not looked at, nor the diagonal if unitriangular, which
+    then counts as ones. B: (..., n, k), or (..., k, n). Where the diagonal has a zero the result is not finite.
+
+    Derivative: G = A^-H @ ct in B, the triangle of -G @ X^H in A (the products turned round if not left)."""
+    return F._solve_triangular(A, B, upper=upper, left=left, unitriangular=unitriangular)
+
+
+# -- QR ----------------------------------------------------------------------------------------------------------------
+
+
+@general(outputs=("Q", "R"), node="LinalgQrBackward0", **_PRIVATE)
+def _qr(xp, A, *, mode):
+    """linalg_qr, in the modes "reduced" and "complete"."""
+    check_matrix("linalg.qr", A)
+    return tuple(xp.linalg.qr(A, mode))
+
+
+@_qr.vjp("A")
+def _(F, ct, A, Q, R, mode):
+    of_Q, of_R = ct
+    m, n = A.shape[-2:]
+    if mode == "complete" and m > n:
+        raise errors.complete_qr()
+    if m >= n:
+        return _qr_cotangent(F, of_Q, of_R, Q, R)
+    # A = [X, Y] with a square X = Q U, and Y = Q V.
+    Y = F.narrow(A, -1, m, n - m)
+    U = F.narrow(R, -1, 0, m)
+    of_Y = None
+    if of_R is not None:
+        of_V = F.narrow(of_R, -1, m, n - m)
+        of_Y = F.matmul(Q, of_V)
+        of_Q = _sum(of_Q, F.matmul(Y, adjoint(F, of_V)))
+        of_R = F.narrow(of_R, -1, 0, m)
+    of_X = _qr_cotangent(F, of_Q, of_R, Q, U)
+    return F.cat([of_X, F._zeros(Y) if of_Y is None else of_Y], dim=-1)
+
+
+def _qr_cotangent(F: Any, of_Q: Any, of_R: Any, Q: Any, R: Any) -> Any:
+    """The cotangent of A = Q @ R with a square R: (ct Q + Q S) R^-H, where S is the Hermitian matrix with the upper
+    triangle of ct R @ R^H - Q^H @ ct Q (S. Walter and L. Lehmann, 2010; see also Giles, 2008)."""
+    inner = None if of_R is None else F.matmul(of_R, adjoint(F, R))
+    if of_Q is not None:
+        inner = _sum(inner, -F.matmul(adjoint(F, Q), of_Q))
+    above = F.triu(inner, diagonal=1)
+    diagonal = F.diag_embed(F.real(F.diagonal(inner, dim1=-2, dim2=-1)))
+    right = F.matmul(Q, above + adjoint(F, above) + diagonal)
+    return F._solve_triangular(adjoint(F, R), _sum(of_Q, right), upper=False, left=False, unitriangular=False)
+
+
+@nondifferentiable(**_PRIVATE)
+def _nothing(xp, x):
+    """No elements, in the dtype of x."""
+    return xp.empty((0,), x.dtype)
+
+
+@composite(**_LINALG)
+def linalg_qr(F, A, mode="reduced"):
+    """A = Q @ R with orthonormal columns in Q and an upper triangular R, as a named tuple (Q, R).
+
+    A: (..., m, n), floating or complex. mode: "reduced", Q (..., m, k) and R (..., k, n) with k = min(m, n); "complete", Q
+    (..., m, m) and R (..., m, n); "r", an empty Q, and R as in "reduced". Raises RuntimeError for another.
+
+    Derivative: (ct Q + Q S) R^-H, S Hermitian, for full column rank of the first k columns; also in mode "r"; none in
+    mode "complete" with m > n, where the further columns of Q are arbitrary (RuntimeError in the backward pass)."""
+    if mode not in ("reduced", "complete", "r"):
+        raise errors.qr_mode(mode)
+    Q, R = F._qr(A, mode="complete" if mode == "complete" else "reduced")
+    return return_types.linalg_qr((F._nothing(Q) if mode == "r" else Q, R))
+
+
+# -- LU ----------------------------------------------------------------------------------------------------------------
+
+
+def _lu_of_matrix(A: Any) -> tuple[Any, Any, Any]:
+    """(LU, pivots counted from 1, the order of the first zero pivot or 0) of one matrix, as LAPACK has them."""
+    from scipy.linalg import lu_factor
+
+    if not A.size:
+        return A.copy(), np.arange(1, min(A.shape) + 1, dtype=np.int32), np.int32(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a pivot is zero, which info tells
+        factors, pivots = lu_factor(A, check_finite=False)
+    zeros = np.flatnonzero(factors.diagonal() == 0)
+    return factors, (pivots + 1).astype(np.int32), np.int32(zeros[0] + 1 if zeros.size else 0)
+
+
+@general(outputs=("LU", "pivots", "info"), node="LinalgLuFactorExBackward0", **_PRIVATE)
+def _lu_factor(xp, A):
+    """linalg_lu_factor_ex."""
+    check_matrix("torch.linalg.lu_factor", A)
+    return each_matrix(_lu_of_matrix, A.shape[:-2], A)
+
+
+@_lu_factor.vjp("A")
+def _(F, ct, LU, pivots):
+    L, U = _triangles(F, LU)
+    k = L.shape[-1]
+    of_L = F.tril(F.narrow(ct[0], -1, 0, k), diagonal=-1)
+    of_U = F.triu(F.narrow(ct[0], -2, 0, k), diagonal=0)
+    return _lu_cotangent(F, F._permutation(LU, pivots), L, U, of_L, of_U)
+
+
+def _triangles(F: Any, LU: Any) -> tuple[Any, Any]:
+    """L, with ones on its diagonal, and U, of what lu_factor has packed into one matrix."""
+    m, n = LU.shape[-2:]
+    k = min(m, n)
+    left = F.narrow(LU, -1, 0, k)
+    return F.tril(left, diagonal=-1) + F._eye_like(left), F.triu(F.narrow(LU, -2, 0, k), diagonal=0)
+
+
+def _lu_cotangent(F: Any, P: Any, L: Any, U: Any, of_L: Any, of_U: Any) -> Any:
+    """The cotangent of A = P @ L @ U.
+
+    Square: P L^-H (tril(L^H ct L, -1) + triu(ct U U^H)) U^-H. What a tall or wide A has beyond a square is the solution
+    of a triangular system with the square's factor, whose cotangents come first."""
+    m, n, k = L.shape[-2], U.shape[-1], L.shape[-1]
+    square = {"unitriangular": False}
+    below = beside = None
+    if m > k:  # L = [L1; A2 U^-1]
+        below = F._solve_triangular(adjoint(F, U), F.narrow(of_L, -2, k, m - k), upper=False, left=False, **square)
+        of_U = of_U - F.matmul(adjoint(F, F.narrow(L, -2, k, m - k)), below)
+        L, of_L = F.narrow(L, -2, 0, k), F.narrow(of_L, -2, 0, k)
+    if n > k:  # U = [U1, L^-1 A2]
+        beside = F._solve_triangular(
+            adjoint(F, L), F.narrow(of_U, -1, k, n - k), upper=True, left=True, unitriangular=True
+        )
+        of_L = of_L - F.matmul(beside, adjoint(F, F.narrow(U, -1, k, n - k)))
+        U, of_U = F.narrow(U, -1, 0, k), F.narrow(of_U, -1, 0, k)
+    inner = F.tril(F.matmul(adjoint(F, L), of_L), diagonal=-1) + F.triu(F.matmul(of_U, adjoint(F, U)), diagonal=0)
+    inner = F._solve_triangular(adjoint(F, U), inner, upper=False, left=False, **square)
+    result = F._solve_triangular(adjoint(F, L), inner, upper=True, left=True, unitriangular=True)
+    if below is not None:
+        result = F.cat([result, below], dim=-2)
+    if beside is not None:
+        result = F.cat([result, beside], dim=-1)
+    return F.matmul(P, result)
+
+
+@nondifferentiable(promote=NONE, **_PRIVATE)
+def _permutation(xp, LU, pivots):
+    """The permutation matrix P of the row exchanges that pivots name, in LU's dtype: A = P @ L @ U."""
+    m = LU.shape[-2]
+
+    def permute(matrix: Any, exchanges: Any) -> tuple[Any]:
+        order = xp.arange(m)
+        for i, j in enumerate(exchanges):
+            order[[i, j - 1]] = order[[j - 1, i]]
+        P = xp.zeros((m, m), LU.dtype)
+        P[order, xp.arange(m)] = 1
+        return (P,)
+
+    return each_matrix(permute, LU.shape[:-2], LU, pivots)[0]
+
+
+@nondifferentiable(**_PRIVATE)
+def _eye_like(xp, x):
+    """Ones on the diagonal of zeros in the shape of x."""
+    return xp.broadcast_to(xp.eye(*x.shape[-2:], dtype=x.dtype), x.shape).copy()
+
+
+@general(outputs=("P", "L", "U"), node="LinalgLuBackward0", **_PRIVATE)
+def _lu(xp, A):
+    """linalg_lu."""
+    check_matrix("linalg.lu", A)
+    LU, pivots, _ = each_matrix(_lu_of_matrix, A.shape[:-2], A)
+    k = min(A.shape[-2:])
+    left = xp.tril(LU[..., :k], -1)
+    return _permutation.forward(xp, LU, pivots), left + _eye_like.forward(xp, left), xp.triu(LU[..., :k, :])
+
+
+@_lu.vjp("A")
+def _(F, ct, P, L, U):
+    _, of_L, of_U = ct
+    of_L = F._zeros(L) if of_L is None else F.tril(of_L, diagonal=-1)
+    of_U = F._zeros(U) if of_U is None else F.triu(of_U, diagonal=0)
+    return _lu_cotangent(F, P, L, U, of_L, of_U)
+
+
+def _check_pivot(pivot: bool) -> None:
+    if not pivot:
+        raise errors.lu_without_pivoting()
+
+
+@composite(**_LINALG)
+def linalg_lu(F, A, *, pivot=True):
+    """A = P @ L @ U, a permutation, a lower triangular matrix with ones on its diagonal, an upper triangular one, as a
+    named tuple. A: (..., m, n), floating or complex. pivot: must be True.
+
+    Derivative: P L^-H (tril(L^H ct L, -1) + triu(ct U U^H)) U^-H for a square A; for others see `_lu_cotangent`. None
+    in P, which is constant where pivots do not change (S. Axen, 2021)."""
+    _check_pivot(pivot)
+    P, L, U = F._lu(A)
+    return return_types.linalg_lu((F._constant(P), L, U))
+
+
+@composite(**_LINALG)
+def linalg_lu_factor(F, A, *, pivot=True):
+    """The factors of `lu` in one matrix and the pivots, as a named tuple (LU, pivots): row i was exchanged with row
+    pivots[i], counted from 1. A: (..., m, n). Raises RuntimeError where U has a zero on its diagonal.
+
+    Derivative: as of lu."""
+    _check_pivot(pivot)
+    LU, pivots, info = F._lu_factor(A)
+    if F.is_tensor and bool((info != 0).any()):
+        raise errors.zero_in_u(int(info.max()))
+    return return_types.linalg_lu_factor((LU, pivots))
+
+
+@composite(**_LINALG)
+def linalg_lu_factor_ex(F, A, *, pivot=True, check_errors=False):
+    """`lu_factor` that does not raise, unless check_errors: a named tuple (LU, pivots, info). info: the number of the
+    first zero on U's diagonal, counted from 1; 0 if there is none.
+
+    Derivative: as of lu."""
+    _check_pivot(pivot)
+    LU, pivots, info = F._lu_factor(A)
+    if check_errors and bool((info != 0).any()):
+        raise errors.zero_in_u(int(info.max()))
+    return return_types.linalg_lu_factor_ex((LU, pivots, info))
+
+
+@composite(**_LINALG)
+def linalg_lu_solve(F, LU, pivots, B, *, left=True, adjoint=False):
+    """X with A @ X = B, or X @ A = B if not left, from the LU and pivots of A's `lu_factor`; adjoint: with A^H for A.
+
+    LU: (..., n, n), pivots: (..., n), B: (..., n, k), or (..., k, n) if not left.
+
+    Derivative: as of two triangular systems."""
+    P, (L, U) = F._permutation(LU, pivots), _triangles(F, LU)
+    if not left:  # X A = B is A^H X^H = B^H
+        X = F.linalg_lu_solve(LU, pivots, F.adjoint(B), adjoint=not adjoint)
+        return F.adjoint(X)
+    if adjoint:
+        X = F._solve_triangular(F.adjoint(U), B, upper=False, left=True, unitriangular=False)
+        return F.matmul(P, F._solve_triangular(F.adjoint(L), X, upper=True, left=True, unitriangular=True))
+    X = F._solve_triangular(L, F.matmul(F.adjoint(P), B), upper=False, left=True, unitriangular=True)
+    return F._solve_triangular(U, X, upper=True, left=True, unitriangular=False)
+
+
+# -- Householder reflections -------------------------------------------------------------------------------------------
+
+
+@composite(**_LINALG)
+def linalg_householder_product(F, A, tau):
+    """The first n columns of the product of the Householder reflections I - tau_i v_i v_i^H, which geqrf returns: Q of
+    `qr`. A: (..., m, n), m >= n: v_i has zeros above the diagonal of column i, 1 on it and A's elements below. tau: (..., k).
+
+    Derivative: that of the products."""
+    if A.ndim < 2 or A.shape[-2] < A.shape[-1]:
+        raise errors.householder_shape()
+    return reflected(F, A, tau, F._eye_like(A), False)

@@ -1,0 +1,366 @@
+"""Pseudoinverses, least squares, rank and condition, tensors as matrices, and the forms that report instead of raising."""
+
+from __future__ import annotations
+
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors, return_types
+from wengert.ops.dims import normalize_dim
+from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix, zero_pivot
+from wengert.ops.registry import composite, general, nondifferentiable
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+_LINALG: dict[str, Any] = {"namespaces": ("linalg",)}
+
+
+# -- the pseudoinverse -------------------------------------------------------------------------------------------------
+
+
+def _threshold(xp: Any, largest: Any, A: Any, atol: Any, rtol: Any) -> Any:
+    """Below what a singular value counts as zero: the larger of atol and rtol times the largest; without either, rtol is
+    the dtype's precision times the larger size of A."""
+    atol = None if atol is None else getattr(atol, "_array", atol)
+    rtol = None if rtol is None else getattr(rtol, "_array", rtol)
+    if rtol is None:
+        given = atol is not None and bool(np.any(np.asarray(atol) > 0))
+        rtol = 0.0 if given else float(np.finfo(A.dtype).eps) * max(A.shape[-2:])
+    return xp.maximum(0.0 if atol is None else atol, rtol * largest)
+
+
+def _largest(xp: Any, S: Any) -> Any:
+    return xp.max(S, axis=-1, initial=0)
+
+
+def _converged(function: Any, A: Any, **arguments: Any) -> Any:
+    """function(A), with torch's error where LAPACK fails."""
+    try:
+        return function(A, **arguments)
+    except np.linalg.LinAlgError:
+        raise errors.svd_not_finite() from None
+
+
+@general(node="LinalgPinvBackward0", **_PRIVATE)
+def _pinv(xp, A, *, atol, rtol, hermitian):
+    """linalg_pinv."""
+    if hermitian:
+        check_square("linalg.eigh", A)
+        values, V = _converged(xp.linalg.eigh, A)
+        S = xp.abs(values)
+        left, right = V, xp.swapaxes(V.conj(), -1, -2)
+    else:
+        check_matrix("linalg.pinv", A)
+        U, values, Vh = _converged(xp.linalg.svd, A, full_matrices=False)
+        S = values
+        left, right = xp.swapaxes(Vh.conj(), -1, -2), xp.swapaxes(U.conj(), -1, -2)
+    keep = xp.asarray(_threshold(xp, _largest(xp, S), A, atol, rtol))[..., None] < S
+    inverse = xp.where(keep, xp.reciprocal(values), values.dtype.type(0))
+    return xp.matmul(left * inverse[..., None, :], right)
+
+
+@_pinv.vjp("A")
+def _(F, ct, A, out):
+    ct_h, out_h = adjoint(F, ct), adjoint(F, out)
+    # (I - A P) ct^H P P^H and P^H P ct^H (I - P A), multiplied so that no matrix is larger than A.
+    inner = F.matmul(ct_h, out)
+    inner = F.matmul(inner - F.matmul(A, F.matmul(out, inner)), out_h)
+    outer = F.matmul(out, ct_h)
+    outer = F.matmul(out_h, outer - F.matmul(F.matmul(outer, out), A))
+    return inner + outer - F.matmul(F.matmul(out_h, ct), out_h)
+
+
+@composite(**_LINALG)
+def linalg_pinv(F, A, rcond=None, hermitian=False, *, atol=None, rtol=None):
+    """The Moore-Penrose pseudoinverse of a matrix or of each of a batch. A: (..., m, n); returns (..., n, m).
+
+    Singular values up to atol, or rtol times the largest, count as zero; without either, rtol is the dtype's precision
+    times the larger of m and n. rcond is the older name of rtol. hermitian: A is, and only its lower triangle is looked at.
+
+    Derivative: -P^H ct P^H + (I - A P) ct^H P P^H + P^H P ct^H (I - P A), where the rank does not change (G. Golub and
+    V. Pereyra, 1973)."""
+    return F._pinv(A, atol=atol, rtol=rcond if rtol is None else rtol, hermitian=hermitian)
+
+
+@composite(**_LINALG)
+def linalg_matrix_rank(F, A, tol=None, hermitian=False, *, atol=None, rtol=None):
+    """How many singular values are larger than atol and than rtol times the largest, as int64; the defaults are those of
+    `pinv`. tol is the older name of atol. A: (..., m, n). Not differentiable."""
+    return F._matrix_rank(A, atol=tol if atol is None else atol, rtol=rtol, hermitian=hermitian)
+
+
+@nondifferentiable(**_PRIVATE)
+def _matrix_rank(xp, A, *, atol, rtol, hermitian):
+    """linalg_matrix_rank."""
+    check_matrix("linalg.matrix_rank", A)
+    S = xp.abs(_converged(xp.linalg.eigvalsh, A)) if hermitian else _converged(xp.linalg.svd, A, compute_uv=False)
+    limit = xp.asarray(_threshold(xp, _largest(xp, S), A, atol, rtol))
+    return xp.asarray(xp.count_nonzero(limit[..., None] < S, axis=-1)).astype(xp.int64)
+
+
+# -- least squares -----------------------------------------------------------------------------------------------------
+
+_DRIVERS = {None: "gelsy", "gelsy": "gelsy", "gelsd": "gelsd", "gelss": "gelss", "gels": "gelsy"}
+
+
+@general(outputs=("solution", "rank", "singular_values"), node="LinalgLstsqBackward0", **_PRIVATE)
+def _lstsq(xp, A, B, *, rcond, driver):
+    """linalg_lstsq of matrices with one batch shape."""
+    from scipy.linalg import lstsq
+
+    if A.dtype.kind not in "fc" or A.dtype.itemsize == 2:
+        raise errors.lstsq_dtype()
+    limit = np.finfo(A.dtype).eps * max(A.shape[-2:]) if rcond is None else rcond
+    k = min(A.shape[-2:])
+    real = A.real.dtype
+
+    def solve(a: Any, b: Any) -> tuple[Any, Any, Any]:
+        if not a.size or not b.size:
+            return xp.zeros((a.shape[1], b.shape[1]), a.dtype), xp.int64(0), xp.zeros(k, real)
+        x, _, rank, values = lstsq(a, b, limit, lapack_driver=_DRIVERS[driver], check_finite=False)
+        return x, xp.int64(rank), xp.zeros(k, real) if values is None else values
+
+    return each_matrix(solve, A.shape[:-2], A, B)
+
+
+@nondifferentiable(**_PRIVATE)
+def _constant(xp, x):
+    """A copy without history."""
+    return x.copy()
+
+
+@_lstsq.vjp("A", "B")
+def _(F, ct, A, B):
+    inverse = F.linalg_pinv(A)
+    of_solution = ct[0]
+    # As the derivative of pinv(A) @ B.
+    of_B = F.matmul(adjoint(F, inverse), of_solution)
+    residual = B - F.matmul(A, F.matmul(inverse, B))
+    of_A = -F.matmul(of_B, adjoint(F, F.matmul(inverse, B)))
+    of_A = of_A + F.matmul(residual, F.matmul(adjoint(F, of_solution), F.matmul(inverse, adjoint(F, inverse))))
+    beyond = of_solution - F.matmul(adjoint(F, A), of_B)
+    of_A = of_A + F.matmul(
+        adjoint(F, inverse), F.matmul(F.matmul(inverse, B), adjoint(F, beyond))
+    )
+    return of_A, of_B
+
+
+@composite(**_LINALG)
+def linalg_lstsq(F, A, B, rcond=None, *, driver=None):
+    """The X of least |A @ X - B|, and of these the least |X|, as a named tuple (solution, residuals, rank,
+    singular_values).
+
+    A: (..., m, n). B: (..., m, k), or (..., m): a vector for each matrix. rcond: relative to the largest, what counts as a
+    zero singular value. driver: "gelsy" (the default), "gelsd", "gelss" or "gels", LAPACK's routines. residuals: (..., k),
+    the sums of squares, where m > n, the rank is full and the driver is not gelsy; else empty. rank: int64, empty for
+    gels. singular_values: of gelsd and gelss, else empty.
+
+    Derivative: that of pinv(A) @ B, where the rank does not change."""
+    if A.ndim < 2:
+        raise errors.lstsq("input must have at least 2 dimensions.")
+    if driver not in _DRIVERS:
+        raise errors.lstsq("parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
+    vector = B.ndim == A.ndim - 1
+    if B.ndim < 1 or A.shape[-2] != B.shape[-1 if vector else -2]:
+        raise errors.lstsq(f"input.size(-2) should match other.size({-1 if vector else -2})")
+    B = F.unsqueeze(B, dim=-1) if vector else B
+    batch = np.broadcast_shapes(tuple(A.shape[:-2]), tuple(B.shape[:-2]))
+    A, B = F.expand(A, shape=(*batch, *A.shape[-2:])), F.expand(B, shape=(*batch, *B.shape[-2:]))
+    X, rank, values = F._lstsq(A, B, rcond=rcond, driver=driver)
+    m, n = A.shape[-2:]
+    residuals = F._nothing(values)
+    if driver not in (None, "gelsy") and m > n and bool((rank == n).all()):
+        residuals = F.sum(F.square(F.abs(F.matmul(A, X) - B)), dim=-2)
+    values = F._constant(values) if driver in ("gelsd", "gelss") else F._nothing(values)
+    X = F.squeeze(X, dim=-1) if vector else X
+    return return_types.linalg_lstsq((X, residuals, F._nothing(rank) if driver == "gels" else rank, values))
+
+
+# -- condition ---------------------------------------------------------------------------------------------------------
+
+
+@composite(**_LINALG)
+def linalg_cond(F, A, p=None):
+    """The condition number |A| |A^-1| in the norm p: None or 2 (largest over smallest singular value), -2, "fro", "nuc",
+    inf, -inf, 1 or -1. A: (..., n, n), for p of None, 2 and -2 also (..., m, n); infinite where A is singular.
+
+    Derivative: that of the quotient, or of the product of norms."""
+    if A.ndim < 2:
+        raise errors.cond_ndim()
+    if p in (None, 2, -2):
+        S = F.linalg_svdvals(A)
+        largest, smallest = F.narrow(S, -1, 0, 1), F.narrow(S, -1, S.shape[-1] - 1, 1)
+        return F.squeeze(smallest / largest if p == -2 else largest / smallest, dim=-1)
+    if p not in ("fro", "nuc", inf, -inf, 1, -1):
+        raise errors.cond_norm(p)
+    if A.shape[-1] != A.shape[-2]:
+        raise errors.square_matrix(f"linalg.cond(ord={p})", A.shape)
+    inverse, info = F.linalg_inv_ex(A)
+    found = F.linalg_matrix_norm(A, p) * F.linalg_matrix_norm(inverse, p)
+    return F.where(info != 0, inf, found)
+
+
+# -- forms that report -------------------------------------------------------------------------------------------------
+
+
+@nondifferentiable(**_PRIVATE)
+def _zero_pivots(xp, A):
+    """For each matrix the order of the first zero pivot of its LU factors, counted from 1; 0 if none. int32."""
+    check_square("linalg.inv", A)
+    return each_matrix(lambda matrix: (xp.int32(zero_pivot(matrix) if matrix.size else 0),), A.shape[:-2], A)[0]
+
+
+@nondifferentiable(**_PRIVATE)
+def _bad_minors(xp, A):
+    """For each matrix the order of its first leading minor that is not positive definite; 0 if all are. int32."""
+    check_square("linalg.cholesky", A)
+    from scipy.linalg import get_lapack_funcs
+
+    (factor,) = get_lapack_funcs(("potrf",), (A,))
+    return each_matrix(lambda a: (xp.int32(max(0, factor(a, lower=1)[1]) if a.size else 0),), A.shape[:-2], A)[0]
+
+
+def _regular(F: Any, A: Any, info: Any) -> Any:
+    """A with the identity in place of the matrices that info reports."""
+    bad = F.unsqueeze(F.unsqueeze(info != 0, dim=-1), dim=-1)
+    return F.where(bad, F._identity(A), A), bad
+
+
+@composite(**_LINALG)
+def linalg_inv_ex(F, A, *, check_errors=False):
+    """`inv` that does not raise for a singular matrix, unless check_errors: a named tuple (inverse, info). info: for each
+    matrix 0, or the number of the zero pivot, counted from 1; its inverse is NaN then.
+
+    Derivative: as of inv."""
+    info = F._zero_pivots(A)
+    if check_errors or not bool((info != 0).any()):
+        return return_types.linalg_inv_ex((F.linalg_inv(A), info))
+    regular, bad = _regular(F, A, info)
+    return return_types.linalg_inv_ex((F.where(bad, float("nan"), F.linalg_inv(regular)), info))
+
+
+@composite(**_LINALG)
+def linalg_solve_ex(F, A, B, *, left=True, check_errors=False):
+    """`solve` that does not raise for a singular matrix, unless check_errors: a named tuple (result, info), as `inv_ex`.
+
+    Derivative: as of solve."""
+    info = F._zero_pivots(A)
+    if check_errors or not bool((info != 0).any()):
+        return return_types.linalg_solve_ex((F.linalg_solve(A, B, left=left), info))
+    regular, bad = _regular(F, A, info)
+    result = F.linalg_solve(regular, B, left=left)
+    bad = F.squeeze(bad, dim=-1) if result.ndim < A.ndim else bad
+    return return_types.linalg_solve_ex((F.where(bad, float("nan"), result), info))
+
+
+@composite(**_LINALG)
+def linalg_cholesky_ex(F, A, *, upper=False, check_errors=False):
+    """`cholesky` that does not raise, unless check_errors: a named tuple (L, info). info: for each matrix 0, or the order
+    of the first leading minor that is not positive definite; its L is NaN then.
+
+    Derivative: as of cholesky."""
+    info = F._bad_minors(A)
+    if check_errors or not bool((info != 0).any()):
+        return return_types.linalg_cholesky_ex((F.linalg_cholesky(A, upper=upper), info))
+    regular, bad = _regular(F, A, info)
+    return return_types.linalg_cholesky_ex((F.where(bad, float("nan"), F.linalg_cholesky(regular, upper=upper)), info))
+
+
+# -- tensors as matrices -----------------------------------------------------------------------------------------------
+
+
+@composite(**_LINALG)
+def linalg_tensorinv(F, A, ind=2):
+    """The inverse of A as a linear map from its last dims to its first ind: tensordot(tensorinv(A), A, A.ndim - ind) is
+    the identity. A: the product of its first ind sizes is that of the others.
+
+    Derivative: as of inv."""
+    if ind < 1:
+        raise errors.tensorinv_ind(ind)
+    rows, columns = tuple(A.shape[:ind]), tuple(A.shape[ind:])
+    if prod(rows) != prod(columns):
+        raise errors.tensor_equation("ind", prod(rows), prod(columns))
+    return F.reshape(F.linalg_inv(F.reshape(A, shape=(prod(rows), prod(columns)))), shape=(*columns, *rows))
+
+
+@composite(**_LINALG)
+def linalg_tensorsolve(F, A, B, dims=None):
+    """X with tensordot(A, X, X.ndim) = B. A: B.shape + X.shape, once dims are moved to its end; of as many elements in
+    either.
+
+    Derivative: as of solve."""
+    if dims is not None:
+        dims = [normalize_dim(d, A.ndim) for d in dims]
+        A = F.permute(A, dims=tuple([d for d in range(A.ndim) if d not in dims] + dims))
+    rows, columns = prod(A.shape[: B.ndim]), prod(A.shape[B.ndim :])
+    if rows != columns:
+        raise errors.tensor_equation("other.ndim", rows, columns)
+    X = F.linalg_solve(F.reshape(A, shape=(rows, columns)), F.reshape(B, shape=(rows,)))
+    return F.reshape(X, shape=tuple(A.shape[B.ndim :]))
+
+
+# -- others ------------------------------------------------------------------------------------------------------------
+
+
+@composite(**_LINALG)
+def linalg_vander(F, x, *, N=None):
+    """The Vandermonde matrix: the powers 0, 1, ..., N - 1 of each element. x: (..., n); returns (..., n, N), N by default n.
+
+    Derivative: the sum of ct[k] k x**(k - 1) over k."""
+    N = x.shape[-1] if N is None and x.ndim else N
+    if not x.ndim or N < 2:
+        raise errors.vander_n()
+    if x.dtype in (np.bool_, dtypes.bool_):
+        raise errors.vander_bool()
+    return F._vander(x, N)
+
+
+@composite(namespaces=())
+def _vander(F, x, N):
+    """linalg_vander of any dtype."""
+    column = F.unsqueeze(x, dim=-1)
+    powers = F.cumprod(F.expand(column, shape=(*x.shape, N - 1)), dim=-1)
+    return F.cat([F.ones_like(column), powers], dim=-1)
+
+
+@general(node="LinalgCrossBackward0", **_PRIVATE)
+def _cross(xp, x, y, *, dim):
+    """linalg_cross."""
+    if x.ndim != y.ndim:
+        raise errors.cross_ndim()
+    dim = normalize_dim(dim, x.ndim)
+    if x.shape[dim] != 3 or y.shape[dim] != 3:
+        raise errors.cross_length(dim, x.shape[dim], y.shape[dim])
+    return xp.cross(x, y, axis=dim)
+
+
+@_cross.vjp("x")
+def _(F, ct, y, dim):
+    return F._cross(F.conj(y), ct, dim=dim)
+
+
+@_cross.vjp("y")
+def _(F, ct, x, dim):
+    return F._cross(ct, F.conj(x), dim=dim)
+
+
+@composite(**_LINALG)
+def linalg_cross(F, input, other, *, dim=-1):
+    """The cross product of vectors of three elements along dim. input, other: of as many dimensions, with broadcasting.
+
+    Derivative: other* x ct in input, ct x input* in other."""
+    return F._cross(input, other, dim=dim)
+
+
+@composite(**_LINALG)
+def linalg_diagonal(F, A, *, offset=0, dim1=-2, dim2=-1):
+    """The diagonals of the matrices in two dims, by default the last: a view. Derivative: the cotangent there, 0
+    elsewhere."""
+    return F.diagonal(A, offset=offset, dim1=dim1, dim2=dim2)
+
+
+@composite(**_LINALG)
+def linalg_matmul(F, input, other):
+    """`matmul`: the product of matrices. Derivative: as of matmul."""
+    return F.matmul(input, other)
