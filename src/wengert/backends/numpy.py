@@ -35,7 +35,10 @@ def sum_to_size(x: Any, shape: tuple[int, ...]) -> Any:
     """Sums x over the dimensions that broadcasting a tensor of this shape to x's shape added or stretched."""
     extra = x.ndim - len(shape)
     axes = tuple([i for i in range(x.ndim) if i < extra or (shape[i - extra] == 1 and x.shape[i] != 1)])
-    return asarray(_np.add.reduce(x, axis=axes)).reshape(shape) if axes else x
+    if not axes:
+        return x
+    total = asarray(_np.add.reduce(x, axis=axes))
+    return total if total.shape == shape else total.reshape(shape)
 
 
 def copy_like(x: Any, template: Any) -> Any:

@@ -13,6 +13,8 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+import numpy as np
+
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.binding import set_out_writer
@@ -26,6 +28,7 @@ from wengert.core.dispatch import (
     cast_array,
     explain_broadcast,
     record,
+    set_kernel,
     unwrap,
 )
 from wengert.core.engine import run_single
@@ -193,6 +196,39 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
     recording = needs != 0 and not flags() & NO_GRAD and bool(op.rules)
     if recording:
         arrays = keep_original(op, needs, inputs, arrays)
+    kernel = kernel_into(op, params, arrays, target)
+    out = run_forward(op, arrays, params, target) if kernel is None else None
+    if not recording:
+        write_result(kernel, arrays, target, out)
+        return target
+    # Recorded before the write: the edges must lead to what the inputs, views of target among them, were until now.
+    carrier: TensorBase = wrap(target._array)
+    carrier._counter = counter_of(target)
+    record(op, needs, inputs, arrays, params, (carrier,))
+    write_result(kernel, arrays, target, out)
+    node = carrier._grad_fn
+    if node is not None:
+        renew_outputs(node)
+        rebase_history(target, node)
+    return target
+
+
+def kernel_into(op: Op, params: dict[str, Any] | None, arrays: list[Any], target: TensorBase) -> Any:
+    """The ufunc that the operation is, where it may write its result into target at once; else None."""
+    if op.kernel is None:
+        set_kernel(op)
+    kernel = op.kernel
+    if type(kernel) is not np.ufunc or arrays[0].dtype is not target._array.dtype:
+        return None
+    if params is not None:
+        for name, default in op.defaults.items():
+            if params[name] is not default:
+                return None
+    return kernel
+
+
+def run_forward(op: Op, arrays: list[Any], params: dict[str, Any] | None, target: TensorBase) -> Any:
+    """What the operation's forward returns, to be written into target, whose shape it has to have."""
     quiet_enter()
     try:
         if params is None:
@@ -206,19 +242,28 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
         quiet_exit()
     if getattr(out, "shape", ()) != target._array.shape:
         raise errors.inplace_shape(target._array.shape, getattr(out, "shape", ()))
-    if not recording:
+    return out
+
+
+def write_result(kernel: Any, arrays: list[Any], target: TensorBase, out: Any) -> None:
+    """Writes the kernel's result, or out where there is no kernel, into target's memory."""
+    if kernel is None:
         write_array(target, out)
-        return target
-    # Recorded before the write: the edges must lead to what the inputs, views of target among them, were until now.
-    carrier: TensorBase = wrap(target._array)
-    carrier._counter = counter_of(target)
-    record(op, needs, inputs, arrays, params, (carrier,))
-    write_array(target, out)
-    node = carrier._grad_fn
-    if node is not None:
-        renew_outputs(node)
-        rebase_history(target, node)
-    return target
+        return
+    array = target._array
+    check_memory(array)
+    quiet_enter()
+    try:
+        kernel(*arrays, array)  # NumPy copies what overlaps; an array that is an operand, element by element, does not
+    except ValueError as error:
+        explain_broadcast(error, arrays)
+        shape = np.broadcast_shapes(*[x.shape for x in arrays])
+        if shape != array.shape:
+            raise errors.inplace_shape(array.shape, shape) from None
+        raise
+    finally:
+        quiet_exit()
+    bump(target)
 
 
 def renew_outputs(node: Any) -> None:

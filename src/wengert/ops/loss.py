@@ -8,6 +8,7 @@ from typing import Any
 
 from wengert import errors
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
+from wengert.ops.sums import row_maxima, row_sums
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _STACKLEVEL = 4
@@ -525,58 +526,59 @@ def _target_counts(xp, x, target, weight=None, *, ignore_index):
     return xp.ones(index.shape, x.dtype) if counts is None else counts
 
 
-@general(promote=NONE, outputs=("loss", "log_probs"), node="NllLossBackward0", complex=False, **_PRIVATE)
+@general(promote=NONE, outputs=("loss", "probabilities"), node="NllLossBackward0", complex=False, **_PRIVATE)
 def _cross_entropy(xp, x, target, *, ignore_index, reduction):
-    """Cross entropy of scores x, (n, classes), with class numbers; and log_softmax(x), for the derivative.
+    """Cross entropy of scores x, (n, classes), with class numbers; and softmax(x), for the derivative.
 
     In one block because it ends most training steps: few passes over x, and a single node."""
     _check_loss("log_softmax_lastdim_kernel_impl", x)
     _check_classes(x, target, None)
     index, ignored = _class_index(xp, target, x.shape[1], ignore_index)
     wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
-    log_probs = wide - xp.maximum.reduce(wide, axis=1, keepdims=True) if x.size else wide.copy()
-    log_probs -= xp.log(xp.add.reduce(xp.exp(log_probs), axis=1, keepdims=True))
-    losses = xp.negative(log_probs[xp.arange(x.shape[0]), index])
-    n = x.shape[0]
-    if ignored is not None:
-        losses[ignored] = 0
-        n -= int(xp.count_nonzero(ignored))
-    if reduction != "none":
+    off = wide - row_maxima(xp, wide)[:, None] if x.size else wide.copy()
+    of_target = off[xp.arange(index.size), index]
+    probabilities = xp.exp(off, off)
+    totals = row_sums(xp, probabilities)
+    probabilities /= totals[:, None]
+    losses = xp.log(totals) - of_target
+    if reduction == "none":
+        losses = _without(ignored, losses)
+    else:
+        n = index.size
+        if ignored is not None:
+            losses[ignored] = 0
+            n -= int(xp.count_nonzero(ignored))
         losses = xp.add.reduce(losses)
         losses = _divide(losses, n) if reduction == "mean" else losses
-    return xp.asarray(losses, x.dtype), log_probs.astype(x.dtype, copy=False)
+    return xp.asarray(losses, x.dtype), probabilities.astype(x.dtype, copy=False)
 
 
 @_cross_entropy.vjp("x")
-def _(F, ct, log_probs, target, ignore_index, reduction):
+def _(F, ct, probabilities, target, ignore_index, reduction):
     result = None
     if ct[0] is not None:
-        result = F._cross_entropy_cotangent(ct[0], log_probs, target, ignore_index=ignore_index, reduction=reduction)
-    if ct[1] is not None:  # a second derivative: log_probs is what this rule itself looked at
-        through = F._log_softmax_cotangent(ct[1], log_probs, dim=1)
+        options = {"ignore_index": ignore_index, "reduction": reduction}
+        result = F._cross_entropy_cotangent(ct[0], probabilities, target, **options)
+    if ct[1] is not None:  # a second derivative: probabilities is what this rule itself looked at
+        through = F._softmax_cotangent(ct[1], probabilities, dim=1)
         result = through if result is None else result + through
     return result
 
 
 @general(promote=NONE, node="NllLossBackwardBackward0", complex=False, **_PRIVATE)
-def _cross_entropy_cotangent(xp, ct, log_probs, target, *, ignore_index, reduction):
-    """The cotangent of the scores: (softmax - 1 at the target) * that of each loss."""
-    index, ignored = _class_index(xp, target, log_probs.shape[1], ignore_index)
-    n = index.size if ignored is None else index.size - int(xp.count_nonzero(ignored))
+def _cross_entropy_cotangent(xp, ct, probabilities, target, *, ignore_index, reduction):
+    """The cotangent of the scores: (probabilities - 1 at the target) * that of each loss."""
+    index, ignored = _class_index(xp, target, probabilities.shape[1], ignore_index)
     if reduction == "mean":
-        ct = _divide(ct, n)
-    out = xp.exp(log_probs)
-    out[xp.arange(index.size), index] -= 1
-    out *= ct[:, None] if reduction == "none" else ct
-    if ignored is not None:
-        out[ignored] = 0
-    return out
+        ct = _divide(ct, index.size if ignored is None else index.size - int(xp.count_nonzero(ignored)))
+    out = probabilities * (ct[:, None] if reduction == "none" else ct)
+    out[xp.arange(index.size), index] -= ct
+    return _without(ignored, out)
 
 
-@_cross_entropy_cotangent.vjp("ct", "log_probs")
-def _(F, ct_, ct, log_probs, target, ignore_index, reduction):
+@_cross_entropy_cotangent.vjp("ct", "probabilities")
+def _(F, ct_, ct, probabilities, target, ignore_index, reduction):
     options = {"ignore_index": ignore_index, "reduction": reduction}
-    weighted = ct_ * F.exp(log_probs)
-    mean = F.sum(weighted, dim=1, keepdim=True)
-    each = -F.sum(F._nll_cotangent(ct, target, None, shape=log_probs.shape, **options), dim=1, keepdim=True)
-    return F._nll_loss(ct_ - mean, target, None, **options), weighted * each
+    mean = F.sum(ct_ * probabilities, dim=1, keepdim=True)
+    each = -F.sum(F._nll_cotangent(ct, target, None, shape=probabilities.shape, **options), dim=1, keepdim=True)
+    return F._nll_loss(ct_ - mean, target, None, **options), ct_ * each

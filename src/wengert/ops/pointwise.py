@@ -10,6 +10,8 @@ from wengert.ops.registry import INT_TO_FLOAT, NONE, alias, composite, linear, p
 from wengert.ops.values import is_complex, kind_of
 
 _PRIVATE = {"method": False, "namespaces": ()}
+_LARGE = 4096  # elements
+_LONG_ROW = 64
 _SPECIAL = ("", "special")
 _LN2 = math.log(2.0)
 _LN10 = math.log(10.0)
@@ -499,7 +501,10 @@ def relu(xp, x):
     """x where it is positive, else 0; NaN stays NaN.
 
     Derivative: 1 where x is positive (or NaN), else 0."""
-    return xp.maximum(x, 0)
+    if x.size < _LARGE or x.shape[-1] < _LONG_ROW or x.dtype.char != "f":
+        return xp.maximum(x, 0)
+    # A row of zeros in place of the number: NumPy compares two arrays in half the time.
+    return xp.maximum(x, xp.zeros(x.shape[-1], x.dtype))
 
 
 @relu.vjp("x")

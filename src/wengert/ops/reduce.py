@@ -7,6 +7,7 @@ from typing import Any
 from wengert import dtypes, errors
 from wengert.ops.dims import count_of, normalize_dim, normalize_dims, restore_dims
 from wengert.ops.registry import INT_TO_INT64, general, linear, nondifferentiable
+from wengert.ops.sums import add_up
 
 
 def _numbered(name: str, over: str = "dim") -> Any:
@@ -36,7 +37,7 @@ def _add_up(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
     if _is_short(x):
         return xp.add.reduce(x, axis=axis, dtype=xp.float32, keepdims=keepdim).astype(x.dtype)
     if x.dtype.kind in "fc":
-        return xp.add.reduce(x, axis=axis, keepdims=keepdim)
+        return add_up(xp, x, axis, keepdim)
     return xp.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdim)  # NumPy would widen small integers
 
 
@@ -105,7 +106,7 @@ def mean(xp, x, *, dim=None, keepdim=False, dtype=None):
     n = x.size if axis is None else count_of(x.shape, axis)
     if _is_short(x):
         return (xp.add.reduce(x, axis=axis, dtype=xp.float32, keepdims=keepdim) / n).astype(x.dtype)
-    return xp.add.reduce(x, axis=axis, keepdims=keepdim) / n
+    return add_up(xp, x, axis, keepdim) / n
 
 
 @mean.vjp("x")

@@ -1,0 +1,63 @@
+"""Sums and maxima of long arrays and along rows, as fast as NumPy and its BLAS can make them.
+
+Note [Sums by BLAS]
+NumPy adds contiguous floats pairwise, eight at a time; a product with a vector of ones adds with the full width of the
+registers, in a third of the time, on all threads. It does not add pairwise, so rows are cut to at most _BLOCK elements,
+and the blocks' sums are added pairwise: the error stays within that of NumPy's sum of a row of that length.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+__all__ = ["add_up", "row_maxima", "row_sums"]
+
+_BLOCK = 2048  # elements that BLAS may add up by itself
+_SHORTEST_BLOCK = 128
+_LONG = 32768  # elements of a full sum from which cutting it into blocks pays
+_FEW = 16  # columns up to which it pays to reduce a transposed copy: NumPy's cost is then that of starting each row
+
+
+def add_up(xp: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
+    """xp.add.reduce(x, axis, keepdims=keepdims), for a floating or complex x of at least 32 bits.
+
+    axis: sorted, counted from the front."""
+    if x.size >= _LONG and x.dtype.char in "fd" and x.flags.c_contiguous:
+        if axis is None or len(axis) == x.ndim:
+            total = _long_sum(xp, x.reshape(-1))
+            return total.reshape((1,) * x.ndim) if keepdims else total
+        if axis == (x.ndim - 1,):
+            totals = row_sums(xp, x.reshape(-1, x.shape[-1])).reshape(x.shape[:-1])
+            return totals[..., None] if keepdims else totals
+    return xp.add.reduce(x, axis=axis, keepdims=keepdims)
+
+
+def _long_sum(xp: Any, x: Any) -> Any:
+    """The sum of a long contiguous vector. See Note [Sums by BLAS]."""
+    n = x.size // _BLOCK * _BLOCK
+    total = xp.add.reduce(xp.dot(x[:n].reshape(-1, _BLOCK), xp.ones(_BLOCK, x.dtype)))
+    return total + xp.add.reduce(x[n:]) if n < x.size else total
+
+
+def row_sums(xp: Any, x: Any) -> Any:
+    """The sums along the rows of a contiguous matrix of a real type, (n, m): (n). See Note [Sums by BLAS]."""
+    n, m = x.shape
+    block = m if m <= _BLOCK else _block_of(m)
+    if block == 0 or x.dtype.char not in "fd" or not m:
+        return xp.add.reduce(x, axis=1)
+    sums = xp.dot(x.reshape(-1, block), xp.ones(block, x.dtype))
+    return sums if block == m else xp.add.reduce(sums.reshape(n, -1), axis=1)
+
+
+@lru_cache(maxsize=256)
+def _block_of(size: int) -> int:
+    """The largest divisor of size that a block may have; 0 for none."""
+    return next((size // k for k in range(-(-size // _BLOCK), size // _SHORTEST_BLOCK + 1) if size % k == 0), 0)
+
+
+def row_maxima(xp: Any, x: Any) -> Any:
+    """The maxima along the rows of a matrix, (n, m) with m > 0: (n). NaN where a row has one."""
+    if x.shape[1] <= _FEW:
+        return xp.maximum.reduce(xp.ascontiguousarray(x.T), axis=0)
+    return xp.maximum.reduce(x, axis=1)
