@@ -4,6 +4,7 @@ Expected gradients are worked by hand: a write of c * x into part of a copy of x
 """
 
 import gc
+import tracemalloc
 import weakref
 
 import numpy as np
@@ -254,6 +255,23 @@ def test_a_write_of_a_higher_kind_is_refused():
     y = numbers(1.0)
     with Unchanged(y), pytest.raises(RuntimeError, match=r"^result type \w+ can't be cast to the desired output type \w+"):
         y.mul_(1j)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [lambda a, b: a.add_(b), lambda a, b: a.__isub__(b), lambda a, b: a.mul_(0.5), lambda a, b: a.div_(b), lambda a, b: a.exp_()],
+)  # fmt: skip
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_write_makes_no_array_on_the_way(write, recorded):
+    a, b = wengert.zeros(1000, 1000), wengert.ones(1000, 1000)
+    if recorded:
+        a = wengert.zeros((), requires_grad=True) + a
+    tracemalloc.start()
+    try:
+        write(a, b)
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_write_keeps_the_targets_dtype():

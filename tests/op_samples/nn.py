@@ -140,8 +140,8 @@ SAMPLES = {
     "_nll_cotangent": [Sample((), _CLASSES, None, shape=(3, 4), ignore_index=-100, reduction="mean")],
     "_cross_entropy": [Sample((3, 4), _CLASSES, ignore_index=-100, reduction="mean")],
     "_cross_entropy_cotangent": [
-        Sample((), (3, 4), _CLASSES, ignore_index=-100, reduction="mean"),
-        Sample((3,), (3, 4), _SOME_IGNORED, ignore_index=-100, reduction="none"),
+        Sample((), (3, 4), np.array([0, 7, 10]), _CLASSES, ignore_index=-100, reduction="mean"),
+        Sample((3,), (3, 4), np.array([0, 10]), _SOME_IGNORED, ignore_index=-100, reduction="none"),
     ],
 }
 for _name in SAMPLES:

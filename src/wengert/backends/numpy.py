@@ -34,6 +34,8 @@ def shares_memory(x: Any, y: Any) -> bool:
 def sum_to_size(x: Any, shape: tuple[int, ...]) -> Any:
     """Sums x over the dimensions that broadcasting a tensor of this shape to x's shape added or stretched."""
     extra = x.ndim - len(shape)
+    if extra == 1 and x.shape[1:] == shape:  # a bias
+        return asarray(_np.add.reduce(x))
     axes = tuple([i for i in range(x.ndim) if i < extra or (shape[i - extra] == 1 and x.shape[i] != 1)])
     if not axes:
         return x

@@ -189,10 +189,8 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
     refresh_view(target)
     arrays, needs = unwrap(op, inputs)
     check_write(target, needs != 0)
-    if op.promote != NONE:
-        result_dtype = dtypes.resolve(op.promote, [a for a in arrays if a is not None])
-        if result_dtype != target._array.dtype:
-            dtypes.check_can_write(result_dtype, target._array.dtype)
+    if op.promote != NONE and arrays[0].dtype is not target._array.dtype:
+        dtypes.check_can_write(arrays[0].dtype, target._array.dtype)
     recording = needs != 0 and not flags() & NO_GRAD and bool(op.rules)
     if recording:
         arrays = keep_original(op, needs, inputs, arrays)
@@ -254,7 +252,7 @@ def write_result(kernel: Any, arrays: list[Any], target: TensorBase, out: Any) -
     check_memory(array)
     quiet_enter()
     try:
-        kernel(*arrays, array)  # NumPy copies what overlaps; an array that is an operand, element by element, does not
+        kernel(*arrays, out=array)  # NumPy copies operands that overlap array, but for array itself
     except ValueError as error:
         explain_broadcast(error, arrays)
         shape = np.broadcast_shapes(*[x.shape for x in arrays])

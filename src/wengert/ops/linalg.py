@@ -12,6 +12,7 @@ from math import prod
 from typing import Any
 
 from wengert import errors
+from wengert.ops.blas import matrix_product
 from wengert.ops.dims import normalize_dim, unrepeated_dims
 from wengert.ops.registry import INT_TO_INT64, NONE, alias, bilinear, composite, general, linear
 
@@ -29,8 +30,10 @@ def _batched(xp: Any, a: Any, b: Any) -> Any:
     """a @ b where one of them has more than two dimensions. See Note [Matrix products]."""
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
         return _batched(xp, a.astype(xp.float32), b.astype(xp.float32)).astype(a.dtype)
-    if b.ndim <= 2:
-        return xp.dot(a.reshape(-1, a.shape[-1]), b).reshape(a.shape[:-1] + b.shape[1:])
+    if b.ndim == 2:
+        return matrix_product(xp, a.reshape(-1, a.shape[-1]), b).reshape(a.shape[:-1] + b.shape[1:])
+    if b.ndim == 1:
+        return xp.dot(a.reshape(-1, a.shape[-1]), b).reshape(a.shape[:-1])
     return xp.matmul(_blas_ready(xp, a), _blas_ready(xp, b))
 
 
@@ -96,7 +99,7 @@ def matmul(xp, x, y):
     """
     try:
         if x.dtype is y.dtype and 0 < x.ndim <= 2 and 0 < y.ndim <= 2 and x.dtype.kind in "fc" and x.dtype.itemsize > 2:
-            return xp.dot(x, y)
+            return matrix_product(xp, x, y) if x.ndim == y.ndim == 2 else xp.dot(x, y)
     except (ValueError, AttributeError):
         pass
     return _matmul_unusual(xp, x, y)

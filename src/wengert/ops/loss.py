@@ -7,8 +7,8 @@ from math import prod
 from typing import Any
 
 from wengert import errors
+from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
-from wengert.ops.sums import row_maxima, row_sums
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _STACKLEVEL = 4
@@ -526,39 +526,38 @@ def _target_counts(xp, x, target, weight=None, *, ignore_index):
     return xp.ones(index.shape, x.dtype) if counts is None else counts
 
 
-@general(promote=NONE, outputs=("loss", "probabilities"), node="NllLossBackward0", complex=False, **_PRIVATE)
+@general(promote=NONE, outputs=("loss", "probabilities", "places"), node="NllLossBackward0", complex=False, **_PRIVATE)
 def _cross_entropy(xp, x, target, *, ignore_index, reduction):
-    """Cross entropy of scores x, (n, classes), with class numbers; and softmax(x), for the derivative.
+    """Cross entropy of scores x, (n, classes), with class numbers.
+
+    Returns for the derivative, too, softmax(x), and where in it, flattened, the targets that count are.
 
     In one block because it ends most training steps: few passes over x, and a single node."""
     _check_loss("log_softmax_lastdim_kernel_impl", x)
     _check_classes(x, target, None)
     index, ignored = _class_index(xp, target, x.shape[1], ignore_index)
+    places = xp.arange(index.size) * x.shape[1] + index
     wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
     off = wide - row_maxima(xp, wide)[:, None] if x.size else wide.copy()
-    of_target = off[xp.arange(index.size), index]
+    of_target = off.reshape(-1)[places]
     probabilities = xp.exp(off, off)
     totals = row_sums(xp, probabilities)
     probabilities /= totals[:, None]
-    losses = xp.log(totals) - of_target
-    if reduction == "none":
-        losses = _without(ignored, losses)
-    else:
-        n = index.size
-        if ignored is not None:
-            losses[ignored] = 0
-            n -= int(xp.count_nonzero(ignored))
+    losses = _without(ignored, xp.log(totals) - of_target)
+    if ignored is not None:
+        places = places[~ignored]
+    if reduction != "none":
         losses = xp.add.reduce(losses)
-        losses = _divide(losses, n) if reduction == "mean" else losses
-    return xp.asarray(losses, x.dtype), probabilities.astype(x.dtype, copy=False)
+        losses = _divide(losses, places.size) if reduction == "mean" else losses
+    return xp.asarray(losses, x.dtype), probabilities.astype(x.dtype, copy=False), places
 
 
 @_cross_entropy.vjp("x")
-def _(F, ct, probabilities, target, ignore_index, reduction):
+def _(F, ct, probabilities, places, target, ignore_index, reduction):
     result = None
     if ct[0] is not None:
         options = {"ignore_index": ignore_index, "reduction": reduction}
-        result = F._cross_entropy_cotangent(ct[0], probabilities, target, **options)
+        result = F._cross_entropy_cotangent(ct[0], probabilities, places, target, **options)
     if ct[1] is not None:  # a second derivative: probabilities is what this rule itself looked at
         through = F._softmax_cotangent(ct[1], probabilities, dim=1)
         result = through if result is None else result + through
@@ -566,13 +565,14 @@ def _(F, ct, probabilities, target, ignore_index, reduction):
 
 
 @general(promote=NONE, node="NllLossBackwardBackward0", complex=False, **_PRIVATE)
-def _cross_entropy_cotangent(xp, ct, probabilities, target, *, ignore_index, reduction):
+def _cross_entropy_cotangent(xp, ct, probabilities, places, target, *, ignore_index, reduction):
     """The cotangent of the scores: (probabilities - 1 at the target) * that of each loss."""
-    index, ignored = _class_index(xp, target, probabilities.shape[1], ignore_index)
+    ignored = None if places.size == target.size else target == ignore_index
     if reduction == "mean":
-        ct = _divide(ct, index.size if ignored is None else index.size - int(xp.count_nonzero(ignored)))
-    out = probabilities * (ct[:, None] if reduction == "none" else ct)
-    out[xp.arange(index.size), index] -= ct
+        ct = _divide(ct, places.size)
+    out = xp.multiply(probabilities, ct[:, None] if reduction == "none" else ct, order="C")
+    flat = out.reshape(-1)
+    flat[places] -= ct if ignored is None or reduction != "none" else ct[~ignored]
     return _without(ignored, out)
 
 

@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 from wengert import dtypes, errors
+from wengert.ops.blas import matrix_product
 from wengert.ops.dims import normalize_dims
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
@@ -36,7 +37,7 @@ def linear(xp, x, weight, bias=None):
     """
     try:
         if x.ndim == 2 and weight.ndim == 2 and x.dtype is weight.dtype and x.dtype.itemsize > 2:
-            out = xp.dot(x, weight.T)
+            out = matrix_product(xp, x, weight.T)
         else:
             out = _linear_unusual(xp, x, weight)
     except ValueError:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from wengert import dtypes, errors
+from wengert.ops.blas import add_up
 from wengert.ops.dims import count_of, normalize_dim, normalize_dims, restore_dims
 from wengert.ops.registry import INT_TO_INT64, general, linear, nondifferentiable
-from wengert.ops.sums import add_up
 
 
 def _numbered(name: str, over: str = "dim") -> Any:

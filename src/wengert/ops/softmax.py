@@ -1,11 +1,18 @@
-"""softmax, its logarithm, and the logarithm of a sum of exponentials."""
+"""softmax, its logarithm, and the logarithm of a sum of exponentials.
+
+Note [Rows in the cache]
+A softmax takes several passes over its rows. Where the rows are long in all, contiguous and many, each function here
+works through them in groups that stay in the processor's cache from one pass to the next, and writes into one array.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from wengert import dtypes, errors
+from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.dims import normalize_dim, normalize_dims, restore_dims
 from wengert.ops.registry import INT_TO_FLOAT, composite, general
 
@@ -71,10 +78,55 @@ def softmax(xp, x, *, dim=None, _stacklevel=3, dtype=None):
     x, result = _softmax_input(xp, "softmax", x, _stacklevel, dtype)
     if x.size == 0:
         return xp.zeros(shape, result)
+    if dim == x.ndim - 1 and x.size > _LARGE:
+        return _by_rows(xp, _softmax_rows, x).astype(result, copy=False).reshape(shape)
     out = x - xp.maximum.reduce(x, axis=dim, keepdims=True)
     xp.exp(out, out=out)
     out /= xp.add.reduce(out, axis=dim, keepdims=True)
     return out.astype(result, copy=False).reshape(shape)
+
+
+_GROUP = 131072  # elements of a group of rows. See Note [Rows in the cache]
+_LARGE = 16384  # elements from which that pays
+
+
+def _by_rows(xp: Any, compute: Callable[..., None], x: Any, *others: Any) -> Any:
+    """A new contiguous array of x's shape and dtype, made by compute(xp, out, x, *others) a group of rows at a time.
+
+    others: of x's shape. compute gets matrices whose rows lie along the last dimension."""
+    out = xp.empty(x.shape, x.dtype)
+    size = x.shape[-1]
+    matrices = [array.reshape(-1, size) for array in (out, x, *others)]
+    group = max(1, _GROUP // size)
+    n = matrices[0].shape[0]
+    if n <= group:
+        compute(xp, *matrices)
+    else:
+        for i in range(0, n, group):
+            compute(xp, *[matrix[i : i + group] for matrix in matrices])
+    return out
+
+
+def _softmax_rows(xp: Any, out: Any, x: Any) -> None:
+    xp.subtract(x, row_maxima(xp, x)[:, None], out=out)
+    xp.exp(out, out=out)
+    xp.divide(out, row_sums(xp, out)[:, None], out=out)
+
+
+def _log_softmax_rows(xp: Any, out: Any, x: Any) -> None:
+    xp.subtract(x, row_maxima(xp, x)[:, None], out=out)
+    xp.subtract(out, xp.log(row_sums(xp, xp.exp(out)))[:, None], out=out)
+
+
+def _softmax_cotangent_rows(xp: Any, out: Any, ct: Any, softmax: Any) -> None:
+    xp.multiply(ct, softmax, out=out)
+    xp.subtract(out, softmax * row_sums(xp, out)[:, None], out=out)
+
+
+def _log_softmax_cotangent_rows(xp: Any, out: Any, ct: Any, log_softmax: Any) -> None:
+    xp.exp(log_softmax, out=out)
+    xp.multiply(out, row_sums(xp, ct)[:, None], out=out)
+    xp.subtract(ct, out, out=out)
 
 
 @softmax.vjp("x")
@@ -86,6 +138,8 @@ def _(F, ct, out, dim):
 def _softmax_cotangent(xp, ct, softmax, *, dim):
     """The cotangent of x, from that of softmax(x) and softmax(x) itself."""
     dim = _given_dim(dim, ct.ndim)
+    if _fits_rows(ct, softmax, dim):
+        return _by_rows(xp, _softmax_cotangent_rows, ct, softmax)
     weighted = ct * softmax
     return weighted - softmax * xp.add.reduce(weighted, axis=dim, keepdims=True)
 
@@ -95,6 +149,11 @@ def _given_dim(dim: Any, ndim: int) -> Any:
     if ndim == 0:
         return ()
     return (0 if ndim in (1, 3) else 1) if dim is None else normalize_dim(dim, ndim)
+
+
+def _fits_rows(ct: Any, out: Any, dim: Any) -> bool:
+    """Whether _by_rows may make the cotangent of x from these two."""
+    return dim == ct.ndim - 1 and ct.dtype is out.dtype and ct.shape == out.shape and ct.size > _LARGE
 
 
 def _over(dim: Any, ndim: int) -> int:
@@ -118,6 +177,8 @@ def log_softmax(xp, x, *, dim=None, _stacklevel=3, dtype=None):
     x, result = _softmax_input(xp, "log_softmax", x, _stacklevel, dtype)
     if x.size == 0:
         return xp.zeros(shape, result)
+    if dim == x.ndim - 1 and x.size > _LARGE:
+        return _by_rows(xp, _log_softmax_rows, x).astype(result, copy=False).reshape(shape)
     out = x - xp.maximum.reduce(x, axis=dim, keepdims=True)
     out -= xp.log(xp.add.reduce(xp.exp(out), axis=dim, keepdims=True))
     return out.astype(result, copy=False).reshape(shape)
@@ -131,7 +192,10 @@ def _(F, ct, out, dim):
 @general(node="LogSoftmaxBackwardDataBackward0", **_PRIVATE)
 def _log_softmax_cotangent(xp, ct, log_softmax, *, dim):
     """The cotangent of x, from that of log_softmax(x) and log_softmax(x) itself."""
-    return ct - xp.exp(log_softmax) * xp.add.reduce(ct, axis=_given_dim(dim, ct.ndim), keepdims=True)
+    dim = _given_dim(dim, ct.ndim)
+    if _fits_rows(ct, log_softmax, dim):
+        return _by_rows(xp, _log_softmax_cotangent_rows, ct, log_softmax)
+    return ct - xp.exp(log_softmax) * xp.add.reduce(ct, axis=dim, keepdims=True)
 
 
 @_log_softmax_cotangent.vjp("ct", "log_softmax")
