@@ -686,3 +686,32 @@ def test_out_is_refused_where_gradients_are_recorded():
     with wengert.no_grad():
         wengert.add(x, 1, out=out)
     assert out.tolist() == [2.0, 3.0]
+
+
+LAYOUTS = {
+    "vector": lambda a: a.reshape(-1),
+    "contiguous": lambda a: a,
+    "transposed": lambda a: a.transpose(2, 0, 1),
+    "reversed": lambda a: a[::-1, :, ::-1],
+    "every other": lambda a: a[:, ::2, 1::2],
+    "broadcast": lambda a: np.broadcast_to(a[:1], (3, *a.shape[1:])),
+    "Fortran": np.asfortranarray,
+    "unaligned": lambda a: np.frombuffer(b"\0" + a.tobytes(), np.uint8)[1:].view(a.dtype).reshape(a.shape),
+    "complex": lambda a: a + 1j,
+    "empty rows": lambda a: a[:, :0],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_an_element_or_row_is_the_view_that_numpy_gives(layout):
+    array = LAYOUTS[layout](np.arange(24, dtype=np.float64).reshape(2, 3, 4))
+    tensor = wengert.from_numpy(array)
+    for i in (0, 1, -1, -len(array)):
+        row, expected = tensor[i]._array, array[i, ...]
+        assert (row.shape, row.strides, row.dtype) == (expected.shape, expected.strides, expected.dtype)
+        assert row.ctypes.data == expected.ctypes.data and str(row.flags) == str(expected.flags)
+        np.testing.assert_array_equal(row, expected)
+    assert [t._array.ctypes.data for t in tensor.unbind()] == [array[i, ...].ctypes.data for i in range(len(array))]
+    for i in (len(array), -len(array) - 1, 2**70):
+        with pytest.raises(IndexError, match="out of bounds for dimension 0"):
+            tensor[i]

@@ -15,6 +15,7 @@ cdef extern from "wk_array.h":
     bint is_complex(object x)
     bint has_meta(object x, tuple shape, object dtype)
     bint same_inexact(object x, object y)
+    object row_of(object x, object index)
 
 cdef extern from "wk_frame.h":
     object wk_new_instance(object base, object cls)

@@ -52,6 +52,7 @@ if not cython.compiled:
         is_complex,
         is_inexact,
         is_ndarray,
+        row_of,
         same_inexact,
         wk_init_numpy,
         wk_new_instance,
@@ -563,7 +564,7 @@ def call_read(op: Op, x: TensorBase, index: Any) -> Any:
     if x._view is not None:
         refresh_view(x)
     try:
-        part = x._array[(index, ...) if type(index) is int else index]
+        part = row_of(x._array, index) if type(index) is int else x._array[index]
     except IndexError:
         part = op.forward(numpy_backend, x._array, index=index)  # raises an error that says more
     out: TensorBase = wrap(as_array(part))

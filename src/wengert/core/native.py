@@ -56,6 +56,11 @@ def owns_data(x: Any) -> bool:
     return type(x) is np.ndarray and x.base is None
 
 
+def row_of(x: Any, i: int) -> Any:
+    """x[i, ...]: a view, 0-d where x is a vector."""
+    return x[i, ...]
+
+
 def add_element(x: Any, index: Any, value: Any) -> bool:
     """x[index] += value, where that is one element of a vector; else nothing, and False."""
     if x.ndim != 1 or type(index) is not int:

@@ -16,8 +16,13 @@ from wengert.core.op import Op
 from wengert.core.tensor import TensorBase
 
 if not cython.compiled:
+    from wengert.core.native import row_of, wk_init_numpy
+
     _select: Op
     _getitem: Callable[..., Any]
+
+
+wk_init_numpy()
 
 
 def set_readers(select: Op, getitem: Callable[..., Any]) -> None:
@@ -25,6 +30,11 @@ def set_readers(select: Op, getitem: Callable[..., Any]) -> None:
     global _select, _getitem
     _select = select
     _getitem = getitem
+
+
+def rows(array: Any) -> tuple[Any, ...]:
+    """The views array[i, ...]."""
+    return tuple([row_of(array, i) for i in range(len(array))])
 
 
 @cython.cclass

@@ -68,6 +68,33 @@ static inline int same_strides(PyObject *x, PyObject *y) {
     return 1;
 }
 
+/* x[i, ...] of a NumPy array: a view, 0-d where x is a vector. Anything else, and what is out of range, goes by indexing. */
+static inline PyObject *row_of(PyObject *x, PyObject *index) {
+    PyArrayObject *a = (PyArrayObject *)x;
+    int ndim = PyArray_CheckExact(x) ? PyArray_NDIM(a) : 0;
+    Py_ssize_t i = PyNumber_AsSsize_t(index, PyExc_IndexError);
+    if (i == -1 && PyErr_Occurred()) return NULL;
+    if (ndim > 0 && i < 0) i += PyArray_DIM(a, 0);
+    if (ndim == 0 || i < 0 || i >= PyArray_DIM(a, 0)) {
+        PyObject *key = PyTuple_Pack(2, index, Py_Ellipsis);
+        PyObject *part = key != NULL ? PyObject_GetItem(x, key) : NULL;
+        Py_XDECREF(key);
+        return part;
+    }
+    PyArray_Descr *descr = PyArray_DESCR(a);
+    Py_INCREF(descr);
+    PyObject *row = PyArray_NewFromDescr(&PyArray_Type, descr, ndim - 1, PyArray_DIMS(a) + 1, PyArray_STRIDES(a) + 1,
+                                         PyArray_BYTES(a) + i * PyArray_STRIDE(a, 0),
+                                         PyArray_FLAGS(a) & NPY_ARRAY_WRITEABLE, NULL);
+    if (row == NULL) return NULL;
+    Py_INCREF(x);
+    if (PyArray_SetBaseObject((PyArrayObject *)row, x) < 0) {
+        Py_DECREF(row);
+        return NULL;
+    }
+    return row;
+}
+
 /* x[index] += value for one element of a vector of floats, its memory and value's as C has them; else nothing, and 0. */
 static inline int add_element(PyObject *x, PyObject *index, PyObject *value) {
     if (!PyArray_CheckExact(x) || !PyArray_CheckExact(value)) return 0;

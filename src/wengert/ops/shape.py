@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.dispatch import call
+from wengert.core.reading import rows
 from wengert.ops.dims import normalize_dim, unrepeated_dims
 from wengert.ops.indices import checked, raw
 from wengert.ops.options import spread
@@ -463,7 +464,7 @@ def unbind(xp, x, *, dim=0):
         raise errors.DimensionError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = normalize_dim(dim, x.ndim)
     if dim == 0:
-        return tuple([x[i, ...] for i in range(len(x))])  # half the time
+        return rows(x)  # half the time
     before = _BEFORE[dim]
     return tuple([x[(*before, i, ...)] for i in range(x.shape[dim])])
 
