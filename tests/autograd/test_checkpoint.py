@@ -261,7 +261,7 @@ def test_random_numbers(use_reentrant, preserve):
     x = leaf(1.0, 1.0, 1.0)
     wengert.manual_seed(1)
     y = checkpoint(
-        lambda t: t * wengert.rand(3), x, use_reentrant=use_reentrant, preserve_rng_state=preserve, **{}
+        lambda t: t * wengert.rand(3), x, use_reentrant=use_reentrant, preserve_rng_state=preserve
     )
     wengert.rand(1)
     before = wengert.get_rng_state()

@@ -35,6 +35,7 @@ WRITES = {
     "uniform_": lambda t: t.uniform_(),
     "out=": lambda t: wengert.add(numbers(1.0, 1.0, 1.0), 1, out=t),
     "augmented": lambda t: t.__iadd__(1),
+    "data": lambda t: t.data.mul_(5),
     "twice": lambda t: t.add_(1).mul_(2),
 }
 
@@ -49,6 +50,8 @@ def test_saved_values_stay_as_they_were(write, view):
         WRITES[write](x)
         y.backward()
     assert w.grad.tolist() == [0.0 if view else 1.0, 2.0, 3.0]
+    if write == "data":
+        return  # nobody counts what is written through it
     # Outside the block the same is an error.
     x = numbers(1.0, 2.0, 3.0)
     y = (w[1:] * x[1:]).sum() if view else (w * x).sum()
@@ -67,7 +70,7 @@ def test_outputs_and_leaves():
         with wengert.no_grad():
             w.mul_(10)
         (z + squares).backward()
-    np.testing.assert_allclose(w.grad.tolist(), np.exp([1.0, 2.0]) + [2.0, 4.0])
+    np.testing.assert_allclose(w.grad.tolist(), np.add(np.exp([1.0, 2.0]), [2.0, 4.0]))
 
 
 def test_a_value_saved_many_times_between_writes():
@@ -181,7 +184,7 @@ def test_nothing_is_copied_without_need():
         y = w * x
         y.backward()
         x.add_(1)
-        assert not keeper.by_counter
+        assert not keeper.by_owner
 
 
 def test_copies_die_with_their_graph():

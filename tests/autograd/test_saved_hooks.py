@@ -403,10 +403,9 @@ def test_saved_values_are_gone_after_a_pass():
     x = leaf(1.0)
     y = x.exp()
     y.backward()
-    for name in ("_saved_result", "_raw_saved_result"):
+    for look in (lambda node: node._saved_result, lambda node: node._raw_saved_result.unpack()):
         with pytest.raises(RuntimeError, match=r"Trying to backward .* directly access saved tensors after"):
-            value = getattr(y.grad_fn, name)
-            value.unpack()
+            look(y.grad_fn)
     with pytest.raises(RuntimeError, match="^Calling register_hooks on a saved tensor after it has been freed"):
         y.grad_fn._raw_saved_result.register_hooks(same, same)
 
