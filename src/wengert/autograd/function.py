@@ -87,7 +87,7 @@ class BackwardCFunction(Node, FunctionCtx):
     _n_needed = 0  # of them backward must return gradients for so many; numbers given by keyword may be left out
     _outputs: tuple[int, ...] = ()  # positions of the tensors among forward's outputs; one cotangent each
     _n_outputs = 0
-    _saved: Any = ()  # what save_for_backward was given, in a list: a Saved or None each; None once released
+    _saved: Any = ()  # what save_for_backward was given, a Saved or None each; None once released
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -310,7 +310,7 @@ def _attach_outputs(
         set_metas(ctx, tuple(metas))
         ctx._outputs = tuple([i for i, o in enumerate(outputs) if isinstance(o, TensorBase)])
         ctx._n_outputs = len(outputs)
-        ctx._saved = [_saved(ctx, t, inputs, seen) for t in ctx.to_save]
+        ctx._saved = tuple([_saved(ctx, t, inputs, seen) for t in ctx.to_save])
     for name in ("to_save", "dirty_tensors", "non_differentiable"):
         ctx.__dict__.pop(name, None)  # the tensors themselves must not be kept: an output would hold its own node
     return results

@@ -138,7 +138,7 @@ class packing_deferred:
 def pack_saved(node: OpNode) -> None:
     """Packs what an operation's node saved while packing was deferred."""
     if state.saved_hooks and node._saved is not None:
-        node._saved = [_pack_any(value, node) for value in node._saved]
+        node._saved = tuple([_pack_any(value, node) for value in node._saved])
 
 
 def _pack_any(value: Any, node: Node) -> Any:

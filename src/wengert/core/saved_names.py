@@ -81,15 +81,20 @@ def _is_tensor_key(op: Op, key: str) -> bool:
 
 def _read(node: OpNode, key: str, raw: bool) -> Any:
     """One of the values that the node saved; None where this node does not need it."""
-    wanted = node._op._what_to_save(key)
-    places = [i for i, entry in enumerate(node._plan.saves) if (entry.kind, entry.name or entry.index) == wanted]
+    op, plan = node._op, node._plan
+    wanted = op._what_to_save(key)
+    if op.is_read and key in op.param_names:
+        return node._read
+    places = [i for i, entry in enumerate(plan.saves) if (entry.kind, entry.name or entry.index) == wanted]
     if not places:
+        if key in op.param_names and plan.constants:
+            return op.defaults[key]
         return SavedTensorHandle._of(node, None) if raw else None
     place = places[0]
     if node._saved is None and not raw:
         raise errors.backward_twice(node.name(), locate(node._code, node._lasti))
     values = node._saved[place] if node._saved is not None else None
-    is_tensor = _is_tensor_key(node._op, key)
+    is_tensor = _is_tensor_key(op, key)
     if isinstance(values, tuple) and is_tensor:
         if raw:
             return tuple([SavedTensorHandle._of(node, (place, i)) for i in range(len(values))])
@@ -151,13 +156,7 @@ class SavedTensorHandle:
             raise errors.saved_hooks_twice()
         if not isinstance(value, SavedTensor):
             raise errors.saved_hooks_on_none()
-        packed = pack_later(value, node, pack_hook, unpack_hook)
-        place, *inner = self._path or ()
-        if inner:
-            values = list(node._saved[place])
-            values[inner[0]] = packed
-            packed = tuple(values)
-        node._saved[place] = packed
+        node._saved = _replaced(node._saved, self._path or (), pack_later(value, node, pack_hook, unpack_hook))
 
     @property
     def data(self) -> Any:
@@ -174,6 +173,14 @@ class SavedTensorHandle:
     def unpack(self) -> Any:
         """The tensor as the backward pass will have it."""
         return _shown(self._value(), self._node)
+
+
+def _replaced(values: tuple[Any, ...], path: tuple[int, ...], new: Any) -> Any:
+    """values with new at path, the positions in the tuple and the tuples inside it."""
+    if not path:
+        return new
+    place, *inner = path
+    return (*values[:place], _replaced(values[place], tuple(inner), new), *values[place + 1 :])
 
 
 # Its public name, as it prints.
