@@ -16,8 +16,9 @@ cdef object _guard
 cpdef bint is_watched() noexcept
 cpdef before_write(TensorBase target)
 cpdef Saved save(TensorBase tensor, object array, int role, int position)
+cdef Saved save_special(TensorBase tensor, object array, int role, int position)
 @cython.locals(saved=SavedTensor, counter=VersionCounter)
-cpdef SavedTensor save_array(TensorBase tensor, object array, int role, int position)
+cpdef inline SavedTensor save_array(TensorBase tensor, object array, int role, int position)
 @cython.locals(counter=VersionCounter)
 cpdef object unpack_array(SavedTensor saved, Node node)
 @cython.locals(edge=Edge)

@@ -88,11 +88,16 @@ def before_write(target: TensorBase) -> None:
 
 def save(tensor: TensorBase, array: Any, role: int, position: int) -> Saved:
     """Saves array, which is tensor's own, or a cast or copy of it."""
+    if watchers != 0 or tensor._flags != 0:
+        return save_special(tensor, array, role, position)
+    return save_array(tensor, array, role, position)
+
+
+def save_special(tensor: TensorBase, array: Any, role: int, position: int) -> Saved:
+    """save, where a block of hooks is open, or with a tensor of an unusual kind."""
     if tensor._flags & IS_INFERENCE:
         raise errors.inference_saved()
-    if watchers != 0:
-        return _pack(tensor, array, role, position)
-    return save_array(tensor, array, role, position)
+    return save_array(tensor, array, role, position) if watchers == 0 else _pack(tensor, array, role, position)
 
 
 def save_array(tensor: TensorBase, array: Any, role: int, position: int) -> SavedTensor:
