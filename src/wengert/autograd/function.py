@@ -306,13 +306,14 @@ def _attach_outputs(
         result = _attach_output(ctx, o, len(metas) - 1, inputs, differentiable, id(o) in seen)
         seen.setdefault(id(o), len(metas) - 1)
         results.append(result)
+    to_save = ctx.to_save
+    for name in ("to_save", "dirty_tensors", "non_differentiable"):
+        ctx.__dict__.pop(name, None)  # the tensors themselves must not be kept: an output would hold its own node
     if recording:
         set_metas(ctx, tuple(metas))
         ctx._outputs = tuple([i for i, o in enumerate(outputs) if isinstance(o, TensorBase)])
         ctx._n_outputs = len(outputs)
-        ctx._saved = tuple([_saved(ctx, t, inputs, seen) for t in ctx.to_save])
-    for name in ("to_save", "dirty_tensors", "non_differentiable"):
-        ctx.__dict__.pop(name, None)  # the tensors themselves must not be kept: an output would hold its own node
+        ctx._saved = tuple([_saved(ctx, t, inputs, seen) for t in to_save])  # last: hooks on saving may raise
     return results
 
 
