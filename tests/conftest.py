@@ -28,6 +28,7 @@ def process_state() -> dict[str, Any]:
     """What a test could change for the tests after it."""
     return {
         "grad mode and inference mode (flags of wengert.core.modes)": modes.flags(),
+        "hooks on saved tensors": (*modes.state.saved_hooks, modes.state.saved_hooks_refused, modes.state.mutation),
         "default dtype": dtypes.get_default_dtype(),
         "print options": printing.get_printoptions(),
         "an unpaired quiet_enter": is_quiet(),
@@ -37,8 +38,9 @@ def process_state() -> dict[str, Any]:
 
 def restore(state: dict[str, Any]) -> None:
     """Puts back what can be put back, so that one test's leak is not blamed on the next."""
-    flags, dtype, options, _, numpy_errors = state.values()
+    flags, saved, dtype, options, _, numpy_errors = state.values()
     modes.set_flags(flags)
+    *modes.state.saved_hooks, modes.state.saved_hooks_refused, modes.state.mutation = saved
     dtypes.set_default_dtype(dtype)
     printing.set_printoptions(**options)
     while is_quiet():

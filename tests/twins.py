@@ -54,8 +54,8 @@ def assert_same(ours, theirs, path="result", producers=False):
     producers: also the node that the message names as the maker of a tensor. It differs where a write has given the tensor
     another node since it was saved (torch names the last one, wengert the one whose output was saved), and for views.
     """
-    if isinstance(theirs, tuple) and theirs[:1] == ("raises",):
-        assert isinstance(ours, tuple) and ours[:2] == theirs[:2], f"{path}: {ours} instead of {theirs}"
+    if isinstance(theirs, (tuple, list)) and tuple(theirs[:1]) == ("raises",):
+        assert type(ours) is type(theirs) and ours[:2] == theirs[:2], f"{path}: {ours} instead of {theirs}"
         mine, torchs = [comparable(text, producers) for text in (ours[2], theirs[2])]
         assert mine.startswith(torchs) or torchs.startswith(mine), f"{path}:\n{ours[2]}\ninstead of\n{theirs[2]}"
     elif path.endswith(".values") or isinstance(theirs, float):

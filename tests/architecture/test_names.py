@@ -37,7 +37,16 @@ NAMES = {
     """,
     "wengert.autograd.function": "Function FunctionCtx FunctionMeta BackwardCFunction once_differentiable",
     "wengert.autograd.grad_mode": "enable_grad inference_mode no_grad set_grad_enabled",
-    "wengert.autograd.graph": "GradientEdge Node get_gradient_edge increment_version",
+    "wengert.autograd.graph": """
+        GradientEdge Node allow_mutation_on_saved_tensors disable_saved_tensors_hooks get_gradient_edge
+        increment_version register_multi_grad_hook save_on_cpu saved_tensors_hooks
+    """,
+    "wengert.utils": "checkpoint hooks",
+    "wengert.utils.checkpoint": """
+        CheckpointError CheckpointFunction check_backward_validity checkpoint checkpoint_sequential
+        detach_variable get_device_states noop_context_fn set_checkpoint_debug_enabled
+        set_checkpoint_early_stop set_device_states
+    """,
     "wengert.autograd.variable": "Variable",
     "wengert.linalg": "vector_norm",
     "wengert.nn": "functional",

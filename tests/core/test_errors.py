@@ -223,6 +223,7 @@ MESSAGES = [
         RuntimeError,
         "hook 'f' has changed the size of value (was [2] got [3])",
     ),
+    (lambda: errors.post_hook_returned(), RuntimeError, "Tensor post accumulate grad hooks should return None."),
     (
         lambda: errors.hook_changed_dtype("f", "float64", "float32"),
         RuntimeError,

@@ -146,3 +146,38 @@ def test_random_programs(block):
         assert_same(mine, torchs, f"seed {seed}, tensors")
         differentiated += theirs.log[-1] == "fine"
     assert differentiated > 2  # the comparison is not one of errors alone
+
+
+def compare(ours, theirs, mine, torchs, seed):
+    for i, (a, b) in enumerate(zip(ours.log, theirs.log, strict=True)):
+        assert_same(a, b, f"seed {seed}, step {i}")
+    assert_same(mine, torchs, f"seed {seed}, tensors")
+
+
+def run_within(block, program, n_steps):
+    with warnings.catch_warnings(), block:
+        warnings.simplefilter("ignore")
+        return program.run(n_steps)
+
+
+def cloning_hooks(library):
+    """Hooks under which every saved value stays what it was when it was saved, whatever is written later."""
+    return library.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t)
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_random_programs_whose_saved_values_are_copies(block):
+    """No write is an error then: gradients are those of the values of the time, in torch, and in each way of copying."""
+    rescued = 0
+    for seed in range(block * 75, block * 75 + 75):
+        ours, theirs = RandomProgram(wengert, seed), RandomProgram(torch, seed)
+        mine = run_within(cloning_hooks(wengert), ours, 14)
+        compare(ours, theirs, mine, run_within(cloning_hooks(torch), theirs, 14), seed)
+        assert "modified by an inplace operation" not in str(ours.log)
+        mutating = RandomProgram(wengert, seed)
+        again = run_within(wengert.autograd.graph.allow_mutation_on_saved_tensors(), mutating, 14)
+        compare(mutating, ours, again, mine, seed)
+        plain = RandomProgram(wengert, seed)
+        run_within(warnings.catch_warnings(), plain, 14)
+        rescued += "modified by an inplace operation" in str(plain.log)
+    assert rescued > 2

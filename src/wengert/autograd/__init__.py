@@ -22,11 +22,12 @@ from wengert.autograd.graph import GradientEdge
 from wengert.autograd.variable import Variable
 from wengert.core.engine import run_backward
 from wengert.core.node import Edge, meta_at
+from wengert.core.saved_names import SavedTensorHandle as SavedTensor
 from wengert.core.tensor import TensorBase, gradient_edge, wrap
 from wengert.tensor import set_backward  # type: ignore[attr-defined]  # no public name: not in the stub
 
 __all__ = [
-    "Function", "Variable", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck", "inference_mode",
+    "Function", "SavedTensor", "Variable", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck", "inference_mode",
     "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled",
 ]  # fmt: skip
 

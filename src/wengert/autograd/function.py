@@ -12,8 +12,20 @@ import numpy as np
 from wengert import errors
 from wengert.core.dispatch import VIEW_IN_FUNCTION
 from wengert.core.modes import grad_enabled, set_recording
-from wengert.core.node import Node, TensorMeta, locate, make_meta, next_sequence_nr, record_position, set_metas
-from wengert.core.saved import INPUT, OUTPUT, SavedTensor, save, unpack_tensor
+from wengert.core.node import (
+    Node,
+    TensorMeta,
+    holds_arrays,
+    locate,
+    make_meta,
+    meta_at,
+    next_sequence_nr,
+    record_position,
+    set_metas,
+)
+from wengert.core.saved import INPUT, OUTPUT, save
+from wengert.core.saved_hooks import tensor_of
+from wengert.core.saved_names import SavedTensorHandle
 from wengert.core.tensor import TensorBase, ViewInfo, counter_of, gradient_edge, is_differentiable, meta_of, wrap
 from wengert.core.views import bump, check_dirty, rebase_history
 
@@ -75,15 +87,22 @@ class BackwardCFunction(Node, FunctionCtx):
     _n_needed = 0  # of them backward must return gradients for so many; numbers given by keyword may be left out
     _outputs: tuple[int, ...] = ()  # positions of the tensors among forward's outputs; one cotangent each
     _n_outputs = 0
-    _values: tuple[Any, ...] | None = ()  # what save_for_backward was given: SavedTensor or None
-    _was_released = False
+    _saved: Any = ()  # what save_for_backward was given, a Saved or None each; None once released
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What forward saved. Raises RuntimeError if it was written in place since, or released by a backward pass."""
-        if self._values is None:
+        return tuple([None if v is None else tensor_of(v, self) for v in self._saved_values()])
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensorHandle, ...]:
+        """The same, unread: places to put hooks on."""
+        return tuple([SavedTensorHandle._of(self, (i,)) for i in range(len(self._saved_values()))])
+
+    def _saved_values(self) -> Any:
+        if self._saved is None:
             raise errors.backward_twice(self.name(), locate(self._code, self._lasti))
-        return tuple([unpack_tensor(v, self) if isinstance(v, SavedTensor) else v for v in self._values])
+        return self._saved
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
@@ -101,8 +120,8 @@ class BackwardCFunction(Node, FunctionCtx):
         return any(edge is not None for edge in self._edges)
 
     def _release(self) -> None:
-        if self._values is not None and any(isinstance(v, SavedTensor) for v in self._values):
-            self._values = None
+        if self._saved is not None and holds_arrays(self._saved):
+            self._saved = None
 
     def apply(self, *grads: Any) -> Any:
         """Calls the Function's backward."""
@@ -114,8 +133,8 @@ class BackwardCFunction(Node, FunctionCtx):
     def _run(self, cotangents: list[Any], create_graph: bool) -> list[Any]:
         if self.materialize_grads:
             cotangents = [
-                wrap(np.zeros(meta.shape, meta.dtype)) if ct is None else ct
-                for ct, meta in zip(cotangents, self._input_metadata, strict=True)
+                wrap(np.zeros(meta_at(self, nr).shape, meta_at(self, nr).dtype)) if ct is None else ct
+                for nr, ct in enumerate(cotangents)
             ]
         arguments: list[Any] = [None] * self._n_outputs
         for i, ct in zip(self._outputs, cotangents, strict=True):
@@ -287,13 +306,14 @@ def _attach_outputs(
         result = _attach_output(ctx, o, len(metas) - 1, inputs, differentiable, id(o) in seen)
         seen.setdefault(id(o), len(metas) - 1)
         results.append(result)
+    to_save = ctx.to_save
+    for name in ("to_save", "dirty_tensors", "non_differentiable"):
+        ctx.__dict__.pop(name, None)  # the tensors themselves must not be kept: an output would hold its own node
     if recording:
         set_metas(ctx, tuple(metas))
         ctx._outputs = tuple([i for i, o in enumerate(outputs) if isinstance(o, TensorBase)])
         ctx._n_outputs = len(outputs)
-        ctx._values = tuple([_saved(ctx, t, inputs, seen) for t in ctx.to_save])
-    for name in ("to_save", "dirty_tensors", "non_differentiable"):
-        ctx.__dict__.pop(name, None)  # the tensors themselves must not be kept: an output would hold its own node
+        ctx._saved = tuple([_saved(ctx, t, inputs, seen) for t in to_save])  # last: hooks on saving may raise
     return results
 
 

@@ -1,15 +1,34 @@
-"""Looking at and addressing the graph: Node, GradientEdge, get_gradient_edge, increment_version."""
+"""Looking at and addressing the graph, hooks on what it saves, and hooks on several gradients at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, ref
 
+from wengert import errors
+from wengert.core.hook_calls import will_run
+from wengert.core.hooks import RemovableHandle
+from wengert.core.modes import current_task, state
+from wengert.core.mutation import MutationKeeper
 from wengert.core.node import Node
+from wengert.core.saved_hooks import pop_hooks, push_hooks, refuse_hooks
 from wengert.core.tensor import TensorBase, gradient_edge
 from wengert.core.views import bump
 
-__all__ = ["GradientEdge", "Node", "get_gradient_edge", "increment_version"]
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
 
 
 class GradientEdge(NamedTuple):
@@ -21,7 +40,14 @@ class GradientEdge(NamedTuple):
 
 
 def get_gradient_edge(tensor: TensorBase) -> GradientEdge:
-    """The place in the graph where this tensor's gradient is computed. RuntimeError if it requires no gradient."""
+    """The place in the graph where this tensor's gradient is computed. RuntimeError if it requires no gradient.
+
+    >>> import wengert
+    >>> x = wengert.ones(2, requires_grad=True)
+    >>> y = x.exp()
+    >>> wengert.autograd.graph.get_gradient_edge(y).node is y.grad_fn
+    True
+    """
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     edge: Any = gradient_edge(tensor)
@@ -29,6 +55,213 @@ def get_gradient_edge(tensor: TensorBase) -> GradientEdge:
 
 
 def increment_version(tensor: TensorBase | Iterable[TensorBase]) -> None:
-    """Tells the version check that something outside wengert has written into these tensors' memory."""
-    for t in (tensor,) if isinstance(tensor, TensorBase) else tensor:
+    """Tells the version check that something outside wengert has written into these tensors' memory.
+
+    tensor: a tensor or an iterable of them; RuntimeError for anything else.
+    """
+    if isinstance(tensor, TensorBase):
+        tensor = (tensor,)
+    elif not isinstance(tensor, Iterable):
+        raise errors.increment_version_type(type(tensor))
+    for t in tensor:
+        if not isinstance(t, TensorBase):
+            raise errors.increment_version_element(type(t))
         bump(t)
+
+
+# -- hooks on saving ---------------------------------------------------------------------------------------------------
+
+
+class saved_tensors_hooks:
+    """In this block, keeps pack_hook(tensor) for each tensor that an operation saves; unpack_hook(that) restores it.
+
+    pack_hook runs when the tensor is saved, unrecorded, and must not write into it. unpack_hook runs each time that the
+    value is needed: once in a backward pass, and at each look at grad_fn._saved_self and the like. It returns a tensor
+    with the values of the one that was packed. Of nested blocks only the innermost is used. The block is the calling
+    thread's own.
+
+    Raises TypeError for hooks that cannot be called, and RuntimeError inside disable_saved_tensors_hooks.
+
+    >>> import wengert
+    >>> x = wengert.tensor([2.0], requires_grad=True)
+    >>> with wengert.autograd.graph.saved_tensors_hooks(lambda t: t.numpy(force=True), wengert.from_numpy):
+    ...     y = x.exp()
+    >>> y.backward()
+    >>> x.grad
+    tensor([7.3891])
+    """
+
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        if not callable(self.pack_hook) or not callable(self.unpack_hook):
+            raise errors.saved_hooks_type(type(self.pack_hook), type(self.unpack_hook))
+        push_hooks(self.pack_hook, self.unpack_hook)
+
+    def __exit__(self, *_: object) -> None:
+        pop_hooks()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """In this block, keeps what operations save in the CPU's memory, and brings it back when it is needed.
+
+    A tensor that lies there already is kept as it is. pin_memory and device_type are accepted for torch's sake.
+    """
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        # detach(): a kept output would hold the node that keeps it.
+        super().__init__(
+            lambda tensor: (tensor.device, tensor.detach().cpu()), lambda packed: packed[1].to(device=packed[0])
+        )
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """In this block, entering saved_tensors_hooks raises RuntimeError(error_message); so does this, where one is open.
+
+    Hooks on single saved tensors, grad_fn._raw_saved_self.register_hooks, are still allowed.
+    """
+    before = refuse_hooks(error_message)
+    try:
+        yield
+    finally:
+        refuse_hooks(before)
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[MutationKeeper]:
+    """In this block, writing into memory that an operation has saved is no error: what was saved is copied first.
+
+    The backward pass belongs inside the block, too; after it, it raises AssertionError. Blocks do not nest
+    (RuntimeError). Writes by others than wengert (into t.numpy(), say) are not seen.
+
+    >>> import wengert
+    >>> x = wengert.zeros(2, requires_grad=True)
+    >>> with wengert.autograd.graph.allow_mutation_on_saved_tensors():
+    ...     y = x.exp()
+    ...     z = y * 1
+    ...     _ = y.zero_()
+    ...     z.sum().backward()
+    >>> x.grad
+    tensor([1., 1.])
+    """
+    if state.mutation is not None:
+        raise errors.mutation_nested()
+    keeper = MutationKeeper()
+    with saved_tensors_hooks(keeper.pack, keeper.unpack):
+        state.mutation = keeper
+        try:
+            yield keeper
+        finally:
+            state.mutation = None
+            keeper.closed = True
+            keeper.clear()
+
+
+# -- hooks on several gradients ----------------------------------------------------------------------------------------
+
+
+class MultiHandle(RemovableHandle):
+    """Removes a hook on several tensors."""
+
+    def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
+        self.handles = handles
+
+    def remove(self) -> None:
+        """Removes the hook from all of them; does nothing where it is gone already."""
+        for handle in self.handles:
+            handle.remove()
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[TensorBase], fn: Callable[[Any], None], *, mode: str = "all"
+) -> RemovableHandle:
+    """Calls fn on the gradients of several tensors, in each backward pass that computes any of them.
+
+    mode "all": fn(list), once those of the tensors' gradients that the pass computes are all there; None for the
+    others. mode "any": fn(gradient), once, with the first of them; tensors that require no gradient are left out. What fn
+    returns is ignored. Returns a handle whose remove() ends it. Raises ValueError for another mode, RuntimeError for a
+    tensor that requires no gradient.
+
+    >>> import wengert
+    >>> x, y = wengert.ones(2, requires_grad=True), wengert.ones(2, requires_grad=True)
+    >>> with wengert.autograd.graph.register_multi_grad_hook((x, y), lambda grads: print(grads)):
+    ...     (2 * x + y).sum().backward()
+    [tensor([2., 2.]), tensor([1., 1.])]
+    """
+    if mode not in ("all", "any"):
+        raise errors.multi_hook_mode(mode)
+    if mode == "any":
+        tensors = [t for t in tensors if t.requires_grad]
+        first = _First(fn)
+        return MultiHandle(tuple([t.register_hook(first) for t in tensors]))
+    for t in tensors:
+        if not t.requires_grad:
+            raise errors.hook_without_grad()
+    together = _Together(fn, tensors)
+    return MultiHandle(tuple([t.register_hook(together.hook_of(i)) for i, t in enumerate(tensors)]))
+
+
+class _First:
+    """The hook of mode "any"."""
+
+    def __init__(self, fn: Callable[[Any], None]) -> None:
+        self.fn = fn
+        self.called: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+        self.lock = threading.Lock()
+
+    def __call__(self, grad: Any) -> None:
+        task = current_task()
+        with self.lock:
+            again = task in self.called
+            self.called[task] = True
+        if not again:
+            self.fn(grad)
+
+
+class _Together:
+    """The hooks of mode "all": each puts its gradient down, the last one of a pass calls fn."""
+
+    def __init__(self, fn: Callable[[Any], None], tensors: Sequence[TensorBase]) -> None:
+        self.fn = fn
+        # Weakly: the nodes, or the leaves, hold these hooks.
+        self.places = [ref(t if t.is_leaf else get_gradient_edge(t).node) for t in tensors]
+        self.passes: WeakKeyDictionary[Any, _Gathered] = WeakKeyDictionary()
+        self.lock = threading.Lock()
+
+    def hook_of(self, position: int) -> Callable[[Any], None]:
+        """The hook of one of the tensors."""
+
+        def hook(grad: Any) -> None:
+            task = current_task()
+            with self.lock:
+                gathered = self.passes.get(task)
+                if gathered is None:
+                    nodes = [_node_at(place()) for place in self.places]
+                    here = nodes[position]  # runs now, and so is no longer among those that will
+                    missing = sum([node is here or (node is not None and will_run(task, node)) for node in nodes])
+                    gathered = self.passes[task] = _Gathered([None] * len(nodes), missing)
+                gathered.grads[position] = grad
+                gathered.missing -= 1
+                complete = gathered.missing == 0
+                if complete:
+                    del self.passes[task]
+            if complete:
+                self.fn(gathered.grads)
+
+        return hook
+
+
+def _node_at(place: TensorBase | Node | None) -> Node | None:
+    """A node itself; that of a leaf; None for one that is gone."""
+    return get_gradient_edge(place).node if isinstance(place, TensorBase) else place
+
+
+class _Gathered:
+    """The gradients that one pass has computed so far, and how many are still to come."""
+
+    def __init__(self, grads: list[Any], missing: int) -> None:
+        self.grads = grads
+        self.missing = missing

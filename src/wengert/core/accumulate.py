@@ -8,6 +8,7 @@ import threading
 from typing import Any
 
 from wengert import _shim as cython
+from wengert import errors
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.tensor import TensorBase, VersionCounter, counter_of, wrap
 
@@ -32,8 +33,9 @@ def accumulate(leaf: TensorBase, value: Any, owned: bool, face: Any, create_grap
             add_array(leaf, value, owned, face)
     if leaf._post_hooks is not None:
         for hook in list(leaf._post_hooks.values()):
-            if hook(leaf) is not None:
-                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+            result = hook(leaf)
+            if result is not None:
+                raise errors.post_hook_returned() if isinstance(result, TensorBase) else errors.hook_returned(type(result))
 
 
 def add_tensor(leaf: TensorBase, value: Any, face: Any) -> None:

@@ -19,14 +19,15 @@ from __future__ import annotations
 
 if False:
     import cython
+from collections.abc import Sequence
 from typing import Any
 
 from wengert import _shim as cython
 from wengert.core.accumulate import accumulate
-from wengert.core.buffers import InputBuffer, cotangent_of
+from wengert.core.buffers import InputBuffer, cotangent_of, set_cotangent
 from wengert.core.delivery import as_tensor, as_value, deliver_result, dense
 from wengert.core.hook_calls import call_hooks, call_posthooks, call_prehooks, call_tensor_hooks
-from wengert.core.modes import NO_GRAD, flags, set_flags
+from wengert.core.modes import NO_GRAD, current_task, flags, set_current_task, set_flags
 from wengert.core.node import AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs, next_node
 from wengert.core.rules import add_source, rule_results, run_op
 from wengert.core.task import GraphTask
@@ -60,9 +61,12 @@ def run_backward(
     run_all: everything else runs as well, and other leaves accumulate.
     """
     before = flags()
+    outer = current_task()
     task: GraphTask = GraphTask(keep_graph, create_graph, _tensor_face if create_graph else _array_face)
     finished = False
+    task.partial = inputs is not None
     try:
+        set_current_task(task)
         set_flags(before & ~NO_GRAD if create_graph else before | NO_GRAD)
         task.compute_dependencies(roots)
         if inputs is not None:
@@ -78,6 +82,7 @@ def run_backward(
     finally:
         task.end_quiet()
         set_flags(before)
+        set_current_task(outer)
         if not finished:
             task.clear(roots)
     if inputs is None or accumulate_inputs:
@@ -210,12 +215,14 @@ def node_results(task: GraphTask, node: Node, buffer: InputBuffer, outputs: list
     return [as_value(task, r) for r in given]
 
 
-def run_single(node: OpNode, cotangent: Any, create_graph: bool) -> list[Any]:
-    """The cotangents (tensors) that one operation's node makes of one cotangent, outside a pass over the graph."""
+def run_single(node: OpNode, cotangents: Sequence[Any], create_graph: bool) -> list[Any]:
+    """The cotangents (tensors) that one operation's node makes of its outputs', outside a pass over the graph."""
     task: GraphTask = GraphTask(True, create_graph, _tensor_face if create_graph else _array_face)
     buffer: InputBuffer = InputBuffer.__new__(InputBuffer)
     buffer.task = task
-    buffer.cotangent = as_value(task, cotangent)
+    for nr, cotangent in enumerate(cotangents):
+        if cotangent is not None:
+            set_cotangent(buffer, nr, as_value(task, cotangent))
     try:
         return [as_tensor(dense(task, node, i, r)) for i, r in enumerate(node_results(task, node, buffer, []))]
     finally:

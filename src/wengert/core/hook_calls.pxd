@@ -8,6 +8,8 @@ from wengert.core.tensor cimport TensorBase, wrap
 @cython.locals(tensor=TensorBase)
 cpdef call_tensor_hooks(GraphTask task, NodeHooks hooks, InputBuffer buffer)
 cpdef call_hooks(GraphTask task, object hooks, object value)
+@cython.locals(buffer=InputBuffer)
+cpdef bint will_run(GraphTask task, Node node)
 @cython.locals(nr=Py_ssize_t)
 cpdef call_prehooks(GraphTask task, Node node, InputBuffer buffer, object hooks)
 cpdef tuple call_posthooks(object hooks, tuple inputs, tuple outputs)

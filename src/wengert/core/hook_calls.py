@@ -31,13 +31,16 @@ def call_hooks(task: GraphTask, hooks: Any, value: Any) -> Any:
     grad = as_tensor(value)
     for hook in list(hooks.values()):
         result = hook(grad)
-        if result is None:
-            continue
-        check_tensor(hook, result, grad)
-        if result._array.dtype != grad._array.dtype:
-            raise errors.hook_changed_dtype(name_of(hook), result._array.dtype, grad._array.dtype)
-        grad = result
+        if result is not None:
+            check_tensor(hook, result, grad)
+            grad = result
     return as_value(task, grad)
+
+
+def will_run(task: GraphTask, node: Node) -> bool:
+    """Whether a pass is still to run the node."""
+    buffer: InputBuffer | None = task.find_buffer(node)
+    return buffer is not None and buffer.needed
 
 
 def call_prehooks(task: GraphTask, node: Node, buffer: InputBuffer, hooks: Any) -> None:
@@ -73,11 +76,15 @@ def checked_result(hook: Any, result: Any, grads: tuple[Any, ...]) -> tuple[Any,
 
 
 def check_tensor(hook: Any, new: Any, old: Any) -> None:
-    """Raises where what a hook returned for the gradient old (None: for none) is no tensor, or has another shape."""
+    """Raises where what a hook returned for the gradient old (None: for none) is no tensor, or no such tensor."""
     if not isinstance(new, TensorBase):
         raise errors.hook_returned(type(new))
-    if old is not None and new._array.shape != old._array.shape:
+    if old is None:
+        return
+    if new._array.shape != old._array.shape:
         raise errors.hook_changed_size(name_of(hook), new._array.shape, old._array.shape)
+    if new._array.dtype != old._array.dtype:
+        raise errors.hook_changed_dtype(name_of(hook), new._array.dtype, old._array.dtype)
 
 
 def name_of(hook: Any) -> str:

@@ -4,6 +4,8 @@ cimport cython
 cdef extern from "wk_tls.h":
     long wk_flags() noexcept
     void wk_set_flags(long flags) noexcept
+    object wk_task()
+    void wk_set_task(object task) noexcept
     bint wk_has_quiet() noexcept
     void wk_set_quiet(object context) noexcept
     int wk_quiet_enter() except -1
@@ -12,6 +14,8 @@ cdef extern from "wk_tls.h":
 cpdef long flags() noexcept
 cpdef void set_flags(long value) noexcept
 cpdef bint grad_enabled() noexcept
+cpdef object current_task()
+cpdef void set_current_task(object task) noexcept
 cpdef int quiet_enter() except -1
 cpdef object run_quiet(object function, object x, object y)
 cpdef int quiet_exit() except -1

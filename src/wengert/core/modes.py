@@ -29,13 +29,17 @@ def new_quiet_context() -> contextvars.Context:
 
 
 class _ThreadState(threading.local):
-    """What each thread has of its own. flags and the quiet fields are read uncompiled only: C has its own."""
+    """What each thread has of its own. flags, task and the quiet fields are read uncompiled only: C has its own."""
 
     def __init__(self) -> None:
         self.flags = 0
         self.quiet_context: Any = None if cython.compiled else new_quiet_context()
         self.quiet_token: Any = None
         self.quiet_depth = 0
+        self.saved_hooks: list[tuple[Any, Any]] = []  # (pack, unpack); the last pair is the one that runs
+        self.saved_hooks_refused: str | None = None  # why no pair may be added now
+        self.task: Any = None  # the GraphTask of the innermost pass that is running
+        self.mutation: Any = None  # what keeps saved values apart from later writes
 
 
 state = _ThreadState()
@@ -50,6 +54,12 @@ if not cython.compiled:
 
     def wk_set_flags(value: int) -> None:
         state.flags = value
+
+    def wk_task() -> Any:
+        return state.task
+
+    def wk_set_task(task: Any) -> None:
+        state.task = task
 
     def wk_has_quiet() -> bool:
         return True
@@ -76,6 +86,16 @@ def flags() -> int:
 def set_flags(value: int) -> None:
     """Replaces the calling thread's flags word. Callers restore what flags() gave them."""
     wk_set_flags(value)
+
+
+def current_task() -> Any:
+    """The GraphTask of the innermost backward pass that the calling thread is in; None outside of one."""
+    return wk_task()
+
+
+def set_current_task(task: Any) -> None:
+    """Makes task the innermost pass. Callers keep it alive, and restore what current_task() gave them."""
+    wk_set_task(task)
 
 
 def quiet_enter() -> None:

@@ -20,6 +20,7 @@ from typing import Any
 from wengert import _shim as cython
 from wengert.core.buffers import InputBuffer
 from wengert.core.hooks import RemovableHandle, add_hook
+from wengert.core.metadata import InputMetadata
 from wengert.core.op import Op, Plan
 
 if not cython.compiled:
@@ -177,6 +178,11 @@ class Node:
         return tuple([(next_node(self, i), next_nr(self, i)) for i in range(self._n_edges)])
 
     @property
+    def requires_grad(self) -> bool:
+        """Whether a backward pass has anything to do here."""
+        return any(node is not None for node, _ in self.next_functions)
+
+    @property
     def metadata(self) -> dict[Any, Any]:
         """A dict of the user's own, kept as long as the node lives."""
         return self._ensure_hooks().metadata
@@ -189,8 +195,9 @@ class Node:
         self._seq = sequence_nr
 
     @property
-    def _input_metadata(self) -> list[TensorMeta]:
-        return [meta_at(self, nr) for nr in range(count_outputs(self))]
+    def _input_metadata(self) -> tuple[InputMetadata, ...]:
+        """Shape, dtype and device of the cotangent of each output."""
+        return tuple([InputMetadata(meta_at(self, nr)) for nr in range(count_outputs(self))])
 
     def _ensure_hooks(self) -> NodeHooks:
         if self._hooks is None:
@@ -298,6 +305,10 @@ class AccumulateGrad(Node):
     def variable(self) -> Any:
         """The leaf."""
         return self._variable
+
+    @property
+    def requires_grad(self) -> bool:
+        return True
 
     def name(self) -> str:
         return "torch::autograd::AccumulateGrad"

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert import errors
-from wengert.core import dispatch, tensor
+from wengert.core import dispatch, saved as saving, tensor
 from wengert.core.modes import INFERENCE, state
 from wengert.core.node import OpNode, TensorMeta, _internal_files, next_sequence_nr, record_position
 from wengert.core.op import SAVE_INPUT, SAVE_OUTPUT, Op, Plan
@@ -123,8 +122,9 @@ def save_values(plan: Plan, x: TensorBase, y: TensorBase, a: Any, b: Any, out: T
             values.append(dispatch.shape_of(y, b) if position else dispatch.shape_of(x, a))
         else:
             source = y if position else x
-            if source._flags & IS_INFERENCE:
-                raise errors.inference_saved()
+            if source._flags or saving.watchers:
+                values.append(save(source, source._array, INPUT, position))
+                continue
             saved: SavedTensor = _new(SavedTensor)
             saved._data = source._array
             saved._role = INPUT

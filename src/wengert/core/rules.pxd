@@ -1,7 +1,7 @@
 cimport cython
 from wengert.core.buffers cimport InputBuffer, cotangent_of
 from wengert.core.delivery cimport deliver_from, deliver_parts, deliver_result
-from wengert.core.node cimport Node, OpNode, count_outputs, meta_at, release_op
+from wengert.core.node cimport Node, OpNode, Saved, count_outputs, meta_at, release_op
 from wengert.core.op cimport Op, Plan, RuleCall
 from wengert.core.saved cimport SavedTensor, unpack_array, unpack_tensor
 from wengert.core.task cimport GraphTask
@@ -22,6 +22,8 @@ cpdef list rule_results(GraphTask task, OpNode node, InputBuffer buffer)
 @cython.locals(values=list, s=SavedTensor)
 cdef list saved_values(GraphTask task, OpNode node)
 cdef tuple unpack_all(GraphTask task, OpNode node, tuple saved)
+cdef unpack_one(GraphTask task, OpNode node, object value)
+cdef unpack_packed(GraphTask task, OpNode node, object packed)
 @cython.locals(nr=Py_ssize_t)
 cdef output_cotangents(OpNode node, InputBuffer buffer)
 cpdef add_source(object error, Node node)

@@ -10,7 +10,7 @@ from wengert import _shim as cython
 from wengert import errors
 from wengert.core.buffers import InputBuffer, cotangent_of
 from wengert.core.delivery import deliver_from, deliver_parts, deliver_result
-from wengert.core.node import Node, OpNode, count_outputs, locate, meta_at, release_op
+from wengert.core.node import Node, OpNode, Saved, count_outputs, locate, meta_at, release_op
 from wengert.core.op import Op, Plan, RuleCall
 from wengert.core.saved import SavedTensor, unpack_array, unpack_tensor
 from wengert.core.task import GraphTask
@@ -135,6 +135,8 @@ def saved_values(task: GraphTask, node: OpNode) -> list[Any]:
                 values.append(unpack_array(s, node))
         elif isinstance(value, tuple):
             values.append(unpack_all(task, node, value))
+        elif isinstance(value, Saved):
+            values.append(unpack_packed(task, node, value))
         else:
             values.append(value)
     if len(node._plan.constants) != 0:
@@ -145,10 +147,29 @@ def saved_values(task: GraphTask, node: OpNode) -> list[Any]:
 def unpack_all(task: GraphTask, node: OpNode, saved: tuple[Any, ...]) -> tuple[Any, ...]:
     """A tuple among a node's saved values: of a variadic input, or a parameter, which stays as it is."""
     for value in saved:
-        if isinstance(value, SavedTensor):
-            unpack = unpack_tensor if task.create_graph else unpack_array
-            return tuple([unpack(v, node) if isinstance(v, SavedTensor) else v for v in saved])
+        if isinstance(value, Saved):
+            return tuple([unpack_one(task, node, v) for v in saved])
     return saved
+
+
+def unpack_one(task: GraphTask, node: OpNode, value: Any) -> Any:
+    """One element of such a tuple."""
+    if isinstance(value, SavedTensor):
+        return unpack_tensor(value, node) if task.create_graph else unpack_array(value, node)
+    return unpack_packed(task, node, value) if isinstance(value, Saved) else value
+
+
+def unpack_packed(task: GraphTask, node: OpNode, packed: Any) -> Any:
+    """A value in the keeping of hooks (saved_hooks.py): the user's code, which runs as such."""
+    task.end_quiet()
+    try:
+        return packed.tensor(node) if task.create_graph else packed.array(node)
+    except Exception as error:
+        add_source(error, node)
+        raise
+    finally:
+        if not task.create_graph:
+            task.begin_quiet()
 
 
 def output_cotangents(node: OpNode, buffer: InputBuffer) -> Any:

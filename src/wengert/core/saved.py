@@ -2,18 +2,24 @@
 
 It keeps no tensor. Where one is asked for (create_graph, a custom Function), it is rebuilt: an input from the node's
 own edge, an output from the node itself. So saving makes no reference cycle.
+
+Where hooks on saving are active, something else is kept: see saved_hooks.py. One number, how many threads' blocks of
+such hooks are open, tells every save whether to look for them.
 """
 
 from __future__ import annotations
 
 if False:
     import cython
+import threading
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 from wengert import _shim as cython
 from wengert import errors
 from wengert.core.node import AccumulateGrad, Edge, Node, Saved, edge_at, locate
-from wengert.core.tensor import IS_INFERENCE, TensorBase, VersionCounter, counter_of, wrap
+from wengert.core.tensor import IS_INFERENCE, TensorBase, VersionCounter, counter_of, is_differentiable, wrap
 
 INPUT = 0
 OUTPUT = 1
@@ -43,10 +49,59 @@ class SavedTensor(Saved):
             return self
 
 
-def save(tensor: TensorBase, array: Any, role: int, position: int) -> SavedTensor:
-    """Saves array, which is tensor's own or a cast of it."""
+if not cython.compiled:
+    watchers = 0  # open blocks, of all threads, that want to see what is saved or written
+    _pack: Callable[..., Saved]
+    _guard: Any = None
+_counting = threading.Lock()
+
+
+def watch(change: int) -> None:
+    """Counts a block of hooks that is opened (1) or closed (-1)."""
+    global watchers
+    with _counting:
+        watchers = watchers + change
+
+
+def is_watched() -> bool:
+    """Whether any thread has such a block open."""
+    return watchers != 0
+
+
+def set_packer(function: Callable[..., Saved]) -> None:
+    """saved_hooks.py hands down what saves a tensor where a block is open."""
+    global _pack
+    _pack = function
+
+
+def set_write_guard(function: Callable[..., Any]) -> None:
+    """mutation.py hands down what looks at a tensor before it is written, where a block is open."""
+    global _guard
+    _guard = function
+
+
+def before_write(target: TensorBase) -> None:
+    """To be called before target's memory is written: saved values may have to be kept apart from the write."""
+    if watchers != 0 and _guard is not None:
+        _guard(target)
+
+
+def save(tensor: TensorBase, array: Any, role: int, position: int) -> Saved:
+    """Saves array, which is tensor's own, or a cast or copy of it."""
+    if watchers != 0 or tensor._flags != 0:
+        return save_special(tensor, array, role, position)
+    return save_array(tensor, array, role, position)
+
+
+def save_special(tensor: TensorBase, array: Any, role: int, position: int) -> Saved:
+    """save, where a block of hooks is open, or with a tensor of an unusual kind."""
     if tensor._flags & IS_INFERENCE:
         raise errors.inference_saved()
+    return save_array(tensor, array, role, position) if watchers == 0 else _pack(tensor, array, role, position)
+
+
+def save_array(tensor: TensorBase, array: Any, role: int, position: int) -> SavedTensor:
+    """save, without hooks."""
     saved: SavedTensor = SavedTensor.__new__(SavedTensor)
     saved._data = array
     saved._role = role
@@ -89,11 +144,14 @@ def attach(array: Any, counter: VersionCounter | None, node: Node | None, output
             return leaf
     tensor: TensorBase = wrap(array)
     tensor._counter = counter
-    if node is not None:
+    if node is not None and is_differentiable(array):
         tensor._requires_grad = True
-        # A leaf's array in another dtype stays attached to the leaf: its cotangent is cast where it arrives.
-        tensor._grad_fn = node
-        tensor._output_nr = output_nr
+        if isinstance(node, AccumulateGrad):
+            # The leaf in another dtype, or as it was: its cotangent goes to the leaf, and is cast where it arrives.
+            tensor._accumulator = weakref.ref(node)
+        else:
+            tensor._grad_fn = node
+            tensor._output_nr = output_nr
     return tensor
 
 

@@ -18,9 +18,11 @@ cdef class GraphTask:
     cdef public list heap
     cdef public long long order
     cdef public list first_grads
+    cdef public bint partial
     cdef public bint sum_owned
     cdef public bint quiet
     cdef public list results
+    cdef object __weakref__
 
     @cython.locals(buffer=InputBuffer)
     cdef InputBuffer find_buffer(self, Node node)

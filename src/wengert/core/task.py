@@ -32,6 +32,7 @@ class GraphTask:
 
     if not cython.compiled:
         __slots__ = (
+            "__weakref__",
             "create_graph",
             "displaced",
             "face",
@@ -39,6 +40,7 @@ class GraphTask:
             "heap",
             "keep_graph",
             "order",
+            "partial",
             "quiet",
             "results",
             "stack",
@@ -54,6 +56,7 @@ class GraphTask:
         self.stack: list[Node] = []  # by ascending sequence number
         self.heap: list[tuple[int, int, Node]] = []  # (-sequence number, order, node)
         self.order = 0
+        self.partial = False  # only what leads to given inputs runs
         self.first_grads: list[tuple[Any, Any]] = []  # (leaf, gradient) where this run gave the leaf its first one
         self.sum_owned = False  # what sum_of tells besides the sum
         self.quiet = False  # whether NumPy's warnings are silenced until end_quiet

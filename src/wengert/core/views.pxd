@@ -2,12 +2,13 @@ cimport cython
 from wengert.core.dispatch cimport record, unwrap
 from wengert.core.modes cimport flags, quiet_enter, quiet_exit
 from wengert.core.op cimport Op
+from wengert.core.saved cimport before_write, is_watched
 from wengert.core.tensor cimport TensorBase, VersionCounter, ViewInfo, counter_of, refresh_view, wrap
 
 cpdef check_write(TensorBase target, bint gradient_written=*)
 @cython.locals(counter=VersionCounter)
 cpdef bump(TensorBase target)
-@cython.locals(target=TensorBase, arrays=list, recording=bint, carrier=TensorBase)
+@cython.locals(target=TensorBase, arrays=list, recording=bint, watched=bint, carrier=TensorBase)
 cpdef TensorBase call_inplace(Op op, tuple inputs, dict params)
 cdef object kernel_into(Op op, dict params, list arrays, TensorBase target)
 cdef object run_forward(Op op, list arrays, dict params, TensorBase target)

@@ -43,7 +43,8 @@ from wengert.core.node import (
     record_position,
 )
 from wengert.core.op import Op
-from wengert.core.saved import OUTPUT, SavedTensor
+from wengert.core.saved import OUTPUT, SavedTensor, before_write, is_watched
+from wengert.core.saved_hooks import pack_saved, packing_deferred
 from wengert.core.tensor import (
     IS_INFERENCE,
     RETAINS_GRAD,
@@ -94,7 +95,7 @@ _copy_slices_class = make_node_class("CopySlices", CopySlicesNode)
 def run_node(node: Node, cotangent: TensorBase, create_graph: bool) -> list[Any]:
     """Runs one node outside a pass: the cotangents (tensors) of its inputs."""
     if isinstance(node, OpNode):
-        return run_single(node, cotangent, create_graph)
+        return run_single(node, (cotangent,), create_graph)
     return list(node._run([cotangent], create_graph))
 
 
@@ -202,11 +203,18 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
     # Recorded before the write: the edges must lead to what the inputs, views of target among them, were until now.
     carrier: TensorBase = wrap(target._array)
     carrier._counter = counter_of(target)
-    record(op, needs, inputs, arrays, params, (carrier,))
+    watched: bool = is_watched()
+    if watched:
+        with packing_deferred():
+            record(op, needs, inputs, arrays, params, (carrier,))
+    else:
+        record(op, needs, inputs, arrays, params, (carrier,))
     write_result(kernel, arrays, target, out)
-    node = carrier._grad_fn
+    node: Any = carrier._grad_fn
     if node is not None:
         renew_outputs(node)
+        if watched:
+            pack_saved(node)
         rebase_history(target, node)
     return target
 
@@ -249,7 +257,7 @@ def write_result(kernel: Any, arrays: list[Any], target: TensorBase, out: Any) -
         write_array(target, out)
         return
     array = target._array
-    check_memory(array)
+    check_memory(target, array)
     quiet_enter()
     try:
         kernel(*arrays, out=array)  # NumPy copies operands that overlap array, but for array itself
@@ -285,7 +293,7 @@ def keep_original(op: Op, needs: int, inputs: tuple[Any, ...], arrays: list[Any]
 def write_array(target: TensorBase, value: Any) -> None:
     """Writes value, which broadcasts to target, into target's memory, in target's dtype."""
     array = target._array
-    check_memory(array)
+    check_memory(target, array)
     quiet_enter()
     try:
         if isinstance(value, numpy_backend.ndarray) and value.dtype != array.dtype:
@@ -296,8 +304,12 @@ def write_array(target: TensorBase, value: Any) -> None:
     bump(target)
 
 
-def check_memory(array: Any) -> None:
-    """Raises where an array's memory cannot be written (ValueError), or is seen more than once (RuntimeError)."""
+def check_memory(target: TensorBase, array: Any) -> None:
+    """To be called before array, in target's memory, is written: keeps saved values apart where that is asked for.
+
+    Raises where the memory cannot be written (ValueError), or is seen more than once (RuntimeError).
+    """
+    before_write(target)
     if not array.flags.writeable:
         raise ValueError(
             "the tensor shares memory with a read-only NumPy array and cannot be written; write to a clone()"

@@ -19,11 +19,15 @@
 #endif
 
 static WK_THREAD_LOCAL long wk_flags_ = 0;
+static WK_THREAD_LOCAL PyObject *wk_task_ = NULL;  /* borrowed: the run_backward that set it holds it */
 static WK_THREAD_LOCAL PyObject *wk_quiet_ = NULL; /* borrowed: threading.local in modes.py owns it */
 static WK_THREAD_LOCAL int wk_quiet_depth_ = 0;
 
 static inline long wk_flags(void) { return wk_flags_; }
 static inline void wk_set_flags(long flags) { wk_flags_ = flags; }
+
+static inline PyObject *wk_task(void) { return Py_NewRef(wk_task_ != NULL ? wk_task_ : Py_None); }
+static inline void wk_set_task(PyObject *task) { wk_task_ = task; }
 
 static inline int wk_has_quiet(void) { return wk_quiet_ != NULL; }
 static inline void wk_set_quiet(PyObject *context) { wk_quiet_ = context; }

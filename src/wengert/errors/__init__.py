@@ -7,6 +7,7 @@ is what people search for, and may go on with the values at hand and a hint. Not
 
     classes   the exceptions: for each, the cause, and code that works
     graph     messages about backward passes, in-place operations, requires_grad, hooks, custom Functions; the warnings
+    saved     messages about hooks on saved tensors, and checkpoints
     tensors   messages about arguments, shapes, dimensions, indices, dtypes, conversions
     algebra   messages about reductions, matrix products, neural networks
     analysis  messages about Fourier transforms, special functions, factorisations
@@ -23,6 +24,7 @@ from .names import (
     scalar_name as scalar_name,
     tensor_type as tensor_type,
 )
+from .saved import *  # noqa: F403
 from .tensors import *  # noqa: F403
 
 # Tracebacks show where an exception can be imported from: wengert.errors.VersionError.

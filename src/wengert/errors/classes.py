@@ -3,6 +3,7 @@
 __all__ = [
     "AnomalyError",
     "ArgumentError",
+    "CheckpointError",
     "ConversionError",
     "DeviceError",
     "DimensionError",
@@ -20,6 +21,7 @@ __all__ = [
     "InferenceError",
     "InplaceError",
     "MissingDerivativeError",
+    "MutationBlockError",
     "NoGraphError",
     "NotDifferentiableError",
     "PromotionError",
@@ -97,6 +99,31 @@ class VersionError(GraphError):
     >>> y = x.exp()  # exp saves its result ...
     >>> y = y + 1  # ... so not y.add_(1)
     >>> y.sum().backward()
+    """
+
+
+class MutationBlockError(GraphError, AssertionError):
+    """A value saved inside allow_mutation_on_saved_tensors is needed after the block has ended.
+
+    Fix: run the backward pass inside the block.
+
+    >>> import wengert
+    >>> with wengert.autograd.graph.allow_mutation_on_saved_tensors():
+    ...     x = wengert.ones(2, requires_grad=True)
+    ...     y = (x * x).sum()
+    ...     y.backward()
+    """
+
+
+class CheckpointError(GraphError):
+    """The part of a program in a checkpoint did something else when a backward pass ran it again.
+
+    Fix: make it depend on its arguments alone; random numbers of the default generator are taken care of.
+
+    >>> import wengert
+    >>> from wengert.utils.checkpoint import checkpoint
+    >>> x = wengert.ones(2, requires_grad=True)
+    >>> checkpoint(lambda t: t.exp(), x, use_reentrant=False).sum().backward()
     """
 
 

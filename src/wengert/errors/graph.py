@@ -321,6 +321,10 @@ def hook_wrong_number(expected: int, got: int, hook: str | None = None) -> HookE
     return HookError(f"{what} has returned an incorrect number of values (got {got}, but expected {expected})")
 
 
+def post_hook_returned() -> HookError:
+    return HookError("Tensor post accumulate grad hooks should return None.")
+
+
 def grad_assigned_shape(gradient: Sequence[int], tensor: Sequence[int]) -> GradientError:
     return GradientError(
         f"attempting to assign a gradient of size '{list(gradient)}' to a tensor of size '{list(tensor)}'. "

@@ -35,7 +35,7 @@ def begin_write(target: Any, region: Any) -> None:
     """Checks that region, an array in target's memory, may be written now."""
     if target._flags & IS_INFERENCE and not flags() & INFERENCE:
         raise errors.inference_inplace()
-    check_memory(region)
+    check_memory(target, region)
 
 
 class unrecorded_write:
@@ -79,7 +79,7 @@ def write_inplace(op: Op, inputs: tuple, params: dict, write: Callable[..., None
             write(*[raw(x) for x in inputs], **params)
         return target
     check_write(target)
-    check_memory(target._array)
+    check_memory(target, target._array)
     arrays, needs = unwrap(op, inputs)
     quiet_enter()
     try:

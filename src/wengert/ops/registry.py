@@ -39,8 +39,9 @@ import numpy as np
 from wengert import errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.binding import bind, make_function, make_operator, make_reflected
-from wengert.core.node import OpNode, make_node_class
+from wengert.core.node import make_node_class
 from wengert.core.op import MISSING, Op, Rule, public_name
+from wengert.core.saved_names import RecordedNode
 from wengert.core.tensor import TensorBase
 from wengert.core.views import call_inplace
 from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME
@@ -222,7 +223,7 @@ _node_classes: dict[str, type] = {}
 def _node_class(name: str) -> type:
     cls = _node_classes.get(name)
     if cls is None:
-        cls = _node_classes[name] = make_node_class(name, OpNode)
+        cls = _node_classes[name] = make_node_class(name, RecordedNode)
     return cls
 
 

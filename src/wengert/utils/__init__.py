@@ -1,1 +1,9 @@
-"""Tools around tensors: hooks."""
+"""Tools around tensors: hooks, and checkpoints, which save memory by computing twice."""
+
+from importlib import import_module as _import_module
+
+
+def __getattr__(name: str) -> object:
+    if name in ("checkpoint", "hooks"):
+        return _import_module(f"wengert.utils.{name}")
+    raise AttributeError(f"module 'wengert.utils' has no attribute {name!r}")

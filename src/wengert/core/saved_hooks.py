@@ -1,0 +1,177 @@
+"""Hooks on saving: what a node keeps in place of a tensor, and how it gets the tensor back. Not compiled: hooks are rare.
+
+pack(tensor) runs where an operation saves, and what it returns is kept; unpack(that) runs each time the value is needed.
+A pair of them is active in a block (push_hooks, pop_hooks), on this thread, for all that is saved there; or it is put on
+one saved value later (pack_later).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wengert import errors
+from wengert.backends import numpy as numpy_backend
+from wengert.core.modes import set_recording, state
+from wengert.core.node import Node, OpNode, Saved
+from wengert.core.saved import SavedTensor, save_array, set_packer, unpack_array, unpack_tensor, watch
+from wengert.core.tensor import TensorBase, counter_of, wrap
+
+_ITSELF = object()  # stands for the tensor that a pack hook was given and returned
+
+
+class PackedTensor(Saved):
+    """A saved tensor in the keeping of hooks.
+
+    place: a SavedTensor that says which input or output it is, and its version; its array only where the pack hook
+    returned the tensor it was given. Keeping that tensor would tie a node to its own output: no reference count would
+    ever free the two.
+    """
+
+    __slots__ = ("dtype", "place", "unpack_hook", "value")
+
+    def __init__(self, place: SavedTensor, dtype: Any, value: Any, unpack_hook: Callable[[Any], Any]) -> None:
+        self.place = place
+        self.dtype = dtype  # that the node computes in, where it is not the tensor's own
+        self.value = value
+        self.unpack_hook = unpack_hook
+
+    def packed(self, node: Node) -> Any:
+        """What the unpack hook is given."""
+        return unpack_unchecked(self.place, node) if self.value is _ITSELF else self.value
+
+    def unpack(self, node: Node) -> SavedTensor:
+        """What the unpack hook returns, as if it had been saved without hooks.
+
+        It is checked against later writes where it is the saved tensor's own memory. Of another's nothing is known.
+        """
+        result = self.unpack_hook(self.packed(node))
+        if not isinstance(result, TensorBase):
+            raise errors.unpack_hook_type(type(result))
+        place = self.place
+        found = save_array(result, result._array, place._role, place._position)
+        if place._counter is not None and found._counter is place._counter:
+            found._version = place._version
+        if self.dtype is not None and found._data.dtype != self.dtype:
+            unpack_array(found, node)
+            found._data, found._counter = numpy_backend.cast(found._data, self.dtype), None
+        return found
+
+    def array(self, node: Node) -> Any:
+        """The unpacked array; RuntimeError if it was written since."""
+        return unpack_array(self.unpack(node), node)
+
+    def tensor(self, node: Node) -> Any:
+        """The same as a tensor that stands where the original stood in the graph."""
+        return unpack_tensor(self.unpack(node), node)
+
+
+def unpack_unchecked(place: SavedTensor, node: Node) -> Any:
+    """The tensor that a pack hook was given and returned. Whether it was written since is asked when it is used."""
+    version = place._version
+    if place._counter is not None:
+        place._version = place._counter.value
+    try:
+        return unpack_tensor(place, node)
+    finally:
+        place._version = version
+
+
+def tensor_of(saved: Saved, node: Node) -> Any:
+    """Anything saved, as a tensor that stands where the original stood in the graph."""
+    return saved.tensor(node) if isinstance(saved, PackedTensor) else unpack_tensor(saved, node)  # type: ignore[arg-type]
+
+
+# -- packing -----------------------------------------------------------------------------------------------------------
+
+
+def pack_new(tensor: TensorBase, array: Any, role: int, position: int) -> Saved:
+    """saved.save, as the innermost active pair of hooks wants it."""
+    if not state.saved_hooks:
+        return save_array(tensor, array, role, position)
+    hooks = state.saved_hooks[-1]
+    if array is tensor._array:
+        return pack(save_array(tensor, array, role, position), tensor, None, *hooks)
+    if array.dtype != tensor._array.dtype:
+        # The hooks get what the program has, in its own dtype; the cast is made again from what they give back.
+        return pack(save_array(tensor, tensor._array, role, position), tensor, array.dtype, *hooks)
+    return pack(save_array(tensor, array, role, position), wrap(array), None, *hooks)
+
+
+def pack_later(saved: SavedTensor, node: Node, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> Any:
+    """The same for a value that node saved without hooks."""
+    return pack(saved, unpack_tensor(saved, node), None, pack_hook, unpack_hook)
+
+
+def pack(
+    place: SavedTensor, tensor: Any, dtype: Any, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]
+) -> PackedTensor:
+    """Gives a tensor to the pack hook. The hook records nothing, and must not write into the tensor."""
+    counter = counter_of(tensor)
+    version = counter.value
+    with set_recording(False):
+        value = pack_hook(tensor)
+    if counter.value != version:
+        raise errors.pack_hook_wrote()
+    if value is tensor:
+        return PackedTensor(place, dtype, _ITSELF, unpack_hook)
+    place._data = None
+    return PackedTensor(place, dtype, value, unpack_hook)
+
+
+set_packer(pack_new)
+
+
+class packing_deferred:
+    """`with packing_deferred(): ...` around recording an operation whose output is written only afterwards.
+
+    pack_saved(node) then packs what the node has saved.
+    """
+
+    def __enter__(self) -> None:
+        self.hooks, state.saved_hooks = state.saved_hooks, []
+
+    def __exit__(self, *_: object) -> None:
+        state.saved_hooks = self.hooks
+
+
+def pack_saved(node: OpNode) -> None:
+    """Packs what an operation's node saved while packing was deferred."""
+    if state.saved_hooks and node._saved is not None:
+        node._saved = tuple([_pack_any(value, node) for value in node._saved])
+
+
+def _pack_any(value: Any, node: Node) -> Any:
+    if isinstance(value, SavedTensor):
+        return pack_later(value, node, *state.saved_hooks[-1])
+    if isinstance(value, tuple):
+        return tuple([_pack_any(v, node) for v in value])
+    return value
+
+
+# -- blocks ------------------------------------------------------------------------------------------------------------
+
+
+def push_hooks(pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+    """Makes a pair of hooks the innermost on this thread. RuntimeError where hooks are refused."""
+    if state.saved_hooks_refused is not None:
+        raise errors.saved_hooks_refused(state.saved_hooks_refused)
+    state.saved_hooks.append((pack_hook, unpack_hook))
+    watch(1)
+
+
+def pop_hooks() -> None:
+    """Ends what the matching push_hooks began."""
+    state.saved_hooks.pop()
+    watch(-1)
+
+
+def refuse_hooks(message: str | None) -> str | None:
+    """Makes push_hooks on this thread raise RuntimeError(message); None: allows it again. Returns what was so before.
+
+    RuntimeError, at once, where a pair is active.
+    """
+    if message is not None and state.saved_hooks:
+        raise errors.saved_hooks_refused(message)
+    before, state.saved_hooks_refused = state.saved_hooks_refused, message
+    return before

@@ -1,0 +1,188 @@
+"""What nodes saved, as users look at it: grad_fn._saved_self, ._raw_saved_self and the like. Not compiled.
+
+The names are torch's: self and other for the inputs x and y, result for the output, <input>_sym_sizes for a shape; all
+else is called as the operation calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.backends import numpy as numpy_backend
+from wengert.core.engine import run_single
+from wengert.core.modes import grad_enabled
+from wengert.core.node import Node, OpNode, Saved, count_outputs, locate
+from wengert.core.op import Op
+from wengert.core.saved import SavedTensor
+from wengert.core.saved_hooks import PackedTensor, pack_later, tensor_of
+from wengert.core.tensor import TensorBase, wrap
+
+_VALUE, _RAW = "_saved_", "_raw_saved_"
+_INPUTS = {"x": "self", "y": "other"}
+
+
+class RecordedNode(OpNode):
+    """The node of a registered operation with what it saved as attributes. A node's class has an operation's name."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        raw = name.startswith(_RAW)
+        if raw or name.startswith(_VALUE):
+            keys = saved_names(self._op)
+            key = keys.get(name.removeprefix(_RAW if raw else _VALUE))
+            if key is not None and (not raw or _is_tensor_key(self._op, key)):
+                return _read(self, key, raw)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __call__(self, *cotangents: Any) -> Any:
+        """The gradients of the inputs, from those of the outputs (tensors or None): a tuple, of one the gradient."""
+        wanted = count_outputs(self)
+        if len(cotangents) != wanted:
+            raise errors.node_argument_number(wanted, len(cotangents))
+        for i, cotangent in enumerate(cotangents):
+            if cotangent is not None and not isinstance(cotangent, TensorBase):
+                raise errors.node_argument_type(i, type(cotangent))
+        results = run_single(self, cotangents, grad_enabled())
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def __dir__(self) -> list[str]:
+        names = list(super().__dir__())
+        for name, key in saved_names(self._op).items():
+            names.append(_VALUE + name)
+            if _is_tensor_key(self._op, key):
+                names.append(_RAW + name)
+        return names
+
+
+def saved_names(op: Op) -> dict[str, str]:
+    """The names under which an operation's nodes show what they save, and what the rules call each."""
+    names: dict[str, str] = {}
+    for rule in op.rules:
+        for key in rule.names:
+            if key.endswith("_shape") and key not in op.param_names:
+                name = key.removesuffix("_shape")
+                names[_INPUTS.get(name, name) + "_sym_sizes"] = key
+            elif key == "out":
+                names["result"] = key
+            elif key != "needs":
+                names[_INPUTS.get(key, key) if key in op.input_names else key] = key
+    return names
+
+
+def _is_tensor_key(op: Op, key: str) -> bool:
+    """Whether a name of a rule's stands for inputs or outputs, not for a shape or a parameter."""
+    return key in op.input_names or key == "out" or key in (op.output_names or ())
+
+
+def _read(node: OpNode, key: str, raw: bool) -> Any:
+    """One of the values that the node saved; None where this node does not need it."""
+    op, plan = node._op, node._plan
+    wanted = op._what_to_save(key)
+    if op.is_read and key in op.param_names:
+        return node._read
+    places = [i for i, entry in enumerate(plan.saves) if (entry.kind, entry.name or entry.index) == wanted]
+    if not places:
+        if key in op.param_names and plan.constants:
+            return op.defaults[key]
+        return SavedTensorHandle._of(node, None) if raw else None
+    place = places[0]
+    if node._saved is None and not raw:
+        raise errors.backward_twice(node.name(), locate(node._code, node._lasti))
+    values = node._saved[place] if node._saved is not None else None
+    is_tensor = _is_tensor_key(op, key)
+    if isinstance(values, tuple) and is_tensor:
+        if raw:
+            return tuple([SavedTensorHandle._of(node, (place, i)) for i in range(len(values))])
+        return tuple([_shown(v, node) for v in values])
+    if raw:
+        return SavedTensorHandle._of(node, (place,))
+    return _shown(values, node) if is_tensor else values
+
+
+def _shown(value: Any, node: Node) -> Any:
+    """A saved input or output as a tensor; a number that was an operand, too."""
+    if isinstance(value, Saved):
+        return tensor_of(value, node)
+    if isinstance(value, numpy_backend.ndarray):
+        return wrap(value)
+    return value if value is None or node.name().startswith("Pow") else wrap(np.asarray(value))
+
+
+class SavedTensorHandle:
+    """One saved tensor of a node, as _raw_saved_<name> and _raw_saved_tensors give it: a place to put hooks on."""
+
+    __slots__ = ("_node", "_path")
+
+    _node: Any
+    _path: tuple[int, ...] | None  # where among the node's saved values; None where this node saved none
+
+    def __init__(self) -> None:
+        raise errors.saved_tensor_made()
+
+    @classmethod
+    def _of(cls, node: Any, path: tuple[int, ...] | None) -> SavedTensorHandle:
+        handle = object.__new__(cls)
+        handle._node, handle._path = node, path
+        return handle
+
+    def _value(self) -> Any:
+        """What the node keeps. GraphFreedError where it has been released."""
+        if self._path is None:
+            return None
+        value = self._node._saved
+        if value is None:
+            raise errors.backward_twice(self._node.name(), locate(self._node._code, self._node._lasti))
+        for i in self._path:
+            value = value[i]
+        return value
+
+    def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        """Keeps pack_hook(tensor) from now on; unpack_hook(that) gives the tensor whenever it is needed.
+
+        Raises RuntimeError where there are hooks already, where there is no tensor, and after it was released.
+        """
+        if not callable(pack_hook) or not callable(unpack_hook):
+            raise errors.saved_hooks_type(type(pack_hook), type(unpack_hook))
+        node = self._node
+        if self._path is not None and node._saved is None:
+            raise errors.saved_hooks_freed()
+        value = self._value()
+        if isinstance(value, PackedTensor):
+            raise errors.saved_hooks_twice()
+        if not isinstance(value, SavedTensor):
+            raise errors.saved_hooks_on_none()
+        node._saved = _replaced(node._saved, self._path or (), pack_later(value, node, pack_hook, unpack_hook))
+
+    @property
+    def data(self) -> Any:
+        """The tensor; where it has hooks, what its pack hook returned."""
+        value = self._value()
+        return value.packed(self._node) if isinstance(value, PackedTensor) else _shown(value, self._node)
+
+    @property
+    def unpack_hook(self) -> Callable[[Any], Any] | None:
+        """The unpack hook, if there is one."""
+        value = self._value()
+        return value.unpack_hook if isinstance(value, PackedTensor) else None
+
+    def unpack(self) -> Any:
+        """The tensor as the backward pass will have it."""
+        return _shown(self._value(), self._node)
+
+
+def _replaced(values: tuple[Any, ...], path: tuple[int, ...], new: Any) -> Any:
+    """values with new at path, the positions in the tuple and the tuples inside it."""
+    if not path:
+        return new
+    place, *inner = path
+    return (*values[:place], _replaced(values[place], tuple(inner), new), *values[place + 1 :])
+
+
+# Its public name, as it prints.
+SavedTensorHandle.__name__ = SavedTensorHandle.__qualname__ = "SavedTensor"
+SavedTensorHandle.__module__ = "torch._C._autograd"

@@ -1,0 +1,409 @@
+"""Checkpoints: a part of a program that saves only its inputs, and is run again when its gradients are wanted.
+
+Note [How a checkpoint works]
+The part runs once under saved_tensors_hooks that keep a _Slot, with nothing in it, for each tensor that an operation
+saves. When a backward pass asks for the first of them, the part runs again, under hooks that put what is saved then
+into the slots, in the order of saving: so both runs must do the same. The pass takes each value out of its slot and
+so frees it; another pass runs the part anew. Inputs are saved as any operation saves them: outer checkpoints and other
+hooks see them, and writes into them are found.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.autograd import backward
+from wengert.autograd.function import Function
+from wengert.autograd.grad_mode import enable_grad, no_grad
+from wengert.autograd.graph import saved_tensors_hooks
+from wengert.core.modes import current_task, grad_enabled
+from wengert.core.node import find_position, locate
+from wengert.core.tensor import TensorBase, wrap
+from wengert.errors import CheckpointError
+from wengert.generator import get_rng_state, set_rng_state
+
+__all__ = [
+    "CheckpointError",
+    "CheckpointFunction",
+    "check_backward_validity",
+    "checkpoint",
+    "checkpoint_sequential",
+    "detach_variable",
+    "get_device_states",
+    "noop_context_fn",
+    "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop",
+    "set_device_states",
+]
+
+_early_stop = True  # what set_checkpoint_early_stop says
+_debug: bool | None = None  # what set_checkpoint_debug_enabled says
+
+
+def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
+    """Two context managers that do nothing: the default context_fn of checkpoint."""
+    return nullcontext(), nullcontext()
+
+
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """function(*args, **kwargs), of which only the inputs are saved: a backward pass runs it again for the rest.
+
+    use_reentrant=False is recommended. True runs a backward pass inside the backward pass: it needs an argument that
+    requires a gradient, tensors as arguments and in a tuple as results, and does not work with autograd.grad.
+    context_fn: gives two context managers, for the first run and for the others. determinism_check: "default" compares
+    shape, dtype and device of what both runs save, "none" does not. debug: errors list what each run saved, and where.
+    early_stop: the second run ends as soon as everything is there. preserve_rng_state: random numbers are the same in
+    each run, and those drawn elsewhere are not affected.
+
+    Raises CheckpointError where the runs do not save the same.
+
+    >>> import wengert
+    >>> from wengert.utils.checkpoint import checkpoint
+    >>> x = wengert.tensor([1.0, 2.0], requires_grad=True)
+    >>> y = checkpoint(lambda t: t.exp().sin().sum(), x, use_reentrant=False)
+    >>> y.backward()
+    >>> x.grad
+    tensor([-2.4784,  3.3129])
+    """
+    if use_reentrant is None:
+        warnings.warn(errors.use_reentrant_missing("checkpoint"), stacklevel=2)
+        use_reentrant = True
+    if use_reentrant:
+        if kwargs:
+            raise errors.checkpoint_keywords(kwargs)
+        if context_fn is not noop_context_fn or debug:
+            raise errors.checkpoint_reentrant_option()
+        return CheckpointFunction.apply(function, preserve_rng_state, *args)
+    if determinism_check not in ("default", "none"):
+        raise errors.checkpoint_determinism(determinism_check)
+    forward_context, recompute_context = context_fn()
+    if _debug is not None:
+        debug = _debug
+    if not grad_enabled():
+        with forward_context:
+            return function(*args, **kwargs)
+    frame = _Frame(function, args, kwargs, preserve_rng_state)
+    frame.recompute_context = recompute_context
+    frame.early_stop = early_stop and _early_stop
+    frame.compares = determinism_check == "default"
+    frame.debug = debug
+    with saved_tensors_hooks(frame.pack, frame.unpack), forward_context:
+        result = function(*args, **kwargs)
+    frame.is_complete = True
+    return result
+
+
+class _SaveInputs(Function):
+    """Saves the arguments that are tensors, as any operation would."""
+
+    @staticmethod
+    def forward(ctx: Any, anchor: Any, *args: Any) -> Any:
+        ctx.save_for_backward(*[x for x in args if isinstance(x, TensorBase)])
+        return wrap(np.empty(0, np.float32))
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        raise AssertionError("nothing leads here")
+
+
+class _Slot:
+    """Stands for a tensor that the first run saved."""
+
+    __slots__ = ("__weakref__", "index")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+class _Enough(BaseException):
+    """Ends a run in which everything that was asked for has been saved. (No Exception: the part may catch those.)"""
+
+    def __init__(self, frame: _Frame) -> None:
+        self.frame = frame
+
+
+class _Frame:
+    """One checkpoint: how to run its part again, and what it saved. See Note [How a checkpoint works]."""
+
+    recompute_context: Any = None
+    early_stop = True
+    compares = True
+    debug = False
+    is_complete = False  # the first run is over
+
+    def __init__(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], preserve_rng_state: bool
+    ) -> None:
+        self.function = function
+        self.kwargs = kwargs
+        self.constants = [None if isinstance(x, TensorBase) else x for x in args]
+        self.places = [i for i, x in enumerate(args) if isinstance(x, TensorBase)]
+        anchor = wrap(np.empty(0, np.float32))
+        anchor.requires_grad = True
+        self.inputs = _SaveInputs.apply(anchor, *args).grad_fn
+        self.rng_state = get_rng_state() if preserve_rng_state else None
+        self.slots: list[weakref.ref[_Slot]] = []
+        self.saved: list[_Description] = []  # one a slot
+        self.values: weakref.WeakKeyDictionary[Any, dict[int, Any]] = weakref.WeakKeyDictionary()  # of each pass
+
+    def pack(self, tensor: Any) -> _Slot:
+        """The pack hook of the first run."""
+        slot = _Slot(len(self.slots))
+        self.slots.append(weakref.ref(slot))
+        self.saved.append(_Description(tensor, self.debug))
+        return slot
+
+    def unpack(self, slot: _Slot) -> Any:
+        """The unpack hook of the first run."""
+        task = current_task()
+        values = None if task is None else self.values.get(task)
+        if values is None or slot.index not in values:
+            values = self.recompute()
+            if task is not None:
+                self.values[task] = values
+        return values.pop(slot.index)
+
+    def recompute(self) -> dict[int, Any]:
+        """Runs the part again: the values by the index of their slots. Raises CheckpointError if it did other things."""
+        arguments = list(self.constants)
+        for i, tensor in zip(self.places, self.inputs.saved_tensors, strict=True):
+            arguments[i] = tensor
+        run = _Run(self)
+        outside = None if self.rng_state is None else get_rng_state()
+        try:
+            if self.rng_state is not None:
+                set_rng_state(self.rng_state)
+            with enable_grad(), saved_tensors_hooks(run.pack, _same), self.recompute_context or nullcontext():
+                self.function(*arguments, **self.kwargs)
+        except _Enough as enough:
+            if enough.frame is not self:
+                raise
+        finally:
+            if outside is not None:
+                set_rng_state(outside)
+        if self.is_complete:  # else a pass inside the part: how much it will save is not known yet
+            self.check(run)
+        return run.values
+
+    def check(self, run: _Run) -> None:
+        """Raises CheckpointError where a run did not save what the first one did."""
+        if len(run.saved) != len(self.saved):
+            raise self.error(errors.checkpoint_number(len(self.saved), len(run.saved)), run)
+        if self.compares:
+            differing = [
+                (i, first.text, again.text)
+                for i, (first, again) in enumerate(zip(self.saved, run.saved, strict=True))
+                if first.text != again.text and self.slots[i]() is not None
+            ]
+            if differing:
+                raise self.error(errors.checkpoint_metadata(differing), run)
+
+    def error(self, error: CheckpointError, run: _Run) -> CheckpointError:
+        """The error, with what each run has saved where debug asks for it."""
+        if not self.debug:
+            return error
+        return errors.checkpoint_logs(
+            str(error), [entry.log() for entry in self.saved], [entry.log() for entry in run.saved]
+        )
+
+
+class _Run:
+    """One more run of a checkpoint's part."""
+
+    def __init__(self, frame: _Frame) -> None:
+        self.frame = frame
+        self.values: dict[int, Any] = {}
+        self.saved: list[_Description] = []
+
+    def pack(self, tensor: Any) -> Any:
+        """The pack hook: fills the next slot. What the run itself records keeps the tensor, too, and dies with it."""
+        frame, index = self.frame, len(self.saved)
+        value = tensor.detach()
+        if index >= len(frame.slots):
+            if not frame.is_complete:
+                return value
+            raise frame.error(errors.checkpoint_too_many(), self)
+        self.saved.append(_Description(tensor, frame.debug))
+        if frame.slots[index]() is not None:
+            self.values[index] = value
+        if frame.early_stop and len(self.saved) == len(frame.slots):
+            raise _Enough(frame)
+        return value
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+class _Description:
+    """What is compared of a saved tensor; where it was saved, if that is to be known."""
+
+    __slots__ = ("short", "text", "where")
+
+    def __init__(self, tensor: Any, located: bool) -> None:
+        dtype = dtypes.from_numpy_dtype(tensor._array.dtype)
+        self.text = str({"shape": tensor.shape, "dtype": dtype, "device": tensor.device})
+        self.short = f"{dtype}{list(tensor.shape)}"
+        self.where = locate(*find_position()) if located else None
+
+    def log(self) -> str:
+        """A line of a log."""
+        return self.short if self.where is None else f"{self.short} saved at {self.where}"
+
+
+@contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """In this block, whether checkpoints made in it end their second run as soon as everything has been recomputed."""
+    global _early_stop
+    before, _early_stop = _early_stop, enable
+    try:
+        yield
+    finally:
+        _early_stop = before
+
+
+@contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """In this block, the debug of every checkpoint; None leaves it to each."""
+    global _debug
+    before, _debug = _debug, enabled
+    try:
+        yield
+    finally:
+        _debug = before
+
+
+# -- use_reentrant=True ------------------------------------------------------------------------------------------------
+
+
+class CheckpointFunction(Function):
+    """The other kind of checkpoint: an operation whose backward runs the part again and a backward pass over it."""
+
+    @staticmethod
+    def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+        check_backward_validity(args)
+        ctx.run_function = run_function
+        ctx.rng_state = get_rng_state() if preserve_rng_state else None
+        ctx.constants = [None if isinstance(x, TensorBase) else x for x in args]
+        ctx.places = [i for i, x in enumerate(args) if isinstance(x, TensorBase)]
+        ctx.save_for_backward(*[args[i] for i in ctx.places])
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        task = current_task()
+        if task is not None and task.partial:
+            raise errors.checkpoint_partial_pass()
+        inputs = list(ctx.constants)
+        for i, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
+            inputs[i] = tensor
+        detached = detach_variable(tuple(inputs))
+        outside = None if ctx.rng_state is None else get_rng_state()
+        try:
+            if ctx.rng_state is not None:
+                set_rng_state(ctx.rng_state)
+            with enable_grad():
+                outputs = ctx.run_function(*detached)
+        finally:
+            if outside is not None:
+                set_rng_state(outside)
+        if isinstance(outputs, TensorBase):
+            outputs = (outputs,)
+        roots = [
+            (output, grad)
+            for output, grad in zip(outputs, grad_outputs, strict=True)
+            if isinstance(output, TensorBase) and output.requires_grad
+        ]
+        if not roots:
+            raise errors.checkpoint_without_gradient()
+        backward([output for output, _ in roots], [grad for _, grad in roots])
+        return (None, None, *[x._grad if isinstance(x, TensorBase) else None for x in detached])
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The tensors among inputs without their history, each a leaf that requires a gradient where its original did."""
+    if not isinstance(inputs, tuple):
+        raise errors.checkpoint_detach_type(type(inputs))
+    result = []
+    for x in inputs:
+        if isinstance(x, TensorBase):
+            requires_grad = x.requires_grad
+            x = x.detach()  # type: ignore[attr-defined]  # a TensorBase is a Tensor
+            x.requires_grad = requires_grad
+        result.append(x)
+    return tuple(result)
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warns where no tensor among inputs requires a gradient: a checkpoint with use_reentrant=True would give none."""
+    if not any(isinstance(x, TensorBase) and x.requires_grad for x in inputs):
+        warnings.warn(errors.checkpoint_without_input_gradient(), stacklevel=2)
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+    """The devices of the tensors among args other than the CPU, and the states of their generators: none."""
+    return [], []
+
+
+def set_device_states(devices: list[int], states: list[Any], *, device_type: str | None = None) -> None:
+    """Puts back what get_device_states gave."""
+
+
+# -- sequences ---------------------------------------------------------------------------------------------------------
+
+
+def checkpoint_sequential(
+    functions: Any,
+    segments: int,
+    input: Any,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """functions applied to input one after another, all but the last of segments equal parts as checkpoints.
+
+    functions: a sequence, or a module with children(). Raises ValueError for more segments than functions.
+    """
+    if use_reentrant is None:
+        warnings.warn(errors.use_reentrant_missing("checkpoint_sequential"), stacklevel=2)
+        use_reentrant = True
+    if kwargs:
+        raise errors.checkpoint_keywords(kwargs)
+    functions = list(functions.children() if hasattr(functions, "children") else functions)
+    if not 0 < segments <= len(functions):
+        raise errors.checkpoint_segments(segments, len(functions))
+    size = len(functions) // segments
+    for start in range(0, size * (segments - 1), size):
+        part = _Composition(functions[start : start + size])
+        input = checkpoint(part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state)
+    return _Composition(functions[size * (segments - 1) :])(input)
+
+
+class _Composition:
+    """Functions, one after another."""
+
+    def __init__(self, functions: list[Callable[[Any], Any]]) -> None:
+        self.functions = functions
+
+    def __call__(self, value: Any) -> Any:
+        for function in self.functions:
+            value = function(value)
+        return value
