@@ -531,7 +531,7 @@ def tie_view(
         info.base = source
     else:
         info.base = parent.base
-        if parent.creation > info.creation:
+        if info.creation == VIEW_DEFAULT:
             info.creation = parent.creation
     view._counter = counter
     view._view = info

@@ -35,6 +35,7 @@ wk_init_numpy()
 # Bits of TensorBase._flags.
 RETAINS_GRAD = 1  # a non-leaf that keeps its gradient
 IS_INFERENCE = 2  # made in inference mode
+IS_RESHAPED = 4  # turned into another view of its own memory, as by t_()
 
 
 @cython.final
@@ -140,8 +141,9 @@ class TensorBase:
     @property
     def requires_grad(self) -> bool:
         """Whether a backward pass computes a gradient for this tensor. Can be set on leaves only."""
-        if self._view is not None:
-            refresh_view(self)
+        view = self._view
+        if view is not None and not self._requires_grad and is_outdated(self, view):
+            return is_differentiable(self._array)
         return self._requires_grad
 
     @requires_grad.setter
@@ -314,10 +316,18 @@ def set_view_refresher(function: Callable[[Any], None]) -> None:
     _refresh_view = function
 
 
+def is_outdated(tensor: TensorBase, view: ViewInfo) -> bool:
+    """Whether a view's memory was written since its grad_fn was made. Without a gradient in the base it does not matter."""
+    return view.base._requires_grad and tensor._counter is not None and view.version != tensor._counter.value
+
+
 def refresh_view(tensor: TensorBase) -> None:
-    """Brings the grad_fn of a view up to date, where its memory was written since that was made."""
+    """Brings the grad_fn of a view up to date, where its memory was written since that was made.
+
+    Raises RuntimeError, with recording on, for a view that cannot be: one of several, or made with recording off.
+    """
     view = tensor._view
-    if view is not None and tensor._counter is not None and view.version != tensor._counter.value:
+    if view is not None and is_outdated(tensor, view):
         _refresh_view(tensor)
 
 
