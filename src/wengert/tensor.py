@@ -253,7 +253,9 @@ class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[m
     @property
     def data(self) -> Tensor:
         """The same memory with no history, and with a version counter of its own: writes through it go unnoticed."""
-        return wrap(self._array)
+        result = wrap(self._array)
+        result._flags |= self._flags & IS_INFERENCE
+        return result
 
     @data.setter
     def data(self, value: Tensor) -> None:

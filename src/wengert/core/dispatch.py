@@ -508,9 +508,10 @@ def tie_view(
     op: Op, params: Any, nr: int, source: TensorBase, view: TensorBase, many: bool, mode: int
 ) -> None:
     """Makes view share source's version counter and remember how it came from source's base. mode: the flags word."""
+    if source._flags & IS_INFERENCE:  # its versions are not counted, so its views need not be known
+        view._flags |= IS_INFERENCE
+        return
     if mode & INFERENCE:
-        if source._flags & IS_INFERENCE:
-            return
         view._flags &= ~IS_INFERENCE  # a look at an ordinary tensor's memory, whose version it must count
     counter = counter_of(source)
     info: ViewInfo = ViewInfo.__new__(ViewInfo)

@@ -170,10 +170,14 @@ def check_write(target: TensorBase, gradient_written: bool = True) -> None:
 
     gradient_written: whether one of the write's inputs, target among them, requires grad.
     """
+    if not flags() & NO_GRAD:
+        check_recorded_write(target, gradient_written)
     if target._flags & IS_INFERENCE and not flags() & INFERENCE:
         raise errors.inference_inplace()
-    if flags() & NO_GRAD:
-        return
+
+
+def check_recorded_write(target: TensorBase, gradient_written: bool) -> None:
+    """check_write, as far as it is about gradients."""
     view = target._view
     if view is None:
         if target._requires_grad and target._grad_fn is None:
@@ -480,6 +484,7 @@ def write_out(op: Op, out: Any, inputs: tuple[Any, ...], params: dict[str, Any] 
 
 def store_out(tensor: TensorBase, value: Any) -> None:
     """Writes a result into an out= tensor."""
+    check_write(tensor, False)
     if value.dtype != tensor._array.dtype:
         dtypes.check_can_write(value.dtype, tensor._array.dtype)
     if tensor._array.shape != value.shape:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from .classes import (
     AnomalyError,
+    ArgumentError,
     FunctionError,
     FunctionNotImplementedError,
     FunctionTypeError,
@@ -300,6 +301,10 @@ def requires_grad_type() -> RequiresGradError:
     return RequiresGradError("requires_grad must be a bool")
 
 
+def grad_mode_type(got: type | str) -> ArgumentError:
+    return ArgumentError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(got)}")
+
+
 def retain_grad_without_grad() -> RequiresGradError:
     return RequiresGradError("can't retain_grad on Tensor that has requires_grad=False")
 
@@ -432,6 +437,13 @@ def no_backward() -> FunctionNotImplementedError:
     return FunctionNotImplementedError(
         "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
         "backward mode AD."
+    )
+
+
+def no_vmap() -> FunctionNotImplementedError:
+    return FunctionNotImplementedError(
+        "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+        "generate_vmap_rule=True.\nThis version of the package calls neither: vmap does not reach custom Functions."
     )
 
 
