@@ -188,8 +188,19 @@ def run_cases(cases):
 
 def function_cases(t):
     x = leaf(t, 1, 2, 3)
-    one = lambda forward, backward=lambda ctx, g: g, *a, **k: function(t, forward, backward, **k).apply(x, *a)
-    grad = lambda y, **k: t.autograd.grad(y.sum(), x, **k)[0]
+
+    def one(forward, backward=lambda ctx, g: g, *others, **methods):
+        return function(t, forward, backward, **methods).apply(x, *others)
+
+    def grad(y, **settings):
+        return t.autograd.grad(y.sum(), x, **settings)[0]
+
+    def shifted(ctx, inputs, output):
+        ctx.save_for_backward(inputs[0], t.tensor(inputs[1]))
+
+    def plain(ctx, x):
+        return x * 3
+
     once = import_module(t.__name__ + ".autograd.function").once_differentiable
     square = function(t, lambda ctx, x: (ctx.save_for_backward(x), x * x)[1], lambda ctx, g: g * 2 * ctx.saved_tensors[0])
 
@@ -257,9 +268,7 @@ def function_cases(t):
         lambda ctx, x: (ctx.save_for_backward(x), square.apply(x) * 2)[1],
         lambda ctx, g: square.apply(g) * 0 + g * 4 * ctx.saved_tensors[0],
     )
-    shifted = lambda ctx, inputs, output: ctx.save_for_backward(inputs[0], t.tensor(inputs[1]))
     scaled = function(t, lambda x, y=2: x * y, lambda ctx, g: (g * ctx.saved_tensors[1], None), setup_context=shifted)
-    plain = lambda ctx, x: x * 3
     return {
         "save twice": lambda: one(save_twice).grad_fn.saved_tensors,
         "save a list": lambda: one(lambda ctx, x: (ctx.save_for_backward([x]), x * 1)[1]),
@@ -316,7 +325,7 @@ def function_cases(t):
         "too few gradients": lambda: grad(one(lambda ctx, x, y: x * 1, lambda ctx, g: g, leaf(t, 1))),
         "a list of gradients": lambda: grad(one(lambda ctx, x, y: x * 1, lambda ctx, g: [g, g], leaf(t, 1))),
         "error in forward": lambda: one(lambda ctx, x: {}["mine"]),
-        "error in backward": lambda: grad(one(plain, lambda ctx, g: [][5])),
+        "error in backward": lambda: grad(one(plain, lambda ctx, g: {}["mine"])),
         "no backward": lambda: grad(one(plain, None)),
         "backward and vjp": lambda: grad(one(plain, lambda ctx, g: g, vjp=lambda ctx, g: g)),
         "vjp alone": lambda: grad(one(plain, None, vjp=lambda ctx, g: g * 5)),

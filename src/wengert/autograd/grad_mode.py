@@ -116,7 +116,7 @@ class _Mode:
         return wrapper
 
     def _wrap_coroutine(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        run = types.coroutine(self._run)
+        run: Callable[..., Any] = types.coroutine(self._run)
 
         @functools.wraps(function)
         async def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -125,7 +125,7 @@ class _Mode:
         return wrapper
 
     def _wrap_async_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        run = types.coroutine(self._run)
+        run: Callable[..., Any] = types.coroutine(self._run)
 
         @functools.wraps(function)
         async def wrapper(*args: Any, **kwargs: Any) -> Any:

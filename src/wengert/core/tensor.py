@@ -162,9 +162,11 @@ class TensorBase:
 
     @property
     def grad_fn(self) -> Node | None:
-        """The node that made this tensor; None for a leaf."""
-        if self._view is not None:
-            refresh_view(self)
+        """The node that made this tensor; None for a leaf.
+
+        Raises RuntimeError for a view that may not be used any more: see refresh_view."""
+        if self._view is not None and is_outdated(self, self._view):
+            _refresh_view(self, True)
         return self._grad_fn
 
     @property
@@ -219,7 +221,7 @@ class TensorBase:
         return add_hook(self._hooks_to_fill(), hook)
 
     def _hooks_to_fill(self) -> OrderedDict[int, Any]:
-        node = self._grad_fn
+        node = self.grad_fn
         if node is None:
             if self._leaf_hooks is None:
                 self._leaf_hooks = OrderedDict()
@@ -248,7 +250,7 @@ class TensorBase:
         """Makes a backward pass keep this non-leaf's gradient in .grad; does nothing on a leaf."""
         if not self.requires_grad:
             raise errors.retain_grad_without_grad()
-        node = self._grad_fn
+        node = self.grad_fn
         if node is None or self._flags & RETAINS_GRAD:
             return
         node._ensure_hooks().retained[self._output_nr] = weakref.ref(self)
@@ -304,13 +306,13 @@ def meta_of(tensor: TensorBase) -> TensorMeta:
 
 if not cython.compiled:
 
-    def _no_views(tensor: TensorBase) -> None:
+    def _no_views(tensor: TensorBase, asked: bool) -> None:
         pass
 
-    _refresh_view: Callable[[Any], None] = _no_views
+    _refresh_view: Callable[[Any, bool], None] = _no_views
 
 
-def set_view_refresher(function: Callable[[Any], None]) -> None:
+def set_view_refresher(function: Callable[[Any, bool], None]) -> None:
     """views.py hands down what brings a view's grad_fn up to date after its base was written."""
     global _refresh_view
     _refresh_view = function
@@ -328,7 +330,7 @@ def refresh_view(tensor: TensorBase) -> None:
     """
     view = tensor._view
     if view is not None and is_outdated(tensor, view):
-        _refresh_view(tensor)
+        _refresh_view(tensor, False)
 
 
 def gradient_edge(tensor: TensorBase) -> Edge | None:

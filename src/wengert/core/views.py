@@ -81,7 +81,7 @@ class CopySlicesNode(Node):
         results = run_node(self._inner, inside, create_graph)
         through = results[0]
         with set_recording(create_graph):
-            if through is None:
+            if through is None or repeats_memory(region._array):  # which can have been written with a constant only
                 region.zero_()
             else:
                 region.copy_(through)
@@ -141,12 +141,15 @@ def replay(steps: list[Any], base: TensorBase) -> TensorBase:
     return tensor
 
 
-def regenerate(view: TensorBase) -> None:
-    """Gives a view that is out of date the grad_fn that leads to its base as it now is."""
+def regenerate(view: TensorBase, asked: bool) -> None:
+    """Gives a view that is out of date the grad_fn that leads to its base as it now is.
+
+    Raises RuntimeError where that is forbidden, if its grad_fn is asked for by name, or needed to record.
+    """
     info: Any = view._view
     before = flags()
     if info.creation != VIEW_DEFAULT:
-        if before & NO_GRAD:
+        if before & NO_GRAD and not asked:
             return  # nothing is recorded, so its history is not asked for
         raise creation_error(view, info, indirect=True)
     try:
@@ -232,6 +235,7 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
     refresh_view(target)
     arrays, needs = unwrap(op, inputs)
     check_write(target, needs != 0)
+    check_memory(target._array)
     if op.promote != NONE and arrays[0].dtype is not target._array.dtype:
         dtypes.check_can_write(arrays[0].dtype, target._array.dtype)
     recording = needs != 0 and not flags() & NO_GRAD and bool(op.rules)
@@ -292,7 +296,6 @@ def write_result(kernel: Any, arrays: list[Any], target: TensorBase, out: Any) -
         write_array(target, out)
         return
     array = target._array
-    check_memory(array)
     quiet_enter()
     try:
         kernel(*arrays, out=array)  # NumPy copies operands that overlap array, but for array itself
@@ -387,7 +390,6 @@ def keep_original(op: Op, needs: int, inputs: tuple[Any, ...], arrays: list[Any]
 def write_array(target: TensorBase, value: Any) -> None:
     """Writes value, which broadcasts to target, into target's memory, in target's dtype."""
     array = target._array
-    check_memory(array)
     quiet_enter()
     try:
         if isinstance(value, numpy_backend.ndarray) and value.dtype != array.dtype:
@@ -396,6 +398,15 @@ def write_array(target: TensorBase, value: Any) -> None:
     finally:
         quiet_exit()
     bump(target)
+
+
+def repeats_memory(array: Any) -> bool:
+    """Whether an array shows memory more than once, as expand() makes it."""
+    return (
+        array.size > 1
+        and 0 in array.strides
+        and any(step == 0 and n > 1 for step, n in zip(array.strides, array.shape, strict=True))
+    )
 
 
 def check_memory(array: Any, one_value: bool = False) -> None:
@@ -407,12 +418,7 @@ def check_memory(array: Any, one_value: bool = False) -> None:
         raise ValueError(
             "the tensor shares memory with a read-only NumPy array and cannot be written; write to a clone()"
         )
-    if (
-        not one_value
-        and array.size > 1
-        and 0 in array.strides
-        and any(step == 0 and n > 1 for step, n in zip(array.strides, array.shape, strict=True))
-    ):
+    if not one_value and repeats_memory(array):
         raise errors.InplaceError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
@@ -433,7 +439,7 @@ def rebase_history(target: TensorBase, node: Node, output_nr: int = 0) -> None:
         move_history(target, node, output_nr)
     else:
         rebase_base(target, view, node)
-        regenerate(target)
+        regenerate(target, False)
 
 
 def rebase_base(target: TensorBase, view: ViewInfo, node: Node) -> None:
@@ -492,6 +498,7 @@ def store_out(tensor: TensorBase, value: Any) -> None:
         tensor._meta = None
         bump(tensor)
     else:
+        check_memory(tensor._array)
         write_array(tensor, value)
 
 
