@@ -553,7 +553,7 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) 
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
     """x in at most so many parts of one size along a dimension (the last one may be smaller): a tuple of views; see"""
 def unsafe_split(tensor: Tensor, split_size: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-    """split() whose parts may be written in place, as they are copies. (torch's share memory that nothing watches.)"""
+    """split() whose parts may be written in place. They share x's memory, but no version counter: a write into one"""
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
     """split_with_sizes() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
 def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:

@@ -12,6 +12,7 @@ from wengert import dtypes, errors
 from wengert.core.hooks import RemovableHandle
 from wengert.core.reading import ReadableBase, set_readers
 from wengert.core.tensor import (
+    IS_INFERENCE,
     RETAINS_GRAD,
     TensorBase,
     counter_of,
@@ -252,7 +253,9 @@ class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[m
     @property
     def data(self) -> Tensor:
         """The same memory with no history, and with a version counter of its own: writes through it go unnoticed."""
-        return wrap(self._array)
+        result = wrap(self._array)
+        result._flags |= self._flags & IS_INFERENCE
+        return result
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -269,6 +272,7 @@ class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[m
         """The same memory with no history. Writes through either are seen by both, and by the version check."""
         result = wrap(self._array)
         result._counter = counter_of(self)
+        result._flags = self._flags & IS_INFERENCE  # in inference mode too: it must count the writes
         return result
 
     def detach_(self) -> Tensor:
@@ -366,12 +370,12 @@ class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[m
     def __repr__(self) -> str:
         from wengert.printing import format_tensor
 
-        node = self.grad_fn
-        return format_tensor(
-            self._array,
-            requires_grad=self._requires_grad,
-            grad_fn_name=None if node is None else type(node).__name__,
-        )
+        try:
+            node = self.grad_fn
+            name = None if node is None else type(node).__name__
+        except errors.InplaceError:  # a view that may not be used since its base was written
+            name = "Invalid"
+        return format_tensor(self._array, requires_grad=self._requires_grad, grad_fn_name=name)
 
     __str__ = __repr__
 

@@ -590,6 +590,18 @@ class Tensor(TensorBase):
         """x without its dimensions of size 1, or without those among dim (an int or a tuple): a view."""
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
         """The slices of x along a dimension, without that dimension: a tuple of views, none of which may be written in"""
+    def t_(self) -> Tensor:
+        """In-place form of t: turns this tensor into its transpose, and returns it."""
+    def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
+        """In-place form of transpose: exchanges two dimensions of this tensor, and returns it."""
+    def swapaxes_(self, axis0: _int, axis1: _int) -> Tensor:
+        """NumPy's name of transpose_(dim0, dim1)."""
+    def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
+        """Another name of transpose_(dim0, dim1)."""
+    def unsqueeze_(self, dim: _int) -> Tensor:
+        """In-place form of unsqueeze: puts a dimension of size 1 into this tensor at dim, and returns it."""
+    def squeeze_(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """In-place form of squeeze: takes dimensions of size 1 out of this tensor (all, or those among dim), and returns it."""
     @overload
     def expand(self, shape: _int | Sequence[_int]) -> Tensor:
         """x with dimensions of size 1 stretched, and new ones in front, x.expand(4, 3): a view that repeats no memory."""
@@ -609,6 +621,8 @@ class Tensor(TensorBase):
         """All windows of a size along a dimension, each step further, in a new last dimension: a view."""
     def as_strided(self, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
         """The memory of input seen with any sizes and strides, in elements: a view. storage_offset: None for the input's"""
+    def as_strided_(self, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
+        """In-place form of as_strided: turns this tensor into that view of its memory, and returns it."""
     @overload
     def flip(self, dims: _int | Sequence[_int]) -> Tensor:
         """A copy of x with its elements in reverse order along these dimensions, x.flip(0, 1). Derivative: flipped back."""
@@ -741,7 +755,7 @@ class Tensor(TensorBase):
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
         """x in at most so many parts of one size along a dimension (the last one may be smaller): a tuple of views; see"""
     def unsafe_split(self, split_size: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-        """split() whose parts may be written in place, as they are copies. (torch's share memory that nothing watches.)"""
+        """split() whose parts may be written in place. They share x's memory, but no version counter: a write into one"""
     def unsafe_split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """split_with_sizes() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
     def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:

@@ -130,6 +130,21 @@ MESSAGES = [
         "inplace operation by an out-of-place one.",
     ),
     (
+        lambda: errors.multi_view_inplace(1, "unbind", indirect=True, of_constant=True),
+        RuntimeError,
+        "A view was created in no_grad mode and its base or another view of its base has been modified inplace with grad "
+        "mode enabled. This view is the output of a function that returns multiple views. Such functions do not allow the "
+        "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.\n"
+        "The view is output 1 of unbind(), of a tensor that required no gradient then.",
+    ),
+    (lambda: errors.grad_mode_type(str), TypeError, "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not str"),
+    (
+        lambda: errors.no_grad_view_inplace(indirect=True),
+        RuntimeError,
+        "A view was created in no_grad mode and its base or another view of its base has been modified inplace with grad "
+        "mode enabled. " + AMBIGUOUS.format("no_grad"),
+    ),
+    (
         lambda: errors.function_view_inplace(0, "ExpBackward"),
         RuntimeError,
         "Output 0 of Exp is a view and is being modified inplace. This view was created inside a custom Function (or "
@@ -315,6 +330,12 @@ MESSAGES = [
         NotImplementedError,
         "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
         "backward mode AD.",
+    ),
+    (
+        lambda: errors.no_vmap(),
+        NotImplementedError,
+        "To use autograd.Function with vmap, you must either override the vmap staticmethod or set generate_vmap_rule=True.\n"
+        "This version of the package calls neither: vmap does not reach custom Functions.",
     ),
     (
         lambda: errors.no_jvp(),

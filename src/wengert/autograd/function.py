@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.core.dispatch import VIEW_IN_FUNCTION
+from wengert.core.dispatch import VIEW_IN_FUNCTION, VIEW_OF_MANY
 from wengert.core.modes import grad_enabled, set_recording
 from wengert.core.node import (
     Node,
@@ -234,7 +234,7 @@ class Function(metaclass=FunctionMeta):
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """The rule for vmap."""
-        raise NotImplementedError("vmap of a custom Function is not available in this version")
+        raise errors.no_vmap()
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -293,6 +293,7 @@ def _attach_outputs(
     inputs = [arguments[i] for i in ctx._positions]
     for tensor in ctx.dirty_tensors:
         _mark_written(ctx, tensor, inputs, outputs, recording)
+    ctx._outputs = tuple([i for i, o in enumerate(outputs) if isinstance(o, TensorBase)])
     fixed = {id(t) for t in ctx.non_differentiable}
     results: list[Any] = []
     metas = []
@@ -311,7 +312,6 @@ def _attach_outputs(
         ctx.__dict__.pop(name, None)  # the tensors themselves must not be kept: an output would hold its own node
     if recording:
         set_metas(ctx, tuple(metas))
-        ctx._outputs = tuple([i for i, o in enumerate(outputs) if isinstance(o, TensorBase)])
         ctx._n_outputs = len(outputs)
         ctx._saved = tuple([_saved(ctx, t, inputs, seen) for t in to_save])  # last: hooks on saving may raise
     return results
@@ -346,14 +346,17 @@ def _attach_output(
     if any(output is t for t in ctx.dirty_tensors):
         if differentiable:
             rebase_history(output, ctx, nr)
+        elif output._view is None and any(output is t for t in ctx.non_differentiable):
+            output.detach_()
         return output
-    if again or any(output is t for t in inputs) or output._grad_fn is not None or output._requires_grad:
+    is_input = again or any(output is t for t in inputs)
+    if is_input or output._grad_fn is not None or output._requires_grad:
         # An input as it is, or a tensor with a history of its own: the result is another tensor of that memory.
         source = output
         counter = counter_of(source)
         output = wrap(source._array)
         output._counter = counter
-        if differentiable:
+        if differentiable and is_input:
             base = source if source._view is None else source._view.base
             output._view = ViewInfo(base, counter.value, VIEW_IN_FUNCTION)
     if differentiable:
@@ -361,7 +364,7 @@ def _attach_output(
         output._output_nr = nr
         output._requires_grad = True
         if output._view is not None:
-            output._view.creation = VIEW_IN_FUNCTION
+            output._view.creation = VIEW_OF_MANY if len(ctx._outputs) > 1 else VIEW_IN_FUNCTION
     return output
 
 

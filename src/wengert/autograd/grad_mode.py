@@ -6,9 +6,12 @@ Each is a context manager and a decorator; the state is the calling thread's own
 from __future__ import annotations
 
 import functools
+import types
+import warnings
 from collections.abc import Callable
 from typing import Any
 
+from wengert import errors
 from wengert.core.modes import INFERENCE, NO_GRAD, flags, grad_enabled, set_flags
 
 __all__ = [
@@ -20,7 +23,10 @@ __all__ = [
     "set_grad_enabled",
 ]
 
+# Flags of code objects, as in module inspect, which is slow to import.
 _CO_GENERATOR = 0x20
+_CO_COROUTINE = 0x80
+_CO_ASYNC_GENERATOR = 0x200
 
 
 def is_grad_enabled() -> bool:
@@ -42,8 +48,8 @@ class _Mode:
     def _changed(self, before: int) -> int:
         raise NotImplementedError
 
-    def _fresh(self) -> _Mode:
-        """A new context manager of the same setting, for one call of a decorated function."""
+    def clone(self) -> _Mode:
+        """A new context manager of the same setting, as each call of a decorated function takes one."""
         return type(self)()
 
     def __enter__(self) -> None:
@@ -55,41 +61,90 @@ class _Mode:
         set_flags(self._before.pop())
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        if isinstance(function, type):
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. You should only decorate "
+                "functions or methods. To preserve the current behavior of class decoration, you can directly decorate "
+                "the `__init__` method and nothing else.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            return self._wrap_function(function)
         code = getattr(function, "__code__", None)
-        if code is not None and code.co_flags & _CO_GENERATOR:
+        kind = 0 if code is None else code.co_flags
+        if kind & _CO_GENERATOR:
             return self._wrap_generator(function)
+        if kind & _CO_COROUTINE:
+            return self._wrap_coroutine(function)
+        if kind & _CO_ASYNC_GENERATOR:
+            return self._wrap_async_generator(function)
+        return self._wrap_function(function)
 
+    def _wrap_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            with self._fresh():
+            with self.clone():
                 return function(*args, **kwargs)
 
         return wrapper
 
-    def _wrap_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The mode holds while the generator runs, and not while it is suspended."""
+    def _run(self, generator: Any) -> Any:
+        """Runs a generator, or what is under a coroutine: the mode holds while it runs, not while it is suspended."""
+        step: Callable[[], Any] = functools.partial(generator.send, None)
+        while True:
+            try:
+                with self.clone():
+                    value = step()
+            except StopIteration as stop:
+                return stop.value
+            try:
+                sent = yield value
+            except GeneratorExit:
+                with self.clone():
+                    generator.close()
+                raise
+            except BaseException as error:
+                step = functools.partial(generator.throw, error)
+            else:
+                step = functools.partial(generator.send, sent)
 
+    def _wrap_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            with self._fresh():
-                generator = function(*args, **kwargs)
-            step: Callable[[], Any] = functools.partial(next, generator)
+            return (yield from self._run(function(*args, **kwargs)))
+
+        return wrapper
+
+    def _wrap_coroutine(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        run: Callable[..., Any] = types.coroutine(self._run)
+
+        @functools.wraps(function)
+        async def wrapper(*args: Any, **kwargs: Any) -> Any:
+            return await run(function(*args, **kwargs))
+
+        return wrapper
+
+    def _wrap_async_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        run: Callable[..., Any] = types.coroutine(self._run)
+
+        @functools.wraps(function)
+        async def wrapper(*args: Any, **kwargs: Any) -> Any:
+            generator = function(*args, **kwargs)
+            step: Callable[[], Any] = functools.partial(generator.asend, None)
             while True:
                 try:
-                    with self._fresh():
-                        value = step()
-                except StopIteration as stop:
-                    return stop.value
+                    value = await run(step())
+                except StopAsyncIteration:
+                    return
                 try:
                     sent = yield value
                 except GeneratorExit:
-                    with self._fresh():
-                        generator.close()
+                    await run(generator.aclose())
                     raise
                 except BaseException as error:
-                    step = functools.partial(generator.throw, error)
+                    step = functools.partial(generator.athrow, error)
                 else:
-                    step = functools.partial(generator.send, sent)
+                    step = functools.partial(generator.asend, sent)
 
         return wrapper
 
@@ -137,14 +192,16 @@ class set_grad_enabled(_Mode):
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
-        self.mode = bool(mode)
+        if not isinstance(mode, bool):
+            raise errors.grad_mode_type(type(mode))
+        self.mode = mode
         self._found = flags()
         set_flags(self._changed(self._found))
 
     def _changed(self, before: int) -> int:
         return before & ~NO_GRAD if self.mode else before | NO_GRAD
 
-    def _fresh(self) -> _Mode:
+    def clone(self) -> _Mode:
         return set_grad_enabled(self.mode)
 
     def __repr__(self) -> str:
@@ -178,5 +235,5 @@ class inference_mode(_Mode):
     def _changed(self, before: int) -> int:
         return before | INFERENCE | NO_GRAD if self.mode else before & ~(INFERENCE | NO_GRAD)
 
-    def _fresh(self) -> _Mode:
+    def clone(self) -> _Mode:
         return inference_mode(self.mode)

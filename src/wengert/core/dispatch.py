@@ -509,9 +509,10 @@ def tie_view(
     op: Op, params: Any, nr: int, source: TensorBase, view: TensorBase, many: bool, mode: int
 ) -> None:
     """Makes view share source's version counter and remember how it came from source's base. mode: the flags word."""
+    if source._flags & IS_INFERENCE:  # its versions are not counted, so its views need not be known
+        view._flags |= IS_INFERENCE
+        return
     if mode & INFERENCE:
-        if source._flags & IS_INFERENCE:
-            return
         view._flags &= ~IS_INFERENCE  # a look at an ordinary tensor's memory, whose version it must count
     counter = counter_of(source)
     info: ViewInfo = ViewInfo.__new__(ViewInfo)
@@ -532,7 +533,7 @@ def tie_view(
         info.base = source
     else:
         info.base = parent.base
-        if parent.creation > info.creation:
+        if info.creation == VIEW_DEFAULT:
             info.creation = parent.creation
     view._counter = counter
     view._view = info

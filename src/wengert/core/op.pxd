@@ -45,6 +45,7 @@ cdef class Op:
     cdef public tuple output_names
     cdef public bint is_view
     cdef public bint is_read
+    cdef public bint walks_memory
     cdef public tuple rules
     cdef public dict plans
     cdef public dict default_plans

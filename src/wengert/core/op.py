@@ -141,6 +141,7 @@ class Op:
         self.output_names: tuple[str, ...] | None = None  # None: one output; (): their number is the forward's affair
         self.is_view = False
         self.is_read = False  # a view whose forward is x[index]: dispatch runs it, and rules.py its rule, themselves
+        self.walks_memory = False  # a view whose forward reads the memory around x's elements
         self.rules: tuple[Rule, ...] = ()
         self.plans: dict[Any, Plan] = {}
         self.default_plans: dict[Any, Plan] = {}  # for calls with the inputs alone

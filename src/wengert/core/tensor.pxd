@@ -53,6 +53,7 @@ cpdef object wrap(object array)
 cpdef bint is_differentiable(object array) except -1
 cpdef VersionCounter counter_of(TensorBase tensor)
 cpdef TensorMeta meta_of(TensorBase tensor)
+cpdef bint is_outdated(TensorBase tensor, ViewInfo view) except -1
 @cython.locals(view=ViewInfo)
 cpdef refresh_view(TensorBase tensor)
 @cython.locals(node=Node)

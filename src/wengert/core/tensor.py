@@ -35,6 +35,7 @@ wk_init_numpy()
 # Bits of TensorBase._flags.
 RETAINS_GRAD = 1  # a non-leaf that keeps its gradient
 IS_INFERENCE = 2  # made in inference mode
+IS_RESHAPED = 4  # turned into another view of its own memory, as by t_()
 
 
 @cython.final
@@ -140,8 +141,9 @@ class TensorBase:
     @property
     def requires_grad(self) -> bool:
         """Whether a backward pass computes a gradient for this tensor. Can be set on leaves only."""
-        if self._view is not None:
-            refresh_view(self)
+        view = self._view
+        if view is not None and not self._requires_grad and is_outdated(self, view):
+            return is_differentiable(self._array)
         return self._requires_grad
 
     @requires_grad.setter
@@ -160,9 +162,11 @@ class TensorBase:
 
     @property
     def grad_fn(self) -> Node | None:
-        """The node that made this tensor; None for a leaf."""
-        if self._view is not None:
-            refresh_view(self)
+        """The node that made this tensor; None for a leaf.
+
+        Raises RuntimeError for a view that may not be used any more: see refresh_view."""
+        if self._view is not None and is_outdated(self, self._view):
+            _refresh_view(self, True)
         return self._grad_fn
 
     @property
@@ -217,7 +221,7 @@ class TensorBase:
         return add_hook(self._hooks_to_fill(), hook)
 
     def _hooks_to_fill(self) -> OrderedDict[int, Any]:
-        node = self._grad_fn
+        node = self.grad_fn
         if node is None:
             if self._leaf_hooks is None:
                 self._leaf_hooks = OrderedDict()
@@ -246,7 +250,7 @@ class TensorBase:
         """Makes a backward pass keep this non-leaf's gradient in .grad; does nothing on a leaf."""
         if not self.requires_grad:
             raise errors.retain_grad_without_grad()
-        node = self._grad_fn
+        node = self.grad_fn
         if node is None or self._flags & RETAINS_GRAD:
             return
         node._ensure_hooks().retained[self._output_nr] = weakref.ref(self)
@@ -302,23 +306,31 @@ def meta_of(tensor: TensorBase) -> TensorMeta:
 
 if not cython.compiled:
 
-    def _no_views(tensor: TensorBase) -> None:
+    def _no_views(tensor: TensorBase, asked: bool) -> None:
         pass
 
-    _refresh_view: Callable[[Any], None] = _no_views
+    _refresh_view: Callable[[Any, bool], None] = _no_views
 
 
-def set_view_refresher(function: Callable[[Any], None]) -> None:
+def set_view_refresher(function: Callable[[Any, bool], None]) -> None:
     """views.py hands down what brings a view's grad_fn up to date after its base was written."""
     global _refresh_view
     _refresh_view = function
 
 
+def is_outdated(tensor: TensorBase, view: ViewInfo) -> bool:
+    """Whether a view's memory was written since its grad_fn was made. Without a gradient in the base it does not matter."""
+    return view.base._requires_grad and tensor._counter is not None and view.version != tensor._counter.value
+
+
 def refresh_view(tensor: TensorBase) -> None:
-    """Brings the grad_fn of a view up to date, where its memory was written since that was made."""
+    """Brings the grad_fn of a view up to date, where its memory was written since that was made.
+
+    Raises RuntimeError, with recording on, for a view that cannot be: one of several, or made with recording off.
+    """
     view = tensor._view
-    if view is not None and tensor._counter is not None and view.version != tensor._counter.value:
-        _refresh_view(tensor)
+    if view is not None and is_outdated(tensor, view):
+        _refresh_view(tensor, False)
 
 
 def gradient_edge(tensor: TensorBase) -> Edge | None:

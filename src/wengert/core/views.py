@@ -23,7 +23,6 @@ from wengert.core.dispatch import (
     VIEW_IN_FUNCTION,
     VIEW_IN_INFERENCE,
     VIEW_IN_NO_GRAD,
-    VIEW_OF_MANY,
     call,
     cast_array,
     explain_broadcast,
@@ -47,6 +46,7 @@ from wengert.core.saved import OUTPUT, SavedTensor, before_write, is_watched
 from wengert.core.saved_hooks import pack_saved, packing_deferred
 from wengert.core.tensor import (
     IS_INFERENCE,
+    IS_RESHAPED,
     RETAINS_GRAD,
     TensorBase,
     ViewInfo,
@@ -64,6 +64,7 @@ class CopySlicesNode(Node):
 
     _inner: Node  # the write's own node; its edge 0 is not used
     _steps: list[Any]  # from the base to the written view; not the view's ViewInfo, which holds the base
+    _layout: Any  # of the base: see layout_of
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
@@ -74,12 +75,14 @@ class CopySlicesNode(Node):
         if ct is None:
             return [None] * self._n_edges
         outside = ct.clone() if create_graph else wrap(ct._array.copy())
+        if self._layout is not None and ct._array.size:
+            outside._array = lay_out(ct._array, self._layout)
         region: Any = replay(self._steps, outside)
         inside = region.clone() if create_graph else wrap(region._array.copy())
         results = run_node(self._inner, inside, create_graph)
         through = results[0]
         with set_recording(create_graph):
-            if through is None:
+            if through is None or repeats_memory(region._array):  # which can have been written with a constant only
                 region.zero_()
             else:
                 region.copy_(through)
@@ -90,6 +93,27 @@ class CopySlicesNode(Node):
 
 
 _copy_slices_class = make_node_class("CopySlices", CopySlicesNode)
+
+
+def layout_of(array: Any, operations: list[Any]) -> tuple[tuple[int, ...], int, int] | None:
+    """Steps, offset and size, in bytes, of an array in its memory, if one of the operations asks for them, else None.
+
+    as_strided walks in memory: what it is replayed on has to lie there alike.
+    """
+    if not any(op.walks_memory for op, _, _ in operations):
+        return None
+    memory = array
+    while isinstance(memory.base, numpy_backend.ndarray):
+        memory = memory.base
+    return array.strides, array.ctypes.data - memory.ctypes.data, memory.nbytes
+
+
+def lay_out(array: Any, layout: tuple[tuple[int, ...], int, int]) -> Any:
+    """A copy of array, laid out as another was."""
+    steps, offset, nbytes = layout
+    copy = numpy_backend.ndarray(array.shape, array.dtype, numpy_backend.zeros(nbytes, "u1"), offset, steps)
+    copy[...] = array
+    return copy
 
 
 def run_node(node: Node, cotangent: TensorBase, create_graph: bool) -> list[Any]:
@@ -103,7 +127,7 @@ def view_steps(view: ViewInfo) -> list[tuple[Op, dict[str, Any] | None, int]]:
     """The operations that lead from a view's base to it: operation, parameters and output number of each."""
     steps = []
     info: Any = view
-    while info is not None:
+    while info is not None and info.op is not None:
         steps.append((info.op, {"index": info.params} if info.op.is_read else info.params, info.output_nr))
         info = info.before
     return steps[::-1]
@@ -118,16 +142,23 @@ def replay(steps: list[Any], base: TensorBase) -> TensorBase:
     return tensor
 
 
-def regenerate(view: TensorBase) -> None:
-    """Gives a view that is out of date the grad_fn that leads to its base as it now is."""
+def regenerate(view: TensorBase, asked: bool) -> None:
+    """Gives a view that is out of date the grad_fn that leads to its base as it now is.
+
+    Raises RuntimeError where that is forbidden, if its grad_fn is asked for by name, or needed to record.
+    """
     info: Any = view._view
-    if info.base._requires_grad and info.creation != VIEW_IN_FUNCTION:
-        before = flags()
-        try:
-            set_flags(before & ~(NO_GRAD | INFERENCE))
-            fresh = replay(view_steps(info), info.base)
-        finally:
-            set_flags(before)
+    before = flags()
+    if info.creation != VIEW_DEFAULT:
+        if before & NO_GRAD and not asked:
+            return  # nothing is recorded, so its history is not asked for
+        raise creation_error(view, info, indirect=True)
+    try:
+        set_flags(before & ~(NO_GRAD | INFERENCE))
+        fresh = replay(steps_to(view, info), info.base)
+    finally:
+        set_flags(before)
+    if fresh._grad_fn is not None:  # a view of another dtype is not differentiable
         move_history(view, fresh._grad_fn, fresh._output_nr)
     info.version = counter_of(view).value
 
@@ -143,45 +174,60 @@ def check_write(target: TensorBase, gradient_written: bool = True) -> None:
 
     gradient_written: whether one of the write's inputs, target among them, requires grad.
     """
+    if not flags() & NO_GRAD:
+        check_recorded_write(target, gradient_written)
     if target._flags & IS_INFERENCE and not flags() & INFERENCE:
         raise errors.inference_inplace()
-    if flags() & NO_GRAD:
-        return
+
+
+def check_recorded_write(target: TensorBase, gradient_written: bool) -> None:
+    """check_write, as far as it is about gradients."""
     view = target._view
-    if target.requires_grad:
-        if target._grad_fn is None:
+    if view is None:
+        if target._requires_grad and target._grad_fn is None:
             raise errors.leaf_inplace()
-        if view is not None and view.base._requires_grad and view.base._grad_fn is None:
-            raise errors.leaf_inplace(view=True)
-    if view is not None and view.creation != VIEW_DEFAULT and (gradient_written or view.base._requires_grad):
-        check_creation(target, view)
+        return
+    needed = view.base._requires_grad or target._requires_grad
+    if view.creation != VIEW_DEFAULT and (needed or gradient_written):
+        raise creation_error(target, view)
+    if needed and view.base._grad_fn is None:
+        raise errors.leaf_inplace(view=True)
 
 
-def check_creation(target: TensorBase, view: ViewInfo) -> None:
-    """Raises RuntimeError for a write, with recording on, into a view that cannot pass gradients on."""
-    node = target._grad_fn
-    name = "a function" if node is None else node.name()
-    if view.creation == VIEW_OF_MANY:
-        raise errors.multi_view_inplace(target._output_nr, name)
-    if view.creation == VIEW_IN_FUNCTION:
-        raise errors.function_view_inplace(target._output_nr, name)
+def creation_error(target: TensorBase, view: ViewInfo, *, indirect: bool = False) -> Exception:
+    """The error for a write, with recording on, into a view that cannot pass gradients on.
+
+    indirect: for the use of such a view after a write into its base, or into another view of that.
+    """
     if view.creation == VIEW_IN_NO_GRAD:
-        raise errors.no_grad_view_inplace()
+        return errors.no_grad_view_inplace(indirect=indirect)
     if view.creation == VIEW_IN_INFERENCE:
-        raise errors.inference_view_inplace()
+        return errors.inference_view_inplace(indirect=indirect)
+    node = target._grad_fn
+    if view.creation == VIEW_IN_FUNCTION:
+        return errors.function_view_inplace(target._output_nr, "a function" if node is None else node.name(), indirect=indirect)
+    if node is not None:
+        return errors.multi_view_inplace(target._output_nr, node.name(), indirect=indirect)
+    info: Any = view
+    while info.op.output_names is None:
+        info = info.before
+    return errors.multi_view_inplace(info.output_nr, info.op.name.lstrip("_"), indirect=indirect, of_constant=True)
 
 
 def bump(target: TensorBase) -> None:
     """Counts a write into target's memory, and notes the line that made it."""
     if target._flags & IS_INFERENCE:
         return
-    refresh_view(target)  # before the count says that it is: its base may have changed since it was last looked at
+    refresh_view(target)  # while the count says that it is due: its base may have changed since it was last looked at
     counter = counter_of(target)
+    view = target._view
+    # The view that is written stays up to date: its history is rebased, or there is none. Not one that forbids writes:
+    # it was written with recording off, and must not be used with recording on.
+    current = view is not None and view.version == counter.value and view.creation == VIEW_DEFAULT
     counter.value += 1
     counter.code, counter.lasti = find_position()
-    if target._view is not None:
-        # The view that was written is itself up to date: its history is rebased, or there is none.
-        target._view.version = counter.value
+    if view is not None and current and view.base._requires_grad:
+        view.version = counter.value
 
 
 def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> TensorBase:
@@ -190,6 +236,7 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
     refresh_view(target)
     arrays, needs = unwrap(op, inputs)
     check_write(target, needs != 0)
+    check_memory(target, target._array)
     if op.promote != NONE and arrays[0].dtype is not target._array.dtype:
         dtypes.check_can_write(arrays[0].dtype, target._array.dtype)
     recording = needs != 0 and not flags() & NO_GRAD and bool(op.rules)
@@ -257,7 +304,6 @@ def write_result(kernel: Any, arrays: list[Any], target: TensorBase, out: Any) -
         write_array(target, out)
         return
     array = target._array
-    check_memory(target, array)
     quiet_enter()
     try:
         kernel(*arrays, out=array)  # NumPy copies operands that overlap array, but for array itself
@@ -270,6 +316,65 @@ def write_result(kernel: Any, arrays: list[Any], target: TensorBase, out: Any) -
     finally:
         quiet_exit()
     bump(target)
+
+
+def call_inplace_view(op: Op, target: TensorBase, params: dict[str, Any], node_class: type) -> TensorBase:
+    """Makes target the view that op gives of it, as squeeze_() does. Its memory, base and other views stay as they are.
+
+    node_class: of the node, which has a name of its own.
+    """
+    refresh_view(target)
+    check_write(target, target._requires_grad)
+    array = target._array
+    seen = op.forward(numpy_backend, array, **params)
+    view = target._view
+    if view is None:
+        target._flags |= IS_RESHAPED
+    else:
+        target._view = extend_view(view, op, params, seen)
+    if target._requires_grad and not flags() & NO_GRAD:
+        carrier: TensorBase = wrap(seen)
+        record(op, 1, (target,), [array], params, (carrier,))
+        carrier._grad_fn.__class__ = node_class
+        move_history(target, carrier._grad_fn, 0)
+    target._array = seen
+    target._meta = None
+    target._accumulator = None  # the one that old graphs hold expects gradients of the old shape
+    bump(target)
+    if target._view is not None and target._grad_fn is not None and target._grad_fn.__class__ is not node_class:
+        target._view.version = -1  # recording is off: its history is made again when it is asked for
+    return target
+
+
+def extend_view(view: ViewInfo, op: Op, params: dict[str, Any], seen: Any) -> ViewInfo:
+    """What a view knows after op has turned it into another view. seen: the array that it then is."""
+    # Not changed in place: other views of this view refer to how it was.
+    info = ViewInfo(view.base, view.version, view.creation)
+    info.before, info.op, info.params = view, op, params
+    if op.walks_memory:  # it may go beyond the view, but not beyond its base
+        info.before = None
+        info.op, info.params = _find_stride(view.base._array, seen)
+    return info
+
+
+def steps_to(tensor: TensorBase, view: ViewInfo) -> list[tuple[Op, dict[str, Any] | None, int]]:
+    """The operations that lead from a view's base to the view.
+
+    Where the base was itself turned into another view of its memory, as by t_(), it is one, which walks in memory.
+    """
+    if not view.base._flags & IS_RESHAPED:
+        return view_steps(view)
+    op, params = _find_stride(view.base._array, tensor._array)
+    return [(op, params, 0)]
+
+
+_find_stride: Any = None
+
+
+def set_stride_finder(function: Any) -> None:
+    """ops/strided.py hands down what gives the operation, and its parameters, that makes one array a view of another."""
+    global _find_stride
+    _find_stride = function
 
 
 def renew_outputs(node: Any) -> None:
@@ -293,7 +398,6 @@ def keep_original(op: Op, needs: int, inputs: tuple[Any, ...], arrays: list[Any]
 def write_array(target: TensorBase, value: Any) -> None:
     """Writes value, which broadcasts to target, into target's memory, in target's dtype."""
     array = target._array
-    check_memory(target, array)
     quiet_enter()
     try:
         if isinstance(value, numpy_backend.ndarray) and value.dtype != array.dtype:
@@ -304,25 +408,32 @@ def write_array(target: TensorBase, value: Any) -> None:
     bump(target)
 
 
-def check_memory(target: TensorBase, array: Any) -> None:
+def repeats_memory(array: Any) -> bool:
+    """Whether an array shows memory more than once, as expand() makes it."""
+    return (
+        array.size > 1
+        and 0 in array.strides
+        and any(step == 0 and n > 1 for step, n in zip(array.strides, array.shape, strict=True))
+    )
+
+
+def check_memory(target: TensorBase, array: Any, one_value: bool = False) -> None:
     """To be called before array, in target's memory, is written: keeps saved values apart where that is asked for.
 
     Raises where the memory cannot be written (ValueError), or is seen more than once (RuntimeError).
+
+    one_value: every element is written with the same, so it does not matter how often memory is seen.
     """
-    before_write(target)
     if not array.flags.writeable:
         raise ValueError(
             "the tensor shares memory with a read-only NumPy array and cannot be written; write to a clone()"
         )
-    if (
-        array.size > 1
-        and 0 in array.strides
-        and any(step == 0 and n > 1 for step, n in zip(array.strides, array.shape, strict=True))
-    ):
+    if not one_value and repeats_memory(array):
         raise errors.InplaceError(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
             "Please clone() the tensor before performing the operation."
         )
+    before_write(target)
 
 
 def check_dirty(target: TensorBase) -> None:
@@ -338,16 +449,17 @@ def rebase_history(target: TensorBase, node: Node, output_nr: int = 0) -> None:
     if view is None:
         move_history(target, node, output_nr)
     else:
-        rebase_base(view, node)
-        regenerate(target)
+        rebase_base(target, view, node)
+        regenerate(target, False)
 
 
-def rebase_base(view: ViewInfo, node: Node) -> None:
-    """Gives a base, one of whose views node overwrote, its CopySlices."""
+def rebase_base(target: TensorBase, view: ViewInfo, node: Node) -> None:
+    """Gives the base of target, a view that node overwrote, its CopySlices."""
     base = view.base
     slices: Any = _copy_slices_class()
     slices._inner = node
-    slices._steps = view_steps(view)
+    slices._steps = steps_to(target, view)
+    slices._layout = layout_of(base._array, slices._steps)
     slices._edges = (gradient_edge(base), *node._edges[1:])
     slices._meta = make_meta(base._array.shape, base._array.dtype)
     slices._seq = next_sequence_nr()
@@ -389,6 +501,7 @@ def write_out(op: Op, out: Any, inputs: tuple[Any, ...], params: dict[str, Any] 
 
 def store_out(tensor: TensorBase, value: Any) -> None:
     """Writes a result into an out= tensor."""
+    check_write(tensor, False)
     if value.dtype != tensor._array.dtype:
         dtypes.check_can_write(value.dtype, tensor._array.dtype)
     if tensor._array.shape != value.shape:
@@ -396,6 +509,7 @@ def store_out(tensor: TensorBase, value: Any) -> None:
         tensor._meta = None
         bump(tensor)
     else:
+        check_memory(tensor, tensor._array)
         write_array(tensor, value)
 
 

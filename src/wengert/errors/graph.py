@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from .classes import (
     AnomalyError,
+    ArgumentError,
     FunctionError,
     FunctionNotImplementedError,
     FunctionTypeError,
@@ -185,37 +186,52 @@ def leaf_marked_dirty() -> InplaceError:
     return InplaceError("a leaf Variable that requires grad has been used in an in-place operation.")
 
 
-def multi_view_inplace(output_nr: int, node_name: str) -> InplaceError:
+def multi_view_inplace(
+    output_nr: int, node_name: str, *, indirect: bool = False, of_constant: bool = False
+) -> InplaceError:
+    """indirect: the write was into the base or another view. of_constant: no gradient is recorded, and node_name is the
+    operation's; torch's own words are wrong then, and something is added."""
+    text = (
+        "This view is the output of a function that returns multiple views. Such functions do not allow the output "
+        "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+    )
+    if of_constant:
+        return InplaceError(
+            f"A view was created in no_grad mode and {_modified(indirect)} with grad mode enabled. {text}\n"
+            f"The view is output {output_nr} of {node_name}(), of a tensor that required no gradient then."
+        )
+    return InplaceError(f"Output {output_nr} of {operation_name(node_name)} is a view and {_modified(indirect)}. {text}")
+
+
+def function_view_inplace(output_nr: int, node_name: str, *, indirect: bool = False) -> InplaceError:
     return InplaceError(
-        f"Output {output_nr} of {operation_name(node_name)} is a view and is being modified inplace. This view is the "
-        "output of a function that returns multiple views. Such functions do not allow the output views to be modified "
-        "inplace. You should replace the inplace operation by an out-of-place one."
+        f"Output {output_nr} of {operation_name(node_name)} is a view and {_modified(indirect)}. This view was created "
+        "inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace "
+        "would override the custom backward associated with the custom Function, leading to incorrect gradients. This "
+        "behavior is forbidden. You can fix this by cloning the output of the custom Function."
     )
 
 
-def function_view_inplace(output_nr: int, node_name: str) -> InplaceError:
+def no_grad_view_inplace(*, indirect: bool = False) -> InplaceError:
+    return _ambiguous_view("no_grad", indirect, "with grad mode enabled", "no_grad")
+
+
+def inference_view_inplace(*, indirect: bool = False) -> InplaceError:
+    return _ambiguous_view("inference", indirect, "in normal mode", "inference_mode")
+
+
+def _modified(indirect: bool) -> str:
+    if indirect:
+        return "its base or another view of its base has been modified inplace"
+    return "is being modified inplace"
+
+
+def _ambiguous_view(made_in: str, indirect: bool, where: str, block: str) -> InplaceError:
     return InplaceError(
-        f"Output {output_nr} of {operation_name(node_name)} is a view and is being modified inplace. This view was "
-        "created inside a custom Function (or because an input was returned as-is) and the autograd logic to handle "
-        "view+inplace would override the custom backward associated with the custom Function, leading to incorrect "
-        "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
-    )
-
-
-def no_grad_view_inplace() -> InplaceError:
-    return _ambiguous_view("no_grad", "with grad mode enabled", "no_grad")
-
-
-def inference_view_inplace() -> InplaceError:
-    return _ambiguous_view("inference", "in normal mode", "inference_mode")
-
-
-def _ambiguous_view(made_in: str, modified: str, block: str) -> InplaceError:
-    return InplaceError(
-        f"A view was created in {made_in} mode and is being modified inplace {modified}. Given that this use case is "
-        "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
-        f"either both inside the {block} block (if you don't want the inplace to be tracked) or both outside (if you "
-        "want the inplace to be tracked)."
+        f"A view was created in {made_in} mode and {_modified(indirect)} {where}. Given that this use case is ambiguous "
+        "and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both "
+        f"inside the {block} block (if you don't want the inplace to be tracked) or both outside (if you want the "
+        "inplace to be tracked)."
     )
 
 
@@ -283,6 +299,10 @@ def integer_requires_grad(*, setter: bool = False, dtype: object = None) -> Requ
 
 def requires_grad_type() -> RequiresGradError:
     return RequiresGradError("requires_grad must be a bool")
+
+
+def grad_mode_type(got: type | str) -> ArgumentError:
+    return ArgumentError(f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type_name(got)}")
 
 
 def retain_grad_without_grad() -> RequiresGradError:
@@ -421,6 +441,13 @@ def no_backward() -> FunctionNotImplementedError:
     return FunctionNotImplementedError(
         "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
         "backward mode AD."
+    )
+
+
+def no_vmap() -> FunctionNotImplementedError:
+    return FunctionNotImplementedError(
+        "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+        "generate_vmap_rule=True.\nThis version of the package calls neither: vmap does not reach custom Functions."
     )
 
 

@@ -12,6 +12,8 @@ _FAMILIES = (
     "arithmetic", "pointwise", "choice", "compare", "complex", "logic", "special", "reduce", "extrema", "scan",
     "moments", "softmax", "shape", "expand", "strided", "rearrange", "index", "gather", "scatter", "scatter_reduce",
     "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation", "loss", "create",
+    "moments", "softmax", "shape", "inplace_views", "expand", "strided", "rearrange", "index", "gather", "scatter",
+    "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "create",
     "random",
 )  # fmt: skip
 _LATE_FAMILIES = {

@@ -399,7 +399,8 @@ def fill_(self, value):
     Raises RuntimeError for a number that the dtype cannot hold, and for a tensor with dimensions.
 
     Derivative: 0 in what was there, 1 in value for each element."""
-    return write_inplace(_fill_inplace, (self, _fill_value(value)), {}, _write)
+    value = _fill_value(value)
+    return write_inplace(_fill_inplace, (self, value), {}, _write, one_value=not isinstance(value, TensorBase))
 
 
 @general(promote=NONE, **_PRIVATE)
@@ -418,7 +419,7 @@ def zero_(self):
     """Writes 0 into every element, and returns the tensor.
 
     Derivative: 0 in what was there."""
-    return write_inplace(_zero, (self,), {}, _write_zero)
+    return write_inplace(_zero, (self,), {}, _write_zero, one_value=True)
 
 
 def _write_zero(target):

@@ -35,8 +35,8 @@ def expand(xp, x, *, shape):
         if x.flags.c_contiguous:
             return xp.ndarray(sizes, x.dtype, x, 0, strides)
     except (ValueError, BufferError):
-        sizes = _expanded(x, shape)[0]
-    return xp.broadcast_to(x, sizes)
+        sizes, strides = _expanded(x, shape)
+    return xp.lib.stride_tricks.as_strided(x, sizes, strides)  # may be written, unlike what broadcast_to() gives
 
 
 def _expanded(x: Any, shape: tuple) -> tuple[tuple, tuple]:

@@ -535,6 +535,7 @@ def setitem(self, index, value):
         if value._array.ndim or not region._array.ndim:
             region.copy_(value)
         else:
+            begin_write(region, region._array)
             region.fill_(value)
 
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from wengert import errors
 from wengert.core.dispatch import record, unwrap
-from wengert.core.modes import INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit
+from wengert.core.modes import NO_GRAD, flags, quiet_enter, quiet_exit
 from wengert.core.op import Op
-from wengert.core.tensor import IS_INFERENCE, TensorBase, counter_of, refresh_view, wrap
+from wengert.core.tensor import TensorBase, counter_of, refresh_view, wrap
 from wengert.core.views import bump, check_memory, check_write, rebase_history
 from wengert.ops.indices import raw
 
@@ -31,24 +31,24 @@ def is_recorded(target: Any, *others: Any) -> bool:
     return False
 
 
-def begin_write(target: Any, region: Any) -> None:
-    """Checks that region, an array in target's memory, may be written now."""
-    if target._flags & IS_INFERENCE and not flags() & INFERENCE:
-        raise errors.inference_inplace()
-    check_memory(target, region)
+def begin_write(target: Any, region: Any, one_value: bool = False) -> None:
+    """Checks that region, an array in target's memory, may be written now, unrecorded."""
+    check_write(target, False)
+    check_memory(target, region, one_value)
 
 
 class unrecorded_write:
     """`with unrecorded_write(target): ...` around a write into target's memory that the graph need not know of.
 
-    region: the array that is written, where that is a part of the target."""
+    region: the array that is written, where that is a part of the target. one_value: see check_memory."""
 
-    def __init__(self, target: Any, region: Any = None) -> None:
+    def __init__(self, target: Any, region: Any = None, one_value: bool = False) -> None:
         self.target = target
         self.region = target._array if region is None else region
+        self.one_value = one_value
 
     def __enter__(self) -> None:
-        begin_write(self.target, self.region)
+        begin_write(self.target, self.region, self.one_value)
         quiet_enter()
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -67,19 +67,21 @@ def fill(region: Any, value: Any) -> None:
         raise errors.expand_mismatch(value.shape, region.shape) from None
 
 
-def write_inplace(op: Op, inputs: tuple, params: dict, write: Callable[..., None]) -> Any:
+def write_inplace(
+    op: Op, inputs: tuple, params: dict, write: Callable[..., None], one_value: bool = False
+) -> Any:
     """Runs write(*arrays, **params), which changes the first input's array as op's forward would a copy; records op.
 
-    No rule of op may ask for the first input or the output: they are not as they were.
+    No rule of op may ask for the first input or the output: they are not as they were. one_value: see check_memory.
     """
     target = inputs[0]
     refresh_view(target)
     if not is_recorded(*inputs):
-        with unrecorded_write(target):
+        with unrecorded_write(target, one_value=one_value):
             write(*[raw(x) for x in inputs], **params)
         return target
     check_write(target)
-    check_memory(target, target._array)
+    check_memory(target, target._array, one_value)
     arrays, needs = unwrap(op, inputs)
     quiet_enter()
     try:

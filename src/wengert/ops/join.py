@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.core.dispatch import call
+from wengert.core.modes import INFERENCE, flags
 from wengert.core.tensor import TensorBase
 from wengert.core.views import store_out
 from wengert.ops.dims import normalize_dim
@@ -285,8 +286,8 @@ def _split(xp, x, *, sizes, dim, node):
 
 @general(promote=NONE, outputs=(), method=False, namespaces=(), node=lambda inputs, params: params["node"])
 def _unsafe_split(xp, x, *, sizes, dim, node):
-    """Copies of the parts of x. Derivative: the cotangents, joined."""
-    return tuple([part.copy() for part in _split.forward(xp, x, sizes=sizes, dim=dim, node=node)])
+    """The parts of x in its memory, as tensors of their own. Derivative: the cotangents, joined."""
+    return _split.forward(xp, x, sizes=sizes, dim=dim, node=node)
 
 
 @_unsafe_split.vjp("x")
@@ -327,6 +328,11 @@ def _sizes_of_equal(split_size: Any, length: int) -> tuple:
 
 def _split_into(op: Any, input: Any, sizes: Any, dim: Any, node: str) -> Any:
     return call(op, (input,), {"sizes": sizes, "dim": dim, "node": node})
+
+
+def _unsafe_split_into(input: Any, sizes: Any, dim: Any, node: str) -> Any:
+    # What is made in inference mode may be written outside of it only if it is a view.
+    return _split_into(_split if flags() & INFERENCE else _unsafe_split, input, sizes, dim, node)
 
 
 @plain(method=True)
@@ -393,28 +399,28 @@ def chunk(input, chunks, dim=0):
 
 @plain(method=True)
 def unsafe_split(tensor, split_size, dim=0):
-    """split() whose parts may be written in place, as they are copies. (torch's share memory that nothing watches.)
+    """split() whose parts may be written in place. They share x's memory, but no version counter: a write into one
+    is not noticed where x was saved for a backward pass.
 
     Derivative: the cotangents, joined."""
     dim = _split_dim(tensor, dim, "unsafe_split")
     sizes = _sizes_of_equal(split_size, tensor.shape[dim])
-    return _split_into(_unsafe_split, tensor, sizes, dim, "UnsafeSplitBackward0")
+    return _unsafe_split_into(tensor, sizes, dim, "UnsafeSplitBackward0")
 
 
 @plain(method=True)
 def unsafe_split_with_sizes(input, split_sizes, dim=0):
     """split_with_sizes() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
     dim = _split_dim(input, dim, "unsafe_split_with_sizes")
-    return _split_into(
-        _unsafe_split, input, _checked_sizes(input, split_sizes, dim), dim, "UnsafeSplitWithSizesBackward0"
-    )
+    sizes = _checked_sizes(input, split_sizes, dim)
+    return _unsafe_split_into(input, sizes, dim, "UnsafeSplitWithSizesBackward0")
 
 
 @plain(method=True)
 def unsafe_chunk(input, chunks, dim=0):
     """chunk() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
     dim = _split_dim(input, dim, "unsafe_chunk")
-    return _split_into(_unsafe_split, input, _chunk_sizes(chunks, input.shape[dim]), dim, "UnsafeSplitBackward0")
+    return _unsafe_split_into(input, _chunk_sizes(chunks, input.shape[dim]), dim, "UnsafeSplitBackward0")
 
 
 @composite(method=True)

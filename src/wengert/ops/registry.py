@@ -49,7 +49,7 @@ from wengert.ops.faces import array_face, tensor_face
 
 __all__ = [
     "ALIASES", "INT_TO_FLOAT", "INT_TO_INT64", "NONE", "OPS", "SAME", "Composite", "Operation", "Plain", "alias",
-    "bilinear", "composite", "creation", "general", "linear", "nondifferentiable", "plain", "pointwise", "view",
+    "bilinear", "composite", "creation", "general", "linear", "node_class", "nondifferentiable", "plain", "pointwise", "view",
 ]  # fmt: skip
 
 _CO_VARARGS = 0x04
@@ -95,11 +95,11 @@ class Operation(Op):
         if settings:
             raise TypeError(f"{name}: unknown settings {sorted(settings)}")
         if callable(node):
-            self.node_chooser = lambda inputs, params: _node_class(node(inputs, params))
+            self.node_chooser = lambda inputs, params: node_class(node(inputs, params))
         elif node is None and "node" in self.param_names:
-            self.node_chooser = lambda inputs, params: _node_class(params["node"])
+            self.node_chooser = lambda inputs, params: node_class(params["node"])
             self.node_is_param = True
-        self.node_class = _node_class(node if isinstance(node, str) else _camel(name) + "Backward0")
+        self.node_class = node_class(node if isinstance(node, str) else _camel(name) + "Backward0")
         self.function = _named(make_function(self), self)
 
     def vjp(self, *inputs: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -220,7 +220,8 @@ def _camel(name: str) -> str:
 _node_classes: dict[str, type] = {}
 
 
-def _node_class(name: str) -> type:
+def node_class(name: str) -> type:
+    """The class of an operation's nodes that have this name."""
     cls = _node_classes.get(name)
     if cls is None:
         cls = _node_classes[name] = make_node_class(name, RecordedNode)

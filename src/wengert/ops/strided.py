@@ -8,9 +8,10 @@ import numpy as np
 
 from wengert import errors
 from wengert.core.dispatch import call
+from wengert.core.views import call_inplace_view, set_stride_finder
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import checked
-from wengert.ops.registry import NONE, general, plain, view
+from wengert.ops.registry import NONE, general, node_class, plain, view
 
 
 @view(promote=NONE)
@@ -109,7 +110,10 @@ def _as_strided(xp, x, *, size, stride, storage_offset, x_stride, x_offset):
             f"{memory.size * step}"
         )
     strides = [s * step for s in stride]
-    return xp.lib.stride_tricks.as_strided(memory[storage_offset:], size, strides)
+    return xp.ndarray(size, x.dtype, memory.view(np.uint8), storage_offset * step, strides)
+
+
+_as_strided.walks_memory = True
 
 
 def _memory_of(x: Any) -> tuple[Any, int]:
@@ -142,6 +146,27 @@ def _(F, ct, x_shape, size, stride, storage_offset, x_stride, x_offset):
     return F.read_cotangent(ct, shape=x_shape, index=np.unravel_index(found, x_shape) or (...,), repeats=True)
 
 
+def _find_stride(base: Any, seen: Any) -> tuple[Any, dict[str, Any]]:
+    """The operation, and its parameters, that makes the array seen a view of the array base, whose memory it looks into."""
+    if seen.dtype != base.dtype:
+        raise errors.InplaceError(
+            "a view of another dtype is not differentiable after its base was transposed or squeezed in place. Hint: make "
+            "the view again."
+        )
+    memory, step = _memory_of(base)
+    start = memory.ctypes.data
+    return _as_strided, {
+        "size": seen.shape,
+        "stride": tuple([s // step for s in seen.strides]),
+        "storage_offset": (seen.ctypes.data - start) // step,
+        "x_stride": tuple([s // step for s in base.strides]),
+        "x_offset": (base.ctypes.data - start) // step,
+    }
+
+
+set_stride_finder(_find_stride)
+
+
 @plain(method=True)
 def as_strided(input, size, stride, storage_offset=None):
     """The memory of input seen with any sizes and strides, in elements: a view. storage_offset: None for the input's
@@ -157,12 +182,23 @@ def as_strided(input, size, stride, storage_offset=None):
             [1, 3]])
     """
     checked("as_strided", input)
+    return call(_as_strided, (input,), _stride_params(input, size, stride, storage_offset))
+
+
+def _stride_params(input: Any, size: Any, stride: Any, storage_offset: int | None) -> dict[str, Any]:
+    """_as_strided's parameters, as as_strided was given them."""
     x_offset = input.storage_offset()
-    params = {
+    return {
         "size": tuple(size),
         "stride": tuple(stride),
         "storage_offset": x_offset if storage_offset is None else storage_offset,
         "x_stride": input.stride(),
         "x_offset": x_offset,
     }
-    return call(_as_strided, (input,), params)
+
+
+@plain(name="as_strided_", method=True, namespaces=())
+def as_strided_(self, size, stride, storage_offset=None):
+    """In-place form of as_strided: turns this tensor into that view of its memory, and returns it."""
+    params = _stride_params(self, size, stride, storage_offset)
+    return call_inplace_view(_as_strided, self, params, node_class("AsStridedBackward1"))
