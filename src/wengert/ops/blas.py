@@ -16,20 +16,20 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["add_up", "matrix_product", "row_maxima", "row_sums"]
+__all__ = ["LARGE_FACTOR", "add_up", "matrix_product", "row_maxima", "row_sums"]
 
 _BLOCK = 2048  # elements that BLAS may add up by itself
 _SHORTEST_BLOCK = 128
 _LONG = 32768  # elements of a full sum from which cutting it into blocks pays
 _FEW = 16  # columns up to which it pays to reduce a transposed copy: NumPy's cost is then that of starting each row
 
+LARGE_FACTOR = 32768  # elements of a right factor from which matrix_product has anything to gain
 _FEW_ROWS = 64
-_MANY_FACTORS = 32768
 
 
 def matrix_product(xp: Any, x: Any, y: Any) -> Any:
     """xp.dot(x, y), of two matrices of one dtype."""
-    if y.size >= _MANY_FACTORS and x.shape[0] <= _FEW_ROWS and y.flags.f_contiguous:
+    if y.size >= LARGE_FACTOR and x.shape[0] <= _FEW_ROWS and y.flags.f_contiguous:
         n, k = x.shape
         if k >= 128 and n > 1 and y.shape[1] >= 2 * n and not y.flags.c_contiguous:  # See Note [Few rows]
             return xp.ascontiguousarray(xp.dot(y.T, x.T).T)

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from wengert import errors
-from wengert.ops.blas import matrix_product
+from wengert.ops.blas import LARGE_FACTOR, matrix_product
 from wengert.ops.dims import normalize_dim, unrepeated_dims
 from wengert.ops.registry import INT_TO_INT64, NONE, alias, bilinear, composite, general, linear
 
@@ -99,7 +99,7 @@ def matmul(xp, x, y):
     """
     try:
         if x.dtype is y.dtype and 0 < x.ndim <= 2 and 0 < y.ndim <= 2 and x.dtype.kind in "fc" and x.dtype.itemsize > 2:
-            return matrix_product(xp, x, y) if x.ndim == y.ndim == 2 else xp.dot(x, y)
+            return xp.dot(x, y) if y.size < LARGE_FACTOR or x.ndim + y.ndim < 4 else matrix_product(xp, x, y)
     except (ValueError, AttributeError):
         pass
     return _matmul_unusual(xp, x, y)
@@ -124,6 +124,8 @@ def _matmul_unusual(xp: Any, x: Any, y: Any) -> Any:
 def _cotangent_of_left(F: Any, ct: Any, y: Any, x_ndim: int) -> Any:
     """The cotangent of x, where ct is that of x @ y: of x's shape, or of one that broadcasting made of it."""
     y = F.conj(y)
+    if y.ndim == x_ndim == 2:
+        return F.matmul(ct, y.T)
     if y.ndim == 1:
         return F.unsqueeze(ct, dim=-1) * y
     if x_ndim == 1:
@@ -134,6 +136,8 @@ def _cotangent_of_left(F: Any, ct: Any, y: Any, x_ndim: int) -> Any:
 def _cotangent_of_right(F: Any, ct: Any, x: Any, y_ndim: int) -> Any:
     """The cotangent of y, where ct is that of x @ y: of y's shape, or of one that broadcasting made of it."""
     x = F.conj(x)
+    if x.ndim == y_ndim == 2:
+        return F.matmul(x.T, ct)
     if y_ndim == 1:
         if x.ndim == 1:
             return ct * x
