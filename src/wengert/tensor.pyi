@@ -87,9 +87,9 @@ class Tensor(TensorBase):
     def float_power(self, exponent: _Operand) -> Tensor:
         """input ** exponent, computed in float64, or in complex128 if either is complex."""
     def addcmul(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
-        """x + value * tensor1 * tensor2, with broadcasting. value: a number."""
+        """x + value * tensor1 * tensor2, with broadcasting. value: a number, cut to an integer for integers."""
     def addcmul_(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
-        """x + value * tensor1 * tensor2, with broadcasting. value: a number."""
+        """x + value * tensor1 * tensor2, with broadcasting. value: a number, cut to an integer for integers."""
     def addcdiv(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
         """x + value * tensor1 / tensor2, with broadcasting. value: a number. Raises RuntimeError where both are integers."""
     def addcdiv_(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
@@ -163,9 +163,9 @@ class Tensor(TensorBase):
     def clone(self, memory_format: Any = None) -> Tensor:
         """A copy in memory of its own, laid out as x. memory_format is accepted and has no effect."""
     def square(self) -> Tensor:
-        """x * x."""
+        """x * x; bools become int64."""
     def square_(self) -> Tensor:
-        """x * x."""
+        """x * x; bools become int64."""
     def sqrt(self) -> Tensor:
         """The square root; NaN for negative real x."""
     def sqrt_(self) -> Tensor:
@@ -537,7 +537,11 @@ class Tensor(TensorBase):
     def nanmedian(self, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
     def cumsum(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
         """Running sum along one dimension."""
+    def cumsum_(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
+        """Running sum along one dimension."""
     def cumprod(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
+        """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
+    def cumprod_(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
         """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
     def var(self, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
         """Variance over dim (an int, a tuple, or None for all): squared distances from the mean, over n - correction."""
@@ -653,7 +657,11 @@ class Tensor(TensorBase):
         """The matrix with the elements of x, flattened, on a diagonal. Derivative: the cotangent's diagonal."""
     def tril(self, diagonal: _int = 0) -> Tensor:
         """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one)."""
+    def tril_(self, diagonal: _int = 0) -> Tensor:
+        """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one)."""
     def triu(self, diagonal: _int = 0) -> Tensor:
+        """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
+    def triu_(self, diagonal: _int = 0) -> Tensor:
         """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
     def __getitem__(self, index: Any) -> Tensor:
         """x[index]: a view for ints, slices (of positive step), None and Ellipsis; a copy where index has tensors or masks."""
@@ -784,13 +792,23 @@ class Tensor(TensorBase):
         """Products of two batches of matrices. x: (b, n, k), mat2: (b, k, m), of one dtype; returns (b, n, m)."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * x + alpha * (mat1 @ mat2)."""
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (mat1 @ mat2)."""
     def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
+    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
     def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * x + alpha * (batch1 @ batch2)."""
+    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (batch1 @ batch2)."""
     def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
+    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
     def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
+    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
     def outer(self, vec2: Any) -> Tensor:
         """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
@@ -826,7 +844,7 @@ class Tensor(TensorBase):
         """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
     def cross(self, other: _Operand, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
-    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> Tensor:
+    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
         """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
     def lu_solve(self, LU: Any, pivots: Any) -> Tensor:
         """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
@@ -868,6 +886,36 @@ class Tensor(TensorBase):
         """Fills the tensor with numbers from a Cauchy distribution, and returns it. Derivative: 0."""
     def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
         """Fills the tensor with exponentials of numbers from a normal distribution, and returns it. Derivative: 0."""
+    def cummax(self, dim: _int) -> return_types.cummax:
+        """The largest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
+    def cummin(self, dim: _int) -> return_types.cummin:
+        """The smallest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
+    def logcumsumexp(self, dim: _int) -> Tensor:
+        """The logarithm of the running sum of exponentials along a dimension, without overflow."""
+    def diff(self, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+        """The differences of neighbours along a dimension, n times over; for bools, whether they differ."""
+    def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+        """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating."""
+    def quantile(self, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+        """The q-th quantiles along a dim, or of all elements; NaN where one is NaN."""
+    def nanquantile(self, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+        """`quantile` of the elements that are not NaN. Derivative: as of quantile."""
+    def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
+        """The most frequent element along a dimension (of several the smallest), and where it is last met: a named tuple"""
+    def histc(self, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0) -> Tensor:
+        """How many elements lie in each of bins equal intervals from min to max (of the elements, where the two are equal);"""
+    def histogram(self, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogram:
+        """How many elements lie in each interval, or the sum of their weights, as a named tuple (hist, bin_edges)."""
+    def cov(self, *, correction: _int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
+        """The covariance matrix of variables, each a row of observations. input: (n, m), or (m): of one variable, 0-d."""
+    def corrcoef(self) -> Tensor:
+        """The correlation coefficients of variables, each a row of observations: their covariances divided by their standard"""
+    def dist(self, other: _Operand, p: _float = 2) -> Tensor:
+        """The p-norm of input - other, with broadcasting. Derivative: as of the norm; 0 where the two are equal."""
+    def renorm(self, p: _float, dim: _int, maxnorm: Any) -> Tensor:
+        """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
+    def frexp(self) -> return_types.frexp:
+        """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
     def subtract(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
     def subtract_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:

@@ -15,6 +15,7 @@ _FAMILIES = (
     "moments", "softmax", "shape", "inplace_views", "expand", "strided", "rearrange", "index", "gather", "scatter",
     "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "create",
     "random",
+    "random", "running", "statistics",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "fft": ("fft",),

@@ -297,7 +297,7 @@ def _add_scaled(xp: Any, added: Any, beta: Any, product: Any, alpha: Any) -> Any
     return product
 
 
-@general(promote=NONE)
+@general(promote=NONE, inplace=True)
 def addmm(xp, x, mat1, mat2, *, beta=1, alpha=1):
     """beta * x + alpha * (mat1 @ mat2).
 
@@ -309,7 +309,7 @@ def addmm(xp, x, mat1, mat2, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, xp.asarray(matmul.forward(xp, mat1, mat2)), alpha)
 
 
-@general(promote=NONE)
+@general(promote=NONE, inplace=True)
 def addmv(xp, x, mat, vec, *, beta=1, alpha=1):
     """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype.
 
@@ -319,7 +319,7 @@ def addmv(xp, x, mat, vec, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, xp.asarray(matmul.forward(xp, mat, vec)), alpha)
 
 
-@general(promote=NONE)
+@general(promote=NONE, inplace=True)
 def baddbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     """beta * x + alpha * (batch1 @ batch2).
 
@@ -329,7 +329,7 @@ def baddbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, bmm.forward(xp, batch1, batch2), alpha)
 
 
-@general(promote=NONE)
+@general(promote=NONE, inplace=True)
 def addbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     """beta * x + alpha * the sum over the batch of batch1 @ batch2.
 
@@ -339,13 +339,17 @@ def addbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, xp.add.reduce(bmm.forward(xp, batch1, batch2), axis=0), alpha)
 
 
-@general()
+@general(inplace=True)
 def addr(xp, x, vec1, vec2, *, beta=1, alpha=1):
     """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype.
 
     Derivative: beta ct in x, alpha ct @ vec2* in vec1, alpha vec1* @ ct in vec2."""
     if vec1.ndim != 1 or vec2.ndim != 1:
         raise errors.not_vectors(vec1.ndim, vec2.ndim)
+    if x.dtype.kind in "biu":
+        for name, factor in (("beta", beta), ("alpha", alpha)):
+            if isinstance(factor, float):
+                raise errors.fractional_factor(name)
     return _add_scaled(xp, x, beta, xp.multiply.outer(vec1, vec2), alpha)
 
 
