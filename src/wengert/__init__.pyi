@@ -658,6 +658,20 @@ def prelu(input: Tensor, weight: Any) -> Tensor:
     """input where it is positive, weight * input elsewhere. input: any shape, floating."""
 def threshold(input: Tensor, threshold: Any, value: _Operand, inplace: _bool = False) -> Tensor:
     """input where it is above threshold, value elsewhere. input: any shape and real dtype."""
+def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
+def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
+def conv3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
+def conv_transpose1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+    """Transposed convolution: what conv1d's derivative does to a cotangent; plus bias."""
+def conv_transpose2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+    """Transposed convolution: what conv2d's derivative does to a cotangent; plus bias."""
+def conv_transpose3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+    """Transposed convolution: what conv3d's derivative does to a cotangent; plus bias."""
+def convolution(input: Tensor, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any, output_padding: Any, groups: Any) -> Tensor:
+    """Convolution in as many dimensions as input has beyond two, or its transposed form: see `conv2d`."""
 def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of its own memory, with the values of data."""
 def as_tensor(data: Any, dtype: _Dtype | None = None, device: _device | str | None = None) -> Tensor:

@@ -321,6 +321,7 @@ def says(op: Any) -> str:
     """A pattern that finds the operation's name in a message, also the private one that carries it out."""
     method = method_of(op)
     names = {op.name, op.name.strip("_"), *([method] if method else [])}
+    names |= {op.name.removeprefix(f"{namespace}_") for namespace in op.namespaces}  # nn.functional.unfold says unfold()
     return "|".join(re.escape(name) for name in names)
 
 

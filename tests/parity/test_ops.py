@@ -33,6 +33,8 @@ def _both(reason: str, operations: str, *aspects: str) -> dict[tuple[str, str], 
     return {(op, aspect): reason for op in operations.split() for aspect in aspects}
 
 
+_CONVOLUTIONS = "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"
+
 DIFFERENCES: dict[tuple[str, str], str] = {
     # Values
     **_both(
@@ -95,6 +97,8 @@ DIFFERENCES: dict[tuple[str, str], str] = {
             "cholesky_solve cholesky_inverse", "gradient", "second", "special gradient"),
     **_both("the triangle that is looked at has a gradient; torch gives one to the whole factor",
             "cholesky_inverse", "value", "special value", "special error"),
+    **_both("whether a zero of the padding meets an infinite weight, which gives NaN, is up to torch's kernels",
+            f"{_CONVOLUTIONS} convolution", "special value", "special gradient"),
     # Gradients
     **_both("torch's derivative is right only where abs is positive, as it should be", "polar", "gradient", "second",
             "special gradient"),
@@ -117,6 +121,8 @@ DIFFERENCES: dict[tuple[str, str], str] = {
             "special requires_grad"),
     **_both("made of other operations than in torch; the last one names the node", " ".join(OTHER_STEPS), "node"),
     **_both("torch computes it from erf, and multiplies by a number", "special_ndtr", "node"),
+    **_both("of complex numbers torch puts the convolution together from real ones; here it is one node",
+            f"{_CONVOLUTIONS} convolution", "node"),
     # Dtypes that one of the two refuses
     **_both("not there for complex numbers yet", "logaddexp ldexp", "error", "special error", "promotion error"),
     **_both("a number with a complex tensor is computed; torch refuses it", "xlogy", "error", "special error",

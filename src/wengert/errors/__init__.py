@@ -10,6 +10,7 @@ is what people search for, and may go on with the values at hand and a hint. Not
     tensors   messages about arguments, shapes, dimensions, indices, dtypes, conversions
     algebra   messages about reductions, matrix products, neural networks
     analysis  messages about Fourier transforms, special functions, factorisations
+    layers    messages about convolutions, pooling and the like
 """
 
 from . import classes as _classes
@@ -17,6 +18,7 @@ from .algebra import *  # noqa: F403
 from .analysis import *  # noqa: F403
 from .classes import *  # noqa: F403
 from .graph import *  # noqa: F403
+from .layers import *  # noqa: F403
 from .names import (
     dtype_name as dtype_name,
     operation_name as operation_name,

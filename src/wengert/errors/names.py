@@ -45,3 +45,25 @@ def type_name(x: type | str) -> str:
 def operation_name(node_name: str) -> str:
     """The operation that a node belongs to: Add for AddBackward0."""
     return node_name.rstrip("0123456789").removesuffix("Backward")
+
+
+_C_NAMES = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+
+
+def c_name(dtype: object) -> str:
+    """torch's C++ name of a dtype, which some messages use."""
+    name = str(dtype).removeprefix("torch.")
+    return _C_NAMES.get(name, name)

@@ -116,3 +116,19 @@ def nll_loss(input: Tensor, target: Any, weight: Any = None, size_average: Any =
     """Negative log likelihood: minus the element of input, (n, classes, ...), that target, (n, ...), names."""
 def cross_entropy(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, ignore_index: _int = -100, reduce: Any = None, reduction: _str = 'mean', label_smoothing: _float = 0.0) -> Tensor:
     """`nll_loss` of log_softmax(input): the usual loss of a classifier."""
+def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
+def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
+def conv3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
+def conv_transpose1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+    """Transposed convolution: what conv1d's derivative does to a cotangent; plus bias."""
+def conv_transpose2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+    """Transposed convolution: what conv2d's derivative does to a cotangent; plus bias."""
+def conv_transpose3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+    """Transposed convolution: what conv3d's derivative does to a cotangent; plus bias."""
+def unfold(input: Tensor, kernel_size: Any, dilation: _int = 1, padding: _int = 0, stride: _int = 1) -> Tensor:
+    """All windows of an image as columns. input: (n, c, height, width), or without the n, floating or complex; returns"""
+def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: _int = 1, padding: _int = 0, stride: _int = 1) -> Tensor:
+    """The image in which each element is the sum of the column entries that `unfold` would have taken from it."""

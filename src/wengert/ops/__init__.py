@@ -13,6 +13,7 @@ _FAMILIES = (
     "moments", "softmax", "shape", "expand", "strided", "rearrange", "index", "gather", "scatter", "scatter_reduce",
     "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation", "loss", "create",
     "random",
+    "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "conv", "create", "random",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "fft": ("fft",),

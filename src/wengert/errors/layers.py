@@ -1,0 +1,183 @@
+"""Builds the exceptions about convolutions, pooling, normalisation and the other layers of neural networks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .classes import PromotionError, ShapeError
+from .names import c_name, scalar_name
+
+_SIDES = ("depth", "height", "width")
+
+
+def _sides(name: str, values: Sequence[int]) -> str:
+    """(1, 2) as "name_height: 1 name_width: 2"."""
+    return " ".join([f"{name}_{side}: {v}" for side, v in zip(_SIDES[-len(values) :], values, strict=True)])
+
+
+def _times(values: Sequence[int]) -> str:
+    return " x ".join(map(str, values))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Convolutions
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def sizes_argument(argument: str, dims: int, given: int) -> ShapeError:
+    """kernel_size=(2, 2, 2) in two dimensions."""
+    return ShapeError(f"It is expected {argument} equals to {dims}, but got size {given}")
+
+
+def conv_sizes(argument: str, dims: int, given: Sequence[int]) -> ShapeError:
+    """stride=(1, 2, 3) in two dimensions."""
+    return ShapeError(
+        f"expected {argument} to be a single integer value or a list of {dims} values to match the convolution "
+        f"dimensions, but got {argument}={list(given)}"
+    )
+
+
+def conv_range(argument: str, kind: str) -> ShapeError:
+    """kind: "non-positive" or "negative"."""
+    return ShapeError(f"{kind} {argument} is not supported")
+
+
+def conv_dims(op: str, dims: int, shape: Sequence[int]) -> ShapeError:
+    """An input that is neither a batch nor an item."""
+    return ShapeError(
+        f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {op}, but got input of size: {list(shape)}"
+    )
+
+
+def conv_weight_dims(weight: Sequence[int], shape: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        f"Expected {len(shape)}-dimensional weight for {len(shape)}-dimensional input {list(shape)}, but got "
+        f"{len(weight)}-dimensional weight of size {list(weight)} instead"
+    )
+
+
+def conv_channels(
+    groups: int, weight: Sequence[int], shape: Sequence[int], wanted: int, transposed: bool
+) -> ShapeError:
+    given = "transposed=1" if transposed else f"groups={groups}"
+    return ShapeError(
+        f"Given {given}, weight of size {list(weight)}, expected input{list(shape)} to have {wanted} channels, but got "
+        f"{shape[1]} channels instead"
+    )
+
+
+def conv_groups(groups: int, weight: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
+        f"[{list(weight)}] instead"
+    )
+
+
+def conv_no_outputs(groups: int, weight: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+        f"{list(weight)} instead"
+    )
+
+
+def conv_bias(weight: Sequence[int], wanted: int, bias: Sequence[int], transposed: bool) -> ShapeError:
+    given = "transposed=1, weight" if transposed else "weight"
+    return ShapeError(
+        f"Given {given} of size {list(weight)}, expected bias to be 1-dimensional with {wanted} elements, but got bias "
+        f"of size {list(bias)} instead"
+    )
+
+
+def conv_kernel(padded: Sequence[int], kernel: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        f"Calculated padded input size per channel: ({_times(padded)}). Kernel size: ({_times(kernel)}). Kernel size "
+        "can't be greater than actual input size"
+    )
+
+
+def conv_padding_name(padding: str) -> ShapeError:
+    return ShapeError(f"Invalid padding string: '{padding}'")
+
+
+def conv_same_stride() -> ShapeError:
+    return ShapeError("padding='same' is not supported for strided convolutions")
+
+
+def conv_output_padding(output_padding: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        "output padding must be smaller than either stride or dilation, but got "
+        f"{_sides('output_padding', output_padding)} {_sides('stride', stride)} {_sides('dilation', dilation)}"
+    )
+
+
+def conv_output_size(size: Sequence[int], output: Sequence[int]) -> ShapeError:
+    """A transposed convolution whose padding leaves nothing."""
+    return ShapeError(
+        f"Given input size per channel: ({_times(size)}). Calculated output size per channel: ({_times(output)}). "
+        "Output size is too small"
+    )
+
+
+def conv_weight_dtype(dtype: object, weight: object) -> PromotionError:
+    return PromotionError(f"expected scalar type {scalar_name(dtype)} but found {scalar_name(weight)}")
+
+
+def conv_bias_dtype(dtype: object, bias: object) -> PromotionError:
+    return PromotionError(f"Input type ({c_name(dtype)}) and bias type ({c_name(bias)}) should be the same")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# unfold and fold
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def fold_range(argument: str, name: str, values: Sequence[int], kind: str = "greater than zero") -> ShapeError:
+    return ShapeError(f"{argument} should be {kind}, but got {_sides(name, values)}")
+
+
+def unfold_dims(shape: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but "
+        f"got: {list(shape)}"
+    )
+
+
+def unfold_empty(
+    size: Sequence[int], kernel: Sequence[int], dilation: Sequence[int], padding: Sequence[int], count: Sequence[int]
+) -> ShapeError:
+    return ShapeError(
+        f"Given input with spatial size {tuple(size)}, kernel_size={tuple(kernel)}, dilation={tuple(dilation)}, "
+        f"padding={tuple(padding)}, calculated shape of the array of sliding blocks as {tuple(count)}, but its "
+        "components must be at least one."
+    )
+
+
+def fold_dims(shape: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, "
+        f"but got: {list(shape)}"
+    )
+
+
+def fold_channels(channels: int, kernel: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+        f"input.size(1)={channels} and kernel_size={tuple(kernel)}."
+    )
+
+
+def fold_blocks(
+    output: Sequence[int],
+    kernel: Sequence[int],
+    dilation: Sequence[int],
+    padding: Sequence[int],
+    stride: Sequence[int],
+    count: Sequence[int],
+    given: int,
+) -> ShapeError:
+    total = count[0] * count[1]
+    return ShapeError(
+        f"Given output_size={tuple(output)}, kernel_size={tuple(kernel)}, dilation={tuple(dilation)}, "
+        f"padding={tuple(padding)}, stride={tuple(stride)}, expected size of input's dimension 2 to match the "
+        f"calculated number of sliding blocks {count[0]} * {count[1]} = {total}, but got input.size(2)={given}."
+    )
