@@ -672,6 +672,18 @@ def conv_transpose3d(input: Tensor, weight: Any, bias: Any = None, stride: _int 
     """Transposed convolution: what conv3d's derivative does to a cotangent; plus bias."""
 def convolution(input: Tensor, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any, output_padding: Any, groups: Any) -> Tensor:
     """Convolution in as many dimensions as input has beyond two, or its transposed form: see `conv2d`."""
+def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut"""
+def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+    """The largest element of each window. input: (n, channels, length), or without the n; no complex numbers."""
+def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+    """`max_pool1d` with return_indices."""
+def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+    """The largest element of each window. input: (n, channels, height, width), or without the n; no complex numbers."""
+def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+    """The largest element of each window. input: (n, channels, depth, height, width), or without the n; no complex numbers."""
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
 def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of its own memory, with the values of data."""
 def as_tensor(data: Any, dtype: _Dtype | None = None, device: _device | str | None = None) -> Tensor:

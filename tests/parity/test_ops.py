@@ -40,7 +40,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both(
         "the sign of a zero, and which zero a tie gives, are NumPy's",
         "amax amin aminmax clamp clamp_max clamp_min cumsum det erfinv fmax fmin matmul maximum minimum nll_loss relu relu6 "
-        "remainder slogdet tensordot", "special zero",
+        "remainder slogdet tensordot max_pool1d adaptive_avg_pool1d adaptive_avg_pool2d", "special zero",
     ),
     **_both("of equal elements torch takes any, here it is the first", "topk", "special value", "special gradient",
             "special zero", "promotion value"),

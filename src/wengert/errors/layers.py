@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .classes import PromotionError, ShapeError
+from .classes import ElementError, PromotionError, ShapeError, UnsupportedDtypeError
 from .names import c_name, scalar_name
 
 _SIDES = ("depth", "height", "width")
@@ -181,3 +181,102 @@ def fold_blocks(
         f"padding={tuple(padding)}, stride={tuple(stride)}, expected size of input's dimension 2 to match the "
         f"calculated number of sliding blocks {count[0]} * {count[1]} = {total}, but got input.size(2)={given}."
     )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Pooling
+# ----------------------------------------------------------------------------------------------------------------------
+
+_INTS = {1: "one int", 2: "two ints", 3: "three ints"}
+_LETTERS = ("T", "H", "W")
+
+
+def pool_sizes(op: str, argument: str, dims: int) -> ShapeError:
+    start = "must either be omitted," if argument == "stride" else "must either be" if argument == "kernel_size" else "must be"
+    return ShapeError(f"{op}: {argument} {start} a single int, or a tuple of {_INTS[dims]}")
+
+
+def pool_dims(dims: int, shape: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+        f"{list(shape)}"
+    )
+
+
+def pool_range(argument: str, values: Sequence[int]) -> ShapeError:
+    """argument: "kernel size", "stride" or "dilation"."""
+    if argument == "stride":
+        return ShapeError("stride should not be zero")
+    word = argument.split()[0]
+    sides = " ".join([f"{word}{c}: {v}" for c, v in zip(_LETTERS[-len(values) :], values, strict=True)])
+    return ShapeError(f"{argument} should be greater than zero, but got {sides}")
+
+
+def pool_negative_padding(padding: int) -> ShapeError:
+    return ShapeError(f"pad must be non-negative, but got pad: {padding}")
+
+
+def pool_padding(padding: int, kernel: int, dilation: int) -> ShapeError:
+    return ShapeError(
+        f"pad should be at most half of effective kernel size, but got pad={padding}, kernel_size={kernel} and "
+        f"dilation={dilation}"
+    )
+
+
+def pool_too_small(size: Sequence[int], output: Sequence[int]) -> ShapeError:
+    """The sizes from the channels on."""
+    return ShapeError(
+        f"Given input size: ({'x'.join(map(str, size))}). Calculated output size: ({'x'.join(map(str, output))}). "
+        "Output size is too small"
+    )
+
+
+def pool_divisor() -> ShapeError:
+    return ShapeError("divisor must be not zero")
+
+
+def adaptive_dims(op: str, dims: int, shape: Sequence[int], colon: str) -> ShapeError:
+    return ShapeError(f"{op}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(shape)}")
+
+
+def adaptive_sizes(op: str, dims: int) -> ShapeError:
+    return ShapeError(f"{op}: output_size must be {dims}")
+
+
+def adaptive_negative(op: str, size: Sequence[int]) -> ShapeError:
+    given = ", ".join(map(str, size))
+    return ShapeError(f"{op}: elements of output_size must be greater than or equal to 0 but received {{{given}}}")
+
+
+def adaptive_empty(op: str, shape: Sequence[int], dim: int) -> ShapeError:
+    return ShapeError(
+        f"{op}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)} with "
+        f"dimension {dim} being empty"
+    )
+
+
+def unpool_dtype(dtype: object) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(f"elements in indices should be type int64 but got: {scalar_name(dtype)}")
+
+
+def unpool_shapes(shape: Sequence[int], indices: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        f"Expected shape of indices to be same as that of the input tensor ({list(shape)}) but got indices tensor with "
+        f"shape: {list(indices)}"
+    )
+
+
+def unpool_index(index: int, size: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        f"Found an invalid max index: {index} (output volumes are of size {'x'.join(map(str, size))})"
+    )
+
+
+def unpool_size_length(dims: int, given: int) -> ElementError:
+    return ElementError(
+        f"output_size should be a sequence containing {dims} or {dims + 2} elements, but it has a length of '{given}'"
+    )
+
+
+def unpool_size(size: Sequence[int], dim: int, low: int, high: int) -> ElementError:
+    return ElementError(f'invalid output_size "{tuple(size)}" (dim {dim} must be between {low} and {high})')

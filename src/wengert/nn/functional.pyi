@@ -132,3 +132,51 @@ def unfold(input: Tensor, kernel_size: Any, dilation: _int = 1, padding: _int = 
     """All windows of an image as columns. input: (n, c, height, width), or without the n, floating or complex; returns"""
 def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: _int = 1, padding: _int = 0, stride: _int = 1) -> Tensor:
     """The image in which each element is the sum of the column entries that `unfold` would have taken from it."""
+def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut"""
+def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+    """The largest element of each window. input: (n, channels, length), or without the n; no complex numbers."""
+def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+    """`max_pool1d` with return_indices."""
+def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+    """The largest element of each window. input: (n, channels, height, width), or without the n; no complex numbers."""
+def max_pool2d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+    """`max_pool2d` with return_indices."""
+def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+    """The largest element of each window. input: (n, channels, depth, height, width), or without the n; no complex numbers."""
+def max_pool3d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+    """`max_pool3d` with return_indices."""
+def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: Any = None) -> Tensor:
+    """The mean of each window. input: (n, channels, height, width), or without the n; floating or int64 (whose"""
+def avg_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: Any = None) -> Tensor:
+    """The mean of each window. input: (n, channels, depth, height, width), or without the n; floating or int64 (whose"""
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+    """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+    """`adaptive_max_pool1d` with return_indices."""
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+    """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+    """`adaptive_max_pool2d` with return_indices."""
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+    """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+    """`adaptive_max_pool3d` with return_indices."""
+def lp_pool1d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
+    """The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,"""
+def max_unpool1d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None) -> Tensor:
+    """Images of zeros with the elements of input where max_pool1d found them. input, indices: what that"""
+def lp_pool2d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
+    """The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,"""
+def max_unpool2d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None) -> Tensor:
+    """Images of zeros with the elements of input where max_pool2d found them. input, indices: what that"""
+def lp_pool3d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
+    """The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,"""
+def max_unpool3d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None) -> Tensor:
+    """Images of zeros with the elements of input where max_pool3d found them. input, indices: what that"""

@@ -14,6 +14,7 @@ _FAMILIES = (
     "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation", "loss", "create",
     "random",
     "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "conv", "create", "random",
+    "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "conv", "pool", "create", "random",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "fft": ("fft",),

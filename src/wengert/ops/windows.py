@@ -58,6 +58,9 @@ class Windows:
         rows = zip(kernel, count, stride, dilation, strict=True)
         self.reach = tuple([(n - 1) * s + (k - 1) * d + 1 for k, n, s, d in rows])
 
+    def __repr__(self) -> str:
+        return f"Windows({self.size}, {self.kernel}, {self.count}, {self.stride}, {self.padding}, {self.dilation})"
+
     def opposite(self) -> Windows | None:
         """The windows over the windows: those that each element lies in. None unless they are windows of stride 1."""
         rows = zip(self.kernel, self.dilation, self.padding, strict=True)
@@ -101,9 +104,13 @@ class Windows:
         padded = xp.zeros((n, channels, *self.reach), columns.dtype)
         for tap, where in self.slices():
             padded[(..., *where)] += columns[(slice(None), slice(None), *tap)]
+        return self.unpadded(xp, padded)
+
+    def unpadded(self, xp: Any, padded: Any) -> Any:
+        """The adjoint of padded: the part that is the array; zeros where no window goes."""
         if self.reach == self.size and not any(self.padding):
             return padded
         inside, place = self._overlap()
-        out = xp.zeros((n, channels, *self.size), columns.dtype)
+        out = xp.zeros((*padded.shape[:2], *self.size), padded.dtype)
         out[(..., *inside)] = padded[(..., *place)]
         return out
