@@ -674,16 +674,22 @@ def convolution(input: Tensor, weight: Any, bias: Any, stride: Any, padding: Any
     """Convolution in as many dimensions as input has beyond two, or its transposed form: see `conv2d`."""
 def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
     """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut"""
-def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
     """The largest element of each window. input: (n, channels, length), or without the n; no complex numbers."""
-def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
     """`max_pool1d` with return_indices."""
-def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
     """The largest element of each window. input: (n, channels, height, width), or without the n; no complex numbers."""
-def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
     """The largest element of each window. input: (n, channels, depth, height, width), or without the n; no complex numbers."""
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+def batch_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: _bool, momentum: Any, eps: _float, cudnn_enabled: Any) -> Tensor:
+    """nn.functional.batch_norm, with the arguments in the order that torch.batch_norm has them in."""
+def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
+    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each item's groups of channels."""
+def instance_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: Any, momentum: Any, eps: _float, cudnn_enabled: Any) -> Tensor:
+    """nn.functional.instance_norm, with the arguments in the order that torch.instance_norm has them in."""
 def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of its own memory, with the values of data."""
 def as_tensor(data: Any, dtype: _Dtype | None = None, device: _device | str | None = None) -> Tensor:

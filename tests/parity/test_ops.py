@@ -34,6 +34,7 @@ def _both(reason: str, operations: str, *aspects: str) -> dict[tuple[str, str], 
 
 
 _CONVOLUTIONS = "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"
+_NORMS = "nn.functional_batch_norm batch_norm"
 
 DIFFERENCES: dict[tuple[str, str], str] = {
     # Values
@@ -99,6 +100,10 @@ DIFFERENCES: dict[tuple[str, str], str] = {
             "cholesky_inverse", "value", "special value", "special error"),
     **_both("whether a zero of the padding meets an infinite weight, which gives NaN, is up to torch's kernels",
             f"{_CONVOLUTIONS} convolution", "special value", "special gradient"),
+    **_both("torch adds the mean and the bias up before it looks at the input, which may make a NaN of infinities",
+            f"{_NORMS}", "special value"),
+    **_both("the sign of a zero, and which zero a tie gives, are NumPy's",
+            f"{_NORMS} nn.functional_instance_norm", "special zero"),
     # Gradients
     **_both("torch's derivative is right only where abs is positive, as it should be", "polar", "gradient", "second",
             "special gradient"),

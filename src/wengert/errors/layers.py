@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .classes import ElementError, PromotionError, ShapeError, UnsupportedDtypeError
+from .classes import ElementError, PromotionError, RequiresGradError, ShapeError, UnsupportedDtypeError
 from .names import c_name, scalar_name
 
 _SIDES = ("depth", "height", "width")
@@ -280,3 +280,72 @@ def unpool_size_length(dims: int, given: int) -> ElementError:
 
 def unpool_size(size: Sequence[int], dim: int, low: int, high: int) -> ElementError:
     return ElementError(f'invalid output_size "{tuple(size)}" (dim {dim} must be between {low} and {high})')
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Normalisation
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def norm_one_value(shape: Sequence[int]) -> ElementError:
+    return ElementError(f"Expected more than 1 value per channel when training, got input size torch.Size({list(shape)})")
+
+
+def norm_missing(name: str) -> ShapeError:
+    return ShapeError(f"{name} must be defined in evaluation mode")
+
+
+def norm_channels(name: str, channels: int, given: int) -> ShapeError:
+    return ShapeError(f"{name} should contain {channels} elements not {given}")
+
+
+def norm_dtypes() -> PromotionError:
+    return PromotionError("mixed dtype (CPU): all inputs must share same datatype.")
+
+
+def norm_parameter_dtype() -> PromotionError:
+    return PromotionError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+
+
+def norm_half_running() -> ElementError:
+    return ElementError("running_mean and running_var must either both be None or neither be None")
+
+
+def norm_running_grad(name: str) -> RequiresGradError:
+    return RequiresGradError(
+        f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This input cannot "
+        "have requires_grad True."
+    )
+
+
+def group_norm_dims(dims: int) -> ShapeError:
+    return ShapeError(f"Expected at least 2 dimensions for input tensor but received {dims}")
+
+
+def group_norm_groups(shape: Sequence[int], groups: int) -> ShapeError:
+    return ShapeError(
+        "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+        f"{list(shape)} and num_groups={groups}"
+    )
+
+
+def group_norm_vector(name: str, given: Sequence[int], shape: Sequence[int]) -> ShapeError:
+    """name: "weight" or "bias"."""
+    return ShapeError(
+        f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape "
+        f"{list(given)} and input of shape {list(shape)}"
+    )
+
+
+def instance_norm_size(shape: Sequence[int]) -> ElementError:
+    return ElementError(
+        f"Expected more than 1 spatial element when training, got input size torch.Size({list(shape)})"
+    )
+
+
+def instance_norm_running() -> ShapeError:
+    return ShapeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+
+
+def response_norm_dims(dims: int) -> ElementError:
+    return ElementError(f"Expected 3D or higher dimensionality input (got {dims} dimensions)")

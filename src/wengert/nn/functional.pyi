@@ -134,17 +134,17 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: _int = 1, 
     """The image in which each element is the sum of the column entries that `unfold` would have taken from it."""
 def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
     """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut"""
-def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
     """The largest element of each window. input: (n, channels, length), or without the n; no complex numbers."""
-def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
     """`max_pool1d` with return_indices."""
-def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
     """The largest element of each window. input: (n, channels, height, width), or without the n; no complex numbers."""
-def max_pool2d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+def max_pool2d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
     """`max_pool2d` with return_indices."""
-def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
     """The largest element of each window. input: (n, channels, depth, height, width), or without the n; no complex numbers."""
-def max_pool3d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor:
+def max_pool3d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
     """`max_pool3d` with return_indices."""
 def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: Any = None) -> Tensor:
     """The mean of each window. input: (n, channels, height, width), or without the n; floating or int64 (whose"""
@@ -152,21 +152,21 @@ def avg_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _in
     """The mean of each window. input: (n, channels, depth, height, width), or without the n; floating or int64 (whose"""
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
-def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
     """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
-def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
     """`adaptive_max_pool1d` with return_indices."""
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
-def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
     """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
-def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
     """`adaptive_max_pool2d` with return_indices."""
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
-def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
     """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
-def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> Tensor:
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
     """`adaptive_max_pool3d` with return_indices."""
 def lp_pool1d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
     """The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,"""
@@ -180,3 +180,11 @@ def lp_pool3d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = Non
     """The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,"""
 def max_unpool3d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None) -> Tensor:
     """Images of zeros with the elements of input where max_pool3d found them. input, indices: what that"""
+def batch_norm(input: Tensor, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-05) -> Tensor:
+    """(input - mean) / sqrt(variance + eps) * weight + bias, channel by channel. input: (n, channels, ...), floating."""
+def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
+    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each item's groups of channels."""
+def instance_norm(input: Tensor, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None, use_input_stats: _bool = True, momentum: _float = 0.1, eps: _float = 1e-05) -> Tensor:
+    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each channel of each item."""
+def local_response_norm(input: Tensor, size: _int | Sequence[_int], alpha: _Number = 0.0001, beta: _Number = 0.75, k: _float = 1.0) -> Tensor:
+    """input / (k + alpha * mean of squares over `size` neighbouring channels)**beta; zeros beyond the first and last."""

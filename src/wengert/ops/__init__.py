@@ -15,6 +15,8 @@ _FAMILIES = (
     "random",
     "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "conv", "create", "random",
     "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "conv", "pool", "create", "random",
+    "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss",
+    "conv", "pool", "norm", "create", "random",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "fft": ("fft",),
