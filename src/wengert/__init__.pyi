@@ -690,6 +690,14 @@ def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = N
     """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each item's groups of channels."""
 def instance_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: Any, momentum: Any, eps: _float, cudnn_enabled: Any) -> Tensor:
     """nn.functional.instance_norm, with the arguments in the order that torch.instance_norm has them in."""
+def constant_pad_nd(input: Tensor, pad: Any, *, value: _Operand = 0, out: Tensor | None = None) -> Tensor:
+    """x with value in front of and behind it. pad: (front, back) of the last dimension, then of the one before, ..."""
+def pixel_shuffle(input: Tensor, upscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
+    """(..., c * r * r, h, w) as (..., c, h * r, w * r): each pixel becomes r x r, from as many channels."""
+def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
+    """(..., c, h * r, w * r) as (..., c * r * r, h, w): what `pixel_shuffle` undoes."""
+def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
+    """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ..."""
 def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of its own memory, with the values of data."""
 def as_tensor(data: Any, dtype: _Dtype | None = None, device: _device | str | None = None) -> Tensor:

@@ -104,6 +104,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
             f"{_NORMS}", "special value"),
     **_both("the sign of a zero, and which zero a tie gives, are NumPy's",
             f"{_NORMS} nn.functional_instance_norm", "special zero"),
+    **_both("torch lets inputs of weight 0 take part, which makes a NaN of infinities", "interpolate", "special value"),
     # Gradients
     **_both("torch's derivative is right only where abs is positive, as it should be", "polar", "gradient", "second",
             "special gradient"),
@@ -129,6 +130,8 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("of complex numbers torch puts the convolution together from real ones; here it is one node",
             f"{_CONVOLUTIONS} convolution", "node"),
     # Dtypes that one of the two refuses
+    **_both("images of bytes are enlarged by repeating pixels only", "upsample_bilinear", "promotion error"),
+    **_both("a number by a complex tensor is refused in NumPy's words", "floor_divide remainder", "error", "special error"),
     **_both("not there for complex numbers yet", "logaddexp ldexp", "error", "special error", "promotion error"),
     **_both("a number with a complex tensor is computed; torch refuses it", "xlogy", "error", "special error",
             "promotion error"),

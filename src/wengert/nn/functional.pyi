@@ -188,3 +188,21 @@ def instance_norm(input: Tensor, running_mean: Any = None, running_var: Any = No
     """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each channel of each item."""
 def local_response_norm(input: Tensor, size: _int | Sequence[_int], alpha: _Number = 0.0001, beta: _Number = 0.75, k: _float = 1.0) -> Tensor:
     """input / (k + alpha * mean of squares over `size` neighbouring channels)**beta; zeros beyond the first and last."""
+def pad(input: Tensor, pad: Any, mode: _str = 'constant', value: _Operand | None = None) -> Tensor:
+    """input with something in front of and behind it. pad: (front, back) of the last dimension, then of the one before,"""
+def pixel_shuffle(input: Tensor, upscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
+    """(..., c * r * r, h, w) as (..., c, h * r, w * r): each pixel becomes r x r, from as many channels."""
+def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
+    """(..., c, h * r, w * r) as (..., c * r * r, h, w): what `pixel_shuffle` undoes."""
+def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
+    """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ..."""
+def interpolate(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None, recompute_scale_factor: Any = None, antialias: _bool = False) -> Tensor:
+    """input resampled to another size. input: (n, channels, ...) with one to three dimensions after these; floating."""
+def upsample(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None) -> Tensor:
+    """interpolate() under its old name. Derivative: as there."""
+def upsample_nearest(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None) -> Tensor:
+    """interpolate() with mode "nearest", under its old name. Derivative: as there."""
+def upsample_bilinear(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None) -> Tensor:
+    """interpolate() with mode "bilinear" and align_corners, under its old name. Derivative: as there."""
+def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: Any = None) -> Tensor:
+    """The points where images transformed by theta are to be sampled, for `grid_sample`. theta: (n, 2, 3) for a size (n,"""

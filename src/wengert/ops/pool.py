@@ -239,8 +239,7 @@ def _(F, ct, windows, divisors, node):
 @general(promote=NONE, **_PRIVATE)
 def _resample(xp, x, *, tables, node):
     """x, (..., one dimension for each table), resampled along these. Derivative: with the tables the other way round."""
-    wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
-    out = wide
+    out = x.astype(xp.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
     for i, table in enumerate(tables):
         if table is not None:
             out = resample(xp, out, x.ndim - len(tables) + i, table)
