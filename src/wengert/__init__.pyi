@@ -698,6 +698,12 @@ def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None 
     """(..., c, h * r, w * r) as (..., c * r * r, h, w): what `pixel_shuffle` undoes."""
 def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
     """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ..."""
+def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
+    """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating."""
+def cdist(x1: Tensor, x2: Any, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
+    """The p-norms of the differences of all rows of x1, (..., n, m), and of x2, (..., k, m): (..., n, k); floating."""
+def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
+    """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ..."""
 def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of its own memory, with the values of data."""
 def as_tensor(data: Any, dtype: _Dtype | None = None, device: _device | str | None = None) -> Tensor:

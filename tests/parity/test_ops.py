@@ -115,6 +115,10 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("the gradient of a singular matrix is the cofactors'; torch gives 0 or NaN", "det", "special gradient"),
     **_both("a singular matrix has no gradient, which raises; torch gives infinities or NaN", "logdet slogdet",
             "special gradient"),
+    **_both("a NaN among the scores makes the loss NaN; torch passes over it", "multi_margin_loss multilabel_margin_loss",
+            "special value", "special gradient"),
+    **_both("the largest of differences with a NaN is NaN; torch passes over it", "cdist", "special value",
+            "special gradient"),
     # Nodes
     **_both("the last step of the contraction, which names the node, may be another", "einsum", "node"),
     **_both("with class probabilities the last step, which names the node, is another", "cross_entropy", "node"),
@@ -129,7 +133,11 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("torch computes it from erf, and multiplies by a number", "special_ndtr", "node"),
     **_both("of complex numbers torch puts the convolution together from real ones; here it is one node",
             f"{_CONVOLUTIONS} convolution", "node"),
+    **_both("here it is the norm of torch.norm", "pairwise_distance", "node"),
     # Dtypes that one of the two refuses
+    **_both("the margin, a float, promotes integers", "hinge_embedding_loss", "promotion value", "promotion error"),
+    **_both("operands are promoted; torch keeps the input's dtype, or refuses", "soft_margin_loss gaussian_nll_loss",
+            "promotion value", "promotion error"),
     **_both("images of bytes are enlarged by repeating pixels only", "upsample_bilinear", "promotion error"),
     **_both("a number by a complex tensor is refused in NumPy's words", "floor_divide remainder", "error", "special error"),
     **_both("not there for complex numbers yet", "logaddexp ldexp", "error", "special error", "promotion error"),

@@ -206,3 +206,31 @@ def upsample_bilinear(input: Tensor, size: _int | Sequence[_int] | None = None, 
     """interpolate() with mode "bilinear" and align_corners, under its old name. Derivative: as there."""
 def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: Any = None) -> Tensor:
     """The points where images transformed by theta are to be sampled, for `grid_sample`. theta: (n, 2, 3) for a size (n,"""
+def scaled_dot_product_attention(query: Tensor, key: Any, value: _Operand, attn_mask: Any = None, dropout_p: _float = 0.0, is_causal: _bool = False, scale: Any = None, enable_gqa: _bool = False) -> Tensor:
+    """softmax(query @ key^T * scale + mask) @ value. query: (..., rows, n), key: (..., columns, n), value: (..., columns,"""
+def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
+    """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating."""
+def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
+    """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ..."""
+def poisson_nll_loss(input: Tensor, target: Any, log_input: _bool = True, full: _bool = False, size_average: Any = None, eps: _float = 1e-08, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """Minus the logarithm of the probability of counts, target, at the rates input, or exp(input) with log_input."""
+def gaussian_nll_loss(input: Tensor, target: Any, var: Any, full: _bool = False, eps: _float = 1e-06, reduction: _str = 'mean') -> Tensor:
+    """Minus the logarithm of the density of target in normal distributions of mean input and variance var, without its"""
+def hinge_embedding_loss(input: Tensor, target: Any, margin: _float = 1.0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """input where target is 1, max(0, margin - input) where it is -1: for distances of like and unlike pairs."""
+def margin_ranking_loss(input1: Tensor, input2: Any, target: Any, margin: _int = 0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """max(0, -target * (input1 - input2) + float(margin)): target is 1 where input1 should be larger, -1 where input2 should."""
+def cosine_embedding_loss(input1: Tensor, input2: Any, target: Any, margin: _int = 0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """1 - cos where target is 1, max(0, cos - margin) where it is -1; cos: the cosine of the angle between the rows."""
+def triplet_margin_loss(anchor: Tensor, positive: Any, negative: Any, margin: _float = 1.0, p: _float = 2, eps: _float = 1e-06, swap: _bool = False, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """max(0, margin + |anchor - positive| - |anchor - negative|), with p-norms over the last dim, as in"""
+def triplet_margin_with_distance_loss(anchor: Tensor, positive: Any, negative: Any, *, distance_function: Any = None, margin: _float = 1.0, swap: _bool = False, reduction: _str = 'mean') -> Tensor:
+    """`triplet_margin_loss` with any function of two tensors for a distance, `pairwise_distance` unless given."""
+def soft_margin_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """log(1 + exp(-target * input)), without overflow. target: 1 or -1; shapes that broadcast."""
+def multilabel_soft_margin_loss(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """The mean over classes of binary cross entropies with scores input and labels target, (..., classes), of 0 and 1."""
+def multi_margin_loss(input: Tensor, target: Any, p: _float = 1, margin: _float = 1.0, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """The mean over classes, but for the target's sum, of max(0, margin - input[target] + input)**p. input: (n, classes)"""
+def multilabel_margin_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """The mean over classes of max(0, 1 - input[label] + input[other]), summed over all labels of an item and all other"""
