@@ -704,6 +704,10 @@ def cdist(x1: Tensor, x2: Any, p: _float = 2.0, compute_mode: _str = 'use_mm_for
     """The p-norms of the differences of all rows of x1, (..., n, m), and of x2, (..., k, m): (..., n, k); floating."""
 def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
     """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ..."""
+def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+    """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
+def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
 def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of its own memory, with the values of data."""
 def as_tensor(data: Any, dtype: _Dtype | None = None, device: _device | str | None = None) -> Tensor:

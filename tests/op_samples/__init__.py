@@ -18,6 +18,7 @@ FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "j
 FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "random")
 FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad", "resize", "random")
 FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad", "resize", "attention", "margin_loss", "random")
+FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad", "resize", "attention", "margin_loss", "bags", "random")
 
 
 class Data:

@@ -100,6 +100,7 @@ NODE_NAMES = {
     "einsum": "MulBackward0 PermuteBackward0 SumBackward1 ViewBackward0",
     "elu": "EluBackward0",
     "embedding": "EmbeddingBackward0",
+    "embedding_bag": "EmbeddingBagBackward0",
     "erf": "ErfBackward0",
     "erfc": "ErfcBackward0",
     "erfinv": "ErfinvBackward0",

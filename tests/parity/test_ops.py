@@ -41,7 +41,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both(
         "the sign of a zero, and which zero a tie gives, are NumPy's",
         "amax amin aminmax clamp clamp_max clamp_min cumsum det erfinv fmax fmin matmul maximum minimum nll_loss relu relu6 "
-        "remainder slogdet tensordot max_pool1d adaptive_avg_pool1d adaptive_avg_pool2d", "special zero",
+        "embedding_bag remainder slogdet tensordot max_pool1d adaptive_avg_pool1d adaptive_avg_pool2d", "special zero",
     ),
     **_both("of equal elements torch takes any, here it is the first", "topk", "special value", "special gradient",
             "special zero", "promotion value"),
@@ -118,6 +118,8 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("a NaN among the scores makes the loss NaN; torch passes over it", "multi_margin_loss multilabel_margin_loss",
             "special value", "special gradient"),
     **_both("the largest of differences with a NaN is NaN; torch passes over it", "cdist", "special value",
+            "special gradient"),
+    **_both("the maximum of rows with a NaN is NaN; torch passes over it", "embedding_bag", "special value",
             "special gradient"),
     # Nodes
     **_both("the last step of the contraction, which names the node, may be another", "einsum", "node"),

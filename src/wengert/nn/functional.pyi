@@ -234,3 +234,9 @@ def multi_margin_loss(input: Tensor, target: Any, p: _float = 1, margin: _float 
     """The mean over classes, but for the target's sum, of max(0, margin - input[target] + input)**p. input: (n, classes)"""
 def multilabel_margin_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
     """The mean over classes of max(0, 1 - input[label] + input[other]), summed over all labels of an item and all other"""
+def embedding_bag(input: Tensor, weight: Any, offsets: Any = None, max_norm: Any = None, norm_type: _int = 2, scale_grad_by_freq: _bool = False, mode: _str = 'mean', sparse: _bool = False, per_sample_weights: Any = None, include_last_offset: _bool = False, padding_idx: Any = None) -> Tensor:
+    """The sum, mean or maximum of the rows of weight, (n, m), that each bag of input names: (bags, m)."""
+def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+    """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
+def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
