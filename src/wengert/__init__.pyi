@@ -708,6 +708,8 @@ def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inpla
     """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
     """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
+def grid_sampler(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any) -> Tensor:
+    """grid_sample() with numbers for modes: 0 bilinear, 1 nearest, 2 bicubic; 0 zeros, 1 border, 2 reflection."""
 def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of its own memory, with the values of data."""
 def as_tensor(data: Any, dtype: _Dtype | None = None, device: _device | str | None = None) -> Tensor:

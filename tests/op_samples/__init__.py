@@ -19,6 +19,7 @@ FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "j
 FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad", "resize", "random")
 FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad", "resize", "attention", "margin_loss", "random")
 FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad", "resize", "attention", "margin_loss", "bags", "random")
+FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad", "resize", "attention", "margin_loss", "bags", "grid", "random")
 
 
 class Data:

@@ -144,6 +144,8 @@ NODE_NAMES = {
     "gaussian_nll_loss": "MeanBackward0 MulBackward0 SumBackward0",
     "gelu": "GeluBackward0",
     "glu": "GluBackward0",
+    "grid_sample": "GridSampler2DBackward0 GridSampler3DBackward0",
+    "grid_sampler": "GridSampler2DBackward0",
     "group_norm": "NativeGroupNormBackward0",
     "hardshrink": "HardshrinkBackward0",
     "hardsigmoid": "HardsigmoidBackward0",

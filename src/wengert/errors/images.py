@@ -188,3 +188,53 @@ def affine_batch(wanted: int, given: int, points: int) -> ShapeError:
         f"Expected size for first two dimensions of batch2 tensor to be: [{wanted}, {points}] but got: [{given}, "
         f"{points}]."
     )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Reading at the points of a grid
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def grid_mode(mode: str) -> ElementError:
+    return ElementError(
+        f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
+    )
+
+
+def grid_padding(mode: str) -> ElementError:
+    return ElementError(
+        "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
+        f"'{mode}'"
+    )
+
+
+def grid_batch(shape: Sequence[int], grid: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        "grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
+        f"{list(shape)} and grid with sizes {list(grid)}"
+    )
+
+
+def grid_last(dims: int, grid: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        f"grid_sampler(): expected grid to have size {dims} in last dimension, but got grid with sizes {list(grid)}"
+    )
+
+
+def grid_dims(shape: Sequence[int], grid: Sequence[int]) -> ShapeError:
+    wanted = f"{len(shape)}D" if len(shape) in (4, 5) else "4D or 5D"
+    return ShapeError(
+        f"grid_sampler(): expected {wanted} input and grid with same number of dimensions, but got input with sizes "
+        f"{list(shape)} and grid with sizes {list(grid)}"
+    )
+
+
+def grid_bicubic() -> ShapeError:
+    return ShapeError("grid_sampler(): bicubic interpolation only supports 4D input")
+
+
+def grid_empty(shape: Sequence[int], dim: int) -> ShapeError:
+    return ShapeError(
+        "grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
+        f"{list(shape)} with dimension {dim} being empty"
+    )

@@ -240,3 +240,5 @@ def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inpla
     """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
     """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
+def grid_sample(input: Tensor, grid: Any, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: Any = None) -> Tensor:
+    """input read at the points of grid. input: (n, c, height, width), grid: (n, ..., 2) with points (x, y) from -1 to 1;"""
