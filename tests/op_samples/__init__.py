@@ -20,6 +20,10 @@ FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "j
 FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad", "resize", "attention", "margin_loss", "random")
 FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad", "resize", "attention", "margin_loss", "bags", "random")
 FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad", "resize", "attention", "margin_loss", "bags", "grid", "random")
+FAMILIES = (
+    "arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad",
+    "resize", "attention", "margin_loss", "bags", "grid", "ctc", "random",
+)  # fmt: skip
 
 
 class Data:

@@ -82,6 +82,7 @@ NODE_NAMES = {
     "cosine_similarity": "SumBackward1",
     "cross": "LinalgCrossBackward0",
     "cross_entropy": "AddBackward0 DivBackward1 NegBackward0 NllLoss2DBackward0 NllLossBackward0 ViewBackward0",
+    "ctc_loss": "CtcLossBackward0 MeanBackward0 SumBackward0 WhereBackward0",
     "cumprod": "CumprodBackward0",
     "cumsum": "CumsumBackward0",
     "deg2rad": "Deg2RadBackward0",

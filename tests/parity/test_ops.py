@@ -121,6 +121,9 @@ DIFFERENCES: dict[tuple[str, str], str] = {
             "special gradient"),
     **_both("the maximum of rows with a NaN is NaN; torch passes over it", "embedding_bag", "special value",
             "special gradient"),
+    **_both("an infinite probability makes torch's loss NaN", "ctc_loss", "special value"),
+    **_both("that of the formula; torch's is right behind log_softmax only", "ctc_loss", "gradient", "second",
+            "special gradient"),
     # Nodes
     **_both("the last step of the contraction, which names the node, may be another", "einsum", "node"),
     **_both("with class probabilities the last step, which names the node, is another", "cross_entropy", "node"),

@@ -155,3 +155,37 @@ def multilabel_target(target: Sequence[int], shape: Sequence[int]) -> ShapeError
 
 def multilabel_range() -> ShapeError:
     return ShapeError("argument #2 'target' is out of range")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Connectionist temporal classification
+# ----------------------------------------------------------------------------------------------------------------------
+
+_IN_CTC = "(while checking arguments for ctc_loss_allocate_outputs)"
+
+
+def ctc_lengths(name: str) -> ShapeError:
+    return ShapeError(f"{name} must be of size batch_size")
+
+
+def ctc_blank() -> ShapeError:
+    return ShapeError("blank must be in label range")
+
+
+def ctc_input_length(steps: int, given: int) -> ShapeError:
+    return ShapeError(f"Expected input_lengths to have value at most {steps}, but got value {given} {_IN_CTC}")
+
+
+def ctc_targets(wanted: int, given: int) -> ShapeError:
+    """Fewer columns than the longest target has labels."""
+    return ShapeError(
+        f"Expected tensor to have size at least {wanted} at dimension 1, but got size {given} for argument #2 'targets' "
+        f"{_IN_CTC}"
+    )
+
+
+def ctc_all_targets(wanted: int, given: int) -> ShapeError:
+    """Not as many labels in one vector as the lengths add up to."""
+    return ShapeError(
+        f"Expected tensor to have size {wanted} at dimension 0, but got size {given} for argument #2 'targets' {_IN_CTC}"
+    )

@@ -242,3 +242,5 @@ def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = Fals
     """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
 def grid_sample(input: Tensor, grid: Any, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: Any = None) -> Tensor:
     """input read at the points of grid. input: (n, c, height, width), grid: (n, ..., 2) with points (x, y) from -1 to 1;"""
+def ctc_loss(log_probs: Tensor, targets: Any, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _str = 'mean', zero_infinity: _bool = False) -> Tensor:
+    """Minus the logarithm of the probability that outputs, step by step, spell the targets, each label lasting as long"""

@@ -16,7 +16,7 @@ _FAMILIES = (
     "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "conv", "create", "random",
     "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "conv", "pool", "create", "random",
     "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss",
-    "conv", "pool", "norm", "pad", "resize", "attention", "distance", "margin_loss", "bags", "grid",
+    "conv", "pool", "norm", "pad", "resize", "attention", "distance", "margin_loss", "bags", "grid", "ctc",
     "create", "random",
 )  # fmt: skip
 _LATE_FAMILIES = {

@@ -56,12 +56,10 @@ def _positions(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]
     mode, padding, align_corners = options
     points = F.select(grid, dim=-1, index=d)
     array = raw(points)
-    finite = np.isfinite(array)
+    finite, far = np.isfinite(array), np.zeros_like(array)
     if not finite.all():  # far outside, and staying there
         points, array = F.where(finite, points, 0), np.where(finite, array, 0)
         far = np.where(finite, 0, np.where(raw(F.select(grid, dim=-1, index=d)) > 0, _FAR, -_FAR))
-    else:
-        far = 0
     scale = (n - 1) / 2 if align_corners else n / 2
     place, slope = (array + 1) * scale - (0 if align_corners else 0.5) + far, np.ones_like(array)
     if mode != "bicubic":
