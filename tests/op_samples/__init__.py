@@ -12,17 +12,9 @@ from typing import Any
 
 import numpy as np
 
-FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "random", "fft", "special", "matrices")
-FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "random")
-FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "random")
-FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "random")
-FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad", "resize", "random")
-FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad", "resize", "attention", "margin_loss", "random")
-FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad", "resize", "attention", "margin_loss", "bags", "random")
-FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad", "resize", "attention", "margin_loss", "bags", "grid", "random")
 FAMILIES = (
     "arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad",
-    "resize", "attention", "margin_loss", "bags", "grid", "ctc", "random",
+    "resize", "attention", "margin_loss", "bags", "grid", "ctc", "random", "fft", "special", "matrices",
 )  # fmt: skip
 
 

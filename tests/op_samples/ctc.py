@@ -20,7 +20,7 @@ SAMPLES = {
         ],
         Sample((4, 2, 3), _TARGETS, input_lengths=(4, 4), target_lengths=(1, 0), reduction="none"),
         Sample((4, 2, 3), np.array([1, 2, 1]), np.array([4, 3]), np.array([2, 1])),
-        Sample((4, 2, 3), np.array([[0, 2], [1, 0]]), blank=1, input_lengths=(4, 3), target_lengths=(2, 1)),
+        Sample((4, 2, 3), np.array([[0, 2], [2, 0]]), blank=1, input_lengths=(4, 3), target_lengths=(2, 1)),
         Sample((4, 3), np.array([1, 2]), np.array(4), np.array(2)),
         Sample((2, 2, 3), _TARGETS, input_lengths=(2, 2), target_lengths=(2, 2), reduction="none", zero_infinity=True),
     ],

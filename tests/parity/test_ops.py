@@ -144,7 +144,6 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("operands are promoted; torch keeps the input's dtype, or refuses", "soft_margin_loss gaussian_nll_loss",
             "promotion value", "promotion error"),
     **_both("images of bytes are enlarged by repeating pixels only", "upsample_bilinear", "promotion error"),
-    **_both("a number by a complex tensor is refused in NumPy's words", "floor_divide remainder", "error", "special error"),
     **_both("not there for complex numbers yet", "logaddexp ldexp", "error", "special error", "promotion error"),
     **_both("a number with a complex tensor is computed; torch refuses it", "xlogy", "error", "special error",
             "promotion error"),
@@ -165,10 +164,10 @@ DIFFERENCES: dict[tuple[str, str], str] = {
 # Public operations that torch does not have.
 BEYOND_TORCH: dict[str, str] = {}
 
-# LAPACK's iterations, in torch's build of it, may not come to an end where a matrix is not finite.
-NO_SPECIAL_VALUES = {"linalg_lstsq", "linalg_pinv", "pinverse", "linalg_matrix_rank", "linalg_cond"}
-# torch reads outside its memory where a point is infinite or NaN, which may end the process.
-CRASH_TORCH = {"grid_sample", "grid_sampler"}
+# LAPACK's iterations, in torch's build of it, may not come to an end where a matrix is not finite; and torch reads outside
+# its memory where a point of a grid is not, which may end the process.
+NO_SPECIAL_VALUES = {"linalg_lstsq", "linalg_pinv", "pinverse", "linalg_matrix_rank", "linalg_cond", "grid_sample",
+                     "grid_sampler"}  # fmt: skip
 
 NO_RULE = "NotImplemented"  # torch's node of an operation that it cannot differentiate; here some have a derivative
 
@@ -483,7 +482,6 @@ def case_differences(case: Case) -> Iterator[tuple[str, str, str]]:
     if not has_data or case.is_random:
         return
     for dtype in ("float32", "float64", "complex64") if case.name not in NO_SPECIAL_VALUES else ():
-    for dtype in ("float32", "float64", "complex64") if case.name not in CRASH_TORCH else ():
         for layout in range(3):
             for aspect, text in compare_special(Pair(case, special_values(case, dtype, layout))):
                 yield f"special {aspect}", f"{dtype}, layout {layout}", text

@@ -10,7 +10,6 @@ is what people search for, and may go on with the values at hand and a hint. Not
     tensors   messages about arguments, shapes, dimensions, indices, dtypes, conversions
     algebra   messages about reductions, matrix products, neural networks
     analysis  messages about Fourier transforms, special functions, factorisations
-    layers    messages about convolutions, pooling and the like
     layers    messages about convolutions, pooling, normalisation
     images    messages about padding and interpolation
     losses    messages about attention, distances and losses

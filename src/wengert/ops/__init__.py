@@ -11,16 +11,12 @@ from typing import Any as _Any
 _FAMILIES = (
     "arithmetic", "pointwise", "choice", "compare", "complex", "logic", "special", "reduce", "extrema", "scan",
     "moments", "softmax", "shape", "expand", "strided", "rearrange", "index", "gather", "scatter", "scatter_reduce",
-    "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation", "loss", "create",
-    "random",
-    "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "conv", "create", "random",
-    "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "conv", "pool", "create", "random",
-    "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss",
-    "conv", "pool", "norm", "pad", "resize", "attention", "distance", "margin_loss", "bags", "grid", "ctc",
-    "create", "random",
+    "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation", "loss", "conv",
+    "pool", "norm", "pad", "distance", "bags", "grid", "create", "random",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "fft": ("fft",),
+    "nn.functional": ("resize", "attention", "margin_loss", "ctc"),
     "linalg": ("eigen", "decomposition", "least_squares"),
     "special": ("bessel", "polynomials", "probability"),
 }

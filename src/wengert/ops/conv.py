@@ -9,6 +9,7 @@ cache. See Note [Columns].
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from wengert import dtypes, errors
@@ -258,36 +259,41 @@ def _batched(F: Any, op: str, x: Any, dims: int) -> tuple[Any, bool]:
 
 
 def _padding_of(padding: Any, kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Any:
-    """(zeros in front, zeros in all) along each dimension."""
-    dims = len(kernel)
+    """(zeros in front, zeros in all) along each dimension. padding: "valid", "same", or numbers."""
+    if not isinstance(padding, str):
+        return padding, tuple([2 * p for p in padding])
     if padding == "valid":
-        return (0,) * dims, (0,) * dims
-    if padding == "same":
-        if any(s != 1 for s in stride):
-            raise errors.conv_same_stride()
-        total = tuple([d * (k - 1) for k, d in zip(kernel, dilation, strict=True)])
-        return tuple([t // 2 for t in total]), total
-    if isinstance(padding, str):
+        return (0,) * len(kernel), (0,) * len(kernel)
+    if padding != "same":
         raise errors.conv_padding_name(padding)
-    low = _sizes("padding", padding, dims, 0)
-    return low, tuple([2 * p for p in low])
+    if any(s != 1 for s in stride):
+        raise errors.conv_same_stride()
+    total = tuple([d * (k - 1) for k, d in zip(kernel, dilation, strict=True)])
+    return tuple([t // 2 for t in total]), total
 
 
-def _convolved(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
-    """A convolution with torch's arguments. options: stride, padding, dilation, groups."""
-    x, is_batch = _batched(F, op, x, dims)
-    stride = _sizes("stride", options[0], dims, 1)
-    dilation = _sizes("dilation", options[2], dims, 1)
-    groups = options[3]
-    _check_convolution(x, weight, bias, groups, False)
-    size, kernel = tuple(x.shape[2:]), tuple(weight.shape[2:])
-    low, total = _padding_of(options[1], kernel, stride, dilation)
+@lru_cache(maxsize=512)
+def _windows_of(
+    size: tuple[int, ...], kernel: tuple[int, ...], stride: tuple[int, ...], padding: Any, dilation: tuple[int, ...]
+) -> Windows:
+    """The windows of a convolution. Raises RuntimeError where there is no room for one."""
+    low, total = _padding_of(padding, kernel, stride, dilation)
     room = tuple([n + t for n, t in zip(size, total, strict=True)])
     extent = tuple([d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)])
     if any(r < e or not k for r, e, k in zip(room, extent, kernel, strict=True)):
         raise errors.conv_kernel(room, extent)
     count = tuple([(r - e) // s + 1 for r, e, s in zip(room, extent, stride, strict=True)])
-    windows = Windows(size, kernel, count, stride, low, dilation)
+    return Windows(size, kernel, count, stride, low, dilation)
+
+
+def _convolved(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
+    """A convolution with torch's arguments. options: stride, padding, dilation, groups."""
+    x, is_batch = _batched(F, op, x, dims)
+    stride, padding, dilation, groups = options
+    stride, dilation = _sizes("stride", stride, dims, 1), _sizes("dilation", dilation, dims, 1)
+    padding = padding if isinstance(padding, str) else _sizes("padding", padding, dims, 0)
+    _check_convolution(x, weight, bias, groups, False)
+    windows = _windows_of(tuple(x.shape[2:]), tuple(weight.shape[2:]), stride, padding, dilation)
     out = F._convolution(x, weight, bias, windows=windows, groups=groups)
     return out if is_batch else F.squeeze(out, dim=0)
 
