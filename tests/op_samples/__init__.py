@@ -14,6 +14,10 @@ import numpy as np
 
 FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "random", "fft", "special", "matrices",
             "statistics")
+FAMILIES = (
+    "arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad",
+    "resize", "attention", "margin_loss", "bags", "grid", "ctc", "random", "fft", "special", "matrices",
+)  # fmt: skip
 
 
 class Data:

@@ -209,8 +209,9 @@ def test_registering_fills_in_both_faces_and_the_table():
 
 # Names of nodes where torch has no derivative, and where its function is made of other operations than ours.
 OWN_NODES = {"floor_divide": "FloorDivideBackward0", "scatter": "ScatterAddBackward0", "cross_entropy": "DivBackward0",
-             "special_ndtr": "MulBackward0"}  # fmt: skip
-TORCHS_NODES = {"cross_entropy": "DivBackward1", "matrix_power": "CopyBackwards", "special_ndtr": "MulBackward1"}
+             "special_ndtr": "MulBackward0", "pairwise_distance": "LinalgVectorNormBackward0"}  # fmt: skip
+TORCHS_NODES = {"cross_entropy": "DivBackward1", "matrix_power": "CopyBackwards", "special_ndtr": "MulBackward1",
+                "pairwise_distance": "NormBackward1"}  # fmt: skip
 
 
 def nodes_seen(op: Any) -> set[str]:
@@ -322,6 +323,7 @@ def says(op: Any) -> str:
     """A pattern that finds the operation's name in a message, also the private one that carries it out."""
     method = method_of(op)
     names = {op.name, op.name.strip("_"), *([method] if method else [])}
+    names |= {op.name.removeprefix(f"{namespace}_") for namespace in op.namespaces}  # nn.functional.unfold says unfold()
     return "|".join(re.escape(name) for name in names)
 
 

@@ -33,12 +33,15 @@ def _both(reason: str, operations: str, *aspects: str) -> dict[tuple[str, str], 
     return {(op, aspect): reason for op in operations.split() for aspect in aspects}
 
 
+_CONVOLUTIONS = "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"
+_NORMS = "nn.functional_batch_norm batch_norm"
+
 DIFFERENCES: dict[tuple[str, str], str] = {
     # Values
     **_both(
         "the sign of a zero, and which zero a tie gives, are NumPy's",
         "amax amin aminmax clamp clamp_max clamp_min cumsum det erfinv fmax fmin matmul maximum minimum nll_loss relu relu6 "
-        "remainder slogdet tensordot", "special zero",
+        "embedding_bag remainder slogdet tensordot max_pool1d adaptive_avg_pool1d adaptive_avg_pool2d", "special zero",
     ),
     **_both("of equal elements torch takes any, here it is the first", "topk", "special value", "special gradient",
             "special zero", "promotion value"),
@@ -99,6 +102,13 @@ DIFFERENCES: dict[tuple[str, str], str] = {
             "cholesky_solve cholesky_inverse", "gradient", "second", "special gradient"),
     **_both("the triangle that is looked at has a gradient; torch gives one to the whole factor",
             "cholesky_inverse", "value", "special value", "special error"),
+    **_both("whether a zero of the padding meets an infinite weight, which gives NaN, is up to torch's kernels",
+            f"{_CONVOLUTIONS} convolution", "special value", "special gradient"),
+    **_both("torch adds the mean and the bias up before it looks at the input, which may make a NaN of infinities",
+            f"{_NORMS}", "special value"),
+    **_both("the sign of a zero, and which zero a tie gives, are NumPy's",
+            f"{_NORMS} nn.functional_instance_norm", "special zero"),
+    **_both("torch lets inputs of weight 0 take part, which makes a NaN of infinities", "interpolate", "special value"),
     # Gradients
     **_both("torch's derivative is right only where abs is positive, as it should be", "polar", "gradient", "second",
             "special gradient"),
@@ -108,6 +118,15 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("torch rounds 2**-n to 0 for integer exponents", "ldexp", "gradient", "second", "special gradient"),
     **_both("the gradient of a singular matrix is the cofactors'; torch gives 0 or NaN", "det", "special gradient"),
     **_both("a singular matrix has no gradient, which raises; torch gives infinities or NaN", "logdet slogdet",
+            "special gradient"),
+    **_both("a NaN among the scores makes the loss NaN; torch passes over it", "multi_margin_loss multilabel_margin_loss",
+            "special value", "special gradient"),
+    **_both("the largest of differences with a NaN is NaN; torch passes over it", "cdist", "special value",
+            "special gradient"),
+    **_both("the maximum of rows with a NaN is NaN; torch passes over it", "embedding_bag", "special value",
+            "special gradient"),
+    **_both("an infinite probability makes torch's loss NaN", "ctc_loss", "special value"),
+    **_both("that of the formula; torch's is right behind log_softmax only", "ctc_loss", "gradient", "second",
             "special gradient"),
     # Nodes
     **_both("the last step of the contraction, which names the node, may be another", "einsum", "node"),
@@ -122,7 +141,17 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("made of other operations than in torch; the last one names the node",
             " ".join(OTHER_STEPS | statistics.OTHER_STEPS), "node"),
     **_both("torch computes it from erf, and multiplies by a number", "special_ndtr", "node"),
+    **_both("of complex numbers torch puts the convolution together from real ones; here it is one node",
+            f"{_CONVOLUTIONS} convolution", "node"),
+    **_both("here it is the norm of torch.norm", "pairwise_distance", "node"),
     # Dtypes that one of the two refuses
+    **_both("the margin, a float, promotes integers", "hinge_embedding_loss", "promotion value", "promotion error"),
+    **_both("operands are promoted; torch keeps the input's dtype, or refuses", "soft_margin_loss gaussian_nll_loss",
+            "promotion value", "promotion error"),
+    **_both("images of bytes are enlarged by repeating pixels only", "upsample_bilinear", "promotion error"),
+    **_both("not there for complex numbers yet", "logaddexp ldexp", "error", "special error", "promotion error"),
+    **_both("a number with a complex tensor is computed; torch refuses it", "xlogy", "error", "special error",
+            "promotion error"),
     **_both("complex input is refused also where dtype= casts it to reals", "softmax log_softmax softmin", "error",
             "special error"),
     **_both("complex input with weights is refused", "mse_loss", "error", "special error"),
@@ -138,8 +167,10 @@ DIFFERENCES: dict[tuple[str, str], str] = {
 # Public operations that torch does not have.
 BEYOND_TORCH: dict[str, str] = {}
 
-# LAPACK's iterations, in torch's build of it, may not come to an end where a matrix is not finite.
-NO_SPECIAL_VALUES = {"linalg_lstsq", "linalg_pinv", "pinverse", "linalg_matrix_rank", "linalg_cond"}
+# LAPACK's iterations, in torch's build of it, may not come to an end where a matrix is not finite; and torch reads outside
+# its memory where a point of a grid is not, which may end the process.
+NO_SPECIAL_VALUES = {"linalg_lstsq", "linalg_pinv", "pinverse", "linalg_matrix_rank", "linalg_cond", "grid_sample",
+                     "grid_sampler"}  # fmt: skip
 
 NO_RULE = "NotImplemented"  # torch's node of an operation that it cannot differentiate; here some have a derivative
 

@@ -11,13 +11,21 @@ is what people search for, and may go on with the values at hand and a hint. Not
     tensors   messages about arguments, shapes, dimensions, indices, dtypes, conversions
     algebra   messages about reductions, matrix products, neural networks
     analysis  messages about Fourier transforms, special functions, factorisations
+    layers    messages about convolutions, pooling, normalisation
+    images    messages about padding and interpolation
+    losses    messages about attention, distances and losses
+    bags      messages about bags of embeddings
 """
 
 from . import classes as _classes
 from .algebra import *  # noqa: F403
 from .analysis import *  # noqa: F403
+from .bags import *  # noqa: F403
 from .classes import *  # noqa: F403
 from .graph import *  # noqa: F403
+from .images import *  # noqa: F403
+from .layers import *  # noqa: F403
+from .losses import *  # noqa: F403
 from .names import (
     dtype_name as dtype_name,
     operation_name as operation_name,

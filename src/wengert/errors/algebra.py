@@ -16,28 +16,7 @@ from .classes import (
     TensorIndexError,
     UnsupportedDtypeError,
 )
-from .names import scalar_name, tensor_type
-
-_C_NAMES = {
-    "bool": "bool",
-    "uint8": "unsigned char",
-    "int8": "signed char",
-    "int16": "short int",
-    "int32": "int",
-    "int64": "long int",
-    "float16": "c10::Half",
-    "bfloat16": "c10::BFloat16",
-    "float32": "float",
-    "float64": "double",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}
-
-
-def _c_name(dtype: object) -> str:
-    name = str(dtype).removeprefix("torch.")
-    return _C_NAMES.get(name, name)
-
+from .names import c_name, scalar_name, tensor_type
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Reductions
@@ -95,7 +74,7 @@ def variance_dtype(op: str) -> UnsupportedDtypeError:
 
 
 def matmul_dtypes(a: object, b: object) -> UnsupportedDtypeError:
-    return UnsupportedDtypeError(f"expected m1 and m2 to have the same dtype, but got: {_c_name(a)} != {_c_name(b)}")
+    return UnsupportedDtypeError(f"expected m1 and m2 to have the same dtype, but got: {c_name(a)} != {c_name(b)}")
 
 
 def dot_dtypes(a: object, b: object) -> UnsupportedDtypeError:

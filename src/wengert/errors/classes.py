@@ -30,6 +30,7 @@ __all__ = [
     "SingularMatrixError",
     "TensorIndexError",
     "UnsupportedDtypeError",
+    "UnsupportedModeError",
     "UnusedInputError",
     "ValueOverflowError",
     "VersionError",
@@ -298,6 +299,10 @@ class PromotionError(WengertError, RuntimeError):
 
 class UnsupportedDtypeError(WengertError, NotImplementedError):
     """The operation has no meaning for this dtype (the mean of integers, the difference of bools)."""
+
+
+class UnsupportedModeError(WengertError, NotImplementedError):
+    """A mode, or a number of dimensions, that an operation has not got: the message says which there are."""
 
 
 class ValueOverflowError(WengertError, RuntimeError, OverflowError):

@@ -50,3 +50,25 @@ def operation_name(node_name: str) -> str:
 def called(op: str) -> str:
     """An operation's name as users call it: one with an underscore in front carries out the public one of its name."""
     return op if op.startswith("__") else op.removeprefix("_").removesuffix("_rounded")
+
+
+_C_NAMES = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+
+
+def c_name(dtype: object) -> str:
+    """torch's C++ name of a dtype, which some messages use."""
+    name = str(dtype).removeprefix("torch.")
+    return _C_NAMES.get(name, name)

@@ -116,3 +116,131 @@ def nll_loss(input: Tensor, target: Any, weight: Any = None, size_average: Any =
     """Negative log likelihood: minus the element of input, (n, classes, ...), that target, (n, ...), names."""
 def cross_entropy(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, ignore_index: _int = -100, reduce: Any = None, reduction: _str = 'mean', label_smoothing: _float = 0.0) -> Tensor:
     """`nll_loss` of log_softmax(input): the usual loss of a classifier."""
+def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
+def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
+def conv3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
+def conv_transpose1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+    """Transposed convolution: what conv1d's derivative does to a cotangent; plus bias."""
+def conv_transpose2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+    """Transposed convolution: what conv2d's derivative does to a cotangent; plus bias."""
+def conv_transpose3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+    """Transposed convolution: what conv3d's derivative does to a cotangent; plus bias."""
+def unfold(input: Tensor, kernel_size: Any, dilation: _int = 1, padding: _int = 0, stride: _int = 1) -> Tensor:
+    """All windows of an image as columns. input: (n, c, height, width), or without the n, floating or complex; returns"""
+def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: _int = 1, padding: _int = 0, stride: _int = 1) -> Tensor:
+    """The image in which each element is the sum of the column entries that `unfold` would have taken from it."""
+def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut"""
+def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+    """The largest element of each window. input: (n, channels, length), or without the n; no complex numbers."""
+def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
+    """`max_pool1d` with return_indices."""
+def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+    """The largest element of each window. input: (n, channels, height, width), or without the n; no complex numbers."""
+def max_pool2d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
+    """`max_pool2d` with return_indices."""
+def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+    """The largest element of each window. input: (n, channels, depth, height, width), or without the n; no complex numbers."""
+def max_pool3d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
+    """`max_pool3d` with return_indices."""
+def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: Any = None) -> Tensor:
+    """The mean of each window. input: (n, channels, height, width), or without the n; floating or int64 (whose"""
+def avg_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: Any = None) -> Tensor:
+    """The mean of each window. input: (n, channels, depth, height, width), or without the n; floating or int64 (whose"""
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+    """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
+    """`adaptive_max_pool1d` with return_indices."""
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+    """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
+    """`adaptive_max_pool2d` with return_indices."""
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+    """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
+    """`adaptive_max_pool3d` with return_indices."""
+def lp_pool1d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
+    """The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,"""
+def max_unpool1d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None) -> Tensor:
+    """Images of zeros with the elements of input where max_pool1d found them. input, indices: what that"""
+def lp_pool2d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
+    """The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,"""
+def max_unpool2d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None) -> Tensor:
+    """Images of zeros with the elements of input where max_pool2d found them. input, indices: what that"""
+def lp_pool3d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
+    """The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,"""
+def max_unpool3d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None) -> Tensor:
+    """Images of zeros with the elements of input where max_pool3d found them. input, indices: what that"""
+def batch_norm(input: Tensor, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-05) -> Tensor:
+    """(input - mean) / sqrt(variance + eps) * weight + bias, channel by channel. input: (n, channels, ...), floating."""
+def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
+    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each item's groups of channels."""
+def instance_norm(input: Tensor, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None, use_input_stats: _bool = True, momentum: _float = 0.1, eps: _float = 1e-05) -> Tensor:
+    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each channel of each item."""
+def local_response_norm(input: Tensor, size: _int | Sequence[_int], alpha: _Number = 0.0001, beta: _Number = 0.75, k: _float = 1.0) -> Tensor:
+    """input / (k + alpha * mean of squares over `size` neighbouring channels)**beta; zeros beyond the first and last."""
+def pad(input: Tensor, pad: Any, mode: _str = 'constant', value: _Operand | None = None) -> Tensor:
+    """input with something in front of and behind it. pad: (front, back) of the last dimension, then of the one before,"""
+def pixel_shuffle(input: Tensor, upscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
+    """(..., c * r * r, h, w) as (..., c, h * r, w * r): each pixel becomes r x r, from as many channels."""
+def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
+    """(..., c, h * r, w * r) as (..., c * r * r, h, w): what `pixel_shuffle` undoes."""
+def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
+    """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ..."""
+def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
+    """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating."""
+def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
+    """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ..."""
+def embedding_bag(input: Tensor, weight: Any, offsets: Any = None, max_norm: Any = None, norm_type: _int = 2, scale_grad_by_freq: _bool = False, mode: _str = 'mean', sparse: _bool = False, per_sample_weights: Any = None, include_last_offset: _bool = False, padding_idx: Any = None) -> Tensor:
+    """The sum, mean or maximum of the rows of weight, (n, m), that each bag of input names: (bags, m)."""
+def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+    """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
+def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
+def grid_sample(input: Tensor, grid: Any, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: Any = None) -> Tensor:
+    """input read at the points of grid. input: (n, c, height, width), grid: (n, ..., 2) with points (x, y) from -1 to 1;"""
+def interpolate(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None, recompute_scale_factor: Any = None, antialias: _bool = False) -> Tensor:
+    """input resampled to another size. input: (n, channels, ...) with one to three dimensions after these; floating."""
+def upsample(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None) -> Tensor:
+    """interpolate() under its old name. Derivative: as there."""
+def upsample_nearest(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None) -> Tensor:
+    """interpolate() with mode "nearest", under its old name. Derivative: as there."""
+def upsample_bilinear(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None) -> Tensor:
+    """interpolate() with mode "bilinear" and align_corners, under its old name. Derivative: as there."""
+def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: Any = None) -> Tensor:
+    """The points where images transformed by theta are to be sampled, for `grid_sample`. theta: (n, 2, 3) for a size (n,"""
+def scaled_dot_product_attention(query: Tensor, key: Any, value: _Operand, attn_mask: Any = None, dropout_p: _float = 0.0, is_causal: _bool = False, scale: Any = None, enable_gqa: _bool = False) -> Tensor:
+    """softmax(query @ key^T * scale + mask) @ value. query: (..., rows, n), key: (..., columns, n), value: (..., columns,"""
+def poisson_nll_loss(input: Tensor, target: Any, log_input: _bool = True, full: _bool = False, size_average: Any = None, eps: _float = 1e-08, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """Minus the logarithm of the probability of counts, target, at the rates input, or exp(input) with log_input."""
+def gaussian_nll_loss(input: Tensor, target: Any, var: Any, full: _bool = False, eps: _float = 1e-06, reduction: _str = 'mean') -> Tensor:
+    """Minus the logarithm of the density of target in normal distributions of mean input and variance var, without its"""
+def hinge_embedding_loss(input: Tensor, target: Any, margin: _float = 1.0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """input where target is 1, max(0, margin - input) where it is -1: for distances of like and unlike pairs."""
+def margin_ranking_loss(input1: Tensor, input2: Any, target: Any, margin: _int = 0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """max(0, -target * (input1 - input2) + float(margin)): target is 1 where input1 should be larger, -1 where input2 should."""
+def cosine_embedding_loss(input1: Tensor, input2: Any, target: Any, margin: _int = 0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """1 - cos where target is 1, max(0, cos - margin) where it is -1; cos: the cosine of the angle between the rows."""
+def triplet_margin_loss(anchor: Tensor, positive: Any, negative: Any, margin: _float = 1.0, p: _float = 2, eps: _float = 1e-06, swap: _bool = False, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """max(0, margin + |anchor - positive| - |anchor - negative|), with p-norms over the last dim, as in"""
+def triplet_margin_with_distance_loss(anchor: Tensor, positive: Any, negative: Any, *, distance_function: Any = None, margin: _float = 1.0, swap: _bool = False, reduction: _str = 'mean') -> Tensor:
+    """`triplet_margin_loss` with any function of two tensors for a distance, `pairwise_distance` unless given."""
+def soft_margin_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """log(1 + exp(-target * input)), without overflow. target: 1 or -1; shapes that broadcast."""
+def multilabel_soft_margin_loss(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """The mean over classes of binary cross entropies with scores input and labels target, (..., classes), of 0 and 1."""
+def multi_margin_loss(input: Tensor, target: Any, p: _float = 1, margin: _float = 1.0, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """The mean over classes, but for the target's sum, of max(0, margin - input[target] + input)**p. input: (n, classes)"""
+def multilabel_margin_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+    """The mean over classes of max(0, 1 - input[label] + input[other]), summed over all labels of an item and all other"""
+def ctc_loss(log_probs: Tensor, targets: Any, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _str = 'mean', zero_infinity: _bool = False) -> Tensor:
+    """Minus the logarithm of the probability that outputs, step by step, spell the targets, each label lasting as long"""

@@ -16,9 +16,12 @@ _FAMILIES = (
     "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "create",
     "random",
     "random", "running", "statistics",
+    "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation", "loss", "conv",
+    "pool", "norm", "pad", "distance", "bags", "grid", "create", "random",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "fft": ("fft",),
+    "nn.functional": ("resize", "attention", "margin_loss", "ctc"),
     "linalg": ("eigen", "decomposition", "least_squares"),
     "special": ("bessel", "polynomials", "probability"),
 }

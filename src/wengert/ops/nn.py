@@ -9,6 +9,7 @@ from wengert import dtypes, errors
 from wengert.ops.blas import matrix_product
 from wengert.ops.dims import normalize_dims
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
+from wengert.ops.row_norms import limit_rows
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional",)}
@@ -113,12 +114,13 @@ def bilinear(F, input1, input2, weight, bias=None):
 def embedding(F, input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     """Rows of weight. input: integers of any shape, weight: (n, m); returns input's shape + (m,).
 
-    padding_idx: a row that gets no gradient. scale_grad_by_freq: each row's gradient is divided by how often it is
-    used. sparse is accepted, gradients are dense. Raises IndexError for a row that does not exist.
+    padding_idx: a row that gets no gradient. max_norm, norm_type: rows that are longer are scaled down first, in place.
+    scale_grad_by_freq: each row's gradient is divided by how often it is used. sparse is accepted, gradients are dense.
+    Raises IndexError for a row that does not exist.
 
     Derivative: in each row of weight the sum of ct where that row was used."""
     if max_norm is not None:
-        raise NotImplementedError("embedding: max_norm is not supported; renormalise the weight before the call")
+        limit_rows(weight, input, max_norm, norm_type)
     if padding_idx is not None:
         n = weight.shape[0]
         if not -n <= padding_idx < n:

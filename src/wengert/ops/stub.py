@@ -102,6 +102,7 @@ _SPECIAL_TYPES = {
     ("masked_scatter_", "source"): "Tensor",
     ("norm", "p"): "_Number | _str | None",
     ("bernoulli", "p"): "_float | None",
+    ("local_response_norm", "k"): "_float",
     ("randint", "size"): "Sequence[_int]",
     ("repeat_interleave", "repeats"): f"{_INTS} | Tensor | None",
 }
@@ -113,7 +114,10 @@ _RESULTS = {
     "broadcast_tensors": _TENSORS, "split": _TENSORS,
     "split_with_sizes": _TENSORS, "chunk": _TENSORS, "unsafe_split": _TENSORS, "unsafe_split_with_sizes": _TENSORS,
     "unsafe_chunk": _TENSORS, "tensor_split": _TENSORS, "hsplit": _TENSORS, "vsplit": _TENSORS, "dsplit": _TENSORS,
-    "lu": _TENSORS, "gradient": _TENSORS, "var_mean": "tuple[Tensor, Tensor]", "std_mean": "tuple[Tensor, Tensor]", "meshgrid": _TENSORS,
+    "lu": _TENSORS, "gradient": _TENSORS,
+    "var_mean": "tuple[Tensor, Tensor]", "std_mean": "tuple[Tensor, Tensor]", "meshgrid": _TENSORS,
+    **{f"{op}{dims}d_with_indices": "tuple[Tensor, Tensor]" for op in ("max_pool", "adaptive_max_pool") for dims in (1, 2, 3)},
+    **{f"{op}{dims}d": "Any" for op in ("max_pool", "adaptive_max_pool") for dims in (1, 2, 3)},  # with return_indices two
 }  # fmt: skip
 
 _AT_LEAST = ["(tensor: Tensor) -> Tensor", f"(first: Tensor, second: Tensor, *others: Tensor) -> {_TENSORS}"]

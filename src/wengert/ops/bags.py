@@ -1,0 +1,185 @@
+"""Sums, means and maxima of rows of a weight, bag by bag; dropout that keeps mean and variance."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.generator import default_generator
+from wengert.ops.indices import is_index, raw
+from wengert.ops.registry import NONE, composite, general, nondifferentiable
+from wengert.ops.row_norms import limit_rows
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+
+
+# -- bags --------------------------------------------------------------------------------------------------------------
+
+
+def _starts(bags: Any) -> Any:
+    """Where each bag that has elements begins. bags: the number of the bag of each element, in ascending order."""
+    return np.flatnonzero(np.concatenate((np.ones(min(bags.size, 1), bool), bags[1:] != bags[:-1])))
+
+
+@general(promote=NONE, node="EmbeddingBagBackward0", complex=False, **_PRIVATE)
+def _bag_sums(xp, x, *, bags, rows):
+    """The sums of the rows of x, (n, m), that are of one bag: (rows, m). Derivative: the bag's cotangent for each row."""
+    out = xp.zeros((rows, x.shape[1]), x.dtype)
+    if bags.size:
+        starts = _starts(bags)
+        out[bags[starts]] = xp.add.reduceat(x, starts, axis=0)
+    return out
+
+
+@_bag_sums.vjp("x")
+def _(F, ct, bags):
+    return F._embedding(bags, ct, padding_idx=None, scale_grad_by_freq=False)
+
+
+@general(promote=NONE, node="EmbeddingBagBackward0", outputs=("out", "indices"), complex=False, **_PRIVATE)
+def _bag_maxima(xp, x, *, bags, rows):
+    """The maxima of the rows of x, (n, m), that are of one bag, and the first row of each; 0 and -1 for empty bags.
+
+    Derivative: the cotangent at that row."""
+    out = xp.zeros((rows, x.shape[1]), x.dtype)
+    where = xp.full(out.shape, -1)
+    if bags.size:
+        starts = _starts(bags)
+        filled = bags[starts]
+        out[filled] = xp.maximum.reduceat(x, starts, axis=0)
+        numbers = xp.where((x == out[bags]) | (x != x), xp.arange(len(x))[:, None], len(x) - 1)
+        where[filled] = xp.minimum.reduceat(numbers, starts, axis=0)
+    return out, where
+
+
+@_bag_maxima.vjp("x")
+def _(F, ct, x_shape, indices):
+    if ct[0] is None:
+        return None
+    filled = np.flatnonzero((raw(indices) >= 0).all(axis=1))
+    index = (raw(indices)[filled], np.arange(x_shape[1]))
+    return F.read_cotangent(F._index_select(ct[0], filled, dim=0), shape=x_shape, index=index)
+
+
+def _checked_bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, Any, int]:
+    """(indices as a vector, the number of the bag of each, how many bags there are)."""
+    indices = raw(input)
+    if indices.ndim == 2:
+        if offsets is not None:
+            raise errors.bag_offsets_beside_matrix(type(offsets))
+        return indices.reshape(-1), np.repeat(np.arange(len(indices)), indices.shape[1]), len(indices)
+    if indices.ndim != 1:
+        raise errors.bag_input(indices.ndim)
+    if offsets is None:
+        raise errors.bag_offsets(True)
+    starts = raw(offsets)
+    if starts.ndim != 1:
+        raise errors.bag_offsets(False)
+    if starts.size and starts[0] != 0:
+        raise errors.bag_first_offset(int(starts[0]))
+    if starts.size and starts[-1] > indices.size:
+        raise errors.bag_last_offset(indices.size, int(starts[-1]))
+    ends = starts[1:] if include_last_offset else np.append(starts[1:], indices.size)
+    starts = starts[:-1] if include_last_offset else starts
+    return indices[: int(ends[-1]) if ends.size else 0], np.repeat(np.arange(starts.size), ends - starts), starts.size
+
+
+def _check_bag_options(input: Any, weights: Any, per_sample_weights: Any, mode: str, scale_grad_by_freq: bool) -> None:
+    if mode not in ("sum", "mean", "max"):
+        raise errors.bag_mode()
+    if mode == "max" and scale_grad_by_freq:
+        raise errors.bag_max_frequency()
+    if not is_index(raw(input)):
+        raise errors.bag_indices(raw(input).dtype)
+    if raw(weights).dtype.kind not in "fV":
+        raise errors.bag_weight_dtype(raw(weights).dtype)
+    if per_sample_weights is not None:
+        if tuple(per_sample_weights.shape) != tuple(input.shape):
+            raise errors.bag_weights_shape(tuple(per_sample_weights.shape), tuple(input.shape))
+        if mode != "sum":
+            raise errors.bag_weights_mode(mode)
+        if raw(per_sample_weights).dtype != raw(weights).dtype:
+            raise errors.bag_weights_dtype(raw(weights).dtype, raw(per_sample_weights).dtype)
+
+
+@composite(namespaces=("nn.functional",))
+def embedding_bag(
+    F, input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
+    per_sample_weights=None, include_last_offset=False, padding_idx=None,
+):  # fmt: skip
+    """The sum, mean or maximum of the rows of weight, (n, m), that each bag of input names: (bags, m).
+
+    input: integers; a matrix has a bag a row, a vector has its bags begin at offsets (with include_last_offset, also the
+    end of the last). mode: "sum", "mean" or "max"; an empty bag gives zeros. per_sample_weights: of input's shape, what
+    each row is multiplied by, for "sum". padding_idx: a row that counts for nothing. max_norm, norm_type: rows that are
+    longer are scaled down first, in place. scale_grad_by_freq: each row's gradient is divided by how often it is used.
+    sparse is accepted, gradients are dense.
+
+    Derivative: in each row of weight the sum of ct of the bags that it is in, times its factor there; in
+    per_sample_weights the products of ct with the rows."""
+    _check_bag_options(input, weight, per_sample_weights, mode, scale_grad_by_freq)
+    indices, bags, count = _checked_bags(input, offsets, include_last_offset)
+    if max_norm is not None:
+        limit_rows(weight, indices, max_norm, norm_type)
+    factors = None if per_sample_weights is None else F.reshape(per_sample_weights, shape=(-1, 1))
+    if factors is not None and factors.shape[0] != indices.size:
+        factors = factors[: indices.size]
+    if padding_idx is not None:
+        kept = np.flatnonzero(indices != padding_idx % weight.shape[0])
+        indices, bags = indices[kept], bags[kept]
+        factors = None if factors is None else F._index_select(factors, kept, dim=0)
+    rows = F._embedding(indices, weight, padding_idx=None, scale_grad_by_freq=scale_grad_by_freq)
+    if mode == "max":
+        return F._bag_maxima(rows, bags=bags, rows=count)[0]
+    if mode == "mean":
+        factors = (1 / np.maximum(np.bincount(bags, minlength=count), 1))[bags][:, None].astype(raw(weight).dtype)
+    return F._bag_sums(rows if factors is None else rows * factors, bags=bags, rows=count)
+
+
+# -- dropout that keeps mean and variance ------------------------------------------------------------------------------
+
+_SATURATION = -1.7580993408473766  # where selu ends towards minus infinity: -scale * alpha
+
+
+@nondifferentiable(**_PRIVATE)
+def _kept(xp, x, *, p, dims):
+    """1 with probability 1 - p, else 0, drawn for each place of the first dims of x; of size 1 in the others."""
+    shape = (*x.shape[:dims], *(1,) * (x.ndim - dims))
+    return (default_generator.numpy.random(shape, dtype=xp.float32) >= p).astype(x.dtype)
+
+
+def _alpha_dropped(F: Any, input: Any, p: float, training: bool, inplace: bool, dims: int) -> Any:
+    if not 0 <= p <= 1:
+        raise errors.dropout_probability(p)
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return input.mul_(0.0) if inplace else input * 0.0
+    kept = F._kept(input, p=p, dims=dims)
+    scale = 1 / sqrt((1 - p) * (1 + p * _SATURATION**2))
+    shift = ((1 - kept) - p) * (_SATURATION * scale)
+    return input.mul_(kept * scale).add_(shift) if inplace else input * (kept * scale) + shift
+
+
+@composite(namespaces=("nn.functional", ""))
+def alpha_dropout(F, input, p=0.5, training=False, inplace=False):
+    """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and
+    shifted so that mean 0 and variance 1 stay; input itself if not training.
+
+    inplace: writes into input and returns it. Raises ValueError for p outside [0, 1].
+
+    Derivative: the scale, 0 where the element was set."""
+    return _alpha_dropped(F, input, p, training, inplace, input.ndim)
+
+
+@composite(namespaces=("nn.functional", ""))
+def feature_alpha_dropout(F, input, p=0.5, training=False, inplace=False):
+    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims.
+
+    Derivative: as in `alpha_dropout`."""
+    if input.ndim < 2:
+        raise errors.feature_dropout_dims()
+    return _alpha_dropped(F, input, p, training, inplace, 2)

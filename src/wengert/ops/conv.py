@@ -1,0 +1,463 @@
+"""Convolutions and transposed convolutions in one, two and three dimensions; unfold and fold.
+
+Three bilinear operations, each of which has its derivatives among the three: the convolution, its adjoint in the input
+(which is the transposed convolution) and its adjoint in the weight. All are matrix products of the weight with the
+windows of the input laid out as columns, for a few items of the batch at a time, so that the columns stay in the
+cache. See Note [Columns].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from wengert import dtypes, errors
+from wengert.ops.registry import NONE, composite, general
+from wengert.ops.windows import Windows, as_sizes, sizes_of_argument
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+
+# Note [Columns]: the columns of one item have taps times as many elements as its output has places and channels. Those
+# of a whole batch would run through main memory twice; half a megabyte of them stays in the second-level cache, which
+# measured two to ten times as fast for large inputs and no slower for small ones. Where an item has only few places,
+# as in the last layers of a network, a product an item would be thin: then a product takes all items of the chunk,
+# their columns side by side. Columns are quicker to write than to add up: with stride 1 the adjoint is a convolution too.
+_CHUNK_BYTES = 1 << 19
+_FEW_PLACES = 64
+
+
+# -- on arrays ---------------------------------------------------------------------------------------------------------
+
+
+def _chunks(n: int, item_bytes: int) -> Iterator[slice]:
+    """The batch in slices whose columns fill the cache."""
+    step = max(1, _CHUNK_BYTES // max(item_bytes, 1))
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
+
+
+def _wide(xp: Any, x: Any) -> Any:
+    """x in a dtype that products are computed in: half precision as float32."""
+    return x.astype(xp.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
+
+
+def _grouped(x: Any, groups: int) -> Any:
+    """(n, groups * channels, ...) as (n, groups, channels, places)."""
+    return x.reshape(x.shape[0], groups, x.shape[1] // groups, -1)
+
+
+def _columns_buffer(xp: Any, n: int, channels: int, windows: Windows, dtype: Any, side_by_side: bool) -> Any:
+    """Memory for the columns of n items, as (n, channels, *kernel, *count); side_by_side: the n next to the count."""
+    if not side_by_side:
+        return xp.empty((n, channels, *windows.kernel, *windows.count), dtype)
+    k = len(windows.kernel)
+    buffer = xp.empty((channels, *windows.kernel, n, *windows.count), dtype)
+    return buffer.transpose(k + 1, *range(k + 1), *range(k + 2, 2 * k + 2))
+
+
+def _columns_matrix(columns: Any, groups: int, windows: Windows, side_by_side: bool) -> Any:
+    """The columns as matrices: (n, groups, channels * taps, places), or (groups, channels * taps, n * places)."""
+    n, channels = columns.shape[:2]
+    rows = channels // groups * windows.taps
+    if not side_by_side:
+        return columns.reshape(n, groups, rows, windows.places)
+    k = len(windows.kernel)
+    return columns.transpose(*range(1, k + 2), 0, *range(k + 2, 2 * k + 2)).reshape(groups, rows, n * windows.places)
+
+
+def _fits_without_columns(windows: Windows) -> bool:
+    """Whether the kernel is one tap that visits every element once: then the input is its own columns."""
+    return windows.taps == 1 and windows.count == windows.size and windows.reach == windows.size and not any(windows.padding)
+
+
+def _convolve(xp: Any, x: Any, weight: Any, windows: Windows, groups: int) -> Any:
+    """x: (n, c, *size), weight: (o, c / groups, *kernel); returns (n, o, *count)."""
+    dtype, x, weight = x.dtype, _wide(xp, x), _wide(xp, weight)
+    n, c, o = x.shape[0], x.shape[1], weight.shape[0]
+    rows = weight.reshape(groups, o // groups, -1)
+    out = xp.empty((n, groups, o // groups, windows.places), x.dtype)
+    if _fits_without_columns(windows):
+        xp.matmul(rows, _grouped(x, groups), out=out)
+    else:
+        few = windows.places < _FEW_PLACES
+        padded, buffer = windows.padded(xp, x), None
+        for chunk in _chunks(n, c * windows.taps * windows.places * x.itemsize):
+            m = chunk.stop - chunk.start
+            if buffer is None or buffer.shape[0] != m:
+                buffer = _columns_buffer(xp, m, c, windows, x.dtype, few)
+            windows.fill(buffer, padded[chunk])
+            columns = _columns_matrix(buffer, groups, windows, few)
+            if few:
+                product = xp.matmul(rows, columns).reshape(groups, o // groups, m, windows.places)
+                out[chunk] = product.transpose(2, 0, 1, 3)
+            else:
+                xp.matmul(rows, columns, out=out[chunk])
+    return out.reshape(n, o, *windows.count).astype(dtype, copy=False)
+
+
+def _convolve_adjoint(xp: Any, y: Any, weight: Any, windows: Windows, groups: int) -> Any:
+    """The adjoint of _convolve in x. y: (n, o, *count); returns (n, c, *size)."""
+    opposite = windows.opposite()
+    if opposite is not None and y.shape[1] <= 2 * weight.shape[1] * groups:
+        return _convolve(xp, y, _opposite_weight(weight, groups), opposite, groups)
+    dtype, y, weight = y.dtype, _wide(xp, y), _wide(xp, weight)
+    n, o = y.shape[:2]
+    c = weight.shape[1] * groups
+    rows = weight.reshape(groups, o // groups, -1).swapaxes(1, 2)
+    y = _grouped(y, groups)
+    if _fits_without_columns(windows):
+        return xp.matmul(rows, y).reshape(n, c, *windows.size).astype(dtype, copy=False)
+    out = xp.empty((n, c, *windows.size), y.dtype)
+    for chunk in _chunks(n, c * windows.taps * windows.places * y.itemsize):
+        columns = xp.matmul(rows, y[chunk])
+        out[chunk] = windows.add_up(xp, columns.reshape(-1, c, *windows.kernel, *windows.count))
+    return out.astype(dtype, copy=False)
+
+
+def _opposite_weight(weight: Any, groups: int) -> Any:
+    """(outputs, inputs / groups, *kernel) as (inputs, outputs / groups, *kernel reversed)."""
+    o, c, *kernel = weight.shape
+    split = weight.reshape(groups, o // groups, c, *kernel)[(..., *(slice(None, None, -1),) * len(kernel))]
+    return split.swapaxes(1, 2).reshape(groups * c, o // groups, *kernel)
+
+
+def _convolve_adjoint_in_weight(xp: Any, x: Any, y: Any, windows: Windows, groups: int) -> Any:
+    """The adjoint of _convolve in weight: (o, c / groups, *kernel)."""
+    dtype, x, y = x.dtype, _wide(xp, x), _wide(xp, y)
+    n, c, o = x.shape[0], x.shape[1], y.shape[1]
+    out = xp.zeros((groups, o // groups, c // groups * windows.taps), x.dtype)
+    padded, buffer = windows.padded(xp, x), None
+    for chunk in _chunks(n, c * windows.taps * windows.places * x.itemsize):
+        m = chunk.stop - chunk.start
+        if buffer is None or buffer.shape[0] != m:
+            buffer = _columns_buffer(xp, m, c, windows, x.dtype, True)
+        windows.fill(buffer, padded[chunk])
+        columns = _columns_matrix(buffer, groups, windows, True)
+        left = _grouped(y[chunk], groups).transpose(1, 2, 0, 3).reshape(groups, o // groups, -1)
+        out += xp.matmul(left, columns.swapaxes(1, 2))
+    return out.reshape(o, c // groups, *windows.kernel).astype(dtype, copy=False)
+
+
+# -- the three operations ----------------------------------------------------------------------------------------------
+
+
+def _add_bias(out: Any, bias: Any) -> Any:
+    if bias is not None:
+        out += bias.reshape(-1, *(1,) * (out.ndim - 2))
+    return out
+
+
+def _bias_cotangent(F: Any, ct: Any) -> Any:
+    return F.sum(ct, dim=(0, *range(2, ct.ndim)))
+
+
+@general(promote=NONE, node="ConvolutionBackward0", **_PRIVATE)
+def _convolution(xp, x, weight, bias=None, *, windows, groups):
+    """The sums over each window of x, (n, c, *size), times weight, (o, c / groups, *kernel): (n, o, *count); + bias.
+
+    Derivative: the adjoint in each factor."""
+    return _add_bias(_convolve(xp, x, weight, windows, groups), bias)
+
+
+@general(promote=NONE, node="ConvolutionBackward0", **_PRIVATE)
+def _convolution_transposed(xp, x, weight, bias=None, *, windows, groups):
+    """The adjoint of a convolution in its input: x, (n, o, *count), spread over windows of an array (n, c, *size).
+
+    Derivative: the convolution in x, the convolution's own derivative in weight with the two arrays exchanged."""
+    return _add_bias(_convolve_adjoint(xp, x, weight, windows, groups), bias)
+
+
+@general(promote=NONE, node="ConvolutionBackwardBackward0", **_PRIVATE)
+def _convolution_weight(xp, x, y, *, windows, groups):
+    """The adjoint of a convolution in its weight, of its input x and a cotangent y of its output."""
+    return _convolve_adjoint_in_weight(xp, x, y, windows, groups)
+
+
+@_convolution.vjp("x")
+def _(F, ct, weight, windows, groups):
+    return F._convolution_transposed(ct, F.conj(weight), None, windows=windows, groups=groups)
+
+
+@_convolution.vjp("weight")
+def _(F, ct, x, windows, groups):
+    return F._convolution_weight(F.conj(x), ct, windows=windows, groups=groups)
+
+
+@_convolution_transposed.vjp("x")
+def _(F, ct, weight, windows, groups):
+    return F._convolution(ct, F.conj(weight), None, windows=windows, groups=groups)
+
+
+@_convolution_transposed.vjp("weight")
+def _(F, ct, x, windows, groups):
+    return F._convolution_weight(ct, F.conj(x), windows=windows, groups=groups)
+
+
+@_convolution_weight.vjp("x")
+def _(F, ct, y, windows, groups):
+    return F._convolution_transposed(F.conj(y), ct, None, windows=windows, groups=groups)
+
+
+@_convolution_weight.vjp("y")
+def _(F, ct, x, windows, groups):
+    return F._convolution(F.conj(x), ct, None, windows=windows, groups=groups)
+
+
+@_convolution.vjp("bias")
+def _(F, ct):
+    return _bias_cotangent(F, ct)
+
+
+@_convolution_transposed.vjp("bias")
+def _(F, ct):
+    return _bias_cotangent(F, ct)
+
+
+# -- torch's arguments -------------------------------------------------------------------------------------------------
+
+
+def _sizes(argument: str, value: Any, dims: int, least: int) -> tuple[int, ...]:
+    found = sizes_of_argument(value, dims)
+    if found is None:
+        raise errors.conv_sizes(argument, dims, value)
+    if min(found) < least:
+        raise errors.conv_range(argument, "non-positive" if least else "negative")
+    return found
+
+
+def _check_convolution(x: Any, weight: Any, bias: Any, groups: int, transposed: bool) -> None:
+    """Raises RuntimeError for shapes and dtypes that do not fit. x: batched."""
+    if dtypes.as_numpy_dtype(x.dtype).kind == "b":
+        raise errors.unsupported_dtype("slow_conv2d_cpu", x.dtype)
+    if groups <= 0:
+        raise errors.conv_range("groups", "non-positive")
+    if weight.ndim != x.ndim:
+        raise errors.conv_weight_dims(weight.shape, x.shape)
+    if weight.dtype != x.dtype:
+        raise errors.conv_weight_dtype(x.dtype, weight.dtype)
+    if weight.shape[0] < groups:
+        raise errors.conv_no_outputs(groups, weight.shape)
+    if weight.shape[0] % groups:
+        raise errors.conv_groups(groups, weight.shape)
+    channels = weight.shape[0] if transposed else weight.shape[1] * groups
+    if x.shape[1] != channels:
+        raise errors.conv_channels(groups, weight.shape, x.shape, channels, transposed)
+    if bias is not None:
+        outputs = weight.shape[1] * groups if transposed else weight.shape[0]
+        if bias.ndim != 1 or bias.shape[0] != outputs:
+            raise errors.conv_bias(weight.shape, outputs, bias.shape, transposed)
+        if bias.dtype != x.dtype:
+            raise errors.conv_bias_dtype(x.dtype, bias.dtype)
+
+
+def _batched(F: Any, op: str, x: Any, dims: int) -> tuple[Any, bool]:
+    """x with a dimension for the batch, and whether it had one."""
+    if x.ndim not in (dims + 1, dims + 2):
+        raise errors.conv_dims(op, dims, tuple(x.shape))
+    return (x, True) if x.ndim == dims + 2 else (F.unsqueeze(x, dim=0), False)
+
+
+def _padding_of(padding: Any, kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Any:
+    """(zeros in front, zeros in all) along each dimension. padding: "valid", "same", or numbers."""
+    if not isinstance(padding, str):
+        return padding, tuple([2 * p for p in padding])
+    if padding == "valid":
+        return (0,) * len(kernel), (0,) * len(kernel)
+    if padding != "same":
+        raise errors.conv_padding_name(padding)
+    if any(s != 1 for s in stride):
+        raise errors.conv_same_stride()
+    total = tuple([d * (k - 1) for k, d in zip(kernel, dilation, strict=True)])
+    return tuple([t // 2 for t in total]), total
+
+
+@lru_cache(maxsize=512)
+def _windows_of(
+    size: tuple[int, ...], kernel: tuple[int, ...], stride: tuple[int, ...], padding: Any, dilation: tuple[int, ...]
+) -> Windows:
+    """The windows of a convolution. Raises RuntimeError where there is no room for one."""
+    low, total = _padding_of(padding, kernel, stride, dilation)
+    room = tuple([n + t for n, t in zip(size, total, strict=True)])
+    extent = tuple([d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)])
+    if any(r < e or not k for r, e, k in zip(room, extent, kernel, strict=True)):
+        raise errors.conv_kernel(room, extent)
+    count = tuple([(r - e) // s + 1 for r, e, s in zip(room, extent, stride, strict=True)])
+    return Windows(size, kernel, count, stride, low, dilation)
+
+
+def _convolved(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
+    """A convolution with torch's arguments. options: stride, padding, dilation, groups."""
+    x, is_batch = _batched(F, op, x, dims)
+    stride, padding, dilation, groups = options
+    stride, dilation = _sizes("stride", stride, dims, 1), _sizes("dilation", dilation, dims, 1)
+    padding = padding if isinstance(padding, str) else _sizes("padding", padding, dims, 0)
+    _check_convolution(x, weight, bias, groups, False)
+    windows = _windows_of(tuple(x.shape[2:]), tuple(weight.shape[2:]), stride, padding, dilation)
+    out = F._convolution(x, weight, bias, windows=windows, groups=groups)
+    return out if is_batch else F.squeeze(out, dim=0)
+
+
+def _convolved_transposed(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
+    """A transposed convolution with torch's arguments. options: stride, padding, output_padding, groups, dilation."""
+    x, is_batch = _batched(F, op, x, dims)
+    stride, padding = _sizes("stride", options[0], dims, 1), _sizes("padding", options[1], dims, 0)
+    extra, dilation = _sizes("output_padding", options[2], dims, 0), _sizes("dilation", options[4], dims, 1)
+    groups = options[3]
+    _check_convolution(x, weight, bias, groups, True)
+    if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
+        raise errors.conv_output_padding(extra, stride, dilation)
+    count, kernel = tuple(x.shape[2:]), tuple(weight.shape[2:])
+    rows = zip(count, kernel, stride, padding, dilation, extra, strict=True)
+    size = tuple([(n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, d, e in rows])
+    if min(size) < 0:
+        raise errors.conv_output_size(count, size)
+    windows = Windows(size, kernel, count, stride, padding, dilation)
+    out = F._convolution_transposed(x, weight, bias, windows=windows, groups=groups)
+    return out if is_batch else F.squeeze(out, dim=0)
+
+
+_SPATIAL = {1: "length", 2: "height, width", 3: "depth, height, width"}
+
+
+def _make_convolution(dims: int) -> Any:
+    def convolution(F, input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+        return _convolved(F, name, dims, input, weight, bias, (stride, padding, dilation, groups))
+
+    name = f"conv{dims}d"
+    convolution.__name__ = convolution.__qualname__ = name
+    convolution.__doc__ = f"""Convolution (cross-correlation): sums over windows of input times weight, plus bias.
+
+    input: (n, channels, {_SPATIAL[dims]}), or without the n; weight: (outputs, channels / groups, one size a
+    dimension); bias: (outputs) or None; all of one dtype. stride, padding, dilation: an int, or one a dimension;
+    padding also "valid" (none) or "same" (with stride 1, so much that the size stays). groups: outputs of each group
+    see only its channels. Raises RuntimeError for shapes that do not fit.
+
+    Derivative: the transposed convolution of ct with weight in input; in weight, sums over windows of input times ct;
+    sums of ct in bias."""
+    return composite(namespaces=("", "nn.functional"))(convolution)
+
+
+def _make_transposed(dims: int) -> Any:
+    def convolution(F, input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+        return _convolved_transposed(
+            F, name, dims, input, weight, bias, (stride, padding, output_padding, groups, dilation)
+        )
+
+    name = f"conv_transpose{dims}d"
+    convolution.__name__ = convolution.__qualname__ = name
+    convolution.__doc__ = f"""Transposed convolution: what conv{dims}d's derivative does to a cotangent; plus bias.
+
+    input: (n, channels, {_SPATIAL[dims]}), or without the n; weight: (channels, outputs / groups, one size a
+    dimension); bias: (outputs) or None; all of one dtype. The size becomes (size - 1) * stride - 2 * padding +
+    dilation * (kernel - 1) + output_padding + 1. Raises RuntimeError for shapes that do not fit, and for an
+    output_padding that is smaller neither than stride nor than dilation.
+
+    Derivative: the convolution of ct with weight in input; in weight, sums over windows of ct times input; sums of ct
+    in bias."""
+    return composite(namespaces=("", "nn.functional"))(convolution)
+
+
+conv1d, conv2d, conv3d = (_make_convolution(dims) for dims in (1, 2, 3))
+conv_transpose1d, conv_transpose2d, conv_transpose3d = (_make_transposed(dims) for dims in (1, 2, 3))
+
+
+@composite()
+def convolution(F, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    """Convolution in as many dimensions as input has beyond two, or its transposed form: see `conv2d`.
+
+    Derivative: as of `conv2d` and `conv_transpose2d`."""
+    dims = input.ndim - 2
+    if transposed:
+        options = (stride, padding, output_padding, groups, dilation)
+        return _convolved_transposed(F, "convolution", dims, input, weight, bias, options)
+    return _convolved(F, "convolution", dims, input, weight, bias, (stride, padding, dilation, groups))
+
+
+# -- unfold and fold ---------------------------------------------------------------------------------------------------
+
+
+@general(promote=NONE, node="Im2ColBackward0", **_PRIVATE)
+def _im2col(xp, x, *, windows):
+    """The windows of x, (n, c, *size) or (c, *size), as columns: (n, c * taps, places). Derivative: _col2im."""
+    items = x if x.ndim == 4 else x[None]
+    columns = xp.empty((*items.shape[:2], *windows.kernel, *windows.count), x.dtype)
+    windows.fill(columns, windows.padded(xp, items))
+    return columns.reshape(*x.shape[:-3], x.shape[-3] * windows.taps, windows.places)
+
+
+@general(promote=NONE, node="Col2ImBackward0", **_PRIVATE)
+def _col2im(xp, x, *, windows):
+    """The array of which each element is the sum of the column entries that show it. Derivative: _im2col."""
+    channels = x.shape[-2] // windows.taps
+    items = x.reshape(x.shape[0] if x.ndim == 3 else 1, channels, *windows.kernel, *windows.count)
+    return windows.add_up(xp, items).reshape(*x.shape[:-2], channels, *windows.size)
+
+
+@_im2col.vjp("x")
+def _(F, ct, windows):
+    return F._col2im(ct, windows=windows)
+
+
+@_col2im.vjp("x")
+def _(F, ct, windows):
+    return F._im2col(ct, windows=windows)
+
+
+def _check_fold_sizes(
+    kernel: tuple[int, ...], stride: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
+) -> None:
+    for argument, name, values in (
+        ("kernel size", "kernel", kernel),
+        ("stride", "stride", stride),
+        ("dilation", "dilation", dilation),
+    ):
+        if min(values) <= 0:
+            raise errors.fold_range(argument, name, values)
+    if min(padding) < 0:
+        raise errors.fold_range("padding", "pad", padding, "non-negative")
+
+
+def _fold_windows(size: tuple[int, ...], kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Windows:
+    kernel, dilation = as_sizes(kernel_size, 2, "kernel_size"), as_sizes(dilation, 2, "dilation")
+    padding, stride = as_sizes(padding, 2, "padding"), as_sizes(stride, 2, "stride")
+    _check_fold_sizes(kernel, stride, padding, dilation)
+    rows = zip(size, kernel, dilation, padding, stride, strict=True)
+    count = tuple([(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, d, p, s in rows])
+    return Windows(size, kernel, count, stride, padding, dilation)
+
+
+@composite(name="nn.functional_unfold", namespaces=("nn.functional",))
+def unfold(F, input, kernel_size, dilation=1, padding=0, stride=1):
+    """All windows of an image as columns. input: (n, c, height, width), or without the n, floating or complex; returns
+    (n, c * taps, windows).
+
+    kernel_size, dilation, padding, stride: an int, or two. Raises RuntimeError where no window fits.
+
+    Derivative: `fold` of ct."""
+    if input.ndim not in (3, 4) or 0 in input.shape[-3:]:
+        raise errors.unfold_dims(tuple(input.shape))
+    windows = _fold_windows(tuple(input.shape[-2:]), kernel_size, dilation, padding, stride)
+    if min(windows.count) < 1:
+        sizes = (windows.size, windows.kernel, windows.dilation, windows.padding)
+        raise errors.unfold_empty(*sizes, tuple([max(n, 0) for n in windows.count]))
+    return F._im2col(input, windows=windows)
+
+
+@composite(name="nn.functional_fold", namespaces=("nn.functional",))
+def fold(F, input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """The image in which each element is the sum of the column entries that `unfold` would have taken from it.
+
+    input: (n, c * taps, windows), or without the n; returns (n, c, *output_size). Raises RuntimeError where the numbers
+    of taps or windows do not fit.
+
+    Derivative: `unfold` of ct."""
+    if input.ndim not in (2, 3) or 0 in input.shape[-2:]:
+        raise errors.fold_dims(tuple(input.shape))
+    windows = _fold_windows(as_sizes(output_size, 2, "output_size"), kernel_size, dilation, padding, stride)
+    if input.shape[-2] % windows.taps:
+        raise errors.fold_channels(input.shape[-2], windows.kernel)
+    if input.shape[-1] != windows.places or min(windows.count) < 1:
+        sizes = (windows.size, windows.kernel, windows.dilation, windows.padding, windows.stride)
+        raise errors.fold_blocks(*sizes, tuple([max(n, 0) for n in windows.count]), input.shape[-1])
+    return F._col2im(input, windows=windows)

@@ -1,0 +1,188 @@
+"""Connectionist temporal classification: the probability of a sequence of labels, of whatever length each lasts.
+
+The labels with a blank before, between and after them are the states that an alignment goes through: it stays, goes on
+by one, or leaves out a blank between two labels that differ. Sums over all alignments are two recursions, from the first
+step on and from the last step back (Graves et al., 2006), here in logarithms, for all items of the batch and all states
+at once. They are written in the operations' words, so that the derivative is differentiable again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.ops.faces import array_face
+from wengert.ops.indices import raw
+from wengert.ops.registry import NONE, composite, general
+
+_IMPOSSIBLE = -1e30  # the logarithm of 0, but such that differences of two are no NaN
+
+
+class States:
+    """What the recursions need to know of the labels: an entry for each item, (n), or each state of it, (n, states).
+
+    skip: 0 where the state may be reached over a blank that is left out, else _IMPOSSIBLE; last: 0 for the two states
+    that an alignment may end in."""
+
+    __slots__ = ("labels", "last", "lengths", "skip")
+
+    def __init__(self, targets: list[Any], lengths: Any, blank: int) -> None:
+        n, longest = len(targets), max([t.size for t in targets], default=0)
+        self.lengths = lengths
+        self.labels = np.full((n, 2 * longest + 1), blank, np.int64)
+        self.last = np.full(self.labels.shape, _IMPOSSIBLE)
+        for i, target in enumerate(targets):
+            self.labels[i, 1 : 2 * target.size : 2] = target
+            self.last[i, max(2 * target.size - 1, 0) : 2 * target.size + 1] = 0
+        differs = np.zeros(self.labels.shape, bool)
+        differs[:, 2:] = (self.labels[:, 2:] != self.labels[:, :-2]) & (self.labels[:, 2:] != blank)
+        self.skip = np.where(differs, 0, _IMPOSSIBLE)
+
+    def __repr__(self) -> str:
+        return f"States({self.labels.tolist()}, {self.lengths.tolist()})"
+
+
+def _summed(F: Any, first: Any, second: Any, third: Any) -> Any:
+    return F.logaddexp(F.logaddexp(first, second), third)
+
+
+def _shifted(F: Any, x: Any, by: int) -> Any:
+    """The states moved on by some, the impossible coming in."""
+    return F.constant_pad_nd(x, pad=(by, -by), value=_IMPOSSIBLE)
+
+
+def _at_step(F: Any, scores: Any, t: int) -> Any:
+    return F.select(scores, dim=0, index=t)
+
+
+def _scores_of_states(F: Any, log_probs: Any, states: States) -> Any:
+    """log_probs, (t, n, classes), of each state's label: (t, n, states)."""
+    shape = (log_probs.shape[0], *states.labels.shape)
+    return F.gather(log_probs, 2, np.broadcast_to(states.labels, shape))
+
+
+def _from_the_first(F: Any, scores: Any, states: States) -> list[Any]:
+    """For each step the logarithms of the probabilities of being in each state then, having come by any way."""
+    dtype = raw(scores).dtype
+    start = np.full(states.labels.shape, _IMPOSSIBLE, dtype)
+    start[:, :2] = 0
+    skip = states.skip.astype(dtype)
+    found = [_at_step(F, scores, 0) + start]
+    for t in range(1, scores.shape[0]):
+        now = found[-1]
+        way = _summed(F, now, _shifted(F, now, 1), _shifted(F, now, 2) + skip)
+        found.append(way + _at_step(F, scores, t))
+    return found
+
+
+def _to_the_last(F: Any, scores: Any, states: States) -> list[Any]:
+    """For each step the logarithms of the probabilities of all that may follow each state."""
+    dtype = raw(scores).dtype
+    last = states.last.astype(dtype)
+    skip = states.skip.astype(dtype)
+    found: list[Any] = []
+    now = np.full(states.labels.shape, _IMPOSSIBLE, dtype)
+    for t in reversed(range(scores.shape[0])):
+        if t + 1 < scores.shape[0]:
+            then = found[-1] + _at_step(F, scores, t + 1)
+            now = _summed(F, then, _shifted(F, then, -1), _shifted(F, then + skip, -2))
+        ends = (states.lengths - 1 == t)[:, None]
+        found.append(F.where(ends, last, now) if ends.any() else now)
+    return found[::-1]
+
+
+def _log_probability(F: Any, forward: list[Any], states: States) -> Any:
+    """The logarithm of the probability of all alignments of each item: (n)."""
+    total = None
+    for t, now in enumerate(forward):
+        ends = states.lengths - 1 == t
+        if ends.any():
+            here = F.logsumexp(now + states.last.astype(raw(now).dtype), dim=1)
+            total = F.where(ends, here, here if total is None else total)
+    if total is None:  # no item has any steps
+        return F.sum(forward[0] * 0, dim=1) + _IMPOSSIBLE
+    return total
+
+
+@general(promote=NONE, node="CtcLossBackward0", complex=False, method=False, namespaces=())
+def _ctc_loss(xp, x, *, states):
+    """Minus the logarithm of the probability of each item's labels. x: log-probabilities, (t, n, classes).
+
+    An item without any alignment has an infinite loss."""
+    if x.dtype not in (xp.float32, xp.float64):
+        raise errors.unsupported_dtype("ctc_loss_cpu", x.dtype)
+    scores = _scores_of_states(array_face, xp.maximum(x, _IMPOSSIBLE), states)
+    found = _log_probability(array_face, _from_the_first(array_face, scores, states), states)
+    none_needed = (states.lengths == 0) & (states.last[:, 0] == 0)  # no steps, and no labels
+    return xp.where(none_needed, 0, xp.where(found <= _IMPOSSIBLE / 2, xp.inf, -found)).astype(x.dtype)
+
+
+@_ctc_loss.vjp("x")
+def _(F, ct, x, out, states):
+    scores = _scores_of_states(F, F.clamp(x, min=_IMPOSSIBLE, max=None), states)
+    forward, backward = _from_the_first(F, scores, states), _to_the_last(F, scores, states)
+    steps = x.shape[0]
+    both = F.stack([a + b for a, b in zip(forward, backward, strict=True)], dim=0)
+    possible = np.isfinite(raw(out))
+    counted = (np.arange(steps)[:, None] < states.lengths) & possible
+    log_probability = F.where(possible, _log_probability(F, forward, states), 0)
+    shares = F.where(counted[:, :, None], F.exp(both - F.unsqueeze(log_probability, dim=-1)), 0)
+    taken = shares * F.unsqueeze(-ct, dim=-1)
+    index = (slice(None), np.arange(states.labels.shape[0])[:, None], states.labels)
+    return F.read_cotangent(taken, shape=tuple(x.shape), index=index, repeats=True)
+
+
+# -- torch's arguments -------------------------------------------------------------------------------------------------
+
+
+def _lengths(value: Any, n: int, name: str) -> Any:
+    found = np.asarray(raw(value), np.int64).reshape(-1)
+    if found.size != n:
+        raise errors.ctc_lengths(name)
+    return found
+
+
+def _split_targets(targets: Any, lengths: Any) -> list[Any]:
+    """The labels of each item, from a row each or from all of them in one vector."""
+    if targets.ndim == 1:
+        if targets.size != lengths.sum():
+            raise errors.ctc_all_targets(int(lengths.sum()), targets.size)
+        ends = np.cumsum(lengths)
+        return [targets[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+    if lengths.size and lengths.max() > targets.shape[1]:
+        raise errors.ctc_targets(int(lengths.max()), targets.shape[1])
+    return [row[:length] for row, length in zip(targets, lengths, strict=True)]
+
+
+@composite(namespaces=("nn.functional",))
+def ctc_loss(F, log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    """Minus the logarithm of the probability that outputs, step by step, spell the targets, each label lasting as long
+    as it will, with blanks between.
+
+    log_probs: (steps, n, classes), or (steps, classes), float32 or float64, as `log_softmax` gives them; targets:
+    integers, (n, longest), or all in one vector; input_lengths, target_lengths: n ints, as a tensor or a tuple. blank:
+    the class of blanks. reduction: "mean" (of losses divided by their target's length), "sum", "none". zero_infinity:
+    targets that are too long have a loss of 0, not infinity. Raises RuntimeError for what does not fit.
+
+    Derivative: minus the probability that the step belongs to a label, for each class; 0 where the loss is infinite. (It
+    is that of the formula. torch's, which adds the probabilities themselves, is the same behind `log_softmax`.)"""
+    if reduction not in ("mean", "sum", "none"):
+        raise errors.reduction_mode(reduction)
+    is_batch = log_probs.ndim == 3
+    x = log_probs if is_batch else F.unsqueeze(log_probs, dim=1)
+    steps, n, classes = x.shape
+    lengths, label_counts = _lengths(input_lengths, n, "input_lengths"), _lengths(target_lengths, n, "target_lengths")
+    if not 0 <= blank < classes:
+        raise errors.ctc_blank()
+    if lengths.size and lengths.max() > steps:
+        raise errors.ctc_input_length(steps, int(lengths.max()))
+    labels = raw(targets).astype(np.int64)
+    states = States(_split_targets(labels if is_batch or labels.ndim > 1 else labels.reshape(-1), label_counts), lengths, blank)
+    losses = F._ctc_loss(x, states=states)
+    if zero_infinity:
+        losses = F.where(raw(losses) == np.inf, 0, losses)
+    if reduction == "mean":
+        return F.mean(losses / np.maximum(label_counts, 1).astype(raw(x).dtype))
+    return F.sum(losses) if reduction == "sum" else losses if is_batch else F.squeeze(losses, dim=0)

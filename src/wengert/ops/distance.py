@@ -1,0 +1,188 @@
+"""Distances between rows: pairwise_distance, cdist, pdist."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.ops.indices import raw
+from wengert.ops.registry import NONE, composite, general, nondifferentiable
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+_MANY_ROWS = 25  # beyond so many, torch takes Euclidean distances from products of matrices, and so do we
+
+
+@composite(namespaces=("", "nn.functional"))
+def pairwise_distance(F, x1, x2, p=2.0, eps=1e-6, keepdim=False):
+    """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating.
+
+    Derivative: that of the norm."""
+    return F.norm(x1 - x2 + eps, p, -1, keepdim)
+
+
+def _lengths(xp: Any, off: Any, p: float) -> Any:
+    """The p-norms over the last dimension. off: a new array, which is written to."""
+    off = xp.abs(off, out=off)
+    if p == 0:
+        return xp.add.reduce(xp.minimum(xp.ceil(off, out=off), 1, out=off), axis=-1)  # how many are not 0
+    if p == np.inf:
+        return xp.maximum.reduce(off, axis=-1, initial=0)
+    if p == 1:
+        return xp.add.reduce(off, axis=-1)
+    if p == 2:
+        return xp.sqrt(xp.einsum("...i,...i->...", off, off))
+    return xp.add.reduce(off**p, axis=-1) ** (1 / p)
+
+
+@nondifferentiable(promote=NONE, **_PRIVATE)
+def _is_nonzero(xp, x):
+    """1 where x is not 0, else 0, in x's dtype."""
+    return (x != 0).astype(x.dtype)
+
+
+@nondifferentiable(promote=NONE, **_PRIVATE)
+def _sign(xp, x):
+    """The sign of each element."""
+    return xp.sign(x)
+
+
+@nondifferentiable(promote=NONE, **_PRIVATE)
+def _attains(xp, x, y):
+    """1 where |x| equals y, else 0, in x's dtype."""
+    return (xp.abs(x) == y).astype(x.dtype)
+
+
+def _safe_power(F: Any, x: Any, exponent: float) -> Any:
+    """x**exponent for x not negative, and 0 where x is 0, whatever the exponent: in its derivatives too."""
+    mask = F._is_nonzero(x)
+    return F.pow(x + (1 - mask), exponent) * mask
+
+
+def _slopes(F: Any, ct: Any, off: Any, out: Any, p: float) -> Any:
+    """The cotangent of off, of which out are the p-norms over the last dimension. ct, out: with that dim, of size 1.
+
+    0 where off is 0, or all of it is."""
+    if p == 0:
+        return ct * F._is_nonzero(off) * 0
+    if p == 1:
+        return ct * F._sign(off)
+    if p == np.inf:
+        return ct * F._sign(off) * F._attains(off, out)
+    if p == 2:
+        return ct * _safe_power(F, out, -1.0) * off
+    return ct * _safe_power(F, out, 1.0 - p) * (F._sign(off) * _safe_power(F, F.abs(off), p - 1.0))
+
+
+# -- between the rows of two matrices ----------------------------------------------------------------------------------
+
+
+@general(promote=NONE, complex=False, **_PRIVATE)
+def _cdist(xp, x, y, *, p, as_products, node):
+    """The p-norms of the differences of the rows of x, (..., n, m), and y, (..., k, m): (..., n, k).
+
+    as_products: Euclidean distances from x^2 + y^2 - 2 x y."""
+    if not as_products:
+        return _lengths(xp, x[..., :, None, :] - y[..., None, :, :], p)
+    squares = xp.matmul(x, y.swapaxes(-1, -2))
+    squares *= -2
+    squares += xp.einsum("...i,...i->...", x, x)[..., :, None]
+    squares += xp.einsum("...i,...i->...", y, y)[..., None, :]
+    return xp.sqrt(xp.maximum(squares, 0, out=squares), out=squares)
+
+
+def _between(F: Any, ct: Any, x: Any, y: Any, out: Any, p: float, dim: int) -> Any:
+    """The sum over dim, -2 (rows of y) or -3 (rows of x), of the slopes of all distances."""
+    off = F.unsqueeze(x, dim=-2) - F.unsqueeze(y, dim=-3)
+    return F.sum(_slopes(F, F.unsqueeze(ct, dim=-1), off, F.unsqueeze(out, dim=-1), p), dim=dim)
+
+
+@_cdist.vjp("x")
+def _(F, ct, x, y, out, p):
+    if p != 2:
+        return _between(F, ct, x, y, out, p, -2)
+    # Of (x - y) / |x - y| times ct: one product, not n * k differences.
+    shares = ct * _safe_power(F, out, -1.0)
+    return F.sum(shares, dim=-1, keepdim=True) * x - F.matmul(shares, y)
+
+
+@_cdist.vjp("y")
+def _(F, ct, x, y, out, p):
+    if p != 2:
+        return -_between(F, ct, x, y, out, p, -3)
+    shares = F.transpose(ct * _safe_power(F, out, -1.0), dim0=-2, dim1=-1)
+    return F.sum(shares, dim=-1, keepdim=True) * y - F.matmul(shares, x)
+
+
+_COMPUTE_MODES = (
+    "use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist",
+)  # fmt: skip
+
+
+@composite()
+def cdist(F, x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
+    """The p-norms of the differences of all rows of x1, (..., n, m), and of x2, (..., k, m): (..., n, k); floating.
+
+    The dims in front broadcast. compute_mode: whether Euclidean distances may be taken from products of matrices, which
+    is quick, but rounds distances that are small beside the rows: "use_mm_for_euclid_dist_if_necessary" (for more than
+    25 rows), "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist". Raises RuntimeError for shapes and dtypes that
+    do not fit, and a negative p.
+
+    Derivative: sign(d) |d|^(p-1) / out^(p-1) of each difference d; 0 where d, or the distance, is 0."""
+    if compute_mode not in _COMPUTE_MODES:
+        raise errors.cdist_mode(compute_mode)
+    for name, x in (("X1", x1), ("X2", x2)):
+        if not dtypes.is_floating_point(raw(x).dtype):
+            raise errors.cdist_dtype(name, raw(x).dtype)
+        if x.ndim < 2:
+            raise errors.cdist_dims(name, x.ndim)
+    if x1.shape[-1] != x2.shape[-1]:
+        raise errors.cdist_columns(x1.shape[-1], x2.shape[-1])
+    if p < 0:
+        raise errors.negative_p("cdist")
+    if raw(x1).dtype != raw(x2).dtype:
+        raise errors.conv_weight_dtype(raw(x1).dtype, raw(x2).dtype)
+    try:
+        np.broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
+    except ValueError:
+        raise errors.broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2])) from None
+    many = compute_mode == _COMPUTE_MODES[0] and max(x1.shape[-2], x2.shape[-2]) > _MANY_ROWS
+    as_products = p == 2 and (many or compute_mode == _COMPUTE_MODES[1])
+    node = "ViewBackward0" if as_products and x1.shape[-1] else "CdistBackward0"
+    return F._cdist(x1, x2, p=float(p), as_products=as_products, node=node)
+
+
+# -- between the rows of one matrix ------------------------------------------------------------------------------------
+
+
+@general(promote=NONE, complex=False, node="PdistBackward0", **_PRIVATE)
+def _pdist(xp, x, *, p):
+    """The p-norms of the differences of all pairs of rows of x."""
+    first, second = xp.triu_indices(x.shape[0], 1)
+    return _lengths(xp, x[first] - x[second], p)
+
+
+@_pdist.vjp("x")
+def _(F, ct, x, out, p):
+    first, second = np.triu_indices(x.shape[0], 1)
+    off = F._index_select(x, first, dim=0) - F._index_select(x, second, dim=0)
+    slopes = _slopes(F, F.unsqueeze(ct, dim=-1), off, F.unsqueeze(out, dim=-1), p)
+    rows = x.shape[0]
+    return F._scatter_rows(slopes, first, rows=rows) - F._scatter_rows(slopes, second, rows=rows)
+
+
+@composite(namespaces=("", "nn.functional"))
+def pdist(F, input, p=2.0):
+    """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ...
+
+    Raises RuntimeError for other shapes and dtypes, and a negative p.
+
+    Derivative: as in `cdist`."""
+    if input.ndim != 2:
+        raise errors.pdist_dims(input.ndim)
+    if not dtypes.is_floating_point(raw(input).dtype):
+        raise errors.pdist_dtype()
+    if p < 0:
+        raise errors.negative_p("pdist")
+    return F._pdist(input, p=float(p))

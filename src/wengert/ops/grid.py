@@ -1,0 +1,237 @@
+"""grid_sample: images read at any points.
+
+An output is a sum of the elements round its point, each times a weight that depends on the point alone. Which elements
+these are is constant between the points where they change; weights are polynomials of the distance to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.ops.faces import array_face
+from wengert.ops.indices import raw
+from wengert.ops.registry import NONE, composite, general
+
+_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
+_PADDINGS = {"zeros": 0, "border": 1, "reflection": 2}
+_FAR = 1e6  # elements away: outside any image
+_CUBIC = -0.75  # the parameter of the cubic convolution kernel
+
+
+# -- points as positions among the elements ----------------------------------------------------------------------------
+
+
+def _reflected(place: Any, n: int, align_corners: bool) -> tuple[Any, Any]:
+    """Positions reflected at the edges, as often as needed, and the sign of the way they go there."""
+    low, high = (0.0, n - 1.0) if align_corners else (-0.5, n - 0.5)
+    span = high - low
+    if span <= 0:
+        return np.zeros_like(place), np.zeros_like(place)
+    off = place - low
+    sign = np.where(off < 0, -1.0, 1.0)
+    turns, rest = np.divmod(np.abs(off), span)
+    odd = turns % 2 == 1
+    return np.where(odd, span - rest, rest) + low, np.where(odd, -sign, sign)
+
+
+def _within(place: Any, n: int, padding: str, align_corners: bool) -> tuple[Any, Any]:
+    """Positions brought into the image as padding says, and how they move with the point: 1, -1 or 0."""
+    slope = np.ones_like(place)
+    if padding == "reflection":
+        place, slope = _reflected(place, n, align_corners)
+    if padding != "zeros":
+        slope = np.where((place <= 0) | (place >= n - 1), 0.0, slope)
+        place = np.clip(place, 0, n - 1)
+    return place, slope
+
+
+def _positions(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]) -> tuple[Any, Any]:
+    """(the positions along dimension d as a function of grid, how they move with it, an array). n: the size there."""
+    mode, padding, align_corners = options
+    points = F.select(grid, dim=-1, index=d)
+    array = raw(points)
+    finite, far = np.isfinite(array), np.zeros_like(array)
+    if not finite.all():  # far outside, and staying there
+        points, array = F.where(finite, points, 0), np.where(finite, array, 0)
+        far = np.where(finite, 0, np.where(raw(F.select(grid, dim=-1, index=d)) > 0, _FAR, -_FAR))
+    scale = (n - 1) / 2 if align_corners else n / 2
+    place, slope = (array + 1) * scale - (0 if align_corners else 0.5) + far, np.ones_like(array)
+    if mode != "bicubic":
+        place, slope = _within(place, n, padding, align_corners)
+    slope = (slope * scale).astype(array.dtype)
+    # The value is exact, and points - array is 0: it is there for the derivative.
+    return (points - array) * slope + np.clip(place, -_FAR, _FAR).astype(array.dtype), slope
+
+
+def _cubic_weights(t: Any) -> list[tuple[Any, Any]]:
+    """The weights, and their derivatives, of the elements at -1, 0, 1 and 2, for a position t from 0 to 1."""
+    a, s = _CUBIC, 1 - t
+    far = ((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a, (3 * a * (t + 1) - 10 * a) * (t + 1) + 8 * a
+    near = ((a + 2) * t - (a + 3)) * t * t + 1, (3 * (a + 2) * t - 2 * (a + 3)) * t
+    next_near = ((a + 2) * s - (a + 3)) * s * s + 1, -(3 * (a + 2) * s - 2 * (a + 3)) * s
+    next_far = ((a * (s + 1) - 5 * a) * (s + 1) + 8 * a) * (s + 1) - 4 * a, -((3 * a * (s + 1) - 10 * a) * (s + 1) + 8 * a)
+    return [far, near, next_near, next_far]
+
+
+def _taps(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]) -> list[tuple[Any, Any, Any, Any]]:
+    """(index, whether it is in the image, weight, derivative of the weight) of each element that counts along d."""
+    mode, padding, align_corners = options
+    place, slope = _positions(F, grid, d, n, options)
+    array = raw(place)
+    if mode == "nearest":
+        index = np.rint(array)
+        return [(_index(index, n), (index >= 0) & (index < n), None, None)]
+    first = np.floor(array)
+    t = place - first
+    if mode == "bicubic":
+        weights = _cubic_weights(t)
+        starts = [first - 1, first, first + 1, first + 2]
+    else:
+        weights, starts = [(1 - t, -1.0), (t, 1.0)], [first, first + 1]
+    found = []
+    for index, (weight, derivative) in zip(starts, weights, strict=True):
+        if mode == "bicubic":
+            index = np.rint(_within(index, n, padding, align_corners)[0])
+        found.append((_index(index, n), (index >= 0) & (index < n), weight, derivative * slope))
+    return found
+
+
+def _index(place: Any, n: int) -> Any:
+    return np.clip(place, 0, n - 1).astype(np.int64)
+
+
+def _corners(F: Any, grid: Any, size: tuple[int, ...], options: tuple[str, str, bool]) -> Iterator[tuple[Any, Any, list[Any]]]:
+    """For each element round the points: (its index in the image as a vector, its weight, the weight's derivatives).
+
+    grid: (n, points, dims), the last dimension of the image first; all results (n, points)."""
+    dims = len(size)
+    rows = [_taps(F, grid, dims - 1 - d, size[d], options) for d in range(dims)]
+    for corner in product(*rows):
+        index: Any = 0
+        inside: Any = True
+        for d, (place, known, _, _) in enumerate(corner):
+            index, inside = index * size[d] + place, inside & known
+        mask = np.asarray(inside).astype(raw(grid).dtype)
+        weights = [weight for _, _, weight, _ in corner]
+        if weights[0] is None:
+            yield index, mask, []
+            continue
+        derivatives = []
+        for d in range(dims):
+            part = mask
+            for e, (_, _, weight, derivative) in enumerate(corner):
+                part = part * (derivative if e == d else weight)
+            derivatives.append(part)
+        total = mask
+        for weight in weights:
+            total = total * weight
+        yield index, total, derivatives
+
+
+# -- the operation -----------------------------------------------------------------------------------------------------
+
+
+def _flat(F: Any, x: Any, points: int) -> Any:
+    """(n, channels, ...) as (n, channels, points)."""
+    return F.reshape(x, shape=(x.shape[0], x.shape[1], points))
+
+
+def _rows(F: Any, grid: Any) -> Any:
+    """(n, ..., dims) as (n, points, dims)."""
+    return F.reshape(grid, shape=(grid.shape[0], prod(grid.shape[1:-1]), grid.shape[-1]))
+
+
+def _channels(index: Any, channels: int) -> Any:
+    return np.broadcast_to(index[:, None], (index.shape[0], channels, index.shape[1]))
+
+
+def _node(inputs: tuple[Any, ...], params: Any) -> str:
+    return f"GridSampler{inputs[1].shape[-1]}DBackward0"
+
+
+@general(promote=NONE, node=_node, complex=False, method=False, namespaces=())
+def _grid_sample(xp, x, grid, *, options):
+    """grid_sample. options: mode, padding_mode, align_corners."""
+    size, channels, points = x.shape[2:], x.shape[1], prod(grid.shape[1:-1])
+    wide, places = (a.astype(xp.float32) if a.dtype.itemsize == 2 else a for a in (x, grid))
+    flat, out = _flat(array_face, wide, prod(size)), xp.zeros((x.shape[0], channels, points), wide.dtype)
+    for index, weight, _ in _corners(array_face, _rows(array_face, places), size, options):
+        read = array_face._at_places(flat, _channels(index, channels), size=(prod(size),))
+        out += xp.where(weight[:, None] == 0, 0, read) * weight[:, None]
+    return out.reshape(x.shape[0], channels, *grid.shape[1:-1]).astype(x.dtype, copy=False)
+
+
+@_grid_sample.vjp("x")
+def _(F, ct, x_shape, grid, options):
+    size, channels = tuple(x_shape[2:]), x_shape[1]
+    flat, total = _flat(F, ct, prod(grid.shape[1:-1])), None
+    for index, weight, _ in _corners(F, _rows(F, grid), size, options):
+        part = F._add_at_places(flat * F.unsqueeze(weight, dim=1), _channels(index, channels), size=(prod(size),))
+        total = part if total is None else total + part
+    return F.reshape(total, shape=tuple(x_shape))
+
+
+@_grid_sample.vjp("grid")
+def _(F, ct, x, grid, options):
+    if options[0] == "nearest":
+        return F.zeros_like(grid)
+    size, channels = tuple(x.shape[2:]), x.shape[1]
+    flat, image = _flat(F, ct, prod(grid.shape[1:-1])), _flat(F, x, prod(size))
+    totals: list[Any] = [None] * len(size)
+    for index, _, derivatives in _corners(F, _rows(F, grid), size, options):
+        read = F._at_places(image, _channels(index, channels), size=(prod(size),))
+        along = F.sum(flat * read, dim=1)
+        for d, derivative in enumerate(derivatives):
+            totals[d] = along * derivative if totals[d] is None else totals[d] + along * derivative
+    return F.reshape(F.stack(totals[::-1], dim=-1), shape=tuple(grid.shape))
+
+
+def _check_grid(x: Any, grid: Any, bicubic: bool) -> None:
+    shape, points = tuple(x.shape), tuple(grid.shape)
+    if len(points) and points[0] != shape[0]:
+        raise errors.grid_batch(shape, points)
+    if len(points) and points[-1] != len(shape) - 2:
+        raise errors.grid_last(len(shape) - 2, points)
+    if len(shape) not in (4, 5) or len(points) != len(shape):
+        raise errors.grid_dims(shape, points)
+    if bicubic and len(shape) != 4:
+        raise errors.grid_bicubic()
+    for d in range(2, len(shape)):
+        if not shape[d]:
+            raise errors.grid_empty(shape, d)
+    if raw(x).dtype.kind not in "fV":
+        raise errors.unsupported_dtype(f"grid_sampler_{len(shape) - 2}d_cpu", raw(x).dtype)
+    if raw(x).dtype != raw(grid).dtype:
+        raise errors.conv_weight_dtype(raw(x).dtype, raw(grid).dtype)
+
+
+@composite(namespaces=("nn.functional",))
+def grid_sample(F, input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
+    """input read at the points of grid. input: (n, c, height, width), grid: (n, ..., 2) with points (x, y) from -1 to 1;
+    or input: (n, c, depth, height, width), grid: (n, ..., 3) with (x, y, z); floating, of one dtype and number of dims.
+
+    mode: "bilinear" (in three dimensions trilinear), "nearest", or for images "bicubic". padding_mode: what is outside:
+    "zeros", "border" (the nearest element) or "reflection". align_corners: whether -1 and 1 are the centres of the
+    outermost elements, not their edges. Raises ValueError and RuntimeError for what does not fit.
+
+    Derivative: in input ct times the weights; in grid that of the weights, 0 where the point was brought back in."""
+    if mode not in _MODES:
+        raise errors.grid_mode(mode)
+    if padding_mode not in _PADDINGS:
+        raise errors.grid_padding(padding_mode)
+    _check_grid(input, grid, mode == "bicubic")
+    return F._grid_sample(input, grid, options=(mode, padding_mode, bool(align_corners)))
+
+
+@composite()
+def grid_sampler(F, input, grid, interpolation_mode, padding_mode, align_corners):
+    """grid_sample() with numbers for modes: 0 bilinear, 1 nearest, 2 bicubic; 0 zeros, 1 border, 2 reflection.
+
+    Derivative: as there."""
+    return F.grid_sample(input, grid, [*_MODES][interpolation_mode], [*_PADDINGS][padding_mode], align_corners)

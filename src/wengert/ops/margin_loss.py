@@ -1,0 +1,378 @@
+"""Losses that compare with a margin, and those of Poisson and Gaussian models."""
+
+from __future__ import annotations
+
+import warnings
+from math import log, pi
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.ops.indices import raw
+from wengert.ops.registry import NONE, composite, general, nondifferentiable
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+_FUNCTIONAL = ("nn.functional",)
+_STACKLEVEL = 4
+
+
+def _reduction(size_average: Any, reduce: Any, reduction: str) -> str:
+    """The reduction, where size_average and reduce may stand in its place, as they once did."""
+    if size_average is not None or reduce is not None:
+        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
+        warnings.warn(errors.reduction_arguments(reduction), stacklevel=_STACKLEVEL)
+    if reduction not in ("mean", "sum", "none"):
+        raise errors.reduction_mode(reduction)
+    return reduction
+
+
+def _reduced(F: Any, losses: Any, reduction: str) -> Any:
+    return losses if reduction == "none" else F.mean(losses) if reduction == "mean" else F.sum(losses)
+
+
+def _reduced_array(xp: Any, losses: Any, reduction: str) -> Any:
+    if reduction == "none":
+        return losses
+    total = xp.add.reduce(losses, axis=None)
+    return xp.asarray(total / losses.size if reduction == "mean" else total, losses.dtype)
+
+
+def _each(F: Any, ct: Any, count: int, reduction: str) -> Any:
+    """The cotangent of each of so many losses from that of the reduction."""
+    return ct / max(count, 1) if reduction == "mean" else ct
+
+
+def _check_floating(kernel: str, x: Any) -> None:
+    if x.dtype.kind not in "fV":
+        raise errors.unsupported_dtype(kernel, x.dtype)
+
+
+def _positive_part(F: Any, x: Any) -> Any:
+    return F.clamp_min(x, 0)
+
+
+# -- models ------------------------------------------------------------------------------------------------------------
+
+
+@composite(namespaces=_FUNCTIONAL)
+def poisson_nll_loss(
+    F, input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"
+):
+    """Minus the logarithm of the probability of counts, target, at the rates input, or exp(input) with log_input.
+
+    input, target: floating, shapes that broadcast. full: with Stirling's approximation of the target's factorial for
+    targets above 1, which input does not change. eps: what keeps the logarithm of rates finite.
+
+    Derivative: exp(input) - target, or 1 - target / (input + eps), in input; that of the formula in target."""
+    reduction = _reduction(size_average, reduce, reduction)
+    losses = F.exp(input) - target * input if log_input else input - target * F.log(input + eps)
+    if full:
+        large = raw(target) > 1
+        counts = F.where(large, target, 1)  # keeps the logarithm of small ones, and its derivative, finite
+        stirling = counts * F.log(counts) - counts + 0.5 * F.log(2 * pi * counts)
+        losses = losses + F.where(large, stirling, 0)
+    return _reduced(F, losses, reduction)
+
+
+@composite(namespaces=_FUNCTIONAL)
+def gaussian_nll_loss(F, input, target, var, full=False, eps=1e-6, reduction="mean"):
+    """Minus the logarithm of the density of target in normal distributions of mean input and variance var, without its
+    constant unless full. input, target: floating; var: of input's shape, or with its last dim 1 or missing, or a number.
+
+    eps: what a smaller var counts as. Raises ValueError for a negative var, and one whose shape does not fit.
+
+    Derivative: (input - target) / var in input, its negative in target, (1 - (input - target)**2 / var) / (2 var) in
+    var, also where it counts as eps."""
+    if isinstance(var, (int, float)):
+        if var < 0:
+            raise errors.negative_variance()
+        var = var * F.ones_like(input)
+    elif tuple(var.shape) != tuple(input.shape):
+        if tuple(var.shape) == tuple(input.shape[:-1]):
+            var = F.unsqueeze(var, dim=-1)
+        elif var.ndim != input.ndim or any(m not in (n, 1) for n, m in zip(input.shape, var.shape, strict=True)):
+            raise errors.variance_size()
+    if reduction not in ("none", "mean", "sum"):
+        raise errors.gaussian_reduction(reduction)
+    if bool((raw(var) < 0).any()):
+        raise errors.negative_variance()
+    var = var + np.maximum(np.asarray(eps, raw(var).dtype) - raw(var), 0)
+    losses = 0.5 * (F.log(var) + (input - target) ** 2 / var)
+    if full:
+        losses = losses + 0.5 * log(2 * pi)
+    return _reduced(F, losses, reduction)
+
+
+# -- of pairs and triples ----------------------------------------------------------------------------------------------
+
+
+@composite(namespaces=_FUNCTIONAL)
+def hinge_embedding_loss(F, input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+    """input where target is 1, max(0, margin - input) where it is -1: for distances of like and unlike pairs.
+
+    Derivative: 1, or -1 within the margin."""
+    reduction = _reduction(size_average, reduce, reduction)
+    unlike = F.where(raw(target) != 1, _positive_part(F, float(margin) - input), 0)
+    like = F.where(raw(target) != -1, input, 0)
+    return _reduced(F, unlike + like, reduction)
+
+
+@composite(namespaces=_FUNCTIONAL)
+def margin_ranking_loss(F, input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+    """max(0, -target * (input1 - input2) + float(margin)): target is 1 where input1 should be larger, -1 where input2 should.
+
+    Raises RuntimeError for inputs of different numbers of dims.
+
+    Derivative: -target in input1, target in input2, where the loss is positive."""
+    reduction = _reduction(size_average, reduce, reduction)
+    if not input1.ndim == input2.ndim == target.ndim:
+        raise errors.ranking_dims(tuple(input1.shape), tuple(input2.shape), tuple(target.shape))
+    return _reduced(F, _positive_part(F, -target * (input1 - input2) + float(margin)), reduction)
+
+
+@composite(namespaces=_FUNCTIONAL)
+def cosine_embedding_loss(F, input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+    """1 - cos where target is 1, max(0, cos - margin) where it is -1; cos: the cosine of the angle between the rows.
+
+    input1, input2: (n, m) with target (n), or vectors with a target without dims. Raises RuntimeError for others.
+
+    Derivative: that of the formula."""
+    reduction = _reduction(size_average, reduce, reduction)
+    if target.ndim > 1 or not input1.ndim == input2.ndim == target.ndim + 1:
+        raise errors.cosine_embedding_dims(target.ndim, tuple(input1.shape), tuple(input2.shape))
+    squares = (F.sum(input1 * input1, dim=-1) + 1e-12) * (F.sum(input2 * input2, dim=-1) + 1e-12)
+    cosine = F.sum(input1 * input2, dim=-1) / F.sqrt(squares)
+    like = F.where(raw(target) == 1, 1 - cosine, 0)
+    unlike = F.where(raw(target) == -1, _positive_part(F, cosine - margin), 0)
+    return _reduced(F, like + unlike, reduction)
+
+
+def _triplet(F: Any, distances: tuple[Any, Any, Any], margin: float, reduction: str) -> Any:
+    """distances: from the anchor to the positive, to the negative, and between these two or None."""
+    to_positive, to_negative, between = distances
+    if between is not None:
+        to_negative = F.minimum(to_negative, between)
+    return _reduced(F, _positive_part(F, margin + to_positive - to_negative), reduction)
+
+
+def _check_triplet(anchor: Any, positive: Any, negative: Any, margin: float) -> None:
+    if margin <= 0:
+        raise errors.triplet_margin(margin)
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise errors.triplet_dims(anchor.ndim, positive.ndim, negative.ndim)
+
+
+@composite(namespaces=_FUNCTIONAL)
+def triplet_margin_loss(
+    F, anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"
+):
+    """max(0, margin + |anchor - positive| - |anchor - negative|), with p-norms over the last dim, as in
+    `pairwise_distance`.
+
+    swap: the negative may be nearer to the positive than to the anchor; then that distance counts. Raises RuntimeError
+    for inputs of different numbers of dims, ValueError for a margin that is not positive.
+
+    Derivative: that of the formula."""
+    reduction = _reduction(size_average, reduce, reduction)
+    _check_triplet(anchor, positive, negative, margin)
+    between = F.pairwise_distance(positive, negative, p, eps) if swap else None
+    to_positive, to_negative = (F.pairwise_distance(anchor, x, p, eps) for x in (positive, negative))
+    return _triplet(F, (to_positive, to_negative, between), margin, reduction)
+
+
+@composite(namespaces=_FUNCTIONAL)
+def triplet_margin_with_distance_loss(
+    F, anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
+):
+    """`triplet_margin_loss` with any function of two tensors for a distance, `pairwise_distance` unless given.
+
+    Derivative: that of the formula."""
+    reduction = _reduction(None, None, reduction)
+    _check_triplet(anchor, positive, negative, margin)
+    distance = F.pairwise_distance if distance_function is None else distance_function
+    between = distance(positive, negative) if swap else None
+    return _triplet(F, (distance(anchor, positive), distance(anchor, negative), between), margin, reduction)
+
+
+# -- of classes --------------------------------------------------------------------------------------------------------
+
+
+@composite(namespaces=_FUNCTIONAL)
+def soft_margin_loss(F, input, target, size_average=None, reduce=None, reduction="mean"):
+    """log(1 + exp(-target * input)), without overflow. target: 1 or -1; shapes that broadcast.
+
+    Derivative: -target / (1 + exp(target * input))."""
+    return F._soft_margin_loss(input, target, reduction=_reduction(size_average, reduce, reduction))
+
+
+@general(node="SoftMarginLossBackward0", complex=False, **_PRIVATE)
+def _soft_margin_loss(xp, x, y, *, reduction):
+    """soft_margin_loss with the reduction by name."""
+    _check_floating("soft_margin_loss", x)
+    return _reduced_array(xp, xp.logaddexp(x.dtype.type(0), -x * y).astype(x.dtype, copy=False), reduction)
+
+
+def _soft_margin_slope(F: Any, ct: Any, x: Any, y: Any, reduction: str) -> Any:
+    product = x * y
+    count = 1
+    for n in product.shape:
+        count *= n
+    return -_each(F, ct, count, reduction) * F.sigmoid(-product)
+
+
+@_soft_margin_loss.vjp("x")
+def _(F, ct, x, y, reduction):
+    return _soft_margin_slope(F, ct, x, y, reduction) * y
+
+
+@_soft_margin_loss.vjp("y")
+def _(F, ct, x, y, reduction):
+    return _soft_margin_slope(F, ct, x, y, reduction) * x
+
+
+@composite(namespaces=_FUNCTIONAL)
+def multilabel_soft_margin_loss(F, input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """The mean over classes of binary cross entropies with scores input and labels target, (..., classes), of 0 and 1.
+
+    weight: (classes), what each class counts.
+
+    Derivative: weight * (sigmoid(input) - target) / classes in input."""
+    reduction = _reduction(size_average, reduce, reduction)
+    losses = -(target * F.logsigmoid(input) + (1 - target) * F.logsigmoid(-input))
+    if weight is not None:
+        losses = losses * weight
+    return _reduced(F, F.sum(losses, dim=-1) / input.shape[-1], reduction)
+
+
+@composite(namespaces=_FUNCTIONAL)
+def multi_margin_loss(
+    F, input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
+):
+    """The mean over classes, but for the target's sum, of max(0, margin - input[target] + input)**p. input: (n, classes)
+    or (classes), floating; target: class numbers, (n) or without dims.
+
+    p: 1 or 2 (ValueError else). weight: (classes), what each target class counts. Raises RuntimeError for shapes that do
+    not fit, and a class that there is not.
+
+    Derivative: that of the formula; 0 at the margin."""
+    reduction = _reduction(size_average, reduce, reduction)
+    if p not in (1, 2):
+        raise errors.multi_margin_p()
+    if weight is not None and getattr(weight, "requires_grad", False):
+        raise errors.multi_margin_weight_grad()
+    shape, classes = tuple(input.shape), raw(target)
+    _check_class_numbers(shape, classes, weight)
+    weights = None if weight is None else raw(weight)[classes.reshape(-1)]
+    return F._multi_margin_loss(input, target, weights, p=p, margin=margin, reduction=reduction)
+
+
+def _check_class_numbers(shape: tuple[int, ...], classes: Any, weight: Any) -> None:
+    if len(shape) not in (1, 2) or shape[-1] == 0:
+        raise errors.multi_margin_dims(shape)
+    if classes.size != (shape[0] if len(shape) == 2 else 1) or classes.ndim > 1:
+        raise errors.multi_margin_target(shape, tuple(classes.shape))
+    if classes.size and not (classes.min() >= 0 and classes.max() < shape[-1]):
+        raise errors.multi_margin_range()
+    if weight is not None and tuple(weight.shape) != (shape[-1],):
+        raise errors.multi_margin_weight(shape[-1], tuple(weight.shape))
+
+
+def _excess(F: Any, x: Any, target: Any, margin: float) -> tuple[Any, Any]:
+    """(by how much each class comes too near to the target's score, 0 for the target; the target as an index).
+
+    x: (n, classes)."""
+    index = F.reshape(target, shape=(-1, 1))
+    others = np.arange(x.shape[1]) != raw(target).reshape(-1, 1)
+    gap = margin - F._pick(x, index, dim=1) + x
+    return _positive_part(F, gap * others.astype(raw(x).dtype)), index
+
+
+@general(promote=NONE, complex=False, node="MultiMarginLossBackward0", **_PRIVATE)
+def _multi_margin_loss(xp, x, target, weights=None, *, p, margin, reduction):
+    """multi_margin_loss. weights: what each item counts, or None."""
+    _check_floating("multi_margin_loss", x)
+    rows = x if x.ndim == 2 else x[None]
+    index = target.reshape(-1)
+    gap = xp.maximum(margin - rows[xp.arange(len(rows)), index][:, None] + rows, 0)
+    gap[xp.arange(len(rows)), index] = 0
+    losses = xp.add.reduce(gap if p == 1 else gap * gap, axis=1) / rows.shape[1]
+    if weights is not None:
+        losses *= weights
+    losses = losses.astype(x.dtype, copy=False)
+    return _reduced_array(xp, losses if x.ndim == 2 else losses[0, ...], reduction)
+
+
+@_multi_margin_loss.vjp("x")
+def _(F, ct, x, target, weights, p, margin, reduction):
+    rows = x if x.ndim == 2 else F.unsqueeze(x, dim=0)
+    excess, index = _excess(F, rows, target, margin)
+    slopes = F._is_nonzero(excess) if p == 1 else 2 * excess
+    each = F.reshape(_each(F, ct, rows.shape[0], reduction), shape=(-1, 1)) / rows.shape[1]
+    if weights is not None:
+        each = each * F.reshape(weights, shape=(-1, 1))
+    slopes = slopes * each
+    back = F._place(F.sum(slopes, dim=1, keepdim=True), index, dim=1, size=rows.shape[1])
+    return F.reshape(slopes - back, shape=x.shape)
+
+
+@composite(namespaces=_FUNCTIONAL)
+def multilabel_margin_loss(F, input, target, size_average=None, reduce=None, reduction="mean"):
+    """The mean over classes of max(0, 1 - input[label] + input[other]), summed over all labels of an item and all other
+    classes. input: (n, classes) or (classes), floating; target: int64 of that shape, the labels, ended by -1.
+
+    Raises RuntimeError for shapes that do not fit, and a class that there is not.
+
+    Derivative: that of the formula; 0 at the margin."""
+    reduction = _reduction(size_average, reduce, reduction)
+    shape, labels = tuple(input.shape), raw(target)
+    if len(shape) not in (1, 2) or shape[-1] == 0:
+        raise errors.multi_margin_dims(shape)
+    if tuple(labels.shape) != shape:
+        raise errors.multilabel_target(tuple(labels.shape), shape)
+    if labels.size and not (labels.min() >= -1 and labels.max() < shape[-1]):
+        raise errors.multilabel_range()
+    return F._multilabel_margin_loss(input, target, reduction=reduction)
+
+
+def _label_counts(xp: Any, target: Any, dtype: Any) -> Any:
+    """How often each class is among the labels of each item. target: (n, classes)."""
+    n, classes = target.shape
+    valid = xp.logical_and.accumulate(target >= 0, axis=1)
+    counts = xp.zeros((n, classes), dtype)
+    rows = xp.broadcast_to(xp.arange(n)[:, None], target.shape)
+    xp.add.at(counts, (rows[valid], target[valid]), 1)
+    return counts
+
+
+def _label_gaps(xp: Any, x: Any, counts: Any) -> Any:
+    """max(0, 1 - x[label] + x[other]) at (item, label, other), times how often the label is there."""
+    gaps = xp.maximum(1 - x[:, :, None] + x[:, None, :], 0)
+    return gaps * counts[:, :, None] * (counts == 0)[:, None, :]
+
+
+@general(promote=NONE, complex=False, node="MultilabelMarginLossBackward0", **_PRIVATE)
+def _multilabel_margin_loss(xp, x, target, *, reduction):
+    """multilabel_margin_loss."""
+    _check_floating("multilabel_margin_loss", x)
+    rows, labels = (a if a.ndim == 2 else a[None] for a in (x, target))
+    gaps = _label_gaps(xp, rows, _label_counts(xp, labels, x.dtype))
+    losses = (xp.add.reduce(gaps, axis=(1, 2)) / rows.shape[1]).astype(x.dtype, copy=False)
+    return _reduced_array(xp, losses if x.ndim == 2 else losses[0, ...], reduction)
+
+
+@nondifferentiable(promote=NONE, **_PRIVATE)
+def _multilabel_slopes(xp, x, target):
+    """The derivative of each item's multilabel margin loss, (n, classes); constant between the margins."""
+    rows, labels = (a if a.ndim == 2 else a[None] for a in (x, target))
+    counts = _label_counts(xp, labels, x.dtype)
+    active = (_label_gaps(xp, rows, counts) > 0) * counts[:, :, None]
+    slopes = xp.add.reduce(active, axis=1) - xp.add.reduce(active, axis=2)
+    return (slopes / rows.shape[1]).astype(x.dtype, copy=False)
+
+
+@_multilabel_margin_loss.vjp("x")
+def _(F, ct, x, target, reduction):
+    slopes = F._multilabel_slopes(x, target)
+    each = F.reshape(_each(F, ct, slopes.shape[0], reduction), shape=(-1, 1))
+    return F.reshape(slopes * each, shape=x.shape)

@@ -1,0 +1,563 @@
+"""Pooling: largest elements, means and norms of windows, and back (max_unpool)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.ops.indices import raw
+from wengert.ops.registry import NONE, composite, general
+from wengert.ops.resampling import Table, averaging, resample
+from wengert.ops.windows import Windows, sizes_of_argument
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+_FUNCTIONAL = ("nn.functional",)
+
+
+def _items(x: Any, dims: int) -> Any:
+    """x as (1, everything else, *spatial)."""
+    return x.reshape(1, prod(x.shape[:-dims]), *x.shape[-dims:])
+
+
+# -- the largest elements ----------------------------------------------------------------------------------------------
+
+
+def _least(dtype: Any) -> Any:
+    """What no element of a dtype is below."""
+    return -np.inf if dtypes.is_floating_point(dtype) else np.iinfo(dtype).min
+
+
+def _positions(xp: Any, windows: Windows, tap: Any, best: Any, least: Any) -> Any:
+    """Where in the image, as a vector of its elements, the tap of each window lies. tap: (..., *count)."""
+    sizes = windows.size
+    steps = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    taps = xp.unravel_index(xp.arange(windows.taps), windows.kernel)
+    offset: Any = sum([t * d * step for t, d, step in zip(taps, windows.dilation, steps, strict=True)])
+    grid = []
+    for i, (n, s, p) in enumerate(zip(windows.count, windows.stride, windows.padding, strict=True)):
+        grid.append((xp.arange(n) * s - p).reshape(-1, *(1,) * (len(sizes) - i - 1)))
+    places = sum([g * step for g, step in zip(grid, steps, strict=True)]) + offset[tap]
+    if any(windows.padding) and bool((best == least).any()):
+        # Nothing in such a window is above the padding: its first element that is none stands for it.
+        first = [g + -(g // d) * d * (g < 0) for g, d in zip(grid, windows.dilation, strict=True)]
+        lowest = sum([g * step for g, step in zip(first, steps, strict=True)])
+        places = xp.where((best == least) & (places < lowest), lowest, places)
+    return places
+
+
+def _refuse(kernel: str, x: Any, integers: bool = True) -> None:
+    if x.dtype.kind in "bc" or (not integers and x.dtype.kind in "iu"):
+        raise errors.unsupported_dtype(kernel, x.dtype)
+
+
+@general(promote=NONE, outputs=("out", "indices"), **_PRIVATE)
+def _max_pool(xp, x, *, windows, node):
+    """The largest elements of the windows of x, (..., *size), and where they are in the image as a vector.
+
+    The first of equal ones, or the last NaN. Derivative: the cotangent at indices."""
+    _refuse(f"max_pool{len(windows.size)}d", x)
+    least = _least(x.dtype)
+    padded = windows.padded(xp, _items(x, len(windows.size)), least)
+    parts = [padded[(..., *where)] for _, where in windows.slices()]
+    best = parts[0].copy()
+    for part in parts[1:]:
+        xp.maximum(best, part, out=best)
+    # The number of the first tap that is the largest: how many before it are not. Quicker than writing where it is.
+    tap = xp.zeros(best.shape, xp.min_scalar_type(windows.taps))
+    missing = xp.ones(best.shape, bool)
+    for part in parts[:-1]:
+        missing &= part != best
+        tap += missing.view(xp.uint8)
+    if best.dtype.kind in "fV" and bool((best != best).any()):
+        for t, part in enumerate(parts):
+            xp.copyto(tap, t, where=part != part)
+    places = _positions(xp, windows, tap, best, least)
+    shape = (*x.shape[: x.ndim - len(windows.size)], *windows.count)
+    return best.reshape(shape), places.astype(xp.int64, copy=False).reshape(shape)
+
+
+def _argmax(xp: Any, rows: Any) -> Any:
+    """Where the largest element of each row is: the first, or the last NaN, as in _max_pool."""
+    found = rows.argmax(axis=1)
+    missing = rows != rows
+    if missing.any():
+        last = rows.shape[1] - 1 - missing[:, ::-1].argmax(axis=1)
+        found = xp.where(missing.any(axis=1), last, found)
+    return found
+
+
+@general(promote=NONE, outputs=("out", "indices"), **_PRIVATE)
+def _adaptive_max_pool(xp, x, *, size, node):
+    """The largest elements of as many stretches as size says, and where they are. Derivative: the cotangent there."""
+    dims = len(size)
+    _refuse(f"adaptive_max_pool{dims}d", x, integers=False)
+    items = x.reshape(-1, *x.shape[-dims:])
+    best = xp.empty((len(items), *size), x.dtype)
+    indices = xp.empty(best.shape, xp.int64)
+    steps = [prod(x.shape[x.ndim - dims + i + 1 :]) for i in range(dims)]
+    for place in np.ndindex(*size):
+        first = [j * n // m for j, n, m in zip(place, x.shape[-dims:], size, strict=True)]
+        last = [-(-(j + 1) * n // m) for j, n, m in zip(place, x.shape[-dims:], size, strict=True)]
+        region = items[(slice(None), *[slice(a, b) for a, b in zip(first, last, strict=True)])]
+        flat = region.reshape(len(items), -1)
+        found = _argmax(xp, flat)
+        best[(slice(None), *place)] = flat[xp.arange(len(items)), found]
+        where = xp.unravel_index(found, region.shape[1:])
+        indices[(slice(None), *place)] = sum([(a + w) * s for a, w, s in zip(first, where, steps, strict=True)])
+    shape = (*x.shape[:-dims], *size)
+    return best.reshape(shape), indices.reshape(shape)
+
+
+def _flat_places(xp: Any, indices: Any, size: tuple[int, ...]) -> Any:
+    """indices of images as indices into all of them as one vector. indices: (..., one dimension for each of size)."""
+    lead = indices.ndim - len(size)
+    places = indices.reshape(prod(indices.shape[:lead]), prod(indices.shape[lead:]))
+    return (places + xp.arange(len(places))[:, None] * prod(size)).reshape(-1)
+
+
+@general(promote=NONE, **_PRIVATE)
+def _add_at_places(xp, x, indices, *, size):
+    """Images of zeros, of a spatial size, with the elements of x added at indices. Derivative: the cotangent there."""
+    out = xp.zeros((*x.shape[: x.ndim - len(size)], *size), x.dtype)
+    xp.add.at(out.reshape(-1), _flat_places(xp, indices, size), x.reshape(-1))
+    return out
+
+
+@general(promote=NONE, **_PRIVATE)
+def _at_places(xp, x, indices, *, size):
+    """The elements of images, of a spatial size, at indices. Derivative: the cotangent there."""
+    return x.reshape(-1)[_flat_places(xp, indices, size)].reshape(indices.shape)
+
+
+@_add_at_places.vjp("x")
+def _(F, ct, indices, size):
+    return F._at_places(ct, indices, size=size)
+
+
+@_at_places.vjp("x")
+def _(F, ct, indices, size):
+    return F._add_at_places(ct, indices, size=size)
+
+
+@_max_pool.vjp("x")
+def _(F, ct, indices, windows):
+    return None if ct[0] is None else F._add_at_places(ct[0], indices, size=windows.size)
+
+
+@_adaptive_max_pool.vjp("x")
+def _(F, ct, x_shape, indices, size):
+    return None if ct[0] is None else F._add_at_places(ct[0], indices, size=tuple(x_shape[-len(size) :]))
+
+
+@general(promote=NONE, **_PRIVATE)
+def _max_unpool(xp, x, indices, *, size, node):
+    """Images of zeros, of a spatial size, with the elements of x at indices. Derivative: the cotangent there."""
+    dims = len(size)
+    if indices.size and not (indices.min() >= 0 and indices.max() < prod(size)):
+        wrong = indices[(indices < 0) | (indices >= prod(size))]
+        raise errors.unpool_index(int(wrong.flat[0]), size)
+    out = xp.zeros((*x.shape[: x.ndim - dims], *size), x.dtype)
+    out.reshape(-1)[_flat_places(xp, indices, size)] = x.reshape(-1)
+    return out
+
+
+@_max_unpool.vjp("x")
+def _(F, ct, indices, size):
+    return F._at_places(ct, indices, size=size)
+
+
+# -- means -------------------------------------------------------------------------------------------------------------
+
+
+def _cut(dims: int, i: int, where: slice) -> tuple[Any, ...]:
+    return (..., where, *(slice(None),) * (dims - i - 1))
+
+
+def _sums(xp: Any, padded: Any, windows: Windows) -> Any:
+    """The sums over the windows of a padded array: along one dimension after the other."""
+    dims = len(windows.size)
+    for i, (k, n, s) in enumerate(zip(windows.kernel, windows.count, windows.stride, strict=True)):
+        total = padded[_cut(dims, i, slice(0, (n - 1) * s + 1, s))].copy()
+        for t in range(1, k):
+            total += padded[_cut(dims, i, slice(t, t + (n - 1) * s + 1, s))]
+        padded = total
+    return padded
+
+
+def _spread(xp: Any, x: Any, windows: Windows) -> Any:
+    """The adjoint of _sums, and of the padding: each element added to all that its window covers."""
+    dims = len(windows.size)
+    for i, (k, n, s) in enumerate(zip(windows.kernel, windows.count, windows.stride, strict=True)):
+        shape = list(x.shape)
+        shape[x.ndim - dims + i] = windows.reach[i]
+        total = xp.zeros(shape, x.dtype)
+        for t in range(k):
+            total[_cut(dims, i, slice(t, t + (n - 1) * s + 1, s))] += x
+        x = total
+    return windows.unpadded(xp, x)
+
+
+@general(promote=NONE, **_PRIVATE)
+def _avg_pool(xp, x, *, windows, divisors, node):
+    """The sums over the windows of x, (..., *size), each divided by its divisor. Derivative: spread evenly."""
+    dims = len(windows.size)
+    if x.dtype.kind in "bc" or (x.dtype.kind in "iu" and x.dtype != xp.int64):
+        raise errors.unsupported_dtype(f"avg_pool{dims}d", x.dtype)
+    wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
+    out = _sums(xp, windows.padded(xp, _items(wide, dims)), windows)
+    if x.dtype == xp.int64:
+        out = xp.sign(out) * (abs(out) // xp.asarray(divisors, xp.int64))
+    else:
+        out /= xp.asarray(divisors, out.dtype)
+    return out.reshape(*x.shape[: x.ndim - dims], *windows.count).astype(x.dtype, copy=False)
+
+
+@general(promote=NONE, **_PRIVATE)
+def _avg_pool_cotangent(xp, x, *, windows, divisors, node):
+    """The adjoint of _avg_pool: each element divided by its divisor and added to all that its window covers."""
+    dims = len(windows.size)
+    wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
+    shares = _items(wide, dims) / xp.asarray(divisors, wide.dtype)
+    return _spread(xp, shares, windows).reshape(*x.shape[: x.ndim - dims], *windows.size).astype(x.dtype, copy=False)
+
+
+@_avg_pool.vjp("x")
+def _(F, ct, windows, divisors, node):
+    name = node.replace("Backward0", "BackwardBackward0")
+    return F._avg_pool_cotangent(ct, windows=windows, divisors=divisors, node=name)
+
+
+@_avg_pool_cotangent.vjp("x")
+def _(F, ct, windows, divisors, node):
+    return F._avg_pool(ct, windows=windows, divisors=divisors, node=node)
+
+
+@general(promote=NONE, **_PRIVATE)
+def _resample(xp, x, *, tables, node):
+    """x, (..., one dimension for each table), resampled along these. Derivative: with the tables the other way round."""
+    out = x.astype(xp.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
+    for i, table in enumerate(tables):
+        if table is not None:
+            out = resample(xp, out, x.ndim - len(tables) + i, table)
+    return out.copy() if out is x else out.astype(x.dtype, copy=False)
+
+
+@_resample.vjp("x")
+def _(F, ct, tables, node):
+    backwards = tuple([None if table is None else table.transposed for table in tables])
+    return F._resample(ct, tables=backwards, node=node.replace("Backward0", "BackwardBackward0"))
+
+
+# -- torch's arguments -------------------------------------------------------------------------------------------------
+
+_WORDS = {1: "one int", 2: "a tuple of two ints", 3: "a tuple of three ints"}
+
+
+def _pool_sizes(op: str, argument: str, value: Any, dims: int) -> tuple[int, ...]:
+    found = sizes_of_argument(value, dims)
+    if found is None:
+        raise errors.pool_sizes(op, argument, dims)
+    return found
+
+
+def _windows_of(
+    op: str, x: Any, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+) -> Windows:
+    """The windows of a pooling with torch's arguments. Raises RuntimeError for those that make no sense."""
+    kernel = _pool_sizes(op, "kernel_size", kernel_size, dims)
+    omitted = stride is None or (isinstance(stride, (tuple, list)) and not stride)
+    steps = kernel if omitted else _pool_sizes(op, "stride", stride, dims)
+    low, dilation = _pool_sizes(op, "padding", padding, dims), _pool_sizes(op, "dilation", dilation, dims)
+    if x.ndim not in (dims + 1, dims + 2) or 0 in x.shape[-dims - 1 :]:
+        raise errors.pool_dims(dims, tuple(x.shape))
+    for argument, values in (("kernel size", kernel), ("stride", steps), ("dilation", dilation)):
+        if min(values) <= 0:
+            raise errors.pool_range(argument, values)
+    if min(low) < 0:
+        raise errors.pool_negative_padding(min(low))
+    for p, k, d in zip(low, kernel, dilation, strict=True):
+        if p > ((k - 1) * d + 1) // 2:
+            raise errors.pool_padding(p, k, d)
+    size = tuple(x.shape[-dims:])
+    count = []
+    for n, k, s, p, d in zip(size, kernel, steps, low, dilation, strict=True):
+        room = n + 2 * p - d * (k - 1) - 1
+        m = (room + (s - 1 if ceil_mode else 0)) // s + 1
+        count.append(m - 1 if ceil_mode and (m - 1) * s >= n + p else m)
+    if min(count) < 1:
+        channels = x.shape[-dims - 1]
+        raise errors.pool_too_small((channels, *size), (channels, *[max(m, 0) for m in count]))
+    return Windows(size, kernel, tuple(count), steps, low, dilation)
+
+
+def _max_pooled(F: Any, op: str, dims: int, x: Any, options: tuple[Any, ...]) -> Any:
+    """(largest elements, indices). options: kernel_size, stride, padding, dilation, ceil_mode."""
+    windows = _windows_of(op, x, dims, *options)
+    if dims > 1:
+        return F._max_pool(x, windows=windows, node=f"MaxPool{dims}DWithIndicesBackward0")
+    values, indices = F._max_pool(
+        F.unsqueeze(x, dim=-2), windows=_with_height(windows), node="MaxPool2DWithIndicesBackward0"
+    )
+    return F.squeeze(values, dim=-2), F.squeeze(indices, dim=-2)
+
+
+def _with_height(w: Windows) -> Windows:
+    """Windows along one dimension as windows over images of height 1."""
+    return Windows((1, *w.size), (1, *w.kernel), (1, *w.count), (1, *w.stride), (0, *w.padding), (1, *w.dilation))
+
+
+_MAX_DOC = """The largest element of each window. input: (n, channels, {spatial}), or without the n; no complex numbers.
+
+    kernel_size, stride (that of the kernel unless given), padding, dilation: an int, or one a dimension; padding, of at
+    most half the kernel, counts as below everything. ceil_mode: windows may reach beyond the end. Returns the elements,
+    with return_indices also where they are in the image as a vector, as int64; the first of equal ones; NaN counts as
+    largest. Raises RuntimeError where there is no room for a window.
+
+    Derivative: the cotangent at the element chosen, 0 elsewhere."""
+_SPATIAL = {1: "length", 2: "height, width", 3: "depth, height, width"}
+
+
+def _named_as(name: str, function: Any, doc: str) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+def _make_max_pool(dims: int) -> None:
+    name = f"max_pool{dims}d"
+
+    def pool(F, input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+        found = _max_pooled(F, name, dims, input, (kernel_size, stride, padding, dilation, ceil_mode))
+        return found if return_indices else found[0]
+
+    def pool_with_indices(
+        F, input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
+    ):
+        return _max_pooled(F, name, dims, input, (kernel_size, stride, padding, dilation, ceil_mode))
+
+    doc = _MAX_DOC.format(spatial=_SPATIAL[dims])
+    composite(namespaces=("nn.functional", ""))(_named_as(name, pool, doc))
+    both = f"`{name}` with return_indices.\n\n    Derivative: as there."
+    namespaces = ("", "nn.functional") if dims == 1 else _FUNCTIONAL
+    composite(namespaces=namespaces)(_named_as(f"{name}_with_indices", pool_with_indices, both))
+
+
+def _divisors(windows: Windows, count_include_pad: bool, divisor_override: int | None) -> Any:
+    """What the sum over each window is divided by: a number, or an array of the windows' shape."""
+    if divisor_override is not None:
+        if divisor_override == 0:
+            raise errors.pool_divisor()
+        return divisor_override
+    if not any(windows.padding) and all(r <= n for r, n in zip(windows.reach, windows.size, strict=True)):
+        return windows.taps
+    found: Any = 1
+    for n, k, m, s, p in zip(windows.size, windows.kernel, windows.count, windows.stride, windows.padding, strict=True):
+        first = np.arange(m) * s - p
+        last = np.minimum(first + k, n + p)
+        if not count_include_pad:
+            first, last = np.maximum(first, 0), np.minimum(last, n)
+        found = np.multiply.outer(found, last - first)
+    return found
+
+
+def _avg_pooled(F: Any, dims: int, x: Any, windows: Windows, count_include_pad: bool, override: int | None) -> Any:
+    divisors = _divisors(windows, count_include_pad, override)
+    return F._avg_pool(x, windows=windows, divisors=divisors, node=f"AvgPool{dims}DBackward0")
+
+
+@composite(namespaces=("", "nn.functional"))
+def avg_pool1d(F, input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+    """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut
+    off).
+
+    Other arguments as in `avg_pool2d`.
+
+    Derivative: each cotangent spread evenly over its window."""
+    windows = _with_height(_windows_of("avg_pool1d", input, 1, kernel_size, stride, padding, 1, ceil_mode))
+    return F.squeeze(_avg_pooled(F, 2, F.unsqueeze(input, dim=-2), windows, count_include_pad, None), dim=-2)
+
+
+def _make_avg_pool(dims: int) -> None:
+    name = f"avg_pool{dims}d"
+
+    def pool(
+        F, input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+    ):
+        windows = _windows_of(name, input, dims, kernel_size, stride, padding, 1, ceil_mode)
+        return _avg_pooled(F, dims, input, windows, count_include_pad, divisor_override)
+
+    doc = f"""The mean of each window. input: (n, channels, {_SPATIAL[dims]}), or without the n; floating or int64 (whose
+    means are cut off).
+
+    kernel_size, stride, padding, ceil_mode: as in `max_pool{dims}d`, but that padding is zeros. count_include_pad:
+    whether these count in the mean. divisor_override: what all sums are divided by instead.
+
+    Derivative: each cotangent spread evenly over its window."""
+    composite(namespaces=_FUNCTIONAL)(_named_as(name, pool, doc))
+
+
+for _dims in (1, 2, 3):
+    _make_max_pool(_dims)
+for _dims in (2, 3):
+    _make_avg_pool(_dims)
+
+
+# -- adaptive ----------------------------------------------------------------------------------------------------------
+
+
+def _adaptive_size(op: str, x: Any, dims: int, output_size: Any, colon: str = "") -> tuple[int, ...]:
+    """The output size with the input's own for None. Raises RuntimeError for shapes that do not fit."""
+    given = list(output_size) if isinstance(output_size, (tuple, list)) else [output_size] * dims
+    if x.ndim not in (dims + 1, dims + 2):
+        raise errors.adaptive_dims(op, dims, tuple(x.shape), colon)
+    if len(given) != dims:
+        raise errors.adaptive_sizes(op, dims)
+    size = tuple([n if m is None else int(m) for m, n in zip(given, x.shape[-dims:], strict=True)])
+    if min(size) < 0:
+        raise errors.adaptive_negative(op, size)
+    for d in range(x.ndim - dims - 1, x.ndim):
+        if not x.shape[d]:
+            raise errors.adaptive_empty(op, tuple(x.shape), d)
+    return size
+
+
+@lru_cache(maxsize=256)
+def _averaging(source: int, size: int) -> Table | None:
+    return None if source == size else averaging(source, size)
+
+
+def _adaptive_average(F: Any, op: str, dims: int, x: Any, size: tuple[int, ...]) -> Any:
+    if size == (1,) * dims and raw(x).dtype.kind not in "biu":
+        return F.mean(x, dim=tuple(range(-dims, 0)), keepdim=True)
+    _refuse(op, raw(x), integers=False)
+    tables = tuple([_averaging(n, m) for n, m in zip(x.shape[-dims:], size, strict=True)])
+    return F._resample(x, tables=tables, node=f"AdaptiveAvgPool{dims}DBackward0")
+
+
+_ADAPTIVE_DOC = """The {what} of each of output_size stretches of input, as equal as can be; neighbours may share an
+    element. input: (n, channels, {spatial}), or without the n; floating.
+
+    output_size: an int, or one a dimension, None for the input's own. {returns}
+
+    Derivative: {derivative}."""
+
+
+def _make_adaptive(dims: int) -> None:
+    average_name, max_name = f"adaptive_avg_pool{dims}d", f"adaptive_max_pool{dims}d"
+
+    def average(F, input, output_size):
+        size = _adaptive_size(average_name, input, dims, output_size)
+        if dims > 1:
+            return _adaptive_average(F, average_name, dims, input, size)
+        return F.squeeze(_adaptive_average(F, "adaptive_avg_pool2d", 2, F.unsqueeze(input, dim=-2), (1, *size)), dim=-2)
+
+    def largest(F, input, output_size):
+        size = _adaptive_size(max_name, input, dims, output_size, ":")
+        if dims > 1:
+            return F._adaptive_max_pool(input, size=size, node=f"AdaptiveMaxPool{dims}DBackward0")
+        image = F.unsqueeze(input, dim=-2)
+        values, indices = F._adaptive_max_pool(image, size=(1, *size), node="AdaptiveMaxPool2DBackward0")
+        return F.squeeze(values, dim=-2), F.squeeze(indices, dim=-2)
+
+    def pool(F, input, output_size, return_indices=False):
+        found = largest(F, input, output_size)
+        return found if return_indices else found[0]
+
+    def pool_with_indices(F, input, output_size, return_indices=False):
+        return largest(F, input, output_size)
+
+    top = ("", "nn.functional") if dims == 1 else _FUNCTIONAL
+    doc = _ADAPTIVE_DOC.format(
+        what="mean", spatial=_SPATIAL[dims], returns="Raises RuntimeError for other shapes.",
+        derivative="each cotangent spread evenly over its stretch",
+    )  # fmt: skip
+    composite(namespaces=top)(_named_as(average_name, average, doc))
+    doc = _ADAPTIVE_DOC.format(
+        what="largest element", spatial=_SPATIAL[dims], returns="return_indices: as in `max_pool2d`.",
+        derivative="the cotangent at the element chosen, 0 elsewhere",
+    )  # fmt: skip
+    composite(namespaces=_FUNCTIONAL)(_named_as(max_name, pool, doc))
+    both = f"`{max_name}` with return_indices.\n\n    Derivative: as there."
+    composite(namespaces=_FUNCTIONAL)(_named_as(f"{max_name}_with_indices", pool_with_indices, both))
+
+
+for _dims in (1, 2, 3):
+    _make_adaptive(_dims)
+
+
+# -- norms, and back from the largest elements -------------------------------------------------------------------------
+
+
+def _make_lp_pool(dims: int) -> None:
+    name = f"lp_pool{dims}d"
+
+    def pool(F, input, norm_type, kernel_size, stride=None, ceil_mode=False):
+        windows = _windows_of(name, input, dims, kernel_size, stride, 0, 1, ceil_mode)
+        if norm_type == float("inf"):
+            return _max_pooled(F, name, dims, input, (kernel_size, stride, 0, 1, ceil_mode))[0]
+        power = F.pow(input, norm_type)
+        if dims == 1:
+            means = F.avg_pool1d(power, kernel_size, stride, 0, ceil_mode)
+        else:
+            means = _avg_pooled(F, dims, power, windows, True, None)
+        return F.pow(F.relu(F.abs(means)) * F.sign(means) * windows.taps, 1.0 / norm_type)
+
+    doc = f"""The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,
+    {_SPATIAL[dims]}), or without the n; floating.
+
+    norm_type: inf gives the largest element. Other arguments as in `max_pool{dims}d`.
+
+    Derivative: that of the formula."""
+    composite(namespaces=_FUNCTIONAL)(_named_as(name, pool, doc))
+
+
+def _unpool_size(op: str, x: Any, windows: tuple[Any, ...], output_size: Any) -> tuple[int, ...]:
+    kernel, stride, padding = windows
+    dims = len(kernel)
+    rows = zip(x.shape[-dims:], kernel, stride, padding, strict=True)
+    natural = tuple([(n - 1) * s + k - 2 * p for n, k, s, p in rows])
+    if output_size is None:
+        return natural
+    size = tuple(output_size)
+    if len(size) == dims + 2:
+        size = size[2:]
+    if len(size) != dims:
+        raise errors.unpool_size_length(dims, len(size))
+    for d, (wanted, n, s) in enumerate(zip(size, natural, stride, strict=True)):
+        if not n - s < wanted < n + s:
+            raise errors.unpool_size(size, d, n - s, n + s)
+    return size
+
+
+def _make_max_unpool(dims: int) -> None:
+    name = f"max_unpool{dims}d"
+
+    def unpool(F, input, indices, kernel_size, stride=None, padding=0, output_size=None):
+        kernel = _pool_sizes(name, "kernel_size", kernel_size, dims)
+        steps = kernel if stride is None else _pool_sizes(name, "stride", stride, dims)
+        size = _unpool_size(name, input, (kernel, steps, _pool_sizes(name, "padding", padding, dims)), output_size)
+        if raw(indices).dtype != np.int64:
+            raise errors.unpool_dtype(raw(indices).dtype)
+        if tuple(indices.shape) != tuple(input.shape):
+            raise errors.unpool_shapes(tuple(input.shape), tuple(indices.shape))
+        if dims > 1:
+            return F._max_unpool(input, indices, size=size, node=f"MaxUnpool{dims}DBackward0")
+        rows, places = F.unsqueeze(input, dim=-1), F.unsqueeze(indices, dim=-1)
+        return F.squeeze(F._max_unpool(rows, places, size=(*size, 1), node="MaxUnpool2DBackward0"), dim=-1)
+
+    doc = f"""Images of zeros with the elements of input where max_pool{dims}d found them. input, indices: what that
+    returned; kernel_size, stride, padding: what it was called with. output_size: where several sizes pool to input's.
+
+    Raises RuntimeError for an index outside, ValueError for an output_size that cannot be.
+
+    Derivative: the cotangent at indices."""
+    composite(namespaces=_FUNCTIONAL)(_named_as(name, unpool, doc))
+
+
+for _dims in (1, 2, 3):
+    _make_lp_pool(_dims)
+    _make_max_unpool(_dims)

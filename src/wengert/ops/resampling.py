@@ -1,0 +1,87 @@
+"""Resampling along one dimension: each output is a weighted sum of a few inputs.
+
+Interpolation, adaptive averages and paddings that repeat the input are this along one dimension after the other. A
+table says which inputs and which weights; the table the other way round is the derivative's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Table", "averaging", "resample"]
+
+
+class Table:
+    """Entry t of output j is input index[t][j] times weight[t][j], for the outputs rows[t] that have so many entries.
+
+    rows: a slice where all have. weight: None where all are 1."""
+
+    __slots__ = ("_transposed", "index", "rows", "size", "source", "weight")
+
+    def __init__(self, source: int, size: int, rows: list[Any], index: list[Any], weight: list[Any] | None) -> None:
+        self.source, self.size = source, size  # how many inputs and outputs
+        self.rows, self.index, self.weight = rows, index, weight
+        self._transposed: Table | None = None
+
+    def __repr__(self) -> str:
+        return f"Table({self.source} -> {self.size})"
+
+    @staticmethod
+    def of_entries(source: int, size: int, outputs: Any, inputs: Any, weights: Any) -> Table:
+        """From one array each of the entries' outputs, inputs and weights (None: all 1), in any order."""
+        order = np.argsort(outputs, kind="stable")
+        outputs, inputs = outputs[order], inputs[order]
+        counts = np.bincount(outputs, minlength=size)
+        rank = np.arange(outputs.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows: list[Any] = []
+        index, weight = [], []
+        for t in range(int(counts.max(initial=0))):
+            chosen = rank == t
+            found = outputs[chosen]
+            rows.append(slice(None) if found.size == size else found)
+            index.append(inputs[chosen])
+            weight.append(None if weights is None else weights[order][chosen])
+        return Table(source, size, rows, index, None if weights is None else weight)
+
+    @property
+    def transposed(self) -> Table:
+        """The table of the derivative: from cotangents of the outputs to those of the inputs."""
+        if self._transposed is None:
+            every = np.arange(self.size)
+            empty = np.zeros(0, np.intp)
+            outputs = np.concatenate([empty, *[every[rows] for rows in self.rows]])
+            inputs = np.concatenate([empty, *self.index])
+            weights = None if self.weight is None else np.concatenate([np.zeros(0), *self.weight])
+            found = Table.of_entries(self.size, self.source, inputs, outputs, weights)
+            found._transposed = self
+            self._transposed = found
+        return self._transposed
+
+
+def resample(xp: Any, x: Any, axis: int, table: Table) -> Any:
+    """x resampled along an axis: a new array. x: floating or complex, or anything where all weights are 1."""
+    after = (1,) * (x.ndim - axis - 1)
+    out = None
+    for t, rows in enumerate(table.rows):
+        part = xp.take(x, table.index[t], axis=axis)
+        if table.weight is not None:
+            part *= table.weight[t].reshape(-1, *after).astype(x.real.dtype)
+        if out is None:
+            if isinstance(rows, slice):
+                out = part
+                continue
+            out = xp.zeros((*x.shape[:axis], table.size, *x.shape[axis + 1 :]), x.dtype)
+        where = (slice(None),) * axis
+        out[(*where, rows)] += part
+    return xp.zeros((*x.shape[:axis], table.size, *x.shape[axis + 1 :]), x.dtype) if out is None else out
+
+
+def averaging(source: int, size: int) -> Table:
+    """The means over `size` stretches of the inputs as equal as can be; neighbours may share an input."""
+    every = np.arange(size)
+    first, last = every * source // max(size, 1), -(-(every + 1) * source // max(size, 1))
+    outputs = np.repeat(every, last - first)
+    inputs = np.arange(outputs.size) - np.repeat(np.cumsum(last - first) - last, last - first)
+    return Table.of_entries(source, size, outputs, inputs, 1.0 / (last - first)[outputs])

@@ -1,0 +1,229 @@
+"""Interpolation to another size, and sampling at the points of a grid."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import floor
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.ops.indices import raw
+from wengert.ops.registry import NONE, composite, general
+from wengert.ops.resampling import Table
+
+_FUNCTIONAL = ("nn.functional",)
+
+
+# -- where the outputs lie among the inputs ----------------------------------------------------------------------------
+
+
+def _scale(source: int, size: int, scale: float | None, align_corners: bool) -> float:
+    """How many inputs apart neighbouring outputs are. scale: the factor that the user gave, or None."""
+    if align_corners:
+        return (source - 1) / (size - 1) if size > 1 else 0.0
+    return 1.0 / scale if scale is not None and scale > 0 else source / size
+
+
+def _cubic(t: Any, a: float) -> Any:
+    """The cubic convolution kernel at a distance t, which is not negative."""
+    near = ((a + 2) * t - (a + 3)) * t * t + 1
+    far = ((t - 5) * t + 8) * t * a - 4 * a
+    return np.where(t < 1, near, np.where(t < 2, far, 0.0))
+
+
+def _nearest(source: int, size: int, scale: float | None, exact: bool) -> Table:
+    step = np.float32(_scale(source, size, scale, False))
+    place = np.arange(size, dtype=np.float32) + np.float32(0.5 if exact else 0.0)
+    index = np.minimum(np.floor(place * step).astype(np.intp), source - 1)
+    return Table.of_entries(source, size, np.arange(size), index, None)
+
+
+def _smooth(source: int, size: int, scale: float | None, align_corners: bool, cubic: bool) -> Table:
+    """Linear interpolation between two inputs, or cubic convolution of four; beyond the ends the last input goes on."""
+    step = _scale(source, size, scale, align_corners)
+    every = np.arange(size)
+    place = every * step if align_corners else (every + 0.5) * step - 0.5
+    if not cubic:
+        place = np.maximum(place, 0)
+    first = np.floor(place).astype(np.intp)
+    part = place - first
+    if cubic:
+        taps, weights = range(-1, 3), [_cubic(np.abs(part - t), -0.75) for t in range(-1, 3)]
+    else:
+        taps, weights = range(2), [1 - part, part]
+    inputs = np.concatenate([np.clip(first + t, 0, source - 1) for t in taps])
+    return Table.of_entries(source, size, np.tile(every, len(weights)), inputs, np.concatenate(weights))
+
+
+def _antialiased(source: int, size: int, scale: float | None, align_corners: bool, cubic: bool) -> Table:
+    """The kernel stretched over all inputs that an output stands for, its weights adding up to 1."""
+    step = _scale(source, size, scale, align_corners)
+    stretch = max(step, 1.0)
+    reach = (2.0 if cubic else 1.0) * stretch
+    outputs, inputs, weights = [], [], []
+    for j in range(size):
+        centre = step * (j + 0.5)
+        first, last = max(int(centre - reach + 0.5), 0), min(int(centre + reach + 0.5), source)
+        places = np.arange(first, last)
+        distance = np.abs(places - centre + 0.5) / stretch
+        found = _cubic(distance, -0.5) if cubic else np.maximum(1 - distance, 0)
+        outputs.append(np.full(places.size, j))
+        inputs.append(places)
+        weights.append(found / found.sum())
+    return Table.of_entries(source, size, np.concatenate(outputs), np.concatenate(inputs), np.concatenate(weights))
+
+
+@lru_cache(maxsize=256)
+def _table(mode: str, source: int, size: int, scale: float | None, align_corners: bool, antialias: bool) -> Table:
+    if mode.startswith("nearest"):
+        return _nearest(source, size, scale, mode == "nearest-exact")
+    make = _antialiased if antialias else _smooth
+    return make(source, size, scale, align_corners, mode == "bicubic")
+
+
+# -- interpolate -------------------------------------------------------------------------------------------------------
+
+_NODES = {
+    "nearest": "UpsampleNearest{}D", "nearest-exact": "UpsampleNearestExact{}D", "linear": "UpsampleLinear{}D",
+    "bilinear": "UpsampleBilinear{}D", "bicubic": "UpsampleBicubic{}D", "trilinear": "UpsampleTrilinear{}D",
+}  # fmt: skip
+_DIMS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
+
+
+def _sizes(input: Any, size: Any, scale_factor: Any, recompute: Any) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
+    """The output's size, and the factors to compute with (None: those that the sizes give)."""
+    spatial = list(input.shape[2:])
+    dims = len(spatial)
+    if size is not None and scale_factor is not None:
+        raise errors.interpolate_both()
+    if size is None and scale_factor is None:
+        raise errors.interpolate_neither()
+    if size is not None:
+        if recompute:
+            raise errors.interpolate_recompute()
+        given = tuple(size) if isinstance(size, (tuple, list)) else (size,) * dims
+        if len(given) != dims:
+            raise errors.interpolate_sizes("output size", "output size in (o1, o2, ...,oK)", spatial, given, "of")
+        return tuple([int(n) for n in given]), (None,) * dims
+    factors = tuple(scale_factor) if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * dims
+    if len(factors) != dims:
+        wanted = "scale_factor in (s1, s2, ...,sK)"
+        raise errors.interpolate_sizes("scale_factor", wanted, spatial, factors, "of shape")
+    found = tuple([floor(float(n) * f) for n, f in zip(spatial, factors, strict=True)])
+    return found, (None,) * dims if recompute else tuple([float(f) for f in factors])
+
+
+def _check_mode(input: Any, mode: str, align_corners: Any, antialias: bool) -> None:
+    if mode not in _DIMS and align_corners is not None:
+        raise errors.interpolate_corners()
+    if antialias and not (mode in ("bilinear", "bicubic") and input.ndim == 4):
+        raise errors.interpolate_antialias()
+    dims = _DIMS.get(mode)
+    known = mode in _NODES or mode == "area"
+    if not known or input.ndim not in (3, 4, 5) or (mode == "bicubic" and input.ndim != 4):
+        raise errors.interpolate_mode(input.ndim, mode)
+    if dims is not None and input.ndim != dims + 2:
+        raise errors.interpolate_dims(input.ndim, mode, dims + 2)
+
+
+@composite(namespaces=_FUNCTIONAL)
+def interpolate(
+    F, input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False
+):
+    """input resampled to another size. input: (n, channels, ...) with one to three dimensions after these; floating.
+
+    size: the new size, an int or one a dimension; or scale_factor, how many times the old (with recompute_scale_factor
+    the whole sizes give the factor that is computed with). mode: "nearest", "nearest-exact", "area" (means), "linear",
+    "bilinear" and "bicubic" (of images), "trilinear". align_corners: for the smooth modes, whether the centres of the
+    outermost elements, not their edges, fall together. antialias: for bilinear and bicubic, whether smaller sizes take
+    the mean over all inputs. Raises ValueError and NotImplementedError for what does not fit.
+
+    Derivative: each input gets the cotangents of the outputs that it is part of, times its weights there."""
+    _check_mode(input, mode, align_corners, antialias)
+    sizes, scales = _sizes(input, size, scale_factor, recompute_scale_factor)
+    dims = input.ndim - 2
+    if mode == "area":
+        pool = (F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d)[dims - 1]
+        return pool(input, sizes)
+    if min(*sizes, *input.shape[2:]) <= 0:
+        raise errors.interpolate_empty(tuple(input.shape[2:]), sizes)
+    if not input.shape[1]:
+        raise errors.interpolate_channels(tuple(input.shape))
+    dtype = raw(input).dtype
+    if dtype.kind in "bic" or (dtype.kind == "u" and (dtype.itemsize > 1 or mode in _DIMS)):
+        raise errors.unsupported_dtype(_NODES[mode].format(dims), dtype)
+    rows = zip(input.shape[2:], sizes, scales, strict=True)
+    tables = tuple([_table(mode, n, m, s, bool(align_corners), antialias) for n, m, s in rows])
+    return F._resample(input, tables=tables, node=_NODES[mode].format(dims) + ("Aa" if antialias else "") + "Backward0")
+
+
+@composite(namespaces=_FUNCTIONAL)
+def upsample(F, input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+    """interpolate() under its old name. Derivative: as there."""
+    return F.interpolate(input, size, scale_factor, mode, align_corners)
+
+
+@composite(namespaces=_FUNCTIONAL)
+def upsample_nearest(F, input, size=None, scale_factor=None):
+    """interpolate() with mode "nearest", under its old name. Derivative: as there."""
+    return F.interpolate(input, size, scale_factor, "nearest")
+
+
+@composite(namespaces=_FUNCTIONAL)
+def upsample_bilinear(F, input, size=None, scale_factor=None):
+    """interpolate() with mode "bilinear" and align_corners, under its old name. Derivative: as there."""
+    return F.interpolate(input, size, scale_factor, "bilinear", True)
+
+
+# -- grids -------------------------------------------------------------------------------------------------------------
+
+
+def _base_grid(xp: Any, size: tuple[int, ...], align_corners: bool, dtype: Any) -> Any:
+    """The points (x, y, 1) or (x, y, z, 1) of the pixels of an image of a size, from -1 to 1, as rows."""
+    steps = []
+    for n in size:
+        steps.append(xp.linspace(-1, 1, n) if n > 1 else xp.zeros(1))
+        if not align_corners:
+            steps[-1] = steps[-1] * (n - 1) / n
+    mesh = xp.meshgrid(*steps, indexing="ij")
+    return xp.stack([*[m.reshape(-1) for m in reversed(mesh)], xp.ones(mesh[0].size)], axis=1).astype(dtype)
+
+
+@general(promote=NONE, node="AffineGridGeneratorBackward0", complex=False, method=False, namespaces=())
+def _affine_grid(xp, theta, *, size, align_corners):
+    """theta, (n, d, d + 1), applied to the points of an image of a size: (n, *size, d). Derivative: sums over points."""
+    base = _base_grid(xp, size, align_corners, theta.dtype)
+    return xp.matmul(base, theta.swapaxes(1, 2)).reshape(theta.shape[0], *size, len(size))
+
+
+@_affine_grid.vjp("theta")
+def _(F, ct, size, align_corners):
+    base = _base_grid(np, size, align_corners, raw(ct).dtype)
+    rows = F.reshape(ct, shape=(ct.shape[0], base.shape[0], len(size)))
+    return F.matmul(F.transpose(rows, dim0=1, dim1=2), base)
+
+
+@composite(namespaces=_FUNCTIONAL)
+def affine_grid(F, theta, size, align_corners=None):
+    """The points where images transformed by theta are to be sampled, for `grid_sample`. theta: (n, 2, 3) for a size (n,
+    c, height, width), (n, 3, 4) for one with a depth; returns (n, height, width, 2), or (n, depth, height, width, 3).
+
+    align_corners: whether -1 and 1 are the centres of the outermost pixels, not their edges. Raises ValueError for
+    shapes that do not fit.
+
+    Derivative: sums over the points."""
+    size = tuple([int(n) for n in size])
+    if raw(theta).dtype.kind not in "fV":
+        raise errors.affine_dtype(raw(theta).dtype)
+    if len(size) not in (4, 5):
+        raise errors.affine_size(size)
+    dims = len(size) - 2
+    if theta.ndim != 3 or tuple(theta.shape[1:]) != (dims, dims + 1):
+        raise errors.affine_theta(dims, size, tuple(theta.shape))
+    if min(size) <= 0:
+        raise errors.affine_empty(size)
+    if theta.shape[0] != size[0]:
+        raise errors.affine_batch(size[0], theta.shape[0], dims + 1)
+    return F._affine_grid(theta, size=size[2:], align_corners=bool(align_corners))
