@@ -658,58 +658,6 @@ def prelu(input: Tensor, weight: Any) -> Tensor:
     """input where it is positive, weight * input elsewhere. input: any shape, floating."""
 def threshold(input: Tensor, threshold: Any, value: _Operand, inplace: _bool = False) -> Tensor:
     """input where it is above threshold, value elsewhere. input: any shape and real dtype."""
-def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
-    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
-def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
-    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
-def conv3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
-    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
-def conv_transpose1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
-    """Transposed convolution: what conv1d's derivative does to a cotangent; plus bias."""
-def conv_transpose2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
-    """Transposed convolution: what conv2d's derivative does to a cotangent; plus bias."""
-def conv_transpose3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
-    """Transposed convolution: what conv3d's derivative does to a cotangent; plus bias."""
-def convolution(input: Tensor, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any, output_padding: Any, groups: Any) -> Tensor:
-    """Convolution in as many dimensions as input has beyond two, or its transposed form: see `conv2d`."""
-def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
-    """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut"""
-def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
-    """The largest element of each window. input: (n, channels, length), or without the n; no complex numbers."""
-def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
-    """`max_pool1d` with return_indices."""
-def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
-    """The largest element of each window. input: (n, channels, height, width), or without the n; no complex numbers."""
-def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
-    """The largest element of each window. input: (n, channels, depth, height, width), or without the n; no complex numbers."""
-def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
-    """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
-def batch_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: _bool, momentum: Any, eps: _float, cudnn_enabled: Any) -> Tensor:
-    """nn.functional.batch_norm, with the arguments in the order that torch.batch_norm has them in."""
-def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
-    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each item's groups of channels."""
-def instance_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: Any, momentum: Any, eps: _float, cudnn_enabled: Any) -> Tensor:
-    """nn.functional.instance_norm, with the arguments in the order that torch.instance_norm has them in."""
-def constant_pad_nd(input: Tensor, pad: Any, *, value: _Operand = 0, out: Tensor | None = None) -> Tensor:
-    """x with value in front of and behind it. pad: (front, back) of the last dimension, then of the one before, ..."""
-def pixel_shuffle(input: Tensor, upscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
-    """(..., c * r * r, h, w) as (..., c, h * r, w * r): each pixel becomes r x r, from as many channels."""
-def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
-    """(..., c, h * r, w * r) as (..., c * r * r, h, w): what `pixel_shuffle` undoes."""
-def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
-    """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ..."""
-def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
-    """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating."""
-def cdist(x1: Tensor, x2: Any, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
-    """The p-norms of the differences of all rows of x1, (..., n, m), and of x2, (..., k, m): (..., n, k); floating."""
-def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
-    """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ..."""
-def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
-    """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
-def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
-    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
-def grid_sampler(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any) -> Tensor:
-    """grid_sample() with numbers for modes: 0 bilinear, 1 nearest, 2 bicubic; 0 zeros, 1 border, 2 reflection."""
 def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of its own memory, with the values of data."""
 def as_tensor(data: Any, dtype: _Dtype | None = None, device: _device | str | None = None) -> Tensor:
@@ -842,6 +790,58 @@ def renorm(input: Tensor, p: _float, dim: _int, maxnorm: Any) -> Tensor:
     """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
 def frexp(input: Tensor) -> return_types.frexp:
     """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
+def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
+def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
+def conv3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+    """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
+def conv_transpose1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+    """Transposed convolution: what conv1d's derivative does to a cotangent; plus bias."""
+def conv_transpose2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+    """Transposed convolution: what conv2d's derivative does to a cotangent; plus bias."""
+def conv_transpose3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+    """Transposed convolution: what conv3d's derivative does to a cotangent; plus bias."""
+def convolution(input: Tensor, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any, output_padding: Any, groups: Any) -> Tensor:
+    """Convolution in as many dimensions as input has beyond two, or its transposed form: see `conv2d`."""
+def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut"""
+def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+    """The largest element of each window. input: (n, channels, length), or without the n; no complex numbers."""
+def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
+    """`max_pool1d` with return_indices."""
+def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+    """The largest element of each window. input: (n, channels, height, width), or without the n; no complex numbers."""
+def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+    """The largest element of each window. input: (n, channels, depth, height, width), or without the n; no complex numbers."""
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+    """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+def batch_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: _bool, momentum: Any, eps: _float, cudnn_enabled: Any) -> Tensor:
+    """nn.functional.batch_norm, with the arguments in the order that torch.batch_norm has them in."""
+def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
+    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each item's groups of channels."""
+def instance_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: Any, momentum: Any, eps: _float, cudnn_enabled: Any) -> Tensor:
+    """nn.functional.instance_norm, with the arguments in the order that torch.instance_norm has them in."""
+def constant_pad_nd(input: Tensor, pad: Any, *, value: _Operand = 0, out: Tensor | None = None) -> Tensor:
+    """x with value in front of and behind it. pad: (front, back) of the last dimension, then of the one before, ..."""
+def pixel_shuffle(input: Tensor, upscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
+    """(..., c * r * r, h, w) as (..., c, h * r, w * r): each pixel becomes r x r, from as many channels."""
+def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
+    """(..., c, h * r, w * r) as (..., c * r * r, h, w): what `pixel_shuffle` undoes."""
+def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
+    """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ..."""
+def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
+    """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating."""
+def cdist(x1: Tensor, x2: Any, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
+    """The p-norms of the differences of all rows of x1, (..., n, m), and of x2, (..., k, m): (..., n, k); floating."""
+def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
+    """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ..."""
+def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+    """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
+def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
+def grid_sampler(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any) -> Tensor:
+    """grid_sample() with numbers for modes: 0 bilinear, 1 nearest, 2 bicubic; 0 zeros, 1 border, 2 reflection."""
 def subtract(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
 def multiply(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
