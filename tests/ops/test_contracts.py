@@ -281,6 +281,10 @@ def test_declared_methods_are_methods_of_tensor_and_aliases_public():
             assert getattr(home, name) is op.function
 
 
+# Their in-place forms write nothing, and may change the shape.
+VIEWS_IN_PLACE = {"t", "transpose", "swapaxes", "swapdims", "unsqueeze", "squeeze", "as_strided"}
+
+
 @pytest.mark.parametrize("case", cases_where(lambda c: bool(inplace_name(c.op))))
 def test_inplace_form_agrees(case):
     """On a copy of the first input, which is what is written: same result, same gradient; one more version."""
@@ -298,7 +302,7 @@ def test_inplace_form_agrees(case):
         written.append(copy)
         return result
 
-    if plain.shape != inputs[0].shape:
+    if plain.shape != inputs[0].shape and case.op.name not in VIEWS_IN_PLACE:
         with pytest.raises(RuntimeError, match=r"output with shape .* doesn't match the broadcast shape|expand\("):
             case.call(inputs, inplace)
     elif plain.dtype != inputs[0].dtype and plain.dtype is not wengert.bool:

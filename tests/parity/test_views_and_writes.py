@@ -150,8 +150,10 @@ def test_a_write_into_a_view(view, write):
         attempt(log, WRITES[write], t, v, y)
         for tensor in (v, a, before):
             attempt(log, lambda tensor=tensor: log.append(facts(t, tensor)))
-        differentiate(t, log, x, v, a, before)
-        log.append(y.grad)
+        if not (view in ("expand", "broadcast_to", "expand_as") and write in ("zero_", "fill_")):
+            # torch allows these writes into repeated memory, and then fails in the backward pass
+            differentiate(t, log, x, v, a, before)
+            log.append(y.grad)
         return log
 
     for base in ("result", "constant", "leaf"):
