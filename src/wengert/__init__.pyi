@@ -76,7 +76,7 @@ def pow(input: _Operand, exponent: _Operand, *, out: Tensor | None = None) -> Te
 def float_power(input: Tensor, exponent: _Operand) -> Tensor:
     """input ** exponent, computed in float64, or in complex128 if either is complex."""
 def addcmul(input: _Operand, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1, out: Tensor | None = None) -> Tensor:
-    """x + value * tensor1 * tensor2, with broadcasting. value: a number."""
+    """x + value * tensor1 * tensor2, with broadcasting. value: a number, cut to an integer for integers."""
 def addcdiv(input: _Operand, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1, out: Tensor | None = None) -> Tensor:
     """x + value * tensor1 / tensor2, with broadcasting. value: a number. Raises RuntimeError where both are integers."""
 def lerp(input: _Operand, end: _Operand, weight: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -116,7 +116,7 @@ def sgn(input: _Operand, *, out: Tensor | None = None) -> Tensor:
 def clone(input: Tensor, memory_format: Any = None, *, out: Tensor | None = None) -> Tensor:
     """A copy in memory of its own, laid out as x. memory_format is accepted and has no effect."""
 def square(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x * x."""
+    """x * x; bools become int64."""
 def sqrt(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The square root; NaN for negative real x."""
 def rsqrt(input: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -630,7 +630,7 @@ def vander(x: Tensor, N: Any = None, increasing: _bool = False) -> Tensor:
     """The Vandermonde matrix of a vector, with falling powers unless increasing: `linalg.vander` with its columns turned"""
 def chain_matmul(*matrices: Any) -> Tensor:
     """`linalg.multi_dot` of matrices, each an argument. Derivative: that of the products."""
-def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False) -> Tensor:
+def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
     """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
 def lu_solve(B: Tensor, LU: Any, pivots: Any) -> Tensor:
     """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""

@@ -87,9 +87,9 @@ class Tensor(TensorBase):
     def float_power(self, exponent: _Operand) -> Tensor:
         """input ** exponent, computed in float64, or in complex128 if either is complex."""
     def addcmul(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
-        """x + value * tensor1 * tensor2, with broadcasting. value: a number."""
+        """x + value * tensor1 * tensor2, with broadcasting. value: a number, cut to an integer for integers."""
     def addcmul_(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
-        """x + value * tensor1 * tensor2, with broadcasting. value: a number."""
+        """x + value * tensor1 * tensor2, with broadcasting. value: a number, cut to an integer for integers."""
     def addcdiv(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
         """x + value * tensor1 / tensor2, with broadcasting. value: a number. Raises RuntimeError where both are integers."""
     def addcdiv_(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
@@ -163,9 +163,9 @@ class Tensor(TensorBase):
     def clone(self, memory_format: Any = None) -> Tensor:
         """A copy in memory of its own, laid out as x. memory_format is accepted and has no effect."""
     def square(self) -> Tensor:
-        """x * x."""
+        """x * x; bools become int64."""
     def square_(self) -> Tensor:
-        """x * x."""
+        """x * x; bools become int64."""
     def sqrt(self) -> Tensor:
         """The square root; NaN for negative real x."""
     def sqrt_(self) -> Tensor:
@@ -812,7 +812,7 @@ class Tensor(TensorBase):
         """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
     def cross(self, other: _Operand, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
-    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> Tensor:
+    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
         """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
     def lu_solve(self, LU: Any, pivots: Any) -> Tensor:
         """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""

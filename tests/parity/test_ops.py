@@ -118,9 +118,6 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("made of other operations than in torch; the last one names the node", " ".join(OTHER_STEPS), "node"),
     **_both("torch computes it from erf, and multiplies by a number", "special_ndtr", "node"),
     # Dtypes that one of the two refuses
-    **_both("not there for complex numbers yet", "logaddexp ldexp", "error", "special error", "promotion error"),
-    **_both("a number with a complex tensor is computed; torch refuses it", "xlogy", "error", "special error",
-            "promotion error"),
     **_both("complex input is refused also where dtype= casts it to reals", "softmax log_softmax softmin", "error",
             "special error"),
     **_both("complex input with weights is refused", "mse_loss", "error", "special error"),
@@ -128,11 +125,9 @@ DIFFERENCES: dict[tuple[str, str], str] = {
             "promotion error"),
     **_both("the parts of a complex std are not looked at; torch refuses it", "normal", "error"),
     **_both("a NaN or infinite matrix gives NaN; torch may call it singular", "linalg_inv linalg_solve", "special error"),
-    **_both("of bools is int8, NumPy's choice; torch gives int64", "square", "promotion value"),
     **_both("a 0-d operand does not widen here", "kron", "promotion value"),
-    **_both("a fractional factor promotes integers; torch refuses or truncates it", "addcmul huber_loss",
-            "promotion value", "promotion error"),
-    **_both("a fractional factor promotes integers; torch refuses or truncates it", "addr", "promotion error"),
+    **_both("a fractional factor promotes integers; torch refuses or truncates it", "huber_loss", "promotion value",
+            "promotion error"),
 }  # fmt: skip
 
 # Public operations that torch does not have.

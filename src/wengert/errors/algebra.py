@@ -121,6 +121,11 @@ def addmm_dtypes(added: object, product: object) -> UnsupportedDtypeError:
     )
 
 
+def fractional_factor(argument: str) -> UnsupportedDtypeError:
+    """A float beside integers."""
+    return UnsupportedDtypeError(f"For integral input tensors, argument {argument} must not be a floating point number.")
+
+
 def inner_dtypes() -> UnsupportedDtypeError:
     return UnsupportedDtypeError("both inputs should have same dtype")
 

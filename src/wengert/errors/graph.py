@@ -28,7 +28,7 @@ from .classes import (
     UnusedInputError,
     VersionError,
 )
-from .names import dtype_name, operation_name, tensor_type, type_name
+from .names import called, dtype_name, operation_name, tensor_type, type_name
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Starting a backward pass
@@ -229,7 +229,7 @@ def resize_requires_grad() -> InplaceError:
 
 def out_requires_grad(op: str) -> GraphError:
     return GraphError(
-        f"{op}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+        f"{called(op)}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
         "requires grad."
     )
 

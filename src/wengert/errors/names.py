@@ -45,3 +45,8 @@ def type_name(x: type | str) -> str:
 def operation_name(node_name: str) -> str:
     """The operation that a node belongs to: Add for AddBackward0."""
     return node_name.rstrip("0123456789").removesuffix("Backward")
+
+
+def called(op: str) -> str:
+    """An operation's name as users call it: one with an underscore in front carries out the public one of its name."""
+    return op if op.startswith("__") else op.removeprefix("_").removesuffix("_rounded")

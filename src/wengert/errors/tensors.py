@@ -20,7 +20,7 @@ from .classes import (
     UnsupportedDtypeError,
     ValueOverflowError,
 )
-from .names import scalar_name, type_name
+from .names import called, scalar_name, type_name
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Arguments
@@ -32,27 +32,27 @@ def wrong_argument_type(
 ) -> ArgumentError:
     """position: counted from 0. expected: a class, or words such as "tuple of ints"."""
     return ArgumentError(
-        f"{op}(): argument '{argument}' (position {position + 1}) must be {expected}, not {type_name(got)}"
+        f"{called(op)}(): argument '{argument}' (position {position + 1}) must be {expected}, not {type_name(got)}"
     )
 
 
 def too_many_arguments(op: str, expected: int, got: int) -> ArgumentError:
     return ArgumentError(
-        f"{op}() takes {expected} positional argument{'s' if expected != 1 else ''} but {got} "
+        f"{called(op)}() takes {expected} positional argument{'s' if expected != 1 else ''} but {got} "
         f"{'were' if got != 1 else 'was'} given"
     )
 
 
 def missing_argument(op: str, argument: str) -> ArgumentError:
-    return ArgumentError(f'{op}() missing 1 required positional arguments: "{argument}"')
+    return ArgumentError(f'{called(op)}() missing 1 required positional arguments: "{argument}"')
 
 
 def unexpected_keyword(op: str, argument: str) -> ArgumentError:
-    return ArgumentError(f"{op}() got an unexpected keyword argument '{argument}'")
+    return ArgumentError(f"{called(op)}() got an unexpected keyword argument '{argument}'")
 
 
 def multiple_values(op: str, argument: str) -> ArgumentError:
-    return ArgumentError(f"{op}() got multiple values for argument '{argument}'")
+    return ArgumentError(f"{called(op)}() got multiple values for argument '{argument}'")
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ def result_dtype(result: object, output: object) -> PromotionError:
 
 
 def unsupported_dtype(op: str, dtype: object) -> UnsupportedDtypeError:
-    return UnsupportedDtypeError(f"\"{op}\" not implemented for '{scalar_name(dtype)}'")
+    return UnsupportedDtypeError(f"\"{called(op)}\" not implemented for '{scalar_name(dtype)}'")
 
 
 def needs_floating(op: str, dtype: object) -> UnsupportedDtypeError:

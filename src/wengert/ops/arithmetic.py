@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 
-from wengert import errors
+from wengert import dtypes, errors
 from wengert.core.tensor import TensorBase
 from wengert.core.views import call_inplace
 from wengert.ops.registry import INT_TO_FLOAT, alias, composite, nondifferentiable, plain, pointwise
-from wengert.ops.values import is_complex, is_number, kind_of
+from wengert.ops.values import integer_ufunc, is_complex, is_number, kind_of
 
 _PRIVATE = {"method": False, "namespaces": ()}
 _ZERO_DIVISION = "ZeroDivisionError"  # torch's whole message for an integer division by zero
@@ -367,12 +367,14 @@ def float_power(F, input, exponent):
 
 @pointwise(inplace=True)
 def addcmul(xp, x, tensor1, tensor2, *, value=1):
-    """x + value * tensor1 * tensor2, with broadcasting. value: a number.
+    """x + value * tensor1 * tensor2, with broadcasting. value: a number, cut to an integer for integers.
 
     Derivative: 1 in x, value * tensor2 in tensor1, value * tensor1 in tensor2."""
     if x.dtype.kind == "b":
         raise errors.unsupported_dtype("addcmul", x.dtype)
     product = xp.multiply(tensor1, tensor2)
+    if x.dtype.kind in "iu":
+        value = dtypes.checked_scalar(value, x.dtype)
     return xp.add(x, product if value == 1 else product * value)
 
 
@@ -498,22 +500,26 @@ def _(F, ct, y, out):
     return ct * (y / out)
 
 
-@pointwise(promote=INT_TO_FLOAT, complex=False)
+@pointwise(promote=INT_TO_FLOAT)
 def logaddexp(xp, x, y):
     """log(exp(x) + exp(y)), without overflow on the way.
 
     Derivative: sigmoid(x - y) in x, sigmoid(y - x) in y."""
+    if is_complex(x) or is_complex(y):
+        swap = xp.real(x) < xp.real(y)
+        larger = xp.where(swap, y, x)
+        return larger + xp.log1p(xp.exp(xp.where(swap, x, y) - larger))
     return xp.logaddexp(x, y)
 
 
 @logaddexp.vjp("x")
 def _(F, ct, x, y):
-    return ct / (1 + F.exp(y - x))
+    return ct / F.conj(1 + F.exp(y - x))
 
 
 @logaddexp.vjp("y")
 def _(F, ct, x, y):
-    return ct / (1 + F.exp(x - y))
+    return ct / F.conj(1 + F.exp(x - y))
 
 
 @pointwise(promote=INT_TO_FLOAT, complex=False)
@@ -585,7 +591,7 @@ def _(F, ct):
     return F._zeros(ct)
 
 
-@pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False)
+@pointwise(promote=INT_TO_FLOAT, inplace=True)
 def ldexp(xp, x, y):
     """x * 2**y, with broadcasting.
 
@@ -595,12 +601,12 @@ def ldexp(xp, x, y):
 
 @ldexp.vjp("x")
 def _(F, ct, y):
-    return ct * 2.0**y
+    return ct * F.conj(2.0**y)
 
 
 @ldexp.vjp("y")
 def _(F, ct, out):
-    return ct * out * math.log(2.0)
+    return ct * F.conj(out) * math.log(2.0)
 
 
 @nondifferentiable(inplace=True, complex=False)
@@ -632,13 +638,13 @@ def _(F, ct):
 @nondifferentiable(inplace=True, complex=False)
 def gcd(xp, x, y):
     """The greatest common divisor of integers."""
-    return xp.gcd(x, y)
+    return integer_ufunc("gcd_cpu", xp.gcd, x, y)
 
 
 @nondifferentiable(inplace=True, complex=False)
 def lcm(xp, x, y):
     """The least common multiple of integers."""
-    return xp.lcm(x, y)
+    return integer_ufunc("lcm_cpu", xp.lcm, x, y)
 
 
 alias("subtract", sub)

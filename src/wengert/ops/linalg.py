@@ -342,6 +342,10 @@ def addr(xp, x, vec1, vec2, *, beta=1, alpha=1):
     Derivative: beta ct in x, alpha ct @ vec2* in vec1, alpha vec1* @ ct in vec2."""
     if vec1.ndim != 1 or vec2.ndim != 1:
         raise errors.not_vectors(vec1.ndim, vec2.ndim)
+    if x.dtype.kind in "biu":
+        for name, factor in (("beta", beta), ("alpha", alpha)):
+            if isinstance(factor, float):
+                raise errors.fractional_factor(name)
     return _add_scaled(xp, x, beta, xp.multiply.outer(vec1, vec2), alpha)
 
 

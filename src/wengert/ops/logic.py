@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wengert.ops.registry import NONE, nondifferentiable, plain
+from wengert.ops.values import integer_ufunc
 
 # -- kinds of numbers --------------------------------------------------------------------------------------------------
 
@@ -76,7 +77,7 @@ def logical_xor(xp, x, y):
 @nondifferentiable(inplace=True, complex=False)
 def bitwise_not(xp, x):
     """Every bit inverted. x: integers or bools."""
-    return xp.bitwise_not(x)
+    return integer_ufunc("bitwise_not_cpu", xp.bitwise_not, x)
 
 
 @plain(name="__invert__", method=True, namespaces=())
@@ -90,28 +91,28 @@ def invert(self):
 @nondifferentiable(inplace=True, complex=False, operator="and")
 def bitwise_and(xp, x, y):
     """The bits set in both. x, y: integers or bools."""
-    return xp.bitwise_and(x, y)
+    return integer_ufunc("bitwise_and_cpu", xp.bitwise_and, x, y)
 
 
 @nondifferentiable(inplace=True, complex=False, operator="or")
 def bitwise_or(xp, x, y):
     """The bits set in either. x, y: integers or bools."""
-    return xp.bitwise_or(x, y)
+    return integer_ufunc("bitwise_or_cpu", xp.bitwise_or, x, y)
 
 
 @nondifferentiable(inplace=True, complex=False, operator="xor")
 def bitwise_xor(xp, x, y):
     """The bits set in one of the two. x, y: integers or bools."""
-    return xp.bitwise_xor(x, y)
+    return integer_ufunc("bitwise_xor_cpu", xp.bitwise_xor, x, y)
 
 
 @nondifferentiable(inplace=True, complex=False, operator="lshift")
 def bitwise_left_shift(xp, x, y):
     """The bits of x moved up y places; 0 where y is negative or no less than the number of bits. x, y: integers."""
-    return xp.left_shift(x, y)
+    return integer_ufunc("lshift_cpu", xp.left_shift, x, y)
 
 
 @nondifferentiable(inplace=True, complex=False, operator="rshift")
 def bitwise_right_shift(xp, x, y):
     """The bits of x moved down y places, the sign kept. x, y: integers."""
-    return xp.right_shift(x, y)
+    return integer_ufunc("rshift_cpu", xp.right_shift, x, y)

@@ -144,10 +144,10 @@ alias("absolute", abs)
 
 @pointwise(inplace=True, node="PowBackward0")
 def square(xp, x):
-    """x * x.
+    """x * x; bools become int64.
 
     Derivative: 2 * x."""
-    return xp.square(x)
+    return xp.square(x) if x.dtype.kind != "b" else x.astype(xp.int64)
 
 
 @square.vjp("x")

@@ -18,7 +18,7 @@ _SETTINGS: dict[str, Any] = {"promote": INT_TO_FLOAT, "complex": False, "method"
 def _evaluate(xp: Any, x: Any, n: Any, first: Any, step: Callable[[int, Any, Any], Any]) -> Any:
     """The polynomial of degree n at x, with broadcasting. first: that of degree 1. step(k, p, q): that of degree k + 1
     from p and q, those of degree k and k - 1."""
-    if is_number(x):
+    if not hasattr(x, "dtype"):
         x = xp.asarray(x, n.dtype)
     degrees = xp.asarray(xp.trunc(n), xp.int64)
     last = int(degrees.max()) if degrees.size else 0

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-__all__ = ["is_complex", "is_number", "kind_of"]
+from wengert import errors
+
+__all__ = ["integer_ufunc", "is_complex", "is_number", "kind_of"]
 
 
 def is_number(x: Any) -> bool:
@@ -23,3 +26,11 @@ def is_complex(x: Any) -> bool:
 def kind_of(x: Any) -> str:
     """The kind of an array's dtype, as NumPy abbreviates it; "" for a number."""
     return "" if is_number(x) else x.dtype.kind
+
+
+def integer_ufunc(kernel: str, function: Callable[..., Any], *operands: Any) -> Any:
+    """A NumPy function that has loops for integers alone; torch's error for others is in its kernel's name."""
+    for x in operands:
+        if isinstance(x, float) or kind_of(x) in ("f", "V"):
+            raise errors.unsupported_dtype(kernel, "float32" if is_number(x) else x.dtype)
+    return function(*operands)
