@@ -746,6 +746,50 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Numbers from Poisson distributions with the rates in x, in x's dtype. x: floating, not negative (RuntimeError"""
 def binomial(count: Tensor, prob: Any, generator: Generator | None = None) -> Tensor:
     """Numbers of successes in count trials, each of probability prob: tensors that broadcast; in their dtype."""
+def _standard_gamma(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+    """Numbers from gamma distributions of shape x and scale 1. x: floating, not negative."""
+def _standard_gamma_grad(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """How a sample y of a gamma distribution of shape x changes with x, its quantile held fixed. Derivative: none."""
+def _sample_dirichlet(x: Tensor, generator: Generator | None = None) -> Tensor:
+    """Numbers from Dirichlet distributions of concentrations x, along the last dimension: they are positive, of sum 1."""
+def cummax(input: Tensor, dim: _int) -> return_types.cummax:
+    """The largest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
+def cummin(input: Tensor, dim: _int) -> return_types.cummin:
+    """The smallest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
+def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the running sum of exponentials along a dimension, without overflow."""
+def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """The differences of neighbours along a dimension, n times over; for bools, whether they differ."""
+def trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1) -> Tensor:
+    """The integral of y along a dimension by the trapezoidal rule. x: where the samples lie, of y's size along dim or of"""
+def trapz(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1) -> Tensor:
+    """`trapezoid`. Derivative: as of that."""
+def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1) -> Tensor:
+    """The running integral of y along a dimension by the trapezoidal rule: one element less than y. Arguments as in"""
+def gradient(input: Tensor, *, spacing: _int = 1, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1) -> Tensor:
+    """The slope of input along each dim (all by default), as a tuple: by central differences inside, by one-sided ones of"""
+def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+    """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating."""
+def quantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+    """The q-th quantiles along a dim, or of all elements; NaN where one is NaN."""
+def nanquantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+    """`quantile` of the elements that are not NaN. Derivative: as of quantile."""
+def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
+    """The most frequent element along a dimension (of several the smallest), and where it is last met: a named tuple"""
+def histc(input: Tensor, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0) -> Tensor:
+    """How many elements lie in each of bins equal intervals from min to max (of the elements, where the two are equal);"""
+def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogram:
+    """How many elements lie in each interval, or the sum of their weights, as a named tuple (hist, bin_edges)."""
+def cov(input: Tensor, *, correction: _int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
+    """The covariance matrix of variables, each a row of observations. input: (n, m), or (m): of one variable, 0-d."""
+def corrcoef(input: Tensor) -> Tensor:
+    """The correlation coefficients of variables, each a row of observations: their covariances divided by their standard"""
+def dist(input: Tensor, other: _Operand, p: _float = 2) -> Tensor:
+    """The p-norm of input - other, with broadcasting. Derivative: as of the norm; 0 where the two are equal."""
+def renorm(input: Tensor, p: _float, dim: _int, maxnorm: Any) -> Tensor:
+    """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
+def frexp(input: Tensor) -> return_types.frexp:
+    """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
 def subtract(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
 def multiply(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:

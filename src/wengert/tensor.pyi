@@ -854,6 +854,36 @@ class Tensor(TensorBase):
         """Fills the tensor with numbers from a Cauchy distribution, and returns it. Derivative: 0."""
     def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
         """Fills the tensor with exponentials of numbers from a normal distribution, and returns it. Derivative: 0."""
+    def cummax(self, dim: _int) -> return_types.cummax:
+        """The largest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
+    def cummin(self, dim: _int) -> return_types.cummin:
+        """The smallest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
+    def logcumsumexp(self, dim: _int) -> Tensor:
+        """The logarithm of the running sum of exponentials along a dimension, without overflow."""
+    def diff(self, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+        """The differences of neighbours along a dimension, n times over; for bools, whether they differ."""
+    def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+        """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating."""
+    def quantile(self, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+        """The q-th quantiles along a dim, or of all elements; NaN where one is NaN."""
+    def nanquantile(self, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+        """`quantile` of the elements that are not NaN. Derivative: as of quantile."""
+    def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
+        """The most frequent element along a dimension (of several the smallest), and where it is last met: a named tuple"""
+    def histc(self, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0) -> Tensor:
+        """How many elements lie in each of bins equal intervals from min to max (of the elements, where the two are equal);"""
+    def histogram(self, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogram:
+        """How many elements lie in each interval, or the sum of their weights, as a named tuple (hist, bin_edges)."""
+    def cov(self, *, correction: _int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
+        """The covariance matrix of variables, each a row of observations. input: (n, m), or (m): of one variable, 0-d."""
+    def corrcoef(self) -> Tensor:
+        """The correlation coefficients of variables, each a row of observations: their covariances divided by their standard"""
+    def dist(self, other: _Operand, p: _float = 2) -> Tensor:
+        """The p-norm of input - other, with broadcasting. Derivative: as of the norm; 0 where the two are equal."""
+    def renorm(self, p: _float, dim: _int, maxnorm: Any) -> Tensor:
+        """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
+    def frexp(self) -> return_types.frexp:
+        """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
     def subtract(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
     def subtract_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:

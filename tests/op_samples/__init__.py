@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "random", "fft", "special", "matrices")
+FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "random", "fft", "special", "matrices",
+            "statistics")
 
 
 class Data:

@@ -151,6 +151,7 @@ def _clamp(x, min=None, max=None):
 
 
 ORACLES = {
+    "logaddexp": lambda x, y: (np.logaddexp if np.isrealobj(x) else lambda a, b: np.log(np.exp(a) + np.exp(b)))(x, y),
     "add": lambda x, y, alpha=1: np.add(x, y) if alpha == 1 else x + alpha * y,
     "sub": lambda x, y, alpha=1: x - alpha * y,
     "rsub": lambda x, y, alpha=1: y - alpha * x,

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import wengert
+from op_samples import statistics
 from op_samples.cases import (
     CASES,
     Case,
@@ -222,7 +223,7 @@ def nodes_seen(op: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("op", sampled(
-    lambda op: is_public(op) and op.name not in ONLY_DIFFERENTIATED_HERE | OTHER_STEPS
+    lambda op: is_public(op) and op.name not in ONLY_DIFFERENTIATED_HERE | OTHER_STEPS | statistics.OTHER_STEPS
 ))  # fmt: skip
 def test_nodes_are_named_as_in_torch(op):
     """The table holds the names that torch uses for these samples; tests/parity compares them call by call."""

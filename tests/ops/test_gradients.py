@@ -26,6 +26,8 @@ RULES_TESTED_BY_HAND = {
     "_eig": "tests/explicit/test_factorisations.py",
     "_eigh": "tests/explicit/test_factorisations.py",
     "_geqrf": "tests/explicit/test_factorisations.py",
+    "_standard_gamma": "tests/explicit/test_statistics.py",
+    "_standard_gamma_grad": "tests/explicit/test_statistics.py",
     "_masked_reciprocal": "tests/explicit/test_factorisations.py",
     "special_zeta": "tests/explicit/test_special.py",
     "_overwrite": "test_random_fills_pass_no_gradient_on",

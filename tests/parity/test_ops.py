@@ -17,7 +17,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from op_samples import Data  # noqa: E402
+from op_samples import Data, statistics  # noqa: E402
 from op_samples.cases import CASES, Case, flatten, is_public, operation_nodes, tensors_in  # noqa: E402
 from op_samples.matrices import OTHER_STEPS  # noqa: E402
 from op_samples.special import ONLY_DIFFERENTIATED_HERE  # noqa: E402
@@ -75,6 +75,10 @@ DIFFERENCES: dict[tuple[str, str], str] = {
             "linalg_solve_ex", "special gradient"),
     **_both("a matrix that is not finite counts as singular or not as LAPACK's build has it; torch's result is not NaN",
             "linalg_tensorinv linalg_tensorsolve", "special error"),
+    **_both("of infinities the order of the sums and products decides what is NaN", "trapezoid", "special value"),
+    **_both("of infinities the order of the sums and products decides what is NaN", "renorm", "special gradient"),
+    **_both("complex numbers are refused", "logcumsumexp", "error", "special error", "promotion error"),
+    **_both("the sign of a zero", "logcumsumexp", "special zero"),
     **_both("float16 is taken too", "linalg_vander", "promotion error"),
     **_both("a power of infinity has the gradient NaN, as of cumprod", "linalg_vander", "special gradient"),
     **_both("an empty result has no history", "linalg_lstsq", "requires_grad"),
@@ -115,7 +119,8 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("has a derivative here", " ".join(ONLY_DIFFERENTIATED_HERE), "requires_grad", "node", "special requires_grad"),
     **_both("in mode r too R has a derivative, and the empty Q no history", "linalg_qr", "requires_grad", "node",
             "special requires_grad"),
-    **_both("made of other operations than in torch; the last one names the node", " ".join(OTHER_STEPS), "node"),
+    **_both("made of other operations than in torch; the last one names the node",
+            " ".join(OTHER_STEPS | statistics.OTHER_STEPS), "node"),
     **_both("torch computes it from erf, and multiplies by a number", "special_ndtr", "node"),
     # Dtypes that one of the two refuses
     **_both("complex input is refused also where dtype= casts it to reals", "softmax log_softmax softmin", "error",

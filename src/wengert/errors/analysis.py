@@ -187,3 +187,86 @@ def cross_ndim() -> ShapeError:
 
 def cross_no_dim() -> ShapeError:
     return ShapeError("no dimension of size 3 in input")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Differences and statistics
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def diff_ndim() -> ShapeError:
+    return ShapeError("diff expects input to be at least one-dimensional")
+
+
+def diff_order(n: int) -> ShapeError:
+    return ShapeError(f"order must be non-negative but got {n}")
+
+
+def trapezoid_points(op: str) -> ShapeError:
+    return ShapeError(f"{op}: There must be one `x` value for each sample point")
+
+
+def trapezoid_bool(op: str, arguments: str) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(f"{op}: received a bool input for {arguments}, but bool is not supported")
+
+
+def gradient_dtype() -> UnsupportedDtypeError:
+    return UnsupportedDtypeError("torch.gradient does not support uint8 input.")
+
+
+def gradient_size() -> ShapeError:
+    return ShapeError("torch.gradient expected each dimension size to be at least edge_order+1")
+
+
+def gradient_spacing(dims: int, spacings: int) -> ShapeError:
+    return ShapeError(
+        "torch.gradient expected spacing to be unspecified, a scalar, or a list with a length equal to the number of "
+        f"dims, {dims}, but got {spacings} of them"
+    )
+
+
+def nanmean_dtype(dtype: object) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(
+        f"nanmean(): expected input to have floating point or complex dtype but got {scalar_name(dtype)}"
+    )
+
+
+def quantile(op: str, text: str) -> ShapeError:
+    """text: what is wrong with the arguments."""
+    return ShapeError(f"{op}() {text}")
+
+
+def cov(op: str, text: str) -> ShapeError:
+    """text: what is wrong with the arguments."""
+    return ShapeError(f"{op}(): {text}")
+
+
+def cov_degrees() -> UserWarning:
+    return UserWarning(
+        "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations."
+    )
+
+
+def renorm(text: str) -> ShapeError:
+    """text: what is wrong with the arguments."""
+    return ShapeError(f"renorm: {text}")
+
+
+def frexp_dtype() -> UnsupportedDtypeError:
+    return UnsupportedDtypeError("torch.frexp() only supports floating-point dtypes")
+
+
+def histogram_bins(bins: int) -> ShapeError:
+    return ShapeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+
+
+def histogram_range(low: float, high: float) -> ShapeError:
+    return ShapeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+
+
+def histogram_extremes(low: float, high: float) -> ShapeError:
+    return ShapeError(f"torch.histogramdd: dimension 0's range [{low:g}, {high:g}] is not finite")
+
+
+def histogram_order() -> ShapeError:
+    return ShapeError("torch.histc: max must be larger than min")

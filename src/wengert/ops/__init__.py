@@ -12,7 +12,7 @@ _FAMILIES = (
     "arithmetic", "pointwise", "choice", "compare", "complex", "logic", "special", "reduce", "extrema", "scan",
     "moments", "softmax", "shape", "expand", "strided", "rearrange", "index", "gather", "scatter", "scatter_reduce",
     "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation", "loss", "create",
-    "random",
+    "random", "running", "statistics",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "fft": ("fft",),

@@ -1,7 +1,7 @@
 """Random numbers: from sizes (rand, randn, randint), from parameters (bernoulli, multinomial, normal), and in place.
 
-All draw from generator=, a wengert.Generator, or from the default one. Nothing here is differentiable: a sample has
-no history, and a tensor filled in place passes nothing on to what it was made of.
+All draw from generator=, a wengert.Generator, or from the default one. But for gamma and Dirichlet distributions a sample
+has no history, and a tensor filled in place passes nothing on to what it was made of.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from wengert.generator import generator_of
 from wengert.ops.indices import checked, raw
 from wengert.ops.inplace import write_inplace
 from wengert.ops.options import finished, numpy_dtype, sizes_of
-from wengert.ops.registry import NONE, creation, general, plain
+from wengert.ops.registry import NONE, composite, creation, general, plain
 
 # -- draws: arrays of a shape and dtype --------------------------------------------------------------------------------
 
@@ -284,6 +284,46 @@ def binomial(count, prob, generator=None):
     n, p = raw(checked("binomial", count, "count")), raw(prob)
     _check_probability(p, "prob")
     return wrap(np.asarray(generator_of(generator).binomial(n.astype(np.int64), p)).astype(p.dtype))
+
+
+@general(complex=False, node="StandardGammaBackward0", method=False)
+def _standard_gamma(xp, x, *, generator=None):
+    """Numbers from gamma distributions of shape x and scale 1. x: floating, not negative.
+
+    Derivative: that of the sample where its quantile is held fixed, -dP(x, out)/dx / p(out), with P the cumulative
+    distribution and p the density (M. Figurnov and others, Implicit reparameterization gradients, 2018)."""
+    if x.dtype.kind in "biu":
+        raise errors.unsupported_dtype("gamma_cpu", x.dtype)
+    return xp.asarray(generator_of(generator).standard_gamma(x.astype(np.float64))).astype(x.dtype)
+
+
+@_standard_gamma.vjp("x")
+def _(F, ct, x, out):
+    return ct * F._standard_gamma_grad(x, out)
+
+
+@general(complex=False, method=False)
+def _standard_gamma_grad(xp, x, y):
+    """How a sample y of a gamma distribution of shape x changes with x, its quantile held fixed. Derivative: none."""
+    from wengert.ops import incomplete_gamma
+
+    a, b = xp.broadcast_arrays(xp.asarray(x, np.float64), xp.asarray(y, np.float64))
+    found = -incomplete_gamma.scaled_derivative(xp.maximum(a, 1e-12), xp.maximum(b, 1e-300), 1)
+    return xp.where(b > 0, found, 0.0).astype(x.dtype)
+
+
+@_standard_gamma_grad.vjp("x", "y")
+def _(F, ct):
+    raise errors.missing_derivative("_standard_gamma_grad", "self")
+
+
+@composite()
+def _sample_dirichlet(F, x, generator=None):
+    """Numbers from Dirichlet distributions of concentrations x, along the last dimension: they are positive, of sum 1.
+
+    Derivative: that of the gamma samples of which they are the shares."""
+    found = F._standard_gamma(x, generator=generator)
+    return found / F.sum(found, dim=-1, keepdim=True)
 
 
 # -- in place ----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,229 @@
+"""Running extrema and running logsumexp; differences and integrals along a dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert import errors, return_types
+from wengert.ops.dims import normalize_dim
+from wengert.ops.indices import mesh_of, raw
+from wengert.ops.registry import INT_TO_FLOAT, NONE, composite, general
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+
+
+# -- running extrema ---------------------------------------------------------------------------------------------------
+
+
+def _running(xp: Any, combine: Any, x: Any, dim: int) -> tuple[Any, Any]:
+    """(the extremum so far, where it was last met). NaN, once met, stays."""
+    dim = normalize_dim(dim, x.ndim)
+    if not x.ndim:
+        return x.copy(), xp.zeros((), xp.int64)
+    values = combine.accumulate(x, axis=dim)
+    places = xp.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - dim - 1))
+    met = (x == values) | (x != x)
+    return values, xp.maximum.accumulate(xp.where(met, places, 0), axis=dim)
+
+
+@general(promote=NONE, complex=False, outputs=("values", "indices"), node="CummaxBackward0", **_PRIVATE)
+def _cummax(xp, x, *, dim):
+    """cummax."""
+    return _running(xp, xp.maximum, x, dim)
+
+
+@general(promote=NONE, complex=False, outputs=("values", "indices"), node="CumminBackward0", **_PRIVATE)
+def _cummin(xp, x, *, dim):
+    """cummin."""
+    return _running(xp, xp.minimum, x, dim)
+
+
+def _collected(F: Any, ct: Any, x_shape: tuple[int, ...], indices: Any, dim: int) -> Any:
+    """The cotangents, each added to the element that was the extremum."""
+    if not x_shape:
+        return ct[0]
+    index = mesh_of(raw(indices), x_shape, normalize_dim(dim, len(x_shape)))
+    return F.read_cotangent(ct[0], shape=x_shape, index=index, repeats=True)
+
+
+for _op in (_cummax, _cummin):
+
+    @_op.vjp("x")
+    def _(F, ct, x_shape, indices, dim):
+        return _collected(F, ct, x_shape, indices, dim)
+
+
+@composite(method=True)
+def cummax(F, input, dim):
+    """The largest element so far along a dimension, and where it was last met: a named tuple (values, indices).
+
+    Derivative: each element gets the cotangents of the places where it is the largest.
+
+    >>> import wengert
+    >>> wengert.tensor([1.0, 3.0, 2.0]).cummax(0)
+    torch.return_types.cummax(
+    values=tensor([1., 3., 3.]),
+    indices=tensor([0, 1, 1]))
+    """
+    return return_types.cummax(F._cummax(input, dim=dim))
+
+
+@composite(method=True)
+def cummin(F, input, dim):
+    """The smallest element so far along a dimension, and where it was last met: a named tuple (values, indices).
+
+    Derivative: each element gets the cotangents of the places where it is the smallest."""
+    return return_types.cummin(F._cummin(input, dim=dim))
+
+
+_NOTHING = 1e-35  # stands for a cotangent of 0, which has no logarithm; float32 has it, and it is lost in any other
+
+
+# -- running logsumexp -------------------------------------------------------------------------------------------------
+
+
+@general(promote=INT_TO_FLOAT, complex=False)
+def logcumsumexp(xp, x, *, dim):
+    """The logarithm of the running sum of exponentials along a dimension, without overflow.
+
+    Derivative: x[i] gets the sum of ct[j] exp(x[i] - out[j]) over j >= i, from the logarithms of the cotangent's
+    positive and negative parts."""
+    dim = normalize_dim(dim, x.ndim)
+    if not x.ndim or x.dtype.itemsize > 2:
+        return xp.logaddexp.accumulate(x, axis=dim) if x.ndim else x.copy()
+    return xp.logaddexp.accumulate(x.astype(xp.float32), axis=dim).astype(x.dtype)
+
+
+@logcumsumexp.vjp("x")
+def _(F, ct, x, out, dim):
+    if not x.ndim:
+        return ct
+    found = None
+    for sign in (1, -1):
+        part = ct * sign
+        positive = part > 0
+        logarithm = F.log(F.where(positive, part, _NOTHING)) - out
+        summed = F.flip(F.logcumsumexp(F.flip(logarithm, dims=(dim,)), dim=dim), dims=(dim,))
+        term = F.exp(summed + x)
+        found = term if found is None else found - term
+    return found
+
+
+# -- differences and integrals -----------------------------------------------------------------------------------------
+
+
+@composite(method=True)
+def diff(F, input, n=1, dim=-1, prepend=None, append=None):
+    """The differences of neighbours along a dimension, n times over; for bools, whether they differ.
+
+    input: at least 1-D. prepend, append: put before and after it first. Raises RuntimeError for 0-d and n < 0.
+
+    Derivative: that of the differences."""
+    if input.ndim == 0:
+        raise errors.diff_ndim()
+    if n < 0:
+        raise errors.diff_order(n)
+    dim = normalize_dim(dim, input.ndim)
+    parts = [x for x in (prepend, input, append) if x is not None]
+    x = F.cat(parts, dim=dim) if len(parts) > 1 else input
+    if n == 0:
+        return F.clone(x)
+    for _ in range(min(n, max(x.shape[dim], 1))):
+        size = x.shape[dim]
+        later, earlier = F.narrow(x, dim, min(1, size), max(size - 1, 0)), F.narrow(x, dim, 0, max(size - 1, 0))
+        x = F.logical_xor(later, earlier) if raw(x).dtype.kind == "b" else later - earlier
+    return x
+
+
+def _trapezoids(F: Any, op: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, Any]:
+    """(the sums of neighbours in y, weighed by their distance where x gives it; what half of them is multiplied by)."""
+    if x is not None and dx is not None:
+        raise errors.ArgumentError(f"{op}() takes x or dx, not both")
+    if raw(y).dtype.kind == "b" or (x is not None and raw(x).dtype.kind == "b"):
+        raise errors.trapezoid_bool(op, "`y`" if x is None else "`x` or `y`")
+    dim = normalize_dim(dim, y.ndim)
+    size = y.shape[dim]
+    sums = F.narrow(y, dim, min(1, size), max(size - 1, 0)) + F.narrow(y, dim, 0, max(size - 1, 0))
+    if x is None:
+        return sums, (1 if dx is None else dx) / 2
+    if x.ndim == 1:
+        if x.shape[0] != size:
+            raise errors.trapezoid_points(op)
+        steps = F.diff(x)
+        return sums * F.reshape(steps, shape=(-1,) + (1,) * (y.ndim - dim - 1)), 0.5
+    return sums * F.diff(x, dim=dim - y.ndim), 0.5
+
+
+@composite()
+def trapezoid(F, y, x=None, *, dx=None, dim=-1):
+    """The integral of y along a dimension by the trapezoidal rule. x: where the samples lie, of y's size along dim or of
+    y's shape; or dx: their distance, by default 1.
+
+    Derivative: that of the sum."""
+    sums, factor = _trapezoids(F, "trapezoid", y, x, dx, dim)
+    return F.sum(sums, dim=dim) * factor
+
+
+@composite()
+def trapz(F, y, x=None, *, dx=None, dim=-1):
+    """`trapezoid`. Derivative: as of that."""
+    return F.trapezoid(y, x, dx=dx, dim=dim)
+
+
+@composite()
+def cumulative_trapezoid(F, y, x=None, *, dx=None, dim=-1):
+    """The running integral of y along a dimension by the trapezoidal rule: one element less than y. Arguments as in
+    `trapezoid`.
+
+    Derivative: that of the running sum."""
+    sums, factor = _trapezoids(F, "cumulative_trapezoid", y, x, dx, dim)
+    return F.cumsum(sums * factor, dim=dim)
+
+
+@composite()
+def gradient(F, input, *, spacing=1, dim=None, edge_order=1):
+    """The slope of input along each dim (all by default), as a tuple: by central differences inside, by one-sided ones of
+    edge_order 1 or 2 at the ends.
+
+    spacing: the distance of the samples, a number for all dims or one for each; or where they lie, a 1-D tensor for each.
+
+    Derivative: that of the differences."""
+    dims = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    dims = [normalize_dim(d, input.ndim) for d in dims]
+    if raw(input).dtype == "uint8":
+        raise errors.gradient_dtype()
+    if any(input.shape[d] < edge_order + 1 for d in dims):
+        raise errors.gradient_size()
+    spacings = [spacing] * len(dims) if not isinstance(spacing, (tuple, list)) else list(spacing)
+    if len(spacings) != len(dims):
+        raise errors.gradient_spacing(len(dims), len(spacings))
+    return tuple([_slope(F, input, d, h, edge_order) for d, h in zip(dims, spacings, strict=True)])
+
+
+def _slope(F: Any, y: Any, dim: int, spacing: Any, edge_order: int) -> Any:
+    """The slope of y along one dim."""
+    size = y.shape[dim]
+
+    def part(x: Any, start: int, length: int) -> Any:
+        return F.narrow(x, dim, start, length)
+
+    differences = part(y, 1, size - 1) - part(y, 0, size - 1)
+    if hasattr(spacing, "ndim"):
+        steps = F.reshape(F.diff(spacing), shape=tuple([-1 if d == dim else 1 for d in range(y.ndim)]))
+        quotients = differences / steps
+        before, after = part(steps, 0, size - 2), part(steps, 1, size - 2)
+        inner = (part(quotients, 0, size - 2) * after + part(quotients, 1, size - 2) * before) / (before + after)
+    else:
+        quotients = differences / spacing
+        before = after = None
+        inner = (part(y, 2, size - 2) - part(y, 0, size - 2)) / (2 * spacing)
+    first, last = part(quotients, 0, 1), part(quotients, size - 2, 1)
+    if edge_order == 2:
+        # The slope of a parabola at its end: the end's quotient, continued as the quotients change there.
+        ratio, ratio_at_end = 0.5, 0.5
+        if before is not None:
+            ratio = part(before, 0, 1) / (part(before, 0, 1) + part(after, 0, 1))
+            ratio_at_end = part(after, size - 3, 1) / (part(before, size - 3, 1) + part(after, size - 3, 1))
+        first = first + (first - part(quotients, 1, 1)) * ratio
+        last = last + (last - part(quotients, size - 3, 1)) * ratio_at_end
+    return F.cat([first, inner, last], dim=dim)

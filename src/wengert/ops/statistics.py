@@ -1,0 +1,317 @@
+"""Quantiles, modes, histograms, covariance, and means without NaN; distances and norms that limit."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors, return_types
+from wengert.core.tensor import wrap
+from wengert.ops.dims import normalize_dim
+from wengert.ops.indices import checked, mesh_of, raw
+from wengert.ops.registry import NONE, composite, general, plain
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+@composite(method=True)
+def nanmean(F, input, dim=None, keepdim=False, *, dtype=None):
+    """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating.
+
+    Derivative: 1 over their number, 0 for NaN."""
+    if raw(input).dtype.kind in "biu":
+        raise errors.nanmean_dtype(raw(input).dtype)
+    total = F.nansum(input, dim=dim, keepdim=keepdim, dtype=dtype)
+    return total / F.sum(F.logical_not(F.isnan(input)), dim=dim, keepdim=keepdim)
+
+
+# -- quantiles ---------------------------------------------------------------------------------------------------------
+
+
+def _check_quantile(op: str, x: Any, q: Any, interpolation: str) -> None:
+    if x.dtype not in (np.float32, np.float64):
+        raise errors.quantile(op, "input tensor must be either float or double dtype")
+    if not x.size:
+        raise errors.quantile(op, "input tensor must be non-empty")
+    if isinstance(q, np.ndarray):
+        if q.ndim > 1:
+            raise errors.quantile(op, "q must be a scalar or 1D tensor")
+        if q.dtype != x.dtype:
+            raise errors.quantile(op, "q tensor must be same dtype as the input tensor")
+        if not np.all((q >= 0) & (q <= 1)):
+            raise errors.quantile(op, "q values must be in the range [0, 1]")
+    elif not 0 <= q <= 1:
+        raise errors.quantile(op, f"q must be in the range [0, 1] but got {q:g}")
+    if interpolation not in _INTERPOLATIONS:
+        raise errors.quantile(
+            op, f"interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+        )
+
+
+def _ranks(x: Any, q: Any, ignore_nan: bool) -> Any:
+    """Where in the sorted last dim the quantiles lie, (..., quantiles): at the end, where NaN is, if there is any."""
+    size = x.shape[-1]
+    nan = np.isnan(x)
+    if ignore_nan:
+        last = np.maximum(size - 1 - nan.sum(axis=-1, keepdims=True), 0)
+        return (last * q).astype(x.dtype)
+    return np.where(nan.any(axis=-1, keepdims=True), size - 1, q * (size - 1)).astype(x.dtype)
+
+
+def _quantile(F: Any, op: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool) -> Any:
+    x, q = raw(input), raw(q)
+    _check_quantile(op, x, q, interpolation)
+    shape = [1] * x.ndim
+    if dim is None:
+        flat = F.reshape(input, shape=(-1,))
+    else:
+        dim = normalize_dim(dim, x.ndim)
+        flat = F.movedim(input, dim, -1) if x.ndim else F.reshape(input, shape=(1,))
+        shape = [1 if d == dim else size for d, size in enumerate(x.shape)]
+    ranks = _ranks(raw(flat), np.atleast_1d(np.asarray(q, x.dtype)), ignore_nan)
+    if interpolation in ("lower", "higher", "nearest"):
+        ranks = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[interpolation](ranks)
+    below = np.floor(ranks)
+    ordered = F.sort(flat, dim=-1)[0]
+    found = F.gather(ordered, -1, wrap(below.astype(np.int64)))
+    if interpolation in ("linear", "midpoint"):
+        weight = wrap(np.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below)
+        found = F.lerp(found, F.gather(ordered, -1, wrap(np.ceil(ranks).astype(np.int64))), weight)
+    found = F.movedim(found, -1, 0)
+    if keepdim:
+        found = F.reshape(found, shape=(-1, *shape))
+    return F.squeeze(found, dim=0) if np.ndim(q) == 0 else found
+
+
+@composite(method=True)
+def quantile(F, input, q, dim=None, keepdim=False, *, interpolation="linear"):
+    """The q-th quantiles along a dim, or of all elements; NaN where one is NaN.
+
+    input: float32 or float64, not empty. q: a number from 0 to 1, or a 1-D tensor of input's dtype, whose dimension then
+    comes first in the result. interpolation: what a quantile between two elements is: "linear", "lower", "higher",
+    "midpoint" or "nearest". Raises RuntimeError for anything else.
+
+    Derivative: the two elements' weights; none in q."""
+    return _quantile(F, "quantile", input, q, dim, keepdim, interpolation, False)
+
+
+@composite(method=True)
+def nanquantile(F, input, q, dim=None, keepdim=False, *, interpolation="linear"):
+    """`quantile` of the elements that are not NaN. Derivative: as of quantile."""
+    return _quantile(F, "nanquantile", input, q, dim, keepdim, interpolation, True)
+
+
+# -- the most frequent element -----------------------------------------------------------------------------------------
+
+
+@general(promote=NONE, outputs=("values", "indices"), complex=False, node="ModeBackward0", **_PRIVATE)
+def _mode(xp, x, *, dim, keepdim):
+    """mode."""
+    dim = normalize_dim(dim, x.ndim)
+    if not x.ndim:
+        return x.copy(), xp.zeros((), xp.int64)
+    if not x.shape[dim]:
+        raise errors.DimensionError(f"mode(): Expected reduction dim {dim} to have non-zero size.")
+    ordered = xp.sort(x, axis=dim)
+    # How many elements up to each are its equals; the first place where that is largest ends the smallest mode's run.
+    places = xp.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - dim - 1))
+    starts = xp.ones(x.shape, bool)
+    inner = (slice(None),) * dim
+    starts[(*inner, slice(1, None))] = ordered[(*inner, slice(1, None))] != ordered[(*inner, slice(None, -1))]
+    runs = places - xp.maximum.accumulate(xp.where(starts, places, 0), axis=dim)
+    chosen = xp.expand_dims(runs.argmax(axis=dim), dim)
+    values = xp.take_along_axis(ordered, chosen, axis=dim)
+    same = (x == values) | ((x != x) & (values != values))
+    indices = xp.where(same, places, -1).max(axis=dim, keepdims=True)
+    if keepdim:
+        return values, indices
+    return xp.squeeze(values, dim).copy(), xp.squeeze(indices, dim).copy()
+
+
+@_mode.vjp("x")
+def _(F, ct, x_shape, indices, dim, keepdim):
+    if not x_shape:
+        return ct[0]
+    dim = normalize_dim(dim, len(x_shape))
+    ct, indices = ct[0], raw(indices)
+    if not keepdim:
+        ct, indices = F.unsqueeze(ct, dim=dim), np.expand_dims(indices, dim)
+    return F.read_cotangent(ct, shape=x_shape, index=mesh_of(indices, x_shape, dim))
+
+
+@composite(method=True)
+def mode(F, input, dim=-1, keepdim=False):
+    """The most frequent element along a dimension (of several the smallest), and where it is last met: a named tuple
+    (values, indices).
+
+    Derivative: that element gets the cotangent."""
+    return return_types.mode(F._mode(input, dim=dim, keepdim=keepdim))
+
+
+# -- histograms --------------------------------------------------------------------------------------------------------
+
+
+@plain(method=True)
+def histc(input, bins=100, min=0, max=0):
+    """How many elements lie in each of bins equal intervals from min to max (of the elements, where the two are equal);
+    others are not counted. input: floating; the counts are in its dtype. Not differentiable."""
+    x = raw(checked("histc", input))
+    if x.dtype.kind in "biuc":
+        raise errors.unsupported_dtype("histogram_cpu", x.dtype)
+    if bins <= 0:
+        raise errors.histogram_bins(bins)
+    low, high = float(min), float(max)
+    if low == high and x.size:
+        low, high = float(x.min()), float(x.max())
+    if low == high:
+        low, high = low - 1, high + 1
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise errors.histogram_range(low, high)
+    if low > high:
+        raise errors.histogram_order()
+    return wrap(np.histogram(x, bins, (low, high))[0].astype(x.dtype))
+
+
+@plain(method=True)
+def histogram(input, bins, *, range=None, weight=None, density=False):
+    """How many elements lie in each interval, or the sum of their weights, as a named tuple (hist, bin_edges).
+
+    bins: their number, between the bounds in range (by default the extreme elements), or a 1-D tensor of edges. density:
+    divided by the total and by the intervals' lengths. All in input's dtype. Not differentiable."""
+    x, weight = raw(checked("histogram", input)), raw(weight)
+    if x.dtype.kind in "biuc":
+        raise errors.unsupported_dtype("histogram_cpu", x.dtype)
+    edges = raw(bins)
+    if not isinstance(edges, np.ndarray) and edges <= 0:
+        raise errors.histogram_bins(edges)
+    if range is not None:
+        range = (float(range[0]), float(range[1]))
+    elif not isinstance(edges, np.ndarray) and not np.isfinite(x).all():
+        raise errors.histogram_extremes(float(x.min()), float(x.max()))
+    flat = None if weight is None else weight.ravel()
+    hist, found = np.histogram(x.ravel(), edges, range, weights=flat, density=density)
+    return return_types.histogram((wrap(hist.astype(x.dtype)), wrap(found.astype(x.dtype))))
+
+
+# -- covariance --------------------------------------------------------------------------------------------------------
+
+
+@composite(method=True)
+def cov(F, input, *, correction=1, fweights=None, aweights=None):
+    """The covariance matrix of variables, each a row of observations. input: (n, m), or (m): of one variable, 0-d.
+
+    correction: what is subtracted from the number of observations in the divisor. fweights: how often each observation
+    counts, integers; aweights: its weight, floating; both (m) and not negative.
+
+    Derivative: that of the products."""
+    if input.ndim > 2:
+        raise errors.cov("cov", f"expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions")
+    if raw(input).dtype.kind == "b":
+        raise errors.cov("cov", "bool dtype is not supported for input")
+    x = F.reshape(input, shape=(1, -1)) if input.ndim < 2 else input
+    if raw(x).dtype.kind in "iu":
+        x = F.cast(x, dtype=dtypes.as_numpy_dtype(None))
+    weights, total, divisor = _weights(x, correction, raw(fweights), raw(aweights))
+    if weights is None:
+        centred = x - F.sum(x, dim=1, keepdim=True) / total
+        product = F.matmul(centred, F.adjoint(centred))
+    else:
+        weights = wrap(weights)
+        centred = x - F.sum(x * weights, dim=1, keepdim=True) / total
+        product = F.matmul(centred, F.adjoint(centred * weights))
+    found = product / divisor if divisor else product * float("nan") if not total else product / 0.0
+    return F.reshape(found, shape=()) if input.ndim < 2 or x.shape[0] == 1 else found
+
+
+def _weights(x: Any, correction: int, fweights: Any, aweights: Any) -> tuple[Any, float, float]:
+    """(the weight of each observation or None, their sum, what the sum of products is divided by)."""
+    if fweights is not None and fweights.dtype.kind not in "iu":
+        raise errors.cov("cov", f"expected fweights to have integral dtype but got fweights with {_kind(fweights)} dtype")
+    if aweights is not None and aweights.dtype.kind != "f":
+        raise errors.cov("cov", f"expected aweights to have floating point dtype but got aweights with {_kind(aweights)} dtype")
+    weights = fweights
+    if aweights is not None:
+        weights = aweights if fweights is None else fweights * aweights
+    total = float(x.shape[1] if weights is None else weights.sum())
+    lost = correction if aweights is None or not total else correction * float((weights * aweights).sum()) / total
+    divisor = total - lost
+    if divisor <= 0:
+        warnings.warn(errors.cov_degrees(), stacklevel=5)
+        divisor = 0.0
+    return weights, total, divisor
+
+
+def _kind(x: Any) -> str:
+    return errors.scalar_name(x.dtype)
+
+
+@composite(method=True)
+def corrcoef(F, input):
+    """The correlation coefficients of variables, each a row of observations: their covariances divided by their standard
+    deviations, clamped to [-1, 1]. input: (n, m), or (m).
+
+    Derivative: that of the quotient; 0 beyond the bounds."""
+    if input.ndim > 2:
+        raise errors.cov(
+            "corrcoef", f"expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
+        )
+    c = F.cov(input)
+    if not c.ndim:
+        return c / c
+    deviations = F.sqrt(F.diagonal(c))
+    deviations = F.real(deviations)
+    c = c / F.unsqueeze(deviations, dim=-1) / F.unsqueeze(deviations, dim=0)
+    if raw(c).dtype.kind == "c":
+        return F.complex(F.clamp(F.real(c), min=-1, max=1), F.clamp(F.imag(c), min=-1, max=1))
+    return F.clamp(c, min=-1, max=1)
+
+
+# -- distances ---------------------------------------------------------------------------------------------------------
+
+
+@composite(method=True)
+def dist(F, input, other, p=2):
+    """The p-norm of input - other, with broadcasting. Derivative: as of the norm; 0 where the two are equal."""
+    return F.norm(input - other, p)
+
+
+@composite(method=True)
+def renorm(F, input, p, dim, maxnorm):
+    """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger.
+
+    input: at least 2-D. Raises RuntimeError for p <= 0 and a negative maxnorm. Derivative: that of the scaling."""
+    if input.ndim < 2:
+        raise errors.renorm(f"input needs at least 2 dimensions, got {input.ndim} dimensions")
+    if p <= 0:
+        raise errors.renorm("non-positive-norm not supported")
+    if maxnorm < 0:
+        raise errors.renorm(f"expected maxnorm to be >= 0 but got {maxnorm:g}")
+    dim = normalize_dim(dim, input.ndim)
+    others = tuple([d for d in range(input.ndim) if d != dim])
+    norms = F._vector_norm(input, ord=p, dim=others, keepdim=True)
+    return input * F.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
+
+
+@general(outputs=("mantissa", "exponent"), complex=False, node="FrexpBackward0", **_PRIVATE)
+def _frexp(xp, x):
+    """frexp."""
+    if x.dtype.kind in "biu":
+        raise errors.frexp_dtype()
+    mantissa, exponent = xp.frexp(x.astype(xp.float32) if x.dtype.itemsize == 2 else x)
+    return mantissa.astype(x.dtype, copy=False), exponent.astype(xp.int32)
+
+
+@_frexp.vjp("x")
+def _(F, ct, exponent):
+    return ct[0] * np.exp2(-raw(exponent).astype(np.float64))
+
+
+@composite(method=True)
+def frexp(F, input):
+    """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating.
+
+    Derivative: 2**-exponent in the mantissa."""
+    return return_types.frexp(F._frexp(input))
