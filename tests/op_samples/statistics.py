@@ -58,8 +58,8 @@ SAMPLES = {
     ],
     "cov": [
         Sample((2, 4)), Sample((4,)), Sample((3, 4), correction=0),
-        Sample((2, 3), fweights=np.array([1, 2, 1]), aweights=np.array([0.5, 0.25, 0.875], np.float32), **_REAL),
-        Sample((2, 3), aweights=np.array([0.5, 0.25, 0.875], np.float32), **_REAL),
+        Sample((2, 3), fweights=np.array([1, 2, 0]), aweights=np.array([0.5, 0.25, 0.25], np.float32), **_REAL),
+        Sample((2, 3), aweights=np.array([0.5, 0.25, 0.25], np.float32), **_REAL),
     ],
     "corrcoef": [Sample((2, 4)), Sample((3, 5), **_REAL)],
     "dist": [Sample((2, 3), (3,)), Sample((2, 3), (2, 3), p=3), Sample((3,), (3,), p=1)],

@@ -234,7 +234,7 @@ def _weights(x: Any, correction: int, fweights: Any, aweights: Any) -> tuple[Any
         raise errors.cov("cov", f"expected aweights to have floating point dtype but got aweights with {_kind(aweights)} dtype")
     weights = fweights
     if aweights is not None:
-        weights = aweights if fweights is None else fweights * aweights
+        weights = aweights if fweights is None else fweights.astype(aweights.dtype) * aweights
     total = float(x.shape[1] if weights is None else weights.sum())
     lost = correction if aweights is None or not total else correction * float((weights * aweights).sum()) / total
     divisor = total - lost
