@@ -766,7 +766,7 @@ def trapz(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1) -> Tensor
     """`trapezoid`. Derivative: as of that."""
 def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1) -> Tensor:
     """The running integral of y along a dimension by the trapezoidal rule: one element less than y. Arguments as in"""
-def gradient(input: Tensor, *, spacing: _int = 1, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1) -> Tensor:
+def gradient(input: Tensor, *, spacing: _int = 1, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
     """The slope of input along each dim (all by default), as a tuple: by central differences inside, by one-sided ones of"""
 def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
     """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating."""

@@ -537,7 +537,11 @@ class Tensor(TensorBase):
     def nanmedian(self, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
     def cumsum(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
         """Running sum along one dimension."""
+    def cumsum_(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
+        """Running sum along one dimension."""
     def cumprod(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
+        """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
+    def cumprod_(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
         """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
     def var(self, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
         """Variance over dim (an int, a tuple, or None for all): squared distances from the mean, over n - correction."""
@@ -639,7 +643,11 @@ class Tensor(TensorBase):
         """The matrix with the elements of x, flattened, on a diagonal. Derivative: the cotangent's diagonal."""
     def tril(self, diagonal: _int = 0) -> Tensor:
         """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one)."""
+    def tril_(self, diagonal: _int = 0) -> Tensor:
+        """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one)."""
     def triu(self, diagonal: _int = 0) -> Tensor:
+        """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
+    def triu_(self, diagonal: _int = 0) -> Tensor:
         """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
     def __getitem__(self, index: Any) -> Tensor:
         """x[index]: a view for ints, slices (of positive step), None and Ellipsis; a copy where index has tensors or masks."""
@@ -770,13 +778,23 @@ class Tensor(TensorBase):
         """Products of two batches of matrices. x: (b, n, k), mat2: (b, k, m), of one dtype; returns (b, n, m)."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * x + alpha * (mat1 @ mat2)."""
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (mat1 @ mat2)."""
     def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
+    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
     def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * x + alpha * (batch1 @ batch2)."""
+    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (batch1 @ batch2)."""
     def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
+    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
     def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
+    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
     def outer(self, vec2: Any) -> Tensor:
         """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""

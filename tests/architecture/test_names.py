@@ -138,7 +138,7 @@ def test_functions_know_their_names_and_docs(namespace):
     for name, function in functions(namespace).items():
         assert getattr(home, name) is function
         assert function.__doc__ and function.__module__ == "wengert"
-        assert function.__name__.removeprefix(f"{namespace}_") == name or name in ALIASES
+        assert function.__name__.removeprefix(f"{namespace}_" if namespace else "") == name or name in ALIASES
 
 
 def test_families_that_are_registered_late_declare_nothing_that_tensor_has():

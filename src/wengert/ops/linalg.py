@@ -293,7 +293,7 @@ def _add_scaled(xp: Any, added: Any, beta: Any, product: Any, alpha: Any) -> Any
     return product
 
 
-@general(promote=NONE)
+@general(promote=NONE, inplace=True)
 def addmm(xp, x, mat1, mat2, *, beta=1, alpha=1):
     """beta * x + alpha * (mat1 @ mat2).
 
@@ -305,7 +305,7 @@ def addmm(xp, x, mat1, mat2, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, xp.asarray(matmul.forward(xp, mat1, mat2)), alpha)
 
 
-@general(promote=NONE)
+@general(promote=NONE, inplace=True)
 def addmv(xp, x, mat, vec, *, beta=1, alpha=1):
     """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype.
 
@@ -315,7 +315,7 @@ def addmv(xp, x, mat, vec, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, xp.asarray(matmul.forward(xp, mat, vec)), alpha)
 
 
-@general(promote=NONE)
+@general(promote=NONE, inplace=True)
 def baddbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     """beta * x + alpha * (batch1 @ batch2).
 
@@ -325,7 +325,7 @@ def baddbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, bmm.forward(xp, batch1, batch2), alpha)
 
 
-@general(promote=NONE)
+@general(promote=NONE, inplace=True)
 def addbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     """beta * x + alpha * the sum over the batch of batch1 @ batch2.
 
@@ -335,7 +335,7 @@ def addbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, xp.add.reduce(bmm.forward(xp, batch1, batch2), axis=0), alpha)
 
 
-@general()
+@general(inplace=True)
 def addr(xp, x, vec1, vec2, *, beta=1, alpha=1):
     """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype.
 

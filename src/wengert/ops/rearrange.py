@@ -276,7 +276,7 @@ def _check_matrix(op: str, x: Any) -> None:
         raise errors.ShapeError(f"{op}: input tensor must have at least 2 dimensions")
 
 
-@linear(promote=NONE)
+@linear(promote=NONE, inplace=True)
 def tril(xp, x, *, diagonal=0):
     """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one).
 
@@ -296,7 +296,7 @@ def _(F, ct, diagonal):
     return F.tril(ct, diagonal=diagonal)
 
 
-@linear(promote=NONE)
+@linear(promote=NONE, inplace=True)
 def triu(xp, x, *, diagonal=0):
     """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one).
 

@@ -26,7 +26,7 @@ def _prepare(xp: Any, x: Any, dim: Any, dtype: Any) -> tuple[Any, int]:
     return x, normalize_dim(dim, x.ndim)
 
 
-@linear(promote=INT_TO_INT64)
+@linear(promote=INT_TO_INT64, inplace=True)
 def cumsum(xp, x, *, dim, dtype=None):
     """Running sum along one dimension.
 
@@ -56,7 +56,7 @@ def _(F, ct, dim):
     return F.cumsum(ct, dim=dim)
 
 
-@general(promote=INT_TO_INT64)
+@general(promote=INT_TO_INT64, inplace=True)
 def cumprod(xp, x, *, dim, dtype=None):
     """Running product along one dimension. x: any shape and dtype; bools and integers give int64.
 
