@@ -113,7 +113,8 @@ _RESULTS = {
     "broadcast_tensors": _TENSORS, "split": _TENSORS,
     "split_with_sizes": _TENSORS, "chunk": _TENSORS, "unsafe_split": _TENSORS, "unsafe_split_with_sizes": _TENSORS,
     "unsafe_chunk": _TENSORS, "tensor_split": _TENSORS, "hsplit": _TENSORS, "vsplit": _TENSORS, "dsplit": _TENSORS,
-    "lu": _TENSORS, "gradient": _TENSORS, "var_mean": "tuple[Tensor, Tensor]", "std_mean": "tuple[Tensor, Tensor]", "meshgrid": _TENSORS,
+    "lu": _TENSORS, "gradient": _TENSORS,
+    "var_mean": "tuple[Tensor, Tensor]", "std_mean": "tuple[Tensor, Tensor]", "meshgrid": _TENSORS,
 }  # fmt: skip
 
 _AT_LEAST = ["(tensor: Tensor) -> Tensor", f"(first: Tensor, second: Tensor, *others: Tensor) -> {_TENSORS}"]
