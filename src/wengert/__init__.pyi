@@ -242,6 +242,10 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """abs * exp(1j * angle), with broadcasting. abs, angle (radians): tensors of one dtype, float32 or float64."""
 def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether the imaginary part is 0."""
+def view_as_real(input: Tensor) -> Tensor:
+    """The real and imaginary parts of a complex x in a last dimension of size 2: a view. Raises RuntimeError for reals."""
+def view_as_complex(input: Tensor) -> Tensor:
+    """The complex numbers whose real and imaginary parts are in x's last dimension, of size 2: a view."""
 def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is NaN: a bool tensor."""
 def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:

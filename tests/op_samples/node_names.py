@@ -394,6 +394,7 @@ NODE_NAMES = {
     "view_as": "ViewBackward0",
     "vsplit": "SliceBackward0",
     "vstack": "CatBackward0",
+    "view_as_complex": "ViewAsComplexBackward0",
     "where": "WhereBackward0",
     "xlogy": "XlogyBackward0 XlogyBackward1 XlogyBackward2",
 }

@@ -235,7 +235,9 @@ def test_nodes_are_named_as_in_torch(op):
 @pytest.mark.parametrize("op", sampled(lambda op: isinstance(op, Operation) and bool(op.rules)))
 def test_node_name_and_repr(op):
     case = FIRST[op.name]
-    out = next(t for t in tensors_in(case.call(case.tensors(np.float64))) if t.requires_grad)
+    out = next((t for t in tensors_in(case.call(case.tensors(np.float64))) if t.requires_grad), None)
+    if out is None:
+        pytest.skip("of complex numbers only: its sample is fixed")
     cls = type(out.grad_fn)
     assert out.grad_fn.name() == cls.__name__ and cls.__module__ == "builtins"
     assert repr(out.grad_fn).startswith(f"<{cls.__name__} object at 0x")

@@ -30,6 +30,7 @@ RULES_TESTED_BY_HAND = {
     "_standard_gamma_grad": "tests/explicit/test_statistics.py",
     "_masked_reciprocal": "tests/explicit/test_factorisations.py",
     "special_zeta": "tests/explicit/test_special.py",
+    "view_as_real": "tests/explicit/test_complex_views.py",
     "_overwrite": "test_random_fills_pass_no_gradient_on",
 }
 

@@ -82,6 +82,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("of infinities the order of the sums and products decides what is NaN", "renorm", "special gradient"),
     **_both("complex numbers are refused", "logcumsumexp", "error", "special error", "promotion error"),
     **_both("the sign of a zero", "logcumsumexp", "special zero"),
+    **_both("there is no complex dtype of 32 bits", "view_as_complex", "promotion error"),
     **_both("float16 is taken too", "linalg_vander", "promotion error"),
     **_both("a power of infinity has the gradient NaN, as of cumprod", "linalg_vander", "special gradient"),
     **_both("an empty result has no history", "linalg_lstsq", "requires_grad"),

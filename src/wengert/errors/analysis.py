@@ -270,3 +270,24 @@ def histogram_extremes(low: float, high: float) -> ShapeError:
 
 def histogram_order() -> ShapeError:
     return ShapeError("torch.histc: max must be larger than min")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Complex numbers as pairs of reals
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def view_as_real() -> UnsupportedDtypeError:
+    return UnsupportedDtypeError("view_as_real is only supported for complex tensors")
+
+
+def view_as_complex_dtype(dtype: object) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(
+        f"view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+        f"{scalar_name(dtype)}"
+    )
+
+
+def view_as_complex(text: str) -> ShapeError:
+    """text: what is wrong with the shape or the strides."""
+    return ShapeError(text)

@@ -197,3 +197,58 @@ def _(F, ct, out):
 def isreal(xp, x):
     """Whether the imaginary part is 0."""
     return xp.isreal(x)
+
+
+# -- complex numbers as pairs of reals, and back -----------------------------------------------------------------------
+
+
+@view(promote=NONE, method=False)
+def view_as_real(xp, x):
+    """The real and imaginary parts of a complex x in a last dimension of size 2: a view. Raises RuntimeError for reals.
+
+    Derivative: the cotangent's pairs as complex numbers.
+
+    >>> import wengert
+    >>> wengert.view_as_real(wengert.tensor([1 + 2j]))
+    tensor([[1., 2.]])
+    """
+    if x.dtype.kind != "c":
+        raise errors.view_as_real()
+    parts = x.real
+    return xp.lib.stride_tricks.as_strided(parts, (*x.shape, 2), (*parts.strides, parts.itemsize))
+
+
+@view_as_real.vjp("x")
+def _(F, ct):
+    real, imaginary = F.narrow(ct, -1, 0, 1), F.narrow(ct, -1, 1, 1)
+    return F.squeeze(F.complex(real, imaginary), dim=-1)
+
+
+@view(promote=NONE, method=False)
+def view_as_complex(xp, x):
+    """The complex numbers whose real and imaginary parts are in x's last dimension, of size 2: a view.
+
+    x: float32 or float64, its last dimension of stride 1, the other strides even. Raises RuntimeError for others.
+
+    Derivative: the cotangent's real and imaginary parts.
+
+    >>> import wengert
+    >>> wengert.view_as_complex(wengert.tensor([[1.0, 2.0]]))
+    tensor([1.+2.j])
+    """
+    if x.dtype not in (xp.float32, xp.float64):
+        raise errors.view_as_complex_dtype(x.dtype)
+    if not x.ndim:
+        raise errors.view_as_complex("Input tensor must have one or more dimensions")
+    if x.shape[-1] != 2:
+        raise errors.view_as_complex("Tensor must have a last dimension of size 2")
+    if x.strides[-1] != x.itemsize:
+        raise errors.view_as_complex("Tensor must have a last dimension with stride 1")
+    if any(stride % (2 * x.itemsize) for stride in x.strides[:-1]):
+        raise errors.view_as_complex("Tensor must have a stride divisible by 2 for all but last dimension")
+    return x.view(xp.result_type(x.dtype, xp.complex64))[..., 0]
+
+
+@view_as_complex.vjp("x")
+def _(F, ct):
+    return F.view_as_real(ct)
