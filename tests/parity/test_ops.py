@@ -33,7 +33,6 @@ def _both(reason: str, operations: str, *aspects: str) -> dict[tuple[str, str], 
     return {(op, aspect): reason for op in operations.split() for aspect in aspects}
 
 
-_CONVOLUTIONS = "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"
 _NORMS = "nn.functional_batch_norm batch_norm"
 
 DIFFERENCES: dict[tuple[str, str], str] = {
@@ -104,7 +103,9 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("the triangle that is looked at has a gradient; torch gives one to the whole factor",
             "cholesky_inverse", "value", "special value", "special error"),
     **_both("whether a zero of the padding meets an infinite weight, which gives NaN, is up to torch's kernels",
-            f"{_CONVOLUTIONS} convolution", "special value", "special gradient"),
+            "conv3d conv_transpose1d conv_transpose2d conv_transpose3d", "special value"),
+    **_both("whether a zero of the padding meets an infinite weight, which gives NaN, is up to torch's kernels",
+            "conv1d conv2d conv3d convolution", "special gradient"),
     **_both("torch adds the mean and the bias up before it looks at the input, which may make a NaN of infinities",
             f"{_NORMS}", "special value"),
     **_both("the sign of a zero, and which zero a tie gives, are NumPy's",
@@ -143,7 +144,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
             " ".join(OTHER_STEPS | statistics.OTHER_STEPS), "node"),
     **_both("torch computes it from erf, and multiplies by a number", "special_ndtr", "node"),
     **_both("of complex numbers torch puts the convolution together from real ones; here it is one node",
-            f"{_CONVOLUTIONS} convolution", "node"),
+            "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d", "node"),
     **_both("here it is the norm of torch.norm", "pairwise_distance", "node"),
     # Dtypes that one of the two refuses
     **_both("the margin, a float, promotes integers", "hinge_embedding_loss", "promotion value", "promotion error"),
