@@ -46,6 +46,8 @@ float: _dtype
 int: _dtype
 __version__: str
 from wengert import __config__ as __config__
+from wengert import compat as compat
+from wengert import cuda as cuda
 from wengert import fft as fft
 from wengert import linalg as linalg
 from wengert import nn as nn
@@ -722,6 +724,8 @@ def ByteTensor(*args: Any, device: _device | str | None = None, requires_grad: _
     """The legacy constructor of torch.uint8 tensors: ByteTensor(2, 3) is uninitialised, ByteTensor([1, 2]) has these values."""
 def BoolTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """The legacy constructor of torch.bool tensors: BoolTensor(2, 3) is uninitialised, BoolTensor([1, 2]) has these values."""
+def BFloat16Tensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.bfloat16 tensors: BFloat16Tensor(2, 3) is uninitialised, BFloat16Tensor([1, 2]) has these values."""
 def rand(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """Numbers drawn evenly from [0, 1), rand(2, 3) or rand((2, 3)), in the default dtype unless another is asked"""
 def randn(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
@@ -736,7 +740,7 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: _Dty
     """randn() of the shape and dtype of a tensor."""
 def randint_like(input: Tensor, low: Any, high: Any = None, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """randint(low, high), or randint(high), of the shape and dtype of a tensor."""
-def bernoulli(input: Tensor, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
+def bernoulli(input: Tensor, p: _float | Tensor | None = None, *, generator: Generator | None = None) -> Tensor:
     """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError"""
 def multinomial(input: Tensor, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
     """Indices drawn with the probabilities in x, as int64: from a vector num_samples of them, from a matrix as many a"""
@@ -842,6 +846,14 @@ def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = Fals
     """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
 def grid_sampler(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any) -> Tensor:
     """grid_sample() with numbers for modes: 0 bilinear, 1 nearest, 2 bicubic; 0 zeros, 1 border, 2 reflection."""
+def gesv(input: Tensor, A: Tensor) -> tuple[Tensor, Tensor]:
+    """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B)."""
+def potrf(input: Tensor, upper: _bool = True) -> Tensor:
+    """The Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = x, or if not upper L with"""
+def set_default_tensor_type(t: Tensor) -> None:
+    """Makes the dtype of a tensor type, "torch.DoubleTensor" or the class, the default one. Today: set_default_dtype."""
+def typename(obj: Tensor) -> _str:
+    """The name of a tensor's type, "torch.FloatTensor"; of anything else the name of its class, with its module."""
 def subtract(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
 def multiply(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:

@@ -866,7 +866,7 @@ class Tensor(TensorBase):
         """In-place form of unsqueeze: puts a dimension of size 1 into this tensor at dim, and returns it."""
     def squeeze_(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """In-place form of squeeze: takes dimensions of size 1 out of this tensor (all, or those among dim), and returns it."""
-    def bernoulli(self, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
+    def bernoulli(self, p: _float | Tensor | None = None, *, generator: Generator | None = None) -> Tensor:
         """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError"""
     def multinomial(self, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
         """Indices drawn with the probabilities in x, as int64: from a vector num_samples of them, from a matrix as many a"""
@@ -916,6 +916,22 @@ class Tensor(TensorBase):
         """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
     def frexp(self) -> return_types.frexp:
         """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
+    def gesv(self, A: Tensor) -> tuple[Tensor, Tensor]:
+        """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B)."""
+    def potrf(self, upper: _bool = True) -> Tensor:
+        """The Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = x, or if not upper L with"""
+    def masked_copy_(self, mask: Tensor, source: Tensor) -> Tensor:
+        """masked_scatter_(mask, source), under the name that it had first."""
+    def apply_(self, callable: Any) -> Tensor:
+        """Replaces every element by callable(element), in Python, and returns the tensor. Slow: for what nothing else does."""
+    def map_(self, tensor: Tensor, callable: Any) -> Tensor:
+        """Replaces every element a by callable(a, b), b the element of tensor in that place, and returns the tensor itself."""
+    def resize_(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: Any = None) -> Tensor:
+        """Gives the tensor another size, resize_(2, 3) or resize_((2, 3)), and returns it."""
+    def resize_as_(self, the_template: Tensor, memory_format: Any = None) -> Tensor:
+        """resize_() to the size of another tensor."""
+    def is_same_size(self, other: _Operand) -> _bool:
+        """Whether two tensors have the same shape."""
     def subtract(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
     def subtract_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
@@ -1075,7 +1091,7 @@ class Tensor(TensorBase):
     def grad(self, value: Tensor | None) -> None: ...
     @grad.deleter
     def grad(self) -> None: ...
-    def backward(self, gradient: Any=None, retain_graph: _bool | None=None, create_graph: _bool=False, inputs: Any=None) -> None:
+    def backward(self, gradient: Any=None, retain_graph: _bool | None=None, create_graph: _bool=False, inputs: Any=None, **old: Any) -> None:
         """Adds the gradients of this tensor with respect to the leaves of its graph into their .grad."""
     @property
     def data(self) -> Tensor:

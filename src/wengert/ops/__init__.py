@@ -18,6 +18,7 @@ _FAMILIES = (
     "random", "running", "statistics",
     "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation", "loss", "conv",
     "pool", "norm", "pad", "distance", "bags", "grid", "create", "random",
+    "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "create", "random", "older",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "fft": ("fft",),
