@@ -10,13 +10,16 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.hooks import RemovableHandle
+from wengert.core.legacy import LegacyMembers, set_volatile
 from wengert.core.reading import ReadableBase, set_readers
 from wengert.core.tensor import (
     IS_INFERENCE,
+    IS_VOLATILE,
     RETAINS_GRAD,
     TensorBase,
     counter_of,
     is_differentiable,
+    make_volatile,
     set_tensor_class,
     wrap,
     wrap_as,
@@ -24,6 +27,7 @@ from wengert.core.tensor import (
 from wengert.devices import device
 from wengert.dtypes import dtype as _dtype
 from wengert.ops import OPS, methods
+from wengert.ops.options import check_device, dtype_of_type
 from wengert.sizes import Size
 
 _OpMethods = type("_OpMethods", (), {"__slots__": (), **methods()})
@@ -47,7 +51,7 @@ class _TensorMeta(type(TensorBase)):  # type: ignore[misc]
         return cls._construct(create, args, kwargs)
 
 
-class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[misc,valid-type]
+class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  # type: ignore[misc,valid-type]
     """A multi-dimensional array that records what is computed from it, so that it can be differentiated.
 
     Make one with wengert.tensor(data), from_numpy(array), zeros(...), randn(...). Its memory is a NumPy array.
@@ -242,12 +246,16 @@ class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[m
         retain_graph: bool | None = None,
         create_graph: bool = False,
         inputs: Any = None,
+        **old: Any,
     ) -> None:
         """Adds the gradients of this tensor with respect to the leaves of its graph into their .grad.
 
         gradient: the cotangent to start from, of this tensor's shape; may be left out for one element. See
-        wengert.autograd.backward for the other arguments and the errors.
+        wengert.autograd.backward for the other arguments and the errors. old: grad_variables=, grad_tensors= for
+        gradient=, and retain_variables= for retain_graph=.
         """
+        if old:
+            gradient, retain_graph = _rename_old(gradient, retain_graph, old)
         _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     @property
@@ -261,7 +269,7 @@ class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[m
     def data(self, value: Tensor) -> None:
         if not isinstance(value, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        if self._requires_grad and not is_differentiable(value._array):
+        if self.requires_grad and not is_differentiable(value._array):
             raise errors.data_dtype()
         if value._array.shape != self._array.shape or value._array.dtype != self._array.dtype:
             self._accumulator = None  # the one that old graphs hold expects gradients of the old shape and dtype
@@ -273,12 +281,16 @@ class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[m
         result = wrap(self._array)
         result._counter = counter_of(self)
         result._flags = self._flags & IS_INFERENCE  # in inference mode too: it must count the writes
+        if self._flags & IS_VOLATILE:
+            make_volatile(result)
         return result
 
     def detach_(self) -> Tensor:
         """Cuts this tensor from its history: it becomes a leaf that requires no gradient."""
         if self._view is not None:
             raise errors.detach_view()
+        if self._flags & IS_VOLATILE:
+            return self
         if self._grad_fn is not None:
             self._leaf_hooks = self._backward_hooks
         self._grad_fn = None
@@ -375,7 +387,7 @@ class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[m
             name = None if node is None else type(node).__name__
         except errors.InplaceError:  # a view that may not be used since its base was written
             name = "Invalid"
-        return format_tensor(self._array, requires_grad=self._requires_grad, grad_fn_name=name)
+        return format_tensor(self._array, requires_grad=self._requires_grad and not self.volatile, grad_fn_name=name)
 
     __str__ = __repr__
 
@@ -393,6 +405,7 @@ class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[m
             return memo[id(self)]
         result = wrap_as(type(self), self._array.copy(order="K"))
         result._requires_grad = self._requires_grad
+        result._flags = self._flags & IS_VOLATILE
         memo[id(self)] = result
         result._grad = _copy.deepcopy(self._grad, memo)
         result.__dict__.update(_copy.deepcopy(self.__dict__, memo))
@@ -400,7 +413,7 @@ class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[m
 
     def __reduce_ex__(self, protocol: Any) -> tuple:
         # A result loses its history and becomes a leaf.
-        return _rebuild, (type(self), self._array, self._requires_grad, dict(self.__dict__))
+        return _rebuild, (type(self), self._array, self.requires_grad, dict(self.__dict__), self.volatile)
 
     # -- other types and devices ---------------------------------------------------------------------------------------
 
@@ -410,8 +423,7 @@ class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[m
         to(dtype), to(device), to(device, dtype), to(other); non_blocking and memory_format are accepted.
         """
         dtype, device = _parse_to(args, dtype, device)
-        if device is not None and device.type != "cpu":
-            raise _no_device(device)
+        check_device(device)
         wanted = self._array.dtype if dtype is None else dtypes.as_numpy_dtype(dtype)
         if wanted == self._array.dtype:
             return self.clone() if copy else self
@@ -421,7 +433,7 @@ class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[m
         """The legacy name of the tensor's type, "torch.FloatTensor"; given a dtype or such a name, the tensor cast."""
         if dtype is None:
             return dtypes.legacy_type_name(self.dtype)
-        return self.to(_legacy_dtype(dtype))
+        return self.to(dtype_of_type(dtype))
 
     def type_as(self, other: Tensor) -> Tensor:
         """The tensor with other's dtype."""
@@ -433,7 +445,8 @@ class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[m
 
     def cuda(self, *_: Any, **__: Any) -> Tensor:
         """Raises RuntimeError: there is no GPU backend in this version."""
-        raise _no_device(device("cuda"))
+        check_device("cuda")
+        return self
 
     def double(self) -> Tensor:
         """The tensor in float64."""
@@ -484,6 +497,19 @@ class Tensor(ReadableBase, _OpMethods, metaclass=_TensorMeta):  # type: ignore[m
         return self.to(dtypes.complex128)
 
 
+def _rename_old(gradient: Any, retain_graph: Any, old: dict) -> tuple[Any, Any]:
+    """The arguments of Tensor.backward, given what came under the names of torch 0.1 to 0.3."""
+    from wengert.core.spellings import take_old
+
+    given: dict = {}
+    for name, value in (("gradient", gradient), ("retain_graph", retain_graph)):
+        if value is not None:
+            given[name] = value
+    renames = {"grad_variables": "gradient", "grad_tensors": "gradient", "retain_variables": "retain_graph"}
+    take_old("backward", given, old, renames, stacklevel=4)
+    return given.get("gradient"), given.get("retain_graph")
+
+
 def _parse_to(args: tuple, dtype: Any, where: Any) -> tuple[Any, device | None]:
     """The dtype and the device among the arguments of to()."""
     for argument in args:
@@ -496,32 +522,18 @@ def _parse_to(args: tuple, dtype: Any, where: Any) -> tuple[Any, device | None]:
     return dtype, device(where) if isinstance(where, str) else where
 
 
-def _no_device(where: device) -> RuntimeError:
-    return RuntimeError(
-        f"no backend for device {where}: this version computes on the CPU. Hint: leave out .cuda() and device=, "
-        "or keep them behind `if wengert.cuda.is_available()`."
-    )
-
-
-def _legacy_dtype(name: Any) -> Any:
-    if isinstance(name, str):
-        for d in dtypes.DTYPES:
-            if name in (dtypes.legacy_type_name(d), repr(d)):
-                return d
-        raise ValueError(f"invalid type: '{name}'")
-    return getattr(name, "dtype", name)
-
-
 def _cast(tensor: Tensor, dtype: Any) -> Tensor:
     from wengert.ops.registry import OPS
 
     return OPS["cast"].function(tensor, dtype=dtype)
 
 
-def _rebuild(cls: type, array: np.ndarray, requires_grad: bool, attributes: dict) -> Any:
+def _rebuild(cls: type, array: np.ndarray, requires_grad: bool, attributes: dict, volatile: bool = False) -> Any:
     """Unpickles a tensor."""
     tensor = wrap_as(cls, array)
     tensor._requires_grad = requires_grad
+    if volatile:
+        set_volatile(tensor, True)
     tensor.__dict__.update(attributes)
     return tensor
 

@@ -828,32 +828,6 @@ class Tensor(TensorBase):
         """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex."""
     def matrix_power(self, n: _int) -> Tensor:
         """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
-    def cholesky(self, upper: _bool = False) -> Tensor:
-        """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper."""
-    def cholesky_solve(self, L: Any, upper: _bool = False) -> Tensor:
-        """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper."""
-    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
-        """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
-    def matrix_exp(self) -> Tensor:
-        """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
-    def pinverse(self, rcond: _float = 1e-15) -> Tensor:
-        """`linalg.pinv`, where singular values up to rcond times the largest count as zero."""
-    def qr(self, some: _bool = True) -> return_types.qr:
-        """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
-    def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
-        """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
-    def cross(self, other: _Operand, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
-    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
-        """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
-    def lu_solve(self, LU: Any, pivots: Any) -> Tensor:
-        """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
-    def geqrf(self) -> return_types.geqrf:
-        """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder"""
-    def orgqr(self, tau: Any) -> Tensor:
-        """`linalg.householder_product`. Derivative: as of that."""
-    def ormqr(self, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
-        """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
     def new_tensor(self, data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
         """A tensor of data, with its own memory, in this tensor's dtype unless another is asked for."""
     def new_zeros(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
@@ -866,7 +840,7 @@ class Tensor(TensorBase):
         """A tensor of a size filled with one value, in this tensor's dtype unless another is asked for."""
     def new(self, *args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
         """The legacy constructor in this tensor's dtype: new(2, 3) is uninitialised, new([1, 2]) has these values."""
-    def bernoulli(self, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
+    def bernoulli(self, p: _float | Tensor | None = None, *, generator: Generator | None = None) -> Tensor:
         """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError"""
     def multinomial(self, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
         """Indices drawn with the probabilities in x, as int64: from a vector num_samples of them, from a matrix as many a"""
@@ -916,6 +890,48 @@ class Tensor(TensorBase):
         """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
     def frexp(self) -> return_types.frexp:
         """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
+    def cholesky(self, upper: _bool = False) -> Tensor:
+        """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper."""
+    def cholesky_solve(self, L: Any, upper: _bool = False) -> Tensor:
+        """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper."""
+    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
+        """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
+    def matrix_exp(self) -> Tensor:
+        """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
+    def pinverse(self, rcond: _float = 1e-15) -> Tensor:
+        """`linalg.pinv`, where singular values up to rcond times the largest count as zero."""
+    def qr(self, some: _bool = True) -> return_types.qr:
+        """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
+    def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+        """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
+    def cross(self, other: _Operand, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
+    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
+        """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
+    def lu_solve(self, LU: Any, pivots: Any) -> Tensor:
+        """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
+    def geqrf(self) -> return_types.geqrf:
+        """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder"""
+    def orgqr(self, tau: Any) -> Tensor:
+        """`linalg.householder_product`. Derivative: as of that."""
+    def ormqr(self, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
+        """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
+    def gesv(self, A: Tensor) -> tuple[Tensor, Tensor]:
+        """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B)."""
+    def potrf(self, upper: _bool = True) -> Tensor:
+        """The Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = x, or if not upper L with"""
+    def masked_copy_(self, mask: Tensor, source: Tensor) -> Tensor:
+        """masked_scatter_(mask, source), under the name that it had first."""
+    def apply_(self, callable: Any) -> Tensor:
+        """Replaces every element by callable(element), in Python, and returns the tensor. Slow: for what nothing else does."""
+    def map_(self, tensor: Tensor, callable: Any) -> Tensor:
+        """Replaces every element a by callable(a, b), b the element of tensor in that place, and returns the tensor itself."""
+    def resize_(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: Any = None) -> Tensor:
+        """Gives the tensor another size, resize_(2, 3) or resize_((2, 3)), and returns it."""
+    def resize_as_(self, the_template: Tensor, memory_format: Any = None) -> Tensor:
+        """resize_() to the size of another tensor."""
+    def is_same_size(self, other: _Operand) -> _bool:
+        """Whether two tensors have the same shape."""
     def subtract(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
     def subtract_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
@@ -1075,7 +1091,7 @@ class Tensor(TensorBase):
     def grad(self, value: Tensor | None) -> None: ...
     @grad.deleter
     def grad(self) -> None: ...
-    def backward(self, gradient: Any=None, retain_graph: _bool | None=None, create_graph: _bool=False, inputs: Any=None) -> None:
+    def backward(self, gradient: Any=None, retain_graph: _bool | None=None, create_graph: _bool=False, inputs: Any=None, **old: Any) -> None:
         """Adds the gradients of this tensor with respect to the leaves of its graph into their .grad."""
     @property
     def data(self) -> Tensor:

@@ -35,7 +35,7 @@ NAMES = {
         Function Variable backward enable_grad function grad grad_mode gradcheck gradgradcheck graph
         inference_mode no_grad set_grad_enabled variable
     """,
-    "wengert.autograd.function": "Function FunctionCtx FunctionMeta BackwardCFunction once_differentiable",
+    "wengert.autograd.function": "Function FunctionCtx FunctionMeta BackwardCFunction InplaceFunction once_differentiable",
     "wengert.autograd.grad_mode": "enable_grad inference_mode no_grad set_grad_enabled",
     "wengert.autograd.graph": """
         GradientEdge Node allow_mutation_on_saved_tensors disable_saved_tensors_hooks get_gradient_edge
@@ -56,6 +56,9 @@ NAMES = {
         normalize one_hot silu smooth_l1_loss softplus
     """,
     "wengert.utils.hooks": "RemovableHandle",
+    "wengert.compat": "install uninstall",
+    "wengert.cuda": "device_count is_available manual_seed manual_seed_all FloatTensor LongTensor",
+    "wengert.autograd.legacy_function": "InplaceFunction",
     "wengert.testing": "assert_close make_tensor",
     "wengert.__config__": "show",
 }
@@ -63,7 +66,7 @@ NAMES = {
 MEMBERS = {
     "Tensor": """
         backward data detach detach_ grad grad_fn is_inference is_leaf output_nr register_hook
-        register_post_accumulate_grad_hook requires_grad requires_grad_ retain_grad retains_grad
+        register_post_accumulate_grad_hook requires_grad requires_grad_ retain_grad retains_grad volatile reinforce
         _backward_hooks _base _grad _grad_fn _is_view _version H T __array__ __array_priority__ __dlpack__
         __dlpack_device__ __getitem__ __setitem__ __iter__ __len__ __bool__ __float__ __int__ __index__
         __complex__ __deepcopy__ __contains__ __format__ __matmul__ __rmatmul__ __radd__ __rsub__ __rmul__
@@ -75,7 +78,8 @@ MEMBERS = {
         index_put_ masked_fill_ scatter_ uniform_ normal_
     """,
     "grad_fn": """
-        name metadata next_functions register_hook register_prehook _sequence_nr __call__
+        name metadata next_functions register_hook register_prehook _sequence_nr __call__ num_inputs num_outputs
+        requires_grad
     """,
     "ctx": """
         save_for_backward save_for_forward saved_tensors saved_variables mark_dirty mark_non_differentiable

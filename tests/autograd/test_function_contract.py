@@ -141,7 +141,8 @@ def test_mark_shared_storage_shares_the_version():
         return y
 
     x = leaf(1.0, 2.0) * 1
-    y = function(forward, lambda ctx, g: g)(x)
+    with pytest.warns(FutureWarning, match="`mark_shared_storage` is deprecated"):
+        y = function(forward, lambda ctx, g: g)(x)
     before = x._version
     with wengert.no_grad():
         y.add_(1)

@@ -250,7 +250,9 @@ def test_only_inputs_true_is_the_default():
 def test_only_inputs_false_accumulates_into_the_other_leaves():
     x, w = scalar(3.0), scalar(5.0)
     y = x * x
-    assert grad(y * w, y, only_inputs=False)[0].item() == 5.0
+    with pytest.warns(FutureWarning, match="only_inputs argument is deprecated") as caught:
+        assert grad(y * w, y, only_inputs=False)[0].item() == 5.0
+    assert caught[0].filename == __file__
     assert w.grad.item() == 9.0 and x.grad.item() == 30.0
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wengert import dtypes, errors
-from wengert.errors import classes, graph, tensors
+from wengert.errors import classes, eras, graph, tensors
 
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
@@ -384,8 +384,14 @@ MESSAGES = [
     (
         lambda: errors.only_inputs_deprecated(),
         FutureWarning,
-        "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
-        "parts of the graph, please use torch.autograd.backward.",
+        "only_inputs argument is deprecated (defaults to True; torch ignores it now, this package does what it asks "
+        "for). To accumulate gradient for other parts of the graph, please use torch.autograd.backward.",
+    ),
+    (
+        lambda: errors.mark_shared_storage_deprecated(),
+        FutureWarning,
+        "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. "
+        "Hint: needed only where forward shares memory by a way around tensors, such as a NumPy array.",
     ),
     (
         lambda: errors.create_graph_cycle(),
@@ -665,6 +671,98 @@ MESSAGES = [
     (lambda: errors.ambiguous_bool(0), RuntimeError, "Boolean value of Tensor with no values is ambiguous"),
     (lambda: errors.len_of_zero_dim(), TypeError, "len() of a 0-d tensor"),
     (lambda: errors.iteration_over_zero_dim(), TypeError, "iteration over a 0-d tensor"),
+    # What torch has given up since
+    (lambda: errors.named_twice("new", "old"), TypeError, "only one of new and old can be specified"),
+    (lambda: errors.renamed(".old", ".new"), DeprecationWarning, ".old is an old spelling of .new"),
+    (
+        lambda: errors.volatile_deprecated(),
+        DeprecationWarning,
+        "volatile is what torch 0.1 to 0.3 had; use `with torch.no_grad():` instead",
+    ),
+    (
+        lambda: errors.volatile_root(0),
+        RuntimeError,
+        "element 0 of tensors is volatile. Hint: nothing that depends on a volatile tensor is recorded; make its inputs "
+        "without volatile=True.",
+    ),
+    (lambda: errors.volatile_hook(), RuntimeError, "cannot register a hook on a volatile tensor"),
+    (
+        lambda: errors.volatile_and_requires_grad(),
+        RuntimeError,
+        "Variable can't be volatile and require_grad at the same time!",
+    ),
+    (
+        lambda: errors.volatile_of_non_leaf(),
+        RuntimeError,
+        "volatile can only be set on leaf variables. Hint: set it on a detach() of this one.",
+    ),
+    (
+        lambda: errors.reinforce_deprecated(),
+        DeprecationWarning,
+        "reinforce() is what torch 0.1 to 0.3 had; today the loss is -(log_prob(sample) * reward).sum()",
+    ),
+    (
+        lambda: errors.missing_reward("BernoulliBackward0"),
+        RuntimeError,
+        "differentiating stochastic functions requires providing a reward. The samples of BernoulliBackward0 have none. "
+        "Hint: call .reinforce(reward) on them before the backward pass, or draw them from probabilities.detach().",
+    ),
+    (
+        lambda: errors.not_stochastic(),
+        RuntimeError,
+        "reinforce() can be only called on outputs of stochastic functions. Hint: those are samples of bernoulli, "
+        "multinomial and normal whose parameters require grad.",
+    ),
+    (lambda: errors.reinforced_twice(), RuntimeError, "you can only reinforce a stochastic Function once"),
+    (
+        lambda: errors.reward_type(str),
+        TypeError,
+        "mismatch between reward and output type: got str, but expected a floating tensor or a number",
+    ),
+    (
+        lambda: errors.reward_size((2,), (3,)),
+        ValueError,
+        "got reward of size [2], but expected a tensor of size [3]",
+    ),
+    (
+        lambda: errors.instance_function_deprecated("Exp"),
+        DeprecationWarning,
+        "Exp: calling an instance of a Function is what torch 0.1 to 0.3 had; make forward and backward static methods "
+        "that take ctx and call Exp.apply(...)",
+    ),
+    (
+        lambda: errors.static_function_called(),
+        RuntimeError,
+        "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
+        "with static forward method. Hint: call .apply(...) of the class, not an instance.",
+    ),
+    (
+        lambda: errors.function_used_twice("Exp"),
+        RuntimeError,
+        "each Exp can be used once: it holds what its first call has saved. Hint: make a new one for every call, "
+        "Exp(...)(input).",
+    ),
+    (
+        lambda: errors.function_argument("Exp", 1, int),
+        TypeError,
+        "expected a Variable argument, but got int (argument 1 of Exp). Hint: what is no tensor goes to __init__.",
+    ),
+    (
+        lambda: errors.function_result("Exp", int),
+        TypeError,
+        "Exp.forward: expected a Variable or a tuple of them, but got int",
+    ),
+    (lambda: errors.not_twice_differentiable("Exp"), RuntimeError, "Exp is not differentiable twice"),
+    (
+        lambda: errors.zero_dim_index(),
+        DeprecationWarning,
+        "indexing a tensor of no dimensions with 0 is what torch 0.1 to 0.3 had; use .item()",
+    ),
+    (
+        lambda: errors.missing_feature("torch.optim.SGD", "0.1.0"),
+        NotImplementedError,
+        "torch.optim.SGD is not part of wengert 0.1.0, which stands in for torch in this process",
+    ),
     # Devices
     (
         lambda: errors.device_index_twice("cuda:0"),
@@ -685,7 +783,7 @@ def test_message(build, builtin, text):
 
 def test_every_message_is_pinned():
     built = {name for build, _, _ in MESSAGES for name in build.__code__.co_names} - {"errors"}
-    for module in (graph, tensors):
+    for module in (eras, graph, tensors):
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if function.__module__ == module.__name__ and not name.startswith("_"):
                 assert name in built, f"{name} has no test"

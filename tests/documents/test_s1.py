@@ -176,7 +176,8 @@ def test_only_inputs_false_also_accumulates_into_other_leaves():
     """Row A11: torch 2.13 ignores it; the page's words hold here."""
     x = wengert.tensor(2.0, requires_grad=True)
     w = wengert.tensor(5.0, requires_grad=True)
-    (grad,) = wengert.autograd.grad(x * w, x, only_inputs=False)
+    with pytest.warns(FutureWarning, match="only_inputs"):
+        (grad,) = wengert.autograd.grad(x * w, x, only_inputs=False)
     assert grad.item() == 5.0 and w.grad.item() == 2.0
 
 

@@ -1,6 +1,6 @@
 """The tutorial "Autograd: automatic differentiation" (torch 0.3 on 1.x): its cells on the CPU, and what they show.
 
-Cells 1 to 5 move a tensor to a GPU, 16 and 17 are about volatile, 40 and 41 about the profiler: not here.
+Cells 1 to 5 move a tensor to a GPU, 40 and 41 are about the profiler: not here.
 """
 
 import re
@@ -133,6 +133,23 @@ def test_handle_and_node_in_plain_python():
     assert hide_addresses(repr(handle)) == "<wengert.utils.hooks.RemovableHandle object at 0x...>"
     assert hide_addresses(repr(y.grad_fn)) == "<AddBackward0 object at 0x...>"
     assert pretty(handle) == f"<wengert.utils.hooks.RemovableHandle at {id(handle):#x}>"
+
+
+VOLATILE = """a=Variable(torch.Tensor([1]),volatile=True) 
+b=Variable(torch.Tensor([2]),requires_grad=True)
+c=a+b"""
+
+
+def test_cells_16_and_17_are_about_volatile():
+    """Rows A26 to A28. The tutorial's own torch had given volatile up: it showed a warning, at the caller's line, and no
+    error. Its text says that backward is forbidden, and so do three other documents."""
+    names = {}
+    run_cell(CELLS[0][1], names)
+    cell = run_cell(VOLATILE, names)
+    assert cell.shown == "" and [category for category, _ in cell.warned] == [DeprecationWarning]
+    assert names["c"].volatile and not names["c"].requires_grad
+    with pytest.raises(RuntimeError, match="^element 0 of tensors is volatile"):
+        run_cell("c.backward()", names)
 
 
 def test_custom_add_runs_with_both_inputs(notebook):

@@ -98,7 +98,7 @@ def test_index_errors(index, message):
 
 def test_indexing_a_number():
     with pytest.raises(IndexError, match=r"invalid index of a 0-dim tensor\. Use `tensor.item"):
-        torch.tensor(1.0)[0]
+        torch.tensor(1.0)[1]
     assert torch.tensor(1.0)[None].shape == (1,)
     assert torch.tensor(1.0)[...].shape == ()
 

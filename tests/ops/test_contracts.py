@@ -28,6 +28,7 @@ from op_samples.matrices import OTHER_STEPS
 from op_samples.node_names import NODE_NAMES
 from op_samples.special import ONLY_DIFFERENTIATED_HERE
 from wengert.autograd import grad
+from wengert.core.legacy import StochasticNode
 from wengert.core.saved import SavedTensor
 from wengert.core.tensor import wrap
 from wengert.ops.registry import ALIASES, OPS, Composite, Operation, Plain, general, methods
@@ -48,6 +49,9 @@ def result_and_gradients(
 ) -> tuple[list[Any], list[Any]]:
     """(the arrays of the results, those of the gradients of their sum)."""
     outputs = tensors_in(case.call(inputs, function))
+    for out in outputs:
+        if isinstance(out.grad_fn, StochasticNode):
+            out.grad_fn._reinforce(1.0)  # what reinforce() does besides warning
     differentiable = [out for out in outputs if out.requires_grad]
     starts = [wrap(np.ones_like(out._array)) for out in differentiable]
     found = grad(differentiable, grad_inputs(inputs), starts, allow_unused=True) if differentiable else ()

@@ -21,8 +21,10 @@ from wengert.autograd.grad_mode import (
 from wengert.autograd.graph import GradientEdge
 from wengert.autograd.variable import Variable
 from wengert.core.engine import run_backward
+from wengert.core.legacy import StochasticNode, is_volatile
 from wengert.core.node import Edge, meta_at
 from wengert.core.saved_names import SavedTensorHandle as SavedTensor
+from wengert.core.spellings import accepts_old_names
 from wengert.core.tensor import TensorBase, gradient_edge, wrap
 from wengert.tensor import set_backward  # type: ignore[attr-defined]  # no public name: not in the stub
 
@@ -32,11 +34,12 @@ __all__ = [
 ]  # fmt: skip
 
 
+@accepts_old_names(variables="tensors", retain_variables="retain_graph")
 def backward(
     tensors: Any,
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
-    create_graph: bool = False,
+    create_graph: bool | None = False,
     grad_variables: Any = None,
     inputs: Any = None,
 ) -> None:
@@ -44,8 +47,9 @@ def backward(
 
     tensors: a tensor (or GradientEdge), or a sequence of them. grad_tensors: for each the cotangent to start from, a
     tensor of its shape; None for a tensor of one element. retain_graph: keep what the graph saved for another pass; by
-    default as create_graph. create_graph: record the pass itself, for higher derivatives. inputs: accumulate into these
-    only.
+    default as create_graph. create_graph: record the pass itself, for higher derivatives; None: where one of
+    grad_tensors requires grad. inputs: accumulate into these only. The names that torch 0.1 to 0.3 had for arguments,
+    variables= and retain_variables=, are taken too.
 
     Raises RuntimeError for a tensor of more than one element without a cotangent, for one that requires no gradient,
     for a cotangent of another shape, and for a graph that an earlier pass has freed.
@@ -57,7 +61,7 @@ def backward(
     tensor([2., 4.])
     """
     if grad_variables is not None:
-        warnings.warn(errors.grad_variables_deprecated(), stacklevel=2)
+        warnings.warn(errors.grad_variables_deprecated(), stacklevel=3)
         if grad_tensors is not None:
             raise errors.gradient_named_twice()
         grad_tensors = grad_variables
@@ -67,7 +71,9 @@ def backward(
         if len(inputs) == 0:
             raise errors.inputs_empty("backward")
         targets = _input_edges(inputs)
-    roots, cotangents = _roots(_as_tuple(tensors), _gradients(grad_tensors, tensors), create_graph)
+    gradients = _gradients(grad_tensors, tensors)
+    create_graph = _is_graph_wanted(create_graph, gradients)
+    roots, cotangents = _roots(_as_tuple(tensors), gradients)
     if inputs is not None:
         for x in inputs:
             if isinstance(x, TensorBase):
@@ -78,15 +84,16 @@ def backward(
     run_backward(roots, cotangents, bool(keep), bool(create_graph), targets, True)
 
 
-set_backward(backward)
+set_backward(backward.__wrapped__)  # type: ignore[attr-defined]  # Tensor.backward knows old names of its own
 
 
+@accepts_old_names(grad_variables="grad_outputs", retain_variables="retain_graph")
 def grad(
     outputs: Any,
     inputs: Any,
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
-    create_graph: bool = False,
+    create_graph: bool | None = False,
     only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
@@ -116,7 +123,11 @@ def grad(
     if len(inputs) == 0:
         raise errors.inputs_empty("grad")
     targets = _input_edges(inputs)
-    roots, cotangents = _roots(_as_tuple(outputs), _gradients(grad_outputs, outputs), create_graph)
+    gradients = _gradients(grad_outputs, outputs)
+    create_graph = _is_graph_wanted(create_graph, gradients)
+    if not only_inputs:
+        warnings.warn(errors.only_inputs_deprecated(), stacklevel=3)
+    roots, cotangents = _roots(_as_tuple(outputs), gradients)
     keep = create_graph if retain_graph is None else retain_graph
     results: Any = run_backward(roots, cotangents, bool(keep), bool(create_graph), targets, False, not only_inputs)
     for i, result in enumerate(results):
@@ -146,6 +157,13 @@ def _gradients(grads: Any, tensors: Any) -> list[Any]:
     return list(grads)
 
 
+def _is_graph_wanted(create_graph: bool | None, gradients: list[Any]) -> bool:
+    """create_graph as a bool: None, which was the default of 0.2 and 0.3, asks whether a gradient requires grad."""
+    if create_graph is None:
+        return any(isinstance(g, TensorBase) and g.requires_grad for g in gradients)
+    return bool(create_graph)
+
+
 def _input_edges(inputs: tuple[Any, ...]) -> list[Edge]:
     edges = []
     for i, x in enumerate(inputs):
@@ -160,7 +178,7 @@ def _input_edges(inputs: tuple[Any, ...]) -> list[Edge]:
     return edges
 
 
-def _roots(outputs: tuple[Any, ...], grads: list[Any], create_graph: bool) -> tuple[list[Edge], list[Any]]:
+def _roots(outputs: tuple[Any, ...], grads: list[Any]) -> tuple[list[Edge], list[Any]]:
     """The edges to start from, and a cotangent for each, checked before anything is changed."""
     edges, cotangents = [], []
     for i, (output, given) in enumerate(zip(outputs, grads, strict=True)):
@@ -171,12 +189,17 @@ def _roots(outputs: tuple[Any, ...], grads: list[Any], create_graph: bool) -> tu
                 raise TypeError(
                     f"expected a tensor or a GradientEdge to differentiate, but got {type(output).__name__}"
                 )
-            if not output.requires_grad:
-                raise errors.no_graph(i)
+            if not output.requires_grad and not isinstance(output.grad_fn, StochasticNode):
+                raise errors.volatile_root(i) if is_volatile(output) else errors.no_graph(i)
             edge = gradient_edge(output)  # type: ignore[assignment]  # not None: it requires grad
         meta = meta_at(edge.node, edge.input_nr)
         edges.append(edge)
-        cotangents.append(_implicit(meta) if given is None else _checked(given, meta, i))
+        if given is not None:
+            cotangents.append(_checked(given, meta, i))
+        elif isinstance(edge.node, StochasticNode):
+            cotangents.append(wrap(np.zeros(meta.shape, meta.dtype)))  # its reward is what counts
+        else:
+            cotangents.append(_implicit(meta))
     return edges, cotangents
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.core.dispatch import VIEW_IN_FUNCTION, VIEW_OF_MANY
+from wengert.core.dispatch import VIEW_IN_FUNCTION, VIEW_OF_MANY, spread_volatile
+from wengert.core.legacy import is_volatile
 from wengert.core.modes import grad_enabled, set_recording
 from wengert.core.node import (
     Node,
@@ -60,6 +61,7 @@ class FunctionCtx:
 
     def mark_shared_storage(self, *pairs: Any) -> None:
         """Names (input, output) pairs that share memory, so that writes into one count for the other."""
+        warnings.warn(errors.mark_shared_storage_deprecated(), stacklevel=2)
         for source, output in pairs:
             output._counter = counter_of(source)
 
@@ -78,6 +80,16 @@ def _checked(
     return tensors
 
 
+class _Fact:
+    """A property that an attribute put on the object hides: ctx belongs to the user."""
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        self.compute = compute
+
+    def __get__(self, node: Any, cls: type) -> Any:
+        return self if node is None else self.compute(node)
+
+
 class BackwardCFunction(Node, FunctionCtx):
     """The node that one application of a Function leaves in the graph: backward's ctx."""
 
@@ -92,6 +104,9 @@ class BackwardCFunction(Node, FunctionCtx):
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What forward saved. Raises RuntimeError if it was written in place since, or released by a backward pass."""
+        return self._unpacked()
+
+    def _unpacked(self) -> tuple[Any, ...]:
         return tuple([None if v is None else tensor_of(v, self) for v in self._saved_values()])
 
     @property
@@ -108,16 +123,14 @@ class BackwardCFunction(Node, FunctionCtx):
     def saved_variables(self) -> tuple[Any, ...]:
         """The name that saved_tensors had for tensors with history."""
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
-        return self.saved_tensors
+        return self._unpacked()
 
     def maybe_clear_saved_tensors(self) -> None:
         """Releases what was saved."""
         self._release()
 
-    @property
-    def requires_grad(self) -> bool:
-        """Whether backward will ever be called."""
-        return any(edge is not None for edge in self._edges)
+    num_inputs = _Fact(lambda node: node._n_args)
+    num_outputs = _Fact(lambda node: node._n_outputs)
 
     def _release(self) -> None:
         if self._saved is not None and holds_arrays(self._saved):
@@ -183,7 +196,7 @@ class FunctionMeta(type):
         )
 
 
-class Function(metaclass=FunctionMeta):
+class Function(BackwardCFunction, metaclass=FunctionMeta):
     """Base class of operations with a derivative of the user's own: write forward and backward, call apply.
 
     >>> import wengert
@@ -251,6 +264,8 @@ class Function(metaclass=FunctionMeta):
         recording = grad_enabled() and any(ctx.needs_input_grad)
         if recording:
             ctx._edges = tuple([gradient_edge(inputs[i]) for i in ctx._positions])
+        volatile = any(is_volatile(a) for a in inputs)
+        recording = recording and not volatile
         with set_recording(False):
             if has_setup:
                 output = cls.forward(*args, **kwargs)
@@ -263,13 +278,35 @@ class Function(metaclass=FunctionMeta):
             ctx._seq = next_sequence_nr()
             record_position(ctx)
         results = _attach_outputs(ctx, inputs, outputs, recording)
+        if volatile:
+            spread_volatile(inputs, tuple([r for r in results if isinstance(r, TensorBase)]))
         return results[0] if single else tuple(results)
 
+    # An instance is what torch 0.1 to 0.3 called, and its own node: Scale(2)(x). See legacy_function.py.
+    _fixed: tuple[bool, ...] = ()  # which outputs were marked as non-differentiable
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(
-            "Legacy autograd function with non-static forward method is deprecated. "
-            "Please use new-style autograd function with static forward method."
-        )
+        """Runs forward on args, where that is no static method. Use apply in new code."""
+        if kwargs or isinstance(_static_attribute(type(self), "forward"), staticmethod):
+            raise errors.static_function_called()
+        from wengert.autograd.legacy_function import call_instance
+
+        return call_instance(self, args)
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What forward saved, without history. RuntimeError if it was written since, or released by a pass."""
+        return tuple([None if t is None else t.detach() for t in self._unpacked()])
+
+    def _run(self, cotangents: list[Any], create_graph: bool) -> list[Any]:
+        from wengert.autograd.legacy_function import run_instance
+
+        return run_instance(self, cotangents, create_graph)
+
+
+def _static_attribute(cls: type, name: str) -> Any:
+    """A class attribute as it was written: a static method is one."""
+    return next((base.__dict__[name] for base in cls.__mro__ if name in base.__dict__), None)
 
 
 def _with_defaults(
@@ -383,13 +420,15 @@ def _saved(ctx: BackwardCFunction, tensor: Any, inputs: list[Any], outputs: dict
 
 
 class _TwiceError(Node):
-    """The node of a result that must not be differentiated."""
+    """The node of a result that must not be differentiated. _error: what that raises."""
+
+    _error: Exception
 
     def name(self) -> str:
         return "Error"
 
     def _run(self, cotangents: list[Any], create_graph: bool) -> list[Any]:
-        raise errors.differentiated_twice()
+        raise self._error
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
@@ -403,18 +442,33 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         if not grad_enabled() or not requires_grad:
             return results
         single = not isinstance(results, tuple)
-        node = _TwiceError()
-        node._seq = next_sequence_nr()
-        node._edges = tuple([gradient_edge(g) for g in grads if isinstance(g, TensorBase) and g.requires_grad])
-        marked: list[Any] = []
-        metas: list[TensorMeta] = []
-        for r in (results,) if single else results:
-            if isinstance(r, TensorBase) and is_differentiable(r._array):
-                r = r.detach()  # type: ignore[attr-defined]  # a TensorBase is a Tensor
-                r._grad_fn, r._output_nr, r._requires_grad = node, len(metas), True
-                metas.append(meta_of(r))
-            marked.append(r)
-        set_metas(node, tuple(metas))
-        return marked[0] if single else tuple(marked)
+        marked = forbid_differentiation((results,) if single else results, grads, errors.differentiated_twice())
+        return marked[0] if single else marked
 
     return wrapper
+
+
+def forbid_differentiation(results: tuple[Any, ...], grads: tuple[Any, ...], error: Exception) -> tuple[Any, ...]:
+    """The results of a backward, on a node that raises error, between them and the gradients they came from."""
+    node = _TwiceError()
+    node._error = error
+    node._seq = next_sequence_nr()
+    node._edges = tuple([gradient_edge(g) for g in grads if isinstance(g, TensorBase) and g.requires_grad])
+    marked: list[Any] = []
+    metas: list[TensorMeta] = []
+    for r in results:
+        if isinstance(r, TensorBase) and is_differentiable(r._array):
+            r = r.detach()  # type: ignore[attr-defined]  # a TensorBase is a Tensor
+            r._grad_fn, r._output_nr, r._requires_grad = node, len(metas), True
+            metas.append(meta_of(r))
+        marked.append(r)
+    set_metas(node, tuple(metas))
+    return tuple(marked)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "InplaceFunction":  # it has a module of its own, which needs this one
+        from wengert.autograd.legacy_function import InplaceFunction
+
+        return InplaceFunction
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,6 +11,8 @@ import warnings
 from types import ModuleType
 from typing import Any
 
+from wengert import errors
+from wengert.core.legacy import set_volatile
 from wengert.core.tensor import TensorBase
 
 __all__ = ["Variable", "VariableMeta"]
@@ -24,9 +26,13 @@ class VariableMeta(type):
 
 
 class Variable(metaclass=VariableMeta):
-    """Variable(data, requires_grad=False): a tensor that shares data's memory and starts a history of its own.
+    """Variable(data, requires_grad=False, volatile=False): a tensor that shares data's memory, with a new history.
 
-    Raises TypeError if data is no tensor, RuntimeError if gradients are asked for and data is of an integer dtype.
+    volatile: nothing that depends on the tensor will be recorded; deprecated, use no_grad(). creator: None, which is
+    what it was for every Variable that a user made.
+
+    Raises TypeError if data is no tensor; RuntimeError if gradients are asked for and data is of an integer dtype, or
+    the tensor is to be volatile as well.
 
     >>> import wengert
     >>> from wengert.autograd import Variable
@@ -35,15 +41,25 @@ class Variable(metaclass=VariableMeta):
     (True, True)
     """
 
-    def __new__(cls, data: Any = None, requires_grad: bool = False) -> Any:
+    def __new__(
+        cls, data: Any = None, requires_grad: bool = False, volatile: bool = False, creator: None = None
+    ) -> Any:
         import wengert
 
+        if creator is not None:
+            raise TypeError("creator has to be None: what an operation makes gets its creator from that operation")
         if data is None:
             data = wengert.empty(0)
         if not isinstance(data, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         result: Any = data.detach()  # type: ignore[attr-defined]  # a TensorBase is a Tensor
-        result.requires_grad = requires_grad
+        if volatile:
+            warnings.warn(errors.volatile_deprecated(), stacklevel=2)
+            if requires_grad:
+                raise errors.volatile_and_requires_grad()
+            set_volatile(result, True)
+        else:
+            result.requires_grad = requires_grad
         return result
 
 

@@ -15,6 +15,8 @@ from wengert.core.dispatch import call, call1, call2
 from wengert.core.op import MISSING, Op, public_name
 from wengert.core.tensor import TensorBase
 
+FACTORS = frozenset({"alpha", "beta", "value"})  # parameters that had a place among the operands
+
 if not cython.compiled:
     _write_out: Callable[..., Any]
 
@@ -79,6 +81,8 @@ def bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[A
     """Sorts the arguments of a call into inputs and a complete dict of parameters."""
     names = op.input_names
     n_inputs = len(names)
+    if len(args) > n_inputs + op.positional_params and op.varargs is None:
+        args, kwargs = numbers_to_keywords(op, args, kwargs)
     n_args = len(args)
     inputs: list[Any] = []
     for i in range(n_inputs):
@@ -114,6 +118,21 @@ def bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[A
         if params[name] is MISSING:
             raise errors.missing_argument(op.name, name)
     return tuple(inputs), params
+
+
+def numbers_to_keywords(
+    op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call as before torch 1.5: add(x, alpha, y), addcmul(x, value, t1, t2), addmm(beta, x, alpha, a, b).
+
+    The numbers among them are the factors, in their order.
+    """
+    factors = [name for name in op.param_names if name in FACTORS]
+    tensors = tuple([x for x in args if isinstance(x, TensorBase)])
+    numbers = [x for x in args if not isinstance(x, TensorBase)]
+    if len(tensors) != len(op.input_names) or not 0 < len(numbers) <= len(factors):
+        raise errors.too_many_arguments(op.name, len(op.input_names) + op.positional_params, len(args))
+    return tensors, {**dict(zip(factors, numbers, strict=False)), **kwargs}
 
 
 def pop_alias(op: Op, name: str, kwargs: dict[str, Any]) -> Any:

@@ -4,7 +4,8 @@ from wengert.core.node cimport Node, OpNode, TensorMeta, make_meta, next_sequenc
 from wengert.core.op cimport Op, Plan, SaveEntry
 from wengert.core.saved cimport save
 from wengert.core.tensor cimport (
-    TensorBase, VersionCounter, ViewInfo, counter_of, gradient_node, is_differentiable, meta_of, refresh_view, wrap
+    TensorBase, VersionCounter, ViewInfo, counter_of, gradient_node, is_differentiable, make_volatile, meta_of,
+    refresh_view, wrap
 )
 
 cdef extern from "wk_array.h":
@@ -21,11 +22,12 @@ cdef extern from "wk_frame.h":
     object wk_new_instance(object base, object cls)
 
 cdef int NONE
+cdef int IS_VOLATILE
 
-@cython.locals(needs=int, t=TensorBase)
+@cython.locals(needs=int, t=TensorBase, result=TensorBase)
 cpdef object call1(Op op, object x)
 
-@cython.locals(needs=int, weak=bint, p=TensorBase, q=TensorBase, t=TensorBase, u=TensorBase)
+@cython.locals(needs=int, weak=bint, p=TensorBase, q=TensorBase, t=TensorBase, u=TensorBase, result=TensorBase)
 cpdef object call2(Op op, object x, object y)
 
 @cython.locals(needs=object, arrays=list)
@@ -41,6 +43,9 @@ cpdef object constant(Op op, object x, int position)
 
 @cython.locals(result=TensorBase, outputs=tuple)
 cpdef object finish(Op op, object needs, tuple inputs, list arrays, dict params, object out)
+
+@cython.locals(t=TensorBase)
+cpdef bint spread_volatile(tuple inputs, tuple outputs) except -1
 
 @cython.locals(plan=Plan, node=OpNode, template=TensorBase, out=TensorBase, nr=int, attached=bint)
 cpdef object record(Op op, object needs, tuple inputs, list arrays, dict params, tuple outputs)

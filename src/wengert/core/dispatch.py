@@ -33,11 +33,13 @@ from wengert.core.op import (
 from wengert.core.saved import INPUT, OUTPUT, save
 from wengert.core.tensor import (
     IS_INFERENCE,
+    IS_VOLATILE,
     TensorBase,
     ViewInfo,
     counter_of,
     gradient_node,
     is_differentiable,
+    make_volatile,
     meta_of,
     refresh_view,
     wrap,
@@ -108,7 +110,10 @@ def call1(op: Op, x: Any) -> Any:
         return finish(op, needs, (x,), [array], None, out)
     if op.is_view or op.output_names is not None:
         return finish(op, 0, (x,), [array], None, out)
-    return wrap(as_array(out))
+    result: TensorBase = wrap(as_array(out))
+    if needs != 0 and t._flags & IS_VOLATILE:
+        make_volatile(result)
+    return result
 
 
 def call2(op: Op, x: Any, y: Any) -> Any:
@@ -165,7 +170,10 @@ def call2(op: Op, x: Any, y: Any) -> Any:
         return finish(op, needs, (x, y), [a, b], None, out)
     if op.is_view or op.output_names is not None:
         return finish(op, 0, (x, y), [a, b], None, out)
-    return wrap(as_array(out))
+    result: TensorBase = wrap(as_array(out))
+    if (needs & 1 and t._flags & IS_VOLATILE) or (needs & 2 and u._flags & IS_VOLATILE):
+        make_volatile(result)
+    return result
 
 
 def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
@@ -184,6 +192,9 @@ def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
         check_broadcast(a, b)
         raise
     out: TensorBase = wrap(as_array(array))
+    if (x._flags | y._flags) & IS_VOLATILE:
+        make_volatile(out)
+        return out
     if flags() != 0 or not (x._requires_grad or y._requires_grad) or len(op.rules) == 0:
         return out
     needs = (1 if x._requires_grad else 0) | (2 if y._requires_grad else 0)
@@ -354,7 +365,21 @@ def finish(
             tie_view(op, params, nr, inputs[0], view, op.output_names is not None, flags())
     if needs != 0:
         record(op, needs, inputs, arrays, params, outputs)
+    else:
+        spread_volatile(inputs, outputs)
     return outputs[0] if op.output_names is None else outputs
+
+
+def spread_volatile(inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> bool:
+    """Makes the outputs volatile if an input is; says whether one is."""
+    for x in inputs:
+        if isinstance(x, TensorBase):
+            t: TensorBase = x
+            if t._flags & IS_VOLATILE:
+                for o in outputs:
+                    make_volatile(o)
+                return True
+    return False
 
 
 def record(
@@ -365,7 +390,9 @@ def record(
     params: dict[str, Any] | None,
     outputs: tuple[Any, ...],
 ) -> None:
-    """Makes the node and puts the differentiable outputs on it."""
+    """Makes the node and puts the differentiable outputs on it; where an input is volatile, makes the outputs so."""
+    if spread_volatile(inputs, outputs):
+        return
     plan: Plan | None = op.default_plans.get(needs) if params is None else op.plans.get(needs)
     if plan is None:
         plan = op.plan(needs, params is None)
@@ -555,6 +582,8 @@ def call_view(op: Op, x: TensorBase, params: dict[str, Any] | None) -> Any:
     tie_view(op, params, 0, x, out, False, mode)
     if mode == 0 and x._requires_grad and len(op.rules) != 0:
         record(op, 1, (x,), [array], params, (out,))
+    elif x._flags & IS_VOLATILE:
+        make_volatile(out)
     return out
 
 
@@ -571,6 +600,9 @@ def call_read(op: Op, x: TensorBase, index: Any) -> Any:
     out: TensorBase = wrap(as_array(part))
     mode = flags()
     tie_view(op, index, 0, x, out, False, mode)
+    if x._flags & IS_VOLATILE:
+        make_volatile(out)
+        return out
     if mode != 0 or not x._requires_grad:
         return out
     node: OpNode = wk_new_instance(OpNode, op.node_class)

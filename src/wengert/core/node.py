@@ -13,11 +13,13 @@ from __future__ import annotations
 if False:
     import cython
 import itertools
-from collections import OrderedDict
+import warnings
+from collections import OrderedDict, namedtuple
 from collections.abc import Callable
 from typing import Any
 
 from wengert import _shim as cython
+from wengert import errors
 from wengert.core.buffers import InputBuffer
 from wengert.core.hooks import RemovableHandle, add_hook
 from wengert.core.metadata import InputMetadata
@@ -92,6 +94,9 @@ class NodeHooks:
         self.pre: OrderedDict[int, Any] = OrderedDict()
         self.post: OrderedDict[int, Any] = OrderedDict()
         self.metadata: dict[Any, Any] = {}
+
+
+PreviousFunction = namedtuple("PreviousFunction", ["function", "index"])
 
 
 # Long chains of nodes are released without recursion: the trashcan of Node and Edge defers what nests too deep.
@@ -178,9 +183,26 @@ class Node:
         return tuple([(next_node(self, i), next_nr(self, i)) for i in range(self._n_edges)])
 
     @property
+    def previous_functions(self) -> tuple[PreviousFunction, ...]:
+        """next_functions, as torch 0.1 had it: the entries have names, .function and .index."""
+        caller = 1 if cython.compiled else 2  # compiled code has no frames
+        warnings.warn(errors.renamed(".previous_functions", ".next_functions"), stacklevel=caller)
+        return tuple([PreviousFunction(function, index) for function, index in self.next_functions])
+
+    @property
+    def num_inputs(self) -> int:
+        """The number of inputs: of entries in next_functions."""
+        return self._n_edges
+
+    @property
+    def num_outputs(self) -> int:
+        """The number of outputs: of cotangents that the node takes."""
+        return count_outputs(self)
+
+    @property
     def requires_grad(self) -> bool:
-        """Whether a backward pass has anything to do here."""
-        return any(node is not None for node, _ in self.next_functions)
+        """Whether a backward pass will ever run the node: some input of it requires grad."""
+        return any(function is not None for function, _ in self.next_functions)
 
     @property
     def metadata(self) -> dict[Any, Any]:

@@ -16,7 +16,7 @@ from wengert.core.modes import INFERENCE, state
 from wengert.core.node import OpNode, TensorMeta, _internal_files, next_sequence_nr, record_position
 from wengert.core.op import SAVE_INPUT, SAVE_OUTPUT, Op, Plan
 from wengert.core.saved import INPUT, OUTPUT, SavedTensor, save
-from wengert.core.tensor import IS_INFERENCE, TensorBase, accumulator_of, counter_of, refresh_view
+from wengert.core.tensor import IS_INFERENCE, IS_VOLATILE, TensorBase, accumulator_of, counter_of, refresh_view
 
 _ndarray = np.ndarray
 _float32 = np.dtype(np.float32)
@@ -44,6 +44,8 @@ def call2(op: Op, x: Any, y: Any) -> Any:
         refresh_view(x)
     if y._view is not None:
         refresh_view(y)
+    if (x._flags | y._flags) & IS_VOLATILE:
+        return _general_call2(op, x, y)
     try:
         array = state.quiet_context.run(op.kernel, a, b)
     except ValueError:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 if False:
     import cython
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from wengert import _shim as cython
+from wengert import errors
 from wengert.core.dispatch import call_read
 from wengert.core.op import Op
 from wengert.core.tensor import TensorBase
@@ -46,5 +48,8 @@ class ReadableBase(TensorBase):
 
     def __getitem__(self, index: Any) -> Any:
         if type(index) is int:
+            if index == 0 and self._array.ndim == 0:  # loss.data[0]
+                warnings.warn(errors.zero_dim_index(), stacklevel=1 if cython.compiled else 2)  # compiled, no frame
+                return _getitem(self, ())
             return call_read(_select, self, index)
         return _getitem(self, index)

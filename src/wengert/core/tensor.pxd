@@ -44,6 +44,7 @@ cdef class TensorBase:
     cdef object __weakref__
 
 cdef long INFERENCE
+cdef int _volatile
 
 cdef object _tensor_class
 cdef object _refresh_view
@@ -59,5 +60,6 @@ cpdef refresh_view(TensorBase tensor)
 @cython.locals(node=Node)
 cpdef Edge gradient_edge(TensorBase tensor)
 cpdef Node gradient_node(TensorBase tensor)
+cpdef make_volatile(TensorBase tensor)
 @cython.locals(node=AccumulateGrad)
 cpdef AccumulateGrad accumulator_of(TensorBase tensor)

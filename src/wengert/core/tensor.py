@@ -36,6 +36,8 @@ wk_init_numpy()
 RETAINS_GRAD = 1  # a non-leaf that keeps its gradient
 IS_INFERENCE = 2  # made in inference mode
 IS_RESHAPED = 4  # turned into another view of its own memory, as by t_()
+IS_VOLATILE = 8  # nothing that depends on it is recorded; see Note [Volatile tensors] in legacy.py
+_volatile = IS_VOLATILE  # compiled, a C number, which other modules do not see
 
 
 @cython.final
@@ -142,9 +144,11 @@ class TensorBase:
     def requires_grad(self) -> bool:
         """Whether a backward pass computes a gradient for this tensor. Can be set on leaves only."""
         view = self._view
+        if view is not None and view.base._flags & _volatile and is_outdated(self, view):
+            return False
         if view is not None and not self._requires_grad and is_outdated(self, view):
             return is_differentiable(self._array)
-        return self._requires_grad
+        return self._requires_grad and not self._flags & _volatile
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -158,6 +162,8 @@ class TensorBase:
             raise errors.integer_requires_grad(setter=True, dtype=self._array.dtype)
         if value and self._flags & IS_INFERENCE and not flags() & INFERENCE:
             raise errors.inference_requires_grad()
+        if self._flags & IS_VOLATILE:
+            raise errors.volatile_and_requires_grad()
         self._requires_grad = value
 
     @property
@@ -217,7 +223,7 @@ class TensorBase:
         tensor requires no gradient.
         """
         if not self.requires_grad:
-            raise errors.hook_without_grad()
+            raise errors.volatile_hook() if self._flags & IS_VOLATILE else errors.hook_without_grad()
         return add_hook(self._hooks_to_fill(), hook)
 
     def _hooks_to_fill(self) -> OrderedDict[int, Any]:
@@ -245,6 +251,13 @@ class TensorBase:
             return self._leaf_hooks
         hooks = self._grad_fn._hooks
         return None if hooks is None else hooks.tensor.get(self._output_nr)
+
+    @_backward_hooks.setter
+    def _backward_hooks(self, hooks: OrderedDict[int, Any] | None) -> None:
+        if self._grad_fn is None:
+            self._leaf_hooks = hooks
+        else:
+            self._grad_fn._ensure_hooks().tensor[self._output_nr] = OrderedDict() if hooks is None else hooks
 
     def retain_grad(self) -> None:
         """Makes a backward pass keep this non-leaf's gradient in .grad; does nothing on a leaf."""
@@ -345,9 +358,17 @@ def gradient_node(tensor: TensorBase) -> Node | None:
         refresh_view(tensor)
     if tensor._grad_fn is not None:
         return tensor._grad_fn
-    if tensor._requires_grad:
+    if tensor._requires_grad and not tensor._flags & _volatile:
         return accumulator_of(tensor)
     return None
+
+
+def make_volatile(tensor: TensorBase) -> None:
+    """Makes the tensor volatile and cuts it from its history. See Note [Volatile tensors] in legacy.py."""
+    tensor._flags |= IS_VOLATILE
+    tensor._requires_grad = True
+    tensor._grad_fn = None
+    tensor._output_nr = 0
 
 
 def accumulator_of(tensor: TensorBase) -> AccumulateGrad:

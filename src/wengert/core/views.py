@@ -47,11 +47,13 @@ from wengert.core.saved_hooks import pack_saved, packing_deferred
 from wengert.core.tensor import (
     IS_INFERENCE,
     IS_RESHAPED,
+    IS_VOLATILE,
     RETAINS_GRAD,
     TensorBase,
     ViewInfo,
     counter_of,
     gradient_edge,
+    make_volatile,
     refresh_view,
     set_view_refresher,
     wrap,
@@ -158,7 +160,9 @@ def regenerate(view: TensorBase, asked: bool) -> None:
         fresh = replay(steps_to(view, info), info.base)
     finally:
         set_flags(before)
-    if fresh._grad_fn is not None:  # a view of another dtype is not differentiable
+    if fresh._flags & IS_VOLATILE:
+        make_volatile(view)
+    elif fresh._grad_fn is not None:  # a view of another dtype is not differentiable
         move_history(view, fresh._grad_fn, fresh._output_nr)
     info.version = counter_of(view).value
 
@@ -263,6 +267,8 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
         if watched:
             pack_saved(node)
         rebase_history(target, node)
+    elif carrier._flags & IS_VOLATILE:
+        write_volatile(target)
     return target
 
 
@@ -316,6 +322,13 @@ def write_result(kernel: Any, arrays: list[Any], target: TensorBase, out: Any) -
     finally:
         quiet_exit()
     bump(target)
+
+
+def write_volatile(target: TensorBase) -> None:
+    """Makes a tensor that a volatile one was written into volatile; with it its base, and so the base's other views."""
+    make_volatile(target)
+    if target._view is not None:
+        make_volatile(target._view.base)
 
 
 def call_inplace_view(op: Op, target: TensorBase, params: dict[str, Any], node_class: type) -> TensorBase:

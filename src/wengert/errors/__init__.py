@@ -15,6 +15,7 @@ is what people search for, and may go on with the values at hand and a hint. Not
     images    messages about padding and interpolation
     losses    messages about attention, distances and losses
     bags      messages about bags of embeddings
+    eras      messages about what torch has given up since; the warnings that name today's spelling
 """
 
 from . import classes as _classes
@@ -22,6 +23,7 @@ from .algebra import *  # noqa: F403
 from .analysis import *  # noqa: F403
 from .bags import *  # noqa: F403
 from .classes import *  # noqa: F403
+from .eras import *  # noqa: F403
 from .graph import *  # noqa: F403
 from .images import *  # noqa: F403
 from .layers import *  # noqa: F403

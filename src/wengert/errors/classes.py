@@ -21,6 +21,7 @@ __all__ = [
     "InferenceError",
     "InplaceError",
     "MissingDerivativeError",
+    "MissingFeatureError",
     "MutationBlockError",
     "NoGraphError",
     "NotDifferentiableError",
@@ -28,6 +29,7 @@ __all__ = [
     "RequiresGradError",
     "ShapeError",
     "SingularMatrixError",
+    "SpellingError",
     "TensorIndexError",
     "UnsupportedDtypeError",
     "UnsupportedModeError",
@@ -245,6 +247,17 @@ class ArgumentError(WengertError, TypeError):
     """An operation was called with an argument of the wrong type, one too many, one too few or one it does not know."""
 
 
+class SpellingError(WengertError, TypeError, ValueError, RuntimeError):
+    """An argument was given twice: under its old name and under its new one. Each built-in was raised in some version.
+
+    Fix: leave the old name out.
+
+    >>> import wengert
+    >>> x = wengert.ones(1, requires_grad=True)
+    >>> (x * x).backward(retain_graph=True)  # not retain_variables=True as well
+    """
+
+
 class ShapeError(WengertError, RuntimeError):
     """Shapes do not fit each other or the operation.
 
@@ -318,6 +331,10 @@ class ConversionError(WengertError, RuntimeError):
     >>> wengert.ones(2, requires_grad=True).detach().numpy()
     array([1., 1.], dtype=float32)
     """
+
+
+class MissingFeatureError(WengertError, AttributeError, NotImplementedError):
+    """A program written for torch uses something of torch that this package does not have."""
 
 
 class DeviceError(WengertError, RuntimeError):

@@ -26,6 +26,7 @@ from .classes import (
     NoGraphError,
     NotDifferentiableError,
     RequiresGradError,
+    SpellingError,
     UnusedInputError,
     VersionError,
 )
@@ -93,8 +94,8 @@ def gradient_number(outputs: int, gradients: int) -> GradientError:
     return GradientError(f"got {outputs} tensors and {gradients} gradients")
 
 
-def gradient_named_twice() -> GradientError:
-    return GradientError(
+def gradient_named_twice() -> SpellingError:
+    return SpellingError(
         "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
         "Please only use `grad_tensors`."
     )
@@ -497,8 +498,15 @@ def grad_variables_deprecated() -> FutureWarning:
 
 def only_inputs_deprecated() -> FutureWarning:
     return FutureWarning(
-        "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
-        "parts of the graph, please use torch.autograd.backward."
+        "only_inputs argument is deprecated (defaults to True; torch ignores it now, this package does what it asks "
+        "for). To accumulate gradient for other parts of the graph, please use torch.autograd.backward."
+    )
+
+
+def mark_shared_storage_deprecated() -> FutureWarning:
+    return FutureWarning(
+        "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. "
+        "Hint: needed only where forward shares memory by a way around tensors, such as a NumPy array."
     )
 
 

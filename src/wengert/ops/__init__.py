@@ -20,6 +20,7 @@ _FAMILIES = (
     "random", "running", "statistics",
     "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation",
     "loss", "create", "random", "running", "statistics",
+    "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "create", "random", "older",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "fft": ("fft",),

@@ -494,6 +494,6 @@ def _typed_class(d: Any) -> Any:
 
 for _d in (
     dtypes.float32, dtypes.float64, dtypes.float16, dtypes.int64, dtypes.int32, dtypes.int16, dtypes.int8, dtypes.uint8,
-    dtypes.bool_,
+    dtypes.bool_, dtypes.bfloat16,
 ):  # fmt: skip
     creation()(_typed_class(_d))

@@ -14,8 +14,8 @@ from wengert import errors
 from wengert.core.dispatch import record, unwrap
 from wengert.core.modes import NO_GRAD, flags, quiet_enter, quiet_exit
 from wengert.core.op import Op
-from wengert.core.tensor import TensorBase, counter_of, refresh_view, wrap
-from wengert.core.views import bump, check_memory, check_write, rebase_history
+from wengert.core.tensor import IS_VOLATILE, TensorBase, counter_of, refresh_view, wrap
+from wengert.core.views import bump, check_memory, check_write, rebase_history, write_volatile
 from wengert.ops.indices import raw
 
 
@@ -26,7 +26,7 @@ def is_recorded(target: Any, *others: Any) -> bool:
     if target.requires_grad:
         return True
     for x in others:  # noqa: SIM110 (any() of a generator costs a tenth of a small write)
-        if isinstance(x, TensorBase) and x.requires_grad:
+        if isinstance(x, TensorBase) and (x.requires_grad or x._flags & IS_VOLATILE):
             return True
     return False
 
@@ -94,4 +94,6 @@ def write_inplace(
     record(op, needs, inputs, arrays, params, (carrier,))
     if carrier._grad_fn is not None:
         rebase_history(target, carrier._grad_fn)
+    elif carrier._flags & IS_VOLATILE:
+        write_volatile(target)
     return target

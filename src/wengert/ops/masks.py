@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.dispatch import call
-from wengert.core.tensor import TensorBase
+from wengert.core.tensor import TensorBase, wrap
 from wengert.ops.faces import array_face
 from wengert.ops.indices import as_tensor, broadcast_shape, raw, stored, zero_dim_value
 from wengert.ops.inplace import write_inplace
 from wengert.ops.registry import NONE, composite, general, plain
 
 
-def _check_mask(op: str, mask: Any) -> None:
-    dtype = raw(mask).dtype
-    if dtype.kind != "b":
-        name = dtypes.from_numpy_dtype(dtype).c_name
+def _mask_of(op: str, mask: Any, stacklevel: int = 3) -> Any:
+    """A mask as a bool tensor. Comparisons gave uint8 up to torch 1.1: that is taken, with a warning."""
+    mask = as_tensor(mask)
+    array = raw(mask)
+    if array.dtype == np.uint8:
+        warnings.warn(
+            f"{op} with a mask of dtype torch.uint8 is what torch had up to 1.1, please use a dtype torch.bool instead",
+            DeprecationWarning,
+            stacklevel=stacklevel,
+        )
+        return wrap(array.astype(np.bool_))
+    if array.dtype.kind != "b":
+        if op == "masked_select":
+            raise errors.UnsupportedDtypeError("masked_select: expected BoolTensor for mask")
+        name = dtypes.from_numpy_dtype(array.dtype).c_name
         raise errors.UnsupportedDtypeError(f"{op} only supports boolean masks, but got mask with dtype {name}")
+    return mask
 
 
 def _fill_masked(x: Any, mask: Any, value: Any) -> None:
@@ -67,16 +80,14 @@ def masked_fill(input, mask, value):
     >>> wengert.tensor([1, 2, 3]).masked_fill(wengert.tensor([True, False, True]), 0)
     tensor([0, 2, 0])
     """
-    mask = as_tensor(mask)
-    _check_mask("masked_fill_", mask)
+    mask = _mask_of("masked_fill_", mask)
     return call(_masked_fill, (input, mask, zero_dim_value(value, "masked_fill_")), None)
 
 
 @plain(method=True, namespaces=())
 def masked_fill_(self, mask, value):
     """In-place form of masked_fill; mask must broadcast to x."""
-    mask = as_tensor(mask)
-    _check_mask("masked_fill_", mask)
+    mask = _mask_of("masked_fill_", mask)
     _check_mask_fits(self, mask)
     return write_inplace(_masked_fill, (self, mask, zero_dim_value(value, "masked_fill_")), {}, _fill_masked)
 
@@ -134,8 +145,7 @@ def masked_scatter(F, input, mask, source):
 
     Raises RuntimeError where source has too few. Derivative: in x 0 where mask is True, 1 elsewhere; in source the
     cotangent of the elements that were used."""
-    mask = as_tensor(mask)
-    _check_mask("masked_scatter_", mask)
+    mask = _mask_of("masked_scatter_", mask, stacklevel=4)
     broadcast_shape(input, mask)
     return F._masked_scatter(input, mask, _checked_source(input, source))
 
@@ -143,8 +153,7 @@ def masked_scatter(F, input, mask, source):
 @plain(method=True, namespaces=())
 def masked_scatter_(self, mask, source):
     """In-place form of masked_scatter."""
-    mask = as_tensor(mask)
-    _check_mask("masked_scatter_", mask)
+    mask = _mask_of("masked_scatter_", mask)
     _check_mask_fits(self, mask)
     return write_inplace(_masked_scatter, (self, mask, _checked_source(self, source)), {}, _scatter_masked)
 
@@ -180,8 +189,6 @@ def masked_select(F, input, mask):
     >>> wengert.tensor([1, 2, 3]).masked_select(wengert.tensor([True, False, True]))
     tensor([1, 3])
     """
-    mask = as_tensor(mask)
-    if raw(mask).dtype.kind != "b":
-        raise errors.UnsupportedDtypeError("masked_select: expected BoolTensor for mask")
+    mask = _mask_of("masked_select", mask, stacklevel=4)
     broadcast_shape(input, mask)
     return F._masked_select(input, mask)

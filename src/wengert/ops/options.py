@@ -49,6 +49,16 @@ def numpy_dtype(dtype: Any) -> Any:
     return dtypes.as_numpy_dtype(dtype)
 
 
+def dtype_of_type(name: Any) -> Any:
+    """The dtype of a tensor type of old: "torch.FloatTensor", or the class FloatTensor; a dtype as it is."""
+    if isinstance(name, str):
+        for d in dtypes.DTYPES:
+            if name in (dtypes.legacy_type_name(d), repr(d)):
+                return d
+        raise errors.ElementError(f"invalid type: '{name}'")
+    return getattr(name, "dtype", name)
+
+
 def sizes_of(op: str, args: tuple, size: Any = None) -> tuple[int, ...]:
     """The sizes in f(2, 3), f((2, 3)) or f(size=(2, 3)). Raises TypeError or RuntimeError for what is none."""
     if not args:

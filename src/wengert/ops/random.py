@@ -1,7 +1,8 @@
 """Random numbers: from sizes (rand, randn, randint), from parameters (bernoulli, multinomial, normal), and in place.
 
 All draw from generator=, a wengert.Generator, or from the default one. But for gamma and Dirichlet distributions a sample
-has no history, and a tensor filled in place passes nothing on to what it was made of.
+has no history, and a tensor filled in place passes nothing on to what it was made of. Samples of bernoulli, multinomial
+and normal whose parameters require grad can be given a reward, though: see stochastic.py.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.core.dispatch import spread_volatile
 from wengert.core.tensor import TensorBase, wrap
 from wengert.generator import generator_of
 from wengert.ops.indices import checked, raw
 from wengert.ops.inplace import write_inplace
 from wengert.ops.options import finished, numpy_dtype, sizes_of
 from wengert.ops.registry import NONE, composite, creation, general, plain
+from wengert.ops.stochastic import BERNOULLI, MULTINOMIAL, NORMAL, samples_of
 
 # -- draws: arrays of a shape and dtype --------------------------------------------------------------------------------
 
@@ -164,17 +167,20 @@ def bernoulli(input, p=None, *, generator=None):
     """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError
     outside).
 
-    p: a probability used in place of x, which then gives shape and dtype only. The sample has no history."""
+    p: a probability used in place of x, which then gives shape and dtype only.
+
+    Derivative: none; where the probabilities require grad, that of the expected reward, through reinforce()."""
     array = raw(checked("bernoulli", input))
     if p is None:
         if not dtypes.is_floating_point(array.dtype):
             raise errors.unsupported_dtype("bernoulli_tensor_cpu_p_", array.dtype)
-        p = array
-        _check_probability(p, "p_in")
+        p = input
+        _check_probability(array, "p_in")
     else:
-        p = raw(p)
-        _check_probability(p, "p")
-    return wrap(_bernoulli(generator, p, array.shape, array.dtype))
+        _check_probability(raw(p), "p")
+    samples = samples_of(BERNOULLI, (p,), _bernoulli(generator, raw(p), array.shape, array.dtype))
+    spread_volatile((input,), (samples,))
+    return samples
 
 
 @plain(method=True)
@@ -183,7 +189,9 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
     row.
 
     x: floating, not negative, each row with a positive sum, which need not be 1. Without replacement no index comes
-    twice. Raises RuntimeError for anything else, and for more samples than there are. The sample has no history.
+    twice. Raises RuntimeError for anything else, and for more samples than there are.
+
+    Derivative: none; where x requires grad, that of the expected reward, through reinforce().
 
     >>> import wengert
     >>> wengert.multinomial(wengert.tensor([0.0, 1.0]), 3, replacement=True)
@@ -206,7 +214,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         with np.errstate(divide="ignore"):
             times = rng.standard_exponential(rows.shape) / rows
         indices = times.argsort(axis=1, kind="stable")[:, :num_samples].astype(np.int64)
-    return wrap(indices if weights.ndim == 2 else indices[0])
+    return samples_of(MULTINOMIAL, (input,), indices if weights.ndim == 2 else indices[0])
 
 
 def _check_weights(weights: Any, num_samples: int, replacement: bool) -> None:
@@ -231,8 +239,10 @@ def _check_weights(weights: Any, num_samples: int, replacement: bool) -> None:
 def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, **options):
     """Numbers from normal distributions. mean, std: tensors, which broadcast, or numbers; with numbers alone a size.
 
-    normal(mean, std), normal(mean), normal(mean=0.0, std=1.0, size=(2, 3)). Raises RuntimeError for a negative std. The
-    sample has no history."""
+    normal(mean, std), normal(mean), normal(mean=0.0, std=1.0, size=(2, 3)). Raises RuntimeError for a negative std.
+
+    Derivative: none; where mean or std requires grad, that of the expected reward, through reinforce()."""
+    parameters = (mean, std)
     mean, std = raw(mean), raw(std)
     _check_std(std)
     arrays = [x for x in (mean, std) if isinstance(x, np.ndarray)]
@@ -248,7 +258,8 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, **option
         except ValueError:
             raise errors.broadcast_shapes(*[x.shape for x in arrays]) from None
         wanted = dtypes.resolve(dtypes.SAME, arrays)
-    return finished("normal", _scaled_gaussian(generator, mean, std, shape, wanted), options)
+    values = _scaled_gaussian(generator, mean, std, shape, wanted)
+    return finished("normal", values, options) if options else samples_of(NORMAL, parameters, values)
 
 
 def _check_std(std: Any) -> None:

@@ -1,0 +1,100 @@
+"""Function as torch 0.1 to 0.3 had it: forward and backward are methods of an instance, Scale(2)(x).
+
+An instance is used once. It is the node that the call leaves in the graph: the results' grad_fn (creator) is the object
+that the user has made, with what forward put on it.
+
+    forward     gets tensors without history, one for each argument: what is no tensor goes to __init__
+    backward    gets tensors without history, and None for outputs that were marked as non-differentiable; its results
+                can not be differentiated again
+
+What is saved, written in place or returned as it came is treated as for static methods: forward's tensors are put in
+the place of the user's, then back.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.autograd.function import Function, _attach_outputs, forbid_differentiation
+from wengert.core.dispatch import spread_volatile
+from wengert.core.legacy import is_volatile
+from wengert.core.modes import grad_enabled, set_recording
+from wengert.core.node import meta_at, next_sequence_nr, record_position
+from wengert.core.tensor import TensorBase, gradient_edge, wrap
+
+__all__ = ["InplaceFunction", "call_instance", "run_instance"]
+
+
+class InplaceFunction(Function):
+    """Base of instance Functions that can write their result into their input: self.inplace says whether to."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
+def call_instance(function: Function, inputs: tuple[Any, ...]) -> Any:
+    """function(*inputs): runs its forward and makes it the node of the results, if an input requires grad.
+
+    Raises TypeError for inputs or results that are no tensors, RuntimeError for an instance that has been called.
+    """
+    name = type(function).__name__
+    warnings.warn(errors.instance_function_deprecated(name), stacklevel=3)
+    for i, x in enumerate(inputs):
+        if not isinstance(x, TensorBase):
+            raise errors.function_argument(name, i, type(x))
+    if function._seq:
+        raise errors.function_used_twice(name)
+    volatile = any(is_volatile(x) for x in inputs)
+    function.needs_input_grad = tuple([x.requires_grad for x in inputs])
+    recording = grad_enabled() and any(function.needs_input_grad) and not volatile
+    function._positions = tuple(range(len(inputs)))
+    function._n_args = function._n_needed = len(inputs)
+    edges = tuple([gradient_edge(x) for x in inputs]) if recording else ()
+    raw = tuple([x.detach() for x in inputs])
+    with set_recording(False):
+        output = function.forward(*raw)
+    single = not isinstance(output, (tuple, list))
+    outputs = (output,) if single else tuple(output)
+    for o in outputs:
+        if not isinstance(o, TensorBase):
+            raise errors.function_result(name, type(o))
+    function._seq = next_sequence_nr()
+    function._edges = edges
+    record_position(function, 4)
+    originals = {id(r): x for r, x in zip(raw, inputs, strict=True)}
+    for marked in ("to_save", "dirty_tensors", "non_differentiable"):
+        setattr(function, marked, tuple([originals.get(id(t), t) for t in getattr(function, marked)]))
+    outputs = tuple([originals.get(id(o), o) for o in outputs])
+    function._fixed = tuple([any(o is t for t in function.non_differentiable) for o in outputs])
+    results = _attach_outputs(function, inputs, outputs, recording)
+    function._n_outputs = len(outputs)
+    if volatile:
+        spread_volatile(inputs, tuple(results))
+    return results[0] if single else tuple(results)
+
+
+def run_instance(function: Function, cotangents: list[Any], create_graph: bool) -> list[Any]:
+    """The gradients of the inputs, from the instance's backward."""
+    grads: list[Any] = [None] * function._n_outputs
+    for i, ct in zip(function._outputs, cotangents, strict=True):
+        if function._fixed[i]:
+            continue
+        if ct is not None:
+            grads[i] = ct.detach()
+        elif function.materialize_grads:
+            meta = meta_at(function, i)
+            grads[i] = wrap(np.zeros(meta.shape, meta.dtype))
+    with set_recording(False):
+        results = function.backward(*grads)
+    if not isinstance(results, (tuple, list)):
+        results = (results,)
+    gradients = tuple(function._per_edge(tuple(results)))
+    if create_graph:
+        error = errors.not_twice_differentiable(type(function).__name__)
+        gradients = forbid_differentiation(gradients, tuple(cotangents), error)
+    return list(gradients)

@@ -1,0 +1,129 @@
+"""The modules that `import torch` finds once install() was called: doors to this package's own.
+
+torch.nn.functional leads to wengert.nn.functional, and so on. What is missing can be imported, so that programs start;
+using it raises MissingFeatureError, which names it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+from wengert import errors
+
+VERSION = "2.13.0"  # of the torch whose interface this is: programs ask, to choose between its eras
+
+
+def install() -> None:
+    """Makes `import torch` and its submodules mean this package, in this process.
+
+    Raises RuntimeError where torch itself is imported already. A second call does nothing.
+    """
+    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        return
+    if "torch" in sys.modules:
+        raise RuntimeError(
+            "torch is imported in this process already, so that wengert cannot take its name. "
+            "Hint: call wengert.compat.install() first, or run the program with `python -m wengert run`."
+        )
+    sys.meta_path.insert(0, _Finder())
+
+
+def uninstall() -> None:
+    """Ends what install() began. Modules that have imported torch keep what they got."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
+    for name in [name for name, module in sys.modules.items() if isinstance(module, TorchModule)]:
+        del sys.modules[name]
+
+
+class TorchModule(ModuleType):
+    """A module of torch: what `target`, the module of this package, has under its names."""
+
+    def __init__(self, name: str, target: ModuleType) -> None:
+        super().__init__(name, target.__doc__)
+        self._target = target
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__version__" and self.__name__ == "torch":
+            return VERSION
+        if name == "__all__":
+            return getattr(self._target, name, None) or [n for n in dir(self._target) if not n.startswith("_")]
+        try:
+            value = getattr(self._target, name)
+        except AttributeError:
+            raise _missing(f"{self.__name__}.{name}") from None
+        if isinstance(value, ModuleType) and value.__name__.startswith("wengert."):
+            return import_module("torch" + value.__name__.removeprefix("wengert"))
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # The import system puts submodules here; the function torch.autograd.gradcheck hides the module of its name.
+        target = self.__dict__.get("_target")
+        if isinstance(value, TorchModule) and callable(getattr(target, name, None)):
+            return
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self._target)})
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """torch.autograd.variable was a module, then a function."""
+        if not callable(self._target):
+            raise TypeError(f"module {self.__name__} is not callable")
+        return self._target(*args, **kwargs)
+
+
+class MissingModule(TorchModule):
+    """Something of torch that this package does not have: it can be imported, and says so when it is used."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, ModuleType(name))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise _missing(self.__name__)
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        raise _missing(self.__name__)
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return False  # nothing can be one
+
+    def __subclasscheck__(self, cls: type) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}, which wengert does not have>"
+
+
+def _missing(name: str) -> Exception:
+    return errors.missing_feature(name, import_module("wengert").__version__)
+
+
+class _Finder:
+    """Finds torch and everything below it."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        if name != "torch" and not name.startswith("torch."):
+            return None
+        return ModuleSpec(name, _Loader(), is_package=True)
+
+
+class _Loader(Loader):
+    """Makes a module of torch."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        name = "wengert" + spec.name.removeprefix("torch")
+        try:
+            found = find_spec(name) is not None
+        except ModuleNotFoundError:  # a part of something that is missing itself, or of no package
+            found = False
+        return TorchModule(spec.name, import_module(name)) if found else MissingModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing is left to do."""

@@ -1,0 +1,38 @@
+"""Running a program that was written for torch, of any year: `python -m wengert run`."""
+
+from __future__ import annotations
+
+import sys
+import tokenize
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from wengert.compat.migration import without_async_keyword
+from wengert.compat.modules import install
+
+
+def run_script(arguments: list[str]) -> None:
+    """Runs arguments[0] as `python arguments[0] ...` would, with torch meaning this package."""
+    path = Path(arguments[0])
+    code = compile_script(path)
+    install()
+    sys.argv = arguments
+    sys.path[0] = str(path.resolve().parent)
+    main = ModuleType("__main__")
+    main.__file__ = str(path)
+    main.__dict__["__builtins__"] = __builtins__
+    sys.modules["__main__"] = main
+    exec(code, main.__dict__)
+
+
+def compile_script(path: Path) -> CodeType:
+    """The script's code. x.cuda(async=True), which Python 3.7 made a syntax error, is still understood."""
+    with tokenize.open(path) as file:
+        source = file.read()
+    try:
+        return compile(source, str(path), "exec", dont_inherit=True)
+    except SyntaxError:
+        renewed = without_async_keyword(source)
+        if renewed == source:
+            raise
+        return compile(renewed, str(path), "exec", dont_inherit=True)

@@ -1,0 +1,46 @@
+"""Arguments under names that they no longer have."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from wengert import errors
+
+
+def take_old(function: str, given: dict[str, Any], old: dict[str, Any], renames: dict[str, str], stacklevel: int) -> None:
+    """Moves what old holds into given, under its new name, with a DeprecationWarning each.
+
+    Raises TypeError for a name that is not in renames, and where given has the new name already.
+    """
+    for name, value in old.items():
+        new = renames.get(name)
+        if new is None:
+            raise errors.unexpected_keyword(function, name)
+        if new in given:
+            raise errors.named_twice(new, name)
+        warnings.warn(errors.renamed(f"{name}=", f"{new}="), stacklevel=stacklevel)
+        given[new] = value
+
+
+def accepts_old_names(**renames: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorates a function whose arguments had other names: @accepts_old_names(variables="tensors")."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        code: Any = function.__code__
+        names = code.co_varnames[: code.co_argcount]
+
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            old = {name: kwargs.pop(name) for name in renames if name in kwargs} if kwargs else None
+            if old:
+                given = dict(zip(names, args, strict=False)) | kwargs
+                take_old(function.__name__, given, old, renames, stacklevel=3)
+                return function(**given)
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    return decorate

@@ -1,0 +1,151 @@
+"""What the first versions of torch called otherwise, and what they did element by element or to the memory itself."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.core.tensor import TensorBase, wrap
+from wengert.core.views import bump
+from wengert.ops.faces import tensor_face
+from wengert.ops.indices import checked
+from wengert.ops.inplace import unrecorded_write
+from wengert.ops.options import dtype_of_type, sizes_of
+from wengert.ops.registry import plain
+
+F: Any = tensor_face
+
+# -- other names today -------------------------------------------------------------------------------------------------
+
+
+@plain(method=True)
+def gesv(input, A):
+    """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B).
+
+    x: (n, k) or (n,); A: (n, n). Raises RuntimeError for a singular A. Derivative: that of linalg.solve."""
+    warnings.warn(errors.renamed("gesv(B, A)", "linalg.solve(A, B)"), stacklevel=2)
+    from scipy.linalg import lu_factor
+
+    solution = F.linalg_solve(checked("gesv", A, "A"), checked("gesv", input))
+    return solution, wrap(lu_factor(A._array)[0])
+
+
+@plain(method=True)
+def potrf(input, upper=True):
+    """The Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = x, or if not upper L with
+    L @ L^T = x.
+
+    Today: linalg.cholesky(x), which gives L. Derivative: that of linalg.cholesky."""
+    warnings.warn(errors.renamed("potrf(x)", "linalg.cholesky(x, upper=True)"), stacklevel=2)
+    return F.linalg_cholesky(checked("potrf", input), upper=upper)
+
+
+@plain(method=True, namespaces=())
+def masked_copy_(self, mask, source):
+    """masked_scatter_(mask, source), under the name that it had first."""
+    warnings.warn(errors.renamed("masked_copy_", "masked_scatter_"), stacklevel=2)
+    return self.masked_scatter_(mask, source)
+
+
+@plain()
+def set_default_tensor_type(t):
+    """Makes the dtype of a tensor type, "torch.DoubleTensor" or the class, the default one. Today: set_default_dtype."""
+    warnings.warn(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives.",
+        stacklevel=2,
+    )
+    dtypes.set_default_dtype(dtype_of_type(t))
+
+
+@plain()
+def typename(obj):
+    """The name of a tensor's type, "torch.FloatTensor"; of anything else the name of its class, with its module."""
+    if isinstance(obj, TensorBase):
+        return dtypes.legacy_type_name(obj._array.dtype)
+    cls = type(obj)
+    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+
+
+# -- element by element, in Python -------------------------------------------------------------------------------------
+
+
+def _check_unrecorded(tensor: Any, method: str) -> None:
+    if tensor.requires_grad:
+        raise errors.GraphError(
+            f"Can't call {method}() on Variable that requires grad. Use var.detach().{method}() instead."
+        )
+
+
+def _compute_each(function: Callable[..., Any], *arrays: Any) -> Any:
+    """function of the elements, as Python numbers, in an array of the first one's shape and dtype."""
+    values = [function(*[x.item() for x in elements]) for elements in zip(*[a.flat for a in arrays], strict=True)]
+    return np.array(values, arrays[0].dtype).reshape(arrays[0].shape)
+
+
+@plain(method=True, namespaces=())
+def apply_(self, callable):
+    """Replaces every element by callable(element), in Python, and returns the tensor. Slow: for what nothing else does.
+
+    Raises RuntimeError for a tensor that requires grad."""
+    _check_unrecorded(self, "apply_")
+    with unrecorded_write(self):
+        self._array[...] = _compute_each(callable, self._array)
+    return self
+
+
+@plain(method=True, namespaces=())
+def map_(self, tensor, callable):
+    """Replaces every element a by callable(a, b), b the element of tensor in that place, and returns the tensor itself.
+
+    tensor: of a shape that broadcasts to this one's. Raises RuntimeError where either requires grad."""
+    _check_unrecorded(self, "map_")
+    _check_unrecorded(tensor, "map_")
+    with unrecorded_write(self):
+        self._array[...] = _compute_each(callable, self._array, np.broadcast_to(tensor._array, self._array.shape))
+    return self
+
+
+# -- the memory itself -------------------------------------------------------------------------------------------------
+
+
+@plain(method=True, namespaces=())
+def resize_(self, *sizes, size=None, memory_format=None):
+    """Gives the tensor another size, resize_(2, 3) or resize_((2, 3)), and returns it.
+
+    The elements stay, in their order: a smaller tensor keeps the first of them in the same memory, a larger one gets new
+    memory whose other elements are whatever that holds. Raises RuntimeError for a tensor that requires grad."""
+    if self.requires_grad:
+        raise errors.resize_requires_grad()
+    shape = sizes_of("resize_", sizes, size)
+    array = self._array
+    count = math.prod(shape)
+    if count <= array.size:
+        resized = array.reshape(-1)[:count].reshape(shape)
+    else:
+        resized = np.empty(count, array.dtype)
+        resized[: array.size] = array.reshape(-1)
+        resized = resized.reshape(shape)
+    if not np.may_share_memory(resized, array):
+        self._view = None
+    self._array = resized
+    self._meta = None
+    bump(self)
+    return self
+
+
+@plain(method=True, namespaces=())
+def resize_as_(self, the_template, memory_format=None):
+    """resize_() to the size of another tensor."""
+    return self.resize_(checked("resize_as_", the_template, "the_template").shape)
+
+
+@plain(method=True, namespaces=())
+def is_same_size(self, other):
+    """Whether two tensors have the same shape."""
+    return isinstance(other, TensorBase) and self._array.shape == other._array.shape

@@ -1,0 +1,116 @@
+"""Samples that a reward can be given to: the nodes of bernoulli, multinomial and normal, and their score functions.
+
+A sample s of p(s; theta) does not depend on theta smoothly, but the expectation of a reward r(s) does: its gradient is
+that of E[r * log p(s; theta)], with s held fixed (R. J. Williams, Machine Learning 8, 1992). So a sample of parameters
+that require grad gets a node whose backward pass gives the parameters the gradient of -r * log p, whatever later
+operations made of the sample; descending it raises the expected reward. r comes from sample.reinforce(r).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import dtypes, errors
+from wengert.core.dispatch import spread_volatile
+from wengert.core.legacy import StochasticNode
+from wengert.core.modes import grad_enabled, set_recording
+from wengert.core.node import locate, make_meta, make_node_class, next_sequence_nr, record_position
+from wengert.core.saved import INPUT, SavedTensor, save, unpack_tensor
+from wengert.core.tensor import TensorBase, gradient_edge, is_differentiable, wrap
+from wengert.ops.faces import tensor_face
+from wengert.ops.indices import raw
+
+__all__ = ["BERNOULLI", "MULTINOMIAL", "NORMAL", "samples_of"]
+
+F: Any = tensor_face  # the operations on tensors: the gradient may be differentiated again
+
+
+class _ScoreNode(StochasticNode):
+    """A node that keeps its parameters and its samples. Subclasses have the gradient."""
+
+    _values: list[Any] | None = None  # the parameters, SavedTensors or numbers; None once they are released
+    _samples: Any  # an array
+
+    def _reinforce(self, reward: Any) -> None:
+        shape = self._samples.shape
+        if isinstance(reward, TensorBase):
+            if not dtypes.is_floating_point(reward._array.dtype):
+                raise errors.reward_type(dtypes.legacy_type_name(reward._array.dtype))
+            if reward._array.shape != shape:
+                raise errors.reward_size(reward._array.shape, shape)
+            reward = reward._array.copy()
+        elif isinstance(reward, bool) or not isinstance(reward, (int, float, np.integer, np.floating)):
+            raise errors.reward_type(type(reward))
+        if self._reward is not None:
+            raise errors.reinforced_twice()
+        self._reward = reward
+
+    def _run(self, cotangents: list[Any], create_graph: bool) -> list[Any]:
+        if self._values is None:
+            raise errors.backward_twice(self.name(), locate(self._code, self._lasti))
+        if self._reward is None:
+            raise errors.missing_reward(self.name())
+        parameters = [unpack_tensor(v, self) if isinstance(v, SavedTensor) else v for v in self._values]
+        with set_recording(create_graph):
+            return self._gradients(wrap(np.asarray(self._reward)), *parameters)
+
+    def _gradients(self, reward: Any, *parameters: Any) -> list[Any]:
+        """The gradient of -reward * log p(samples) with respect to each parameter."""
+        raise NotImplementedError
+
+    def _release(self) -> None:
+        self._values = None
+        self._reward = None
+
+
+class _BernoulliNode(_ScoreNode):
+    """log p = s log(p) + (1 - s) log(1 - p)."""
+
+    def _gradients(self, reward: Any, p: Any) -> list[Any]:
+        # -1/p where a one was drawn, 1/(1-p) where a zero was. A divisor is never 0: then the other would be drawn.
+        one = wrap(self._samples != 0)
+        return [F.where(one, -reward, reward) / F.where(one, p, 1.0 - p)]
+
+
+class _MultinomialNode(_ScoreNode):
+    """log p = the sum of log(p[s]), p being the weights scaled to a sum of 1. The gradient is that with respect to p."""
+
+    def _gradients(self, reward: Any, weights: Any) -> list[Any]:
+        p = weights / F.sum(weights, dim=-1, keepdim=True)
+        drawn = wrap(self._samples)
+        shares = -reward / F.gather(p, dim=-1, index=drawn)
+        return [F.scatter_add(F.zeros_like(p), dim=-1, index=drawn, src=F.cast(shares, dtype=p._array.dtype))]
+
+
+class _NormalNode(_ScoreNode):
+    """log p = -(s - mean)**2 / (2 std**2) - log(std) - log(2 pi) / 2."""
+
+    def _gradients(self, reward: Any, mean: Any, std: Any) -> list[Any]:
+        deviations = (wrap(self._samples) - mean) / std
+        return [-reward * deviations / std, -reward * (deviations * deviations - 1.0) / std]
+
+
+BERNOULLI = make_node_class("BernoulliBackward0", _BernoulliNode)
+MULTINOMIAL = make_node_class("MultinomialBackward0", _MultinomialNode)
+NORMAL = make_node_class("NormalBackward0", _NormalNode)
+
+
+def samples_of(node_class: type, parameters: tuple[Any, ...], array: Any) -> Any:
+    """The tensor of an array of samples, on a node of node_class where a parameter (tensor or number) requires grad."""
+    samples = wrap(array)
+    if spread_volatile(parameters, (samples,)) or not grad_enabled():
+        return samples
+    if not any(isinstance(x, TensorBase) and x.requires_grad for x in parameters):
+        return samples
+    node: Any = node_class()
+    node._edges = tuple([gradient_edge(x) if isinstance(x, TensorBase) else None for x in parameters])
+    node._values = [save(x, x._array, INPUT, i) if isinstance(x, TensorBase) else raw(x) for i, x in enumerate(parameters)]
+    node._samples = array.copy()
+    node._meta = make_meta(array.shape, array.dtype)
+    node._seq = next_sequence_nr()
+    record_position(node)
+    samples._grad_fn = node
+    samples._requires_grad = is_differentiable(array)  # indices cannot, and still know the node that backward starts from
+    return samples

@@ -1,0 +1,42 @@
+"""volatile through every operation of the registry: one volatile input, and every result is volatile and unrecorded."""
+
+import numpy as np
+import pytest
+
+from op_samples.cases import CASES, tensors_in
+from wengert.core.legacy import set_volatile
+
+# Functions of each tensor by itself: only what came from the volatile one is.
+ONE_BY_ONE = {"atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "meshgrid"}
+# What looks at arrays alone and gives counts, places or draws, through which no derivative leads. The results require no
+# grad in any case; they can take part in a graph again, as after detach().
+OUTSIDE_THE_GRAPH = {
+    "binomial", "bincount", "bucketize", "isin", "nonzero", "poisson", "repeat_interleave", "searchsorted", "unique",
+    "unique_consecutive", "unravel_index",
+}  # fmt: skip
+# Operations with results that depend on nothing but the shape of what they are given.
+WITH_CONSTANTS = {"svd", "vander"}
+
+
+def volatile_inputs(case):
+    """The case's inputs, the first tensor among them volatile, the others requiring grad where they can; or None."""
+    inputs = case.tensors(np.float64)
+    tensors = tensors_in(inputs)
+    if not tensors:
+        return None
+    set_volatile(tensors[0], True)
+    return inputs
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in CASES if case.op.kind != "creation"])
+def test_results_are_volatile(case):
+    inputs = volatile_inputs(case)
+    if inputs is None:
+        pytest.skip("has no tensor among its inputs")
+    results = tensors_in(case.call(inputs))
+    if case.name in ONE_BY_ONE:
+        assert any(result.volatile for result in results)
+        return
+    for result in results:
+        assert result.volatile or case.name in OUTSIDE_THE_GRAPH | WITH_CONSTANTS
+        assert not result.requires_grad and result.grad_fn is None
