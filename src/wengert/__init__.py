@@ -33,7 +33,7 @@ from wengert.generator import (  # noqa: E402
     seed as seed,
     set_rng_state as set_rng_state,
 )
-from wengert.ops import functions as _functions  # noqa: E402
+from wengert.ops import functions as _functions, load as _load  # noqa: E402
 from wengert.printing import set_printoptions as set_printoptions  # noqa: E402
 from wengert.sizes import Size as Size  # noqa: E402
 from wengert.tensor import Tensor as Tensor  # noqa: E402
@@ -54,6 +54,12 @@ _LAZY = frozenset({"fft", "linalg", "nn", "special", "testing", "utils", "__conf
 def __getattr__(name: str) -> object:
     if name in _LAZY:
         return _import_module(f"wengert.{name}")
+    if not name.startswith("_"):
+        _load("nn.functional")
+        found = _functions("").get(name)
+        if found is not None:
+            globals()[name] = found
+            return found
     raise AttributeError(f"module 'wengert' has no attribute {name!r}")
 
 

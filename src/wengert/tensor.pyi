@@ -594,6 +594,18 @@ class Tensor(TensorBase):
         """x without its dimensions of size 1, or without those among dim (an int or a tuple): a view."""
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
         """The slices of x along a dimension, without that dimension: a tuple of views, none of which may be written in"""
+    def t_(self) -> Tensor:
+        """In-place form of t: turns this tensor into its transpose, and returns it."""
+    def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
+        """In-place form of transpose: exchanges two dimensions of this tensor, and returns it."""
+    def swapaxes_(self, axis0: _int, axis1: _int) -> Tensor:
+        """NumPy's name of transpose_(dim0, dim1)."""
+    def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
+        """Another name of transpose_(dim0, dim1)."""
+    def unsqueeze_(self, dim: _int) -> Tensor:
+        """In-place form of unsqueeze: puts a dimension of size 1 into this tensor at dim, and returns it."""
+    def squeeze_(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """In-place form of squeeze: takes dimensions of size 1 out of this tensor (all, or those among dim), and returns it."""
     @overload
     def expand(self, shape: _int | Sequence[_int]) -> Tensor:
         """x with dimensions of size 1 stretched, and new ones in front, x.expand(4, 3): a view that repeats no memory."""
@@ -854,18 +866,6 @@ class Tensor(TensorBase):
         """A tensor of a size filled with one value, in this tensor's dtype unless another is asked for."""
     def new(self, *args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
         """The legacy constructor in this tensor's dtype: new(2, 3) is uninitialised, new([1, 2]) has these values."""
-    def t_(self) -> Tensor:
-        """In-place form of t: turns this tensor into its transpose, and returns it."""
-    def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
-        """In-place form of transpose: exchanges two dimensions of this tensor, and returns it."""
-    def swapaxes_(self, axis0: _int, axis1: _int) -> Tensor:
-        """NumPy's name of transpose_(dim0, dim1)."""
-    def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
-        """Another name of transpose_(dim0, dim1)."""
-    def unsqueeze_(self, dim: _int) -> Tensor:
-        """In-place form of unsqueeze: puts a dimension of size 1 into this tensor at dim, and returns it."""
-    def squeeze_(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """In-place form of squeeze: takes dimensions of size 1 out of this tensor (all, or those among dim), and returns it."""
     def bernoulli(self, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
         """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError"""
     def multinomial(self, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:

@@ -36,7 +36,7 @@ def test_import_costs_little_more_than_numpy(tmp_path):
 
 LATE = [
     "scipy", "opt_einsum", "ml_dtypes", "inspect", "dataclasses", "concurrent.futures", "asyncio", "numpy.random",
-    "torch", "cupy", "wengert.ops.stub", "wengert.ops.fft",
+    "torch", "cupy", "wengert.ops.stub", "wengert.ops.fft", "wengert.ops.conv",
 ]  # fmt: skip
 
 
@@ -45,6 +45,12 @@ def test_is_not_loaded_until_it_is_used(name):
     """Beyond what `import numpy` loads by itself."""
     code = "import sys, numpy; before = set(sys.modules); import wengert; print(*set(sys.modules) - before)"
     assert name not in run("-c", code).stdout.split()
+
+
+@pytest.mark.parametrize("found", ["wengert.conv2d", "wengert.nn.functional.conv2d", "getattr(wengert, 'conv2d')"])
+def test_what_comes_late_is_found_when_asked_for(found):
+    assert run("-c", f"import wengert; print({found}.__name__)").stdout.split() == ["conv2d"]
+    assert run("-c", "from wengert import cdist; print(cdist.__name__)").stdout.split() == ["cdist"]
 
 
 def test_importing_and_adding_loads_nothing_more():

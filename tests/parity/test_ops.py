@@ -33,7 +33,6 @@ def _both(reason: str, operations: str, *aspects: str) -> dict[tuple[str, str], 
     return {(op, aspect): reason for op in operations.split() for aspect in aspects}
 
 
-_CONVOLUTIONS = "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"
 _NORMS = "nn.functional_batch_norm batch_norm"
 
 DIFFERENCES: dict[tuple[str, str], str] = {
@@ -103,7 +102,9 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("the triangle that is looked at has a gradient; torch gives one to the whole factor",
             "cholesky_inverse", "value", "special value", "special error"),
     **_both("whether a zero of the padding meets an infinite weight, which gives NaN, is up to torch's kernels",
-            f"{_CONVOLUTIONS} convolution", "special value", "special gradient"),
+            "conv3d conv_transpose1d conv_transpose2d conv_transpose3d", "special value"),
+    **_both("whether a zero of the padding meets an infinite weight, which gives NaN, is up to torch's kernels",
+            "conv1d conv2d conv3d convolution", "special gradient"),
     **_both("torch adds the mean and the bias up before it looks at the input, which may make a NaN of infinities",
             f"{_NORMS}", "special value"),
     **_both("the sign of a zero, and which zero a tie gives, are NumPy's",
@@ -120,13 +121,14 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("a singular matrix has no gradient, which raises; torch gives infinities or NaN", "logdet slogdet",
             "special gradient"),
     **_both("a NaN among the scores makes the loss NaN; torch passes over it", "multi_margin_loss multilabel_margin_loss",
-            "special value", "special gradient"),
+            "special value"),
+    **_both("a NaN among the scores makes the loss NaN; torch passes over it", "multi_margin_loss", "special gradient"),
     **_both("the largest of differences with a NaN is NaN; torch passes over it", "cdist", "special value",
             "special gradient"),
     **_both("the maximum of rows with a NaN is NaN; torch passes over it", "embedding_bag", "special value",
             "special gradient"),
     **_both("an infinite probability makes torch's loss NaN", "ctc_loss", "special value"),
-    **_both("that of the formula; torch's is right behind log_softmax only", "ctc_loss", "gradient", "second",
+    **_both("that of the formula; torch's is right behind log_softmax only", "ctc_loss", "gradient",
             "special gradient"),
     # Nodes
     **_both("the last step of the contraction, which names the node, may be another", "einsum", "node"),
@@ -142,12 +144,13 @@ DIFFERENCES: dict[tuple[str, str], str] = {
             " ".join(OTHER_STEPS | statistics.OTHER_STEPS), "node"),
     **_both("torch computes it from erf, and multiplies by a number", "special_ndtr", "node"),
     **_both("of complex numbers torch puts the convolution together from real ones; here it is one node",
-            f"{_CONVOLUTIONS} convolution", "node"),
+            "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d", "node"),
     **_both("here it is the norm of torch.norm", "pairwise_distance", "node"),
     # Dtypes that one of the two refuses
     **_both("the margin, a float, promotes integers", "hinge_embedding_loss", "promotion value", "promotion error"),
-    **_both("operands are promoted; torch keeps the input's dtype, or refuses", "soft_margin_loss gaussian_nll_loss",
-            "promotion value", "promotion error"),
+    **_both("operands are promoted; torch keeps the input's dtype, or refuses", "soft_margin_loss", "promotion value",
+            "promotion error"),
+    **_both("operands are promoted; torch keeps the input's dtype, or refuses", "gaussian_nll_loss", "promotion error"),
     **_both("images of bytes are enlarged by repeating pixels only", "upsample_bilinear", "promotion error"),
     **_both("not there for complex numbers yet", "logaddexp ldexp", "error", "special error", "promotion error"),
     **_both("a number with a complex tensor is computed; torch refuses it", "xlogy", "error", "special error",

@@ -1,7 +1,8 @@
 """The operations. Importing this package registers them; `registry` says how they are written.
 
 Families that only a namespace shows, `fft` say, are registered when that namespace is first used, or when a rule or a
-composite asks F for one of their operations: `import wengert` does not pay for them. They declare no methods.
+composite asks F for one of their operations: `import wengert` does not pay for them. They declare no methods. Those of
+nn.functional may be in the package itself as well, conv2d say, which looks there for names that it does not know.
 """
 
 from collections.abc import Callable as _Callable
@@ -10,18 +11,15 @@ from typing import Any as _Any
 
 _FAMILIES = (
     "arithmetic", "pointwise", "choice", "compare", "complex", "logic", "special", "reduce", "extrema", "scan",
-    "moments", "softmax", "shape", "expand", "strided", "rearrange", "index", "gather", "scatter", "scatter_reduce",
-    "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation", "loss", "create",
     "moments", "softmax", "shape", "inplace_views", "expand", "strided", "rearrange", "index", "gather", "scatter",
-    "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "create",
-    "random",
-    "random", "running", "statistics",
-    "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation", "loss", "conv",
-    "pool", "norm", "pad", "distance", "bags", "grid", "create", "random",
+    "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation",
+    "loss", "create", "random", "running", "statistics",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "fft": ("fft",),
-    "nn.functional": ("resize", "attention", "margin_loss", "ctc"),
+    "nn.functional": (
+        "conv", "pool", "norm", "pad", "resize", "grid", "attention", "distance", "bags", "margin_loss", "ctc",
+    ),
     "linalg": ("eigen", "decomposition", "least_squares"),
     "special": ("bessel", "polynomials", "probability"),
 }
