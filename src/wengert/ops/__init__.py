@@ -21,6 +21,8 @@ _FAMILIES = (
     "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation",
     "loss", "create", "random", "running", "statistics",
     "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "create", "random", "older",
+    "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation",
+    "loss", "create", "random", "running", "statistics",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "fft": ("fft",),
