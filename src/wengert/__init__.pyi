@@ -616,6 +616,38 @@ def logdet(input: Tensor) -> Tensor:
     """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex."""
 def matrix_power(A: Tensor, n: _int) -> Tensor:
     """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
+def cholesky(input: Tensor, upper: _bool = False) -> Tensor:
+    """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper."""
+def cholesky_solve(B: Tensor, L: Any, upper: _bool = False) -> Tensor:
+    """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper."""
+def cholesky_inverse(L: Tensor, upper: _bool = False) -> Tensor:
+    """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
+def matrix_exp(A: Tensor) -> Tensor:
+    """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
+def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor:
+    """`linalg.pinv`, where singular values up to rcond times the largest count as zero."""
+def qr(input: Tensor, some: _bool = True) -> return_types.qr:
+    """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+    """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
+def cross(input: Tensor, other: _Operand, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
+def vander(x: Tensor, N: Any = None, increasing: _bool = False) -> Tensor:
+    """The Vandermonde matrix of a vector, with falling powers unless increasing: `linalg.vander` with its columns turned"""
+def chain_matmul(*matrices: Any) -> Tensor:
+    """`linalg.multi_dot` of matrices, each an argument. Derivative: that of the products."""
+def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
+    """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
+def lu_solve(B: Tensor, LU: Any, pivots: Any) -> Tensor:
+    """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
+def lu_unpack(LU: Tensor, pivots: Any, unpack_data: _bool = True, unpack_pivots: _bool = True) -> return_types.lu_unpack:
+    """P, L and U with A = P @ L @ U, from the LU and pivots of A's `linalg.lu_factor`, as a named tuple; empty where not"""
+def geqrf(input: Tensor) -> return_types.geqrf:
+    """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder"""
+def orgqr(input: Tensor, tau: Any) -> Tensor:
+    """`linalg.householder_product`. Derivative: as of that."""
+def ormqr(input: Tensor, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
+    """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
 def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None) -> Tensor:
     """The products of two rows with each of k matrices: input1 @ weight[k] @ input2."""
 def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
@@ -766,38 +798,14 @@ def renorm(input: Tensor, p: _float, dim: _int, maxnorm: Any) -> Tensor:
     """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
 def frexp(input: Tensor) -> return_types.frexp:
     """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
-def cholesky(input: Tensor, upper: _bool = False) -> Tensor:
-    """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper."""
-def cholesky_solve(B: Tensor, L: Any, upper: _bool = False) -> Tensor:
-    """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper."""
-def cholesky_inverse(L: Tensor, upper: _bool = False) -> Tensor:
-    """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
-def matrix_exp(A: Tensor) -> Tensor:
-    """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
-def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor:
-    """`linalg.pinv`, where singular values up to rcond times the largest count as zero."""
-def qr(input: Tensor, some: _bool = True) -> return_types.qr:
-    """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
-def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
-    """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
-def cross(input: Tensor, other: _Operand, dim: _int | Sequence[_int] | None = None) -> Tensor:
-    """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
-def vander(x: Tensor, N: Any = None, increasing: _bool = False) -> Tensor:
-    """The Vandermonde matrix of a vector, with falling powers unless increasing: `linalg.vander` with its columns turned"""
-def chain_matmul(*matrices: Any) -> Tensor:
-    """`linalg.multi_dot` of matrices, each an argument. Derivative: that of the products."""
-def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
-    """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
-def lu_solve(B: Tensor, LU: Any, pivots: Any) -> Tensor:
-    """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
-def lu_unpack(LU: Tensor, pivots: Any, unpack_data: _bool = True, unpack_pivots: _bool = True) -> return_types.lu_unpack:
-    """P, L and U with A = P @ L @ U, from the LU and pivots of A's `linalg.lu_factor`, as a named tuple; empty where not"""
-def geqrf(input: Tensor) -> return_types.geqrf:
-    """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder"""
-def orgqr(input: Tensor, tau: Any) -> Tensor:
-    """`linalg.householder_product`. Derivative: as of that."""
-def ormqr(input: Tensor, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
-    """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
+def gesv(input: Tensor, A: Tensor) -> tuple[Tensor, Tensor]:
+    """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B)."""
+def potrf(input: Tensor, upper: _bool = True) -> Tensor:
+    """The Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = x, or if not upper L with"""
+def set_default_tensor_type(t: Tensor) -> None:
+    """Makes the dtype of a tensor type, "torch.DoubleTensor" or the class, the default one. Today: set_default_dtype."""
+def typename(obj: Tensor) -> _str:
+    """The name of a tensor's type, "torch.FloatTensor"; of anything else the name of its class, with its module."""
 def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
 def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
@@ -838,6 +846,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None 
     """(..., c, h * r, w * r) as (..., c * r * r, h, w): what `pixel_shuffle` undoes."""
 def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
     """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ..."""
+def grid_sampler(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any) -> Tensor:
+    """grid_sample() with numbers for modes: 0 bilinear, 1 nearest, 2 bicubic; 0 zeros, 1 border, 2 reflection."""
 def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating."""
 def cdist(x1: Tensor, x2: Any, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
@@ -848,16 +858,6 @@ def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inpla
     """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
     """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
-def grid_sampler(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any) -> Tensor:
-    """grid_sample() with numbers for modes: 0 bilinear, 1 nearest, 2 bicubic; 0 zeros, 1 border, 2 reflection."""
-def gesv(input: Tensor, A: Tensor) -> tuple[Tensor, Tensor]:
-    """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B)."""
-def potrf(input: Tensor, upper: _bool = True) -> Tensor:
-    """The Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = x, or if not upper L with"""
-def set_default_tensor_type(t: Tensor) -> None:
-    """Makes the dtype of a tensor type, "torch.DoubleTensor" or the class, the default one. Today: set_default_dtype."""
-def typename(obj: Tensor) -> _str:
-    """The name of a tensor's type, "torch.FloatTensor"; of anything else the name of its class, with its module."""
 def subtract(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
 def multiply(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:

@@ -828,6 +828,32 @@ class Tensor(TensorBase):
         """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex."""
     def matrix_power(self, n: _int) -> Tensor:
         """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
+    def cholesky(self, upper: _bool = False) -> Tensor:
+        """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper."""
+    def cholesky_solve(self, L: Any, upper: _bool = False) -> Tensor:
+        """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper."""
+    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
+        """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
+    def matrix_exp(self) -> Tensor:
+        """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
+    def pinverse(self, rcond: _float = 1e-15) -> Tensor:
+        """`linalg.pinv`, where singular values up to rcond times the largest count as zero."""
+    def qr(self, some: _bool = True) -> return_types.qr:
+        """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
+    def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+        """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
+    def cross(self, other: _Operand, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
+    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
+        """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
+    def lu_solve(self, LU: Any, pivots: Any) -> Tensor:
+        """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
+    def geqrf(self) -> return_types.geqrf:
+        """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder"""
+    def orgqr(self, tau: Any) -> Tensor:
+        """`linalg.householder_product`. Derivative: as of that."""
+    def ormqr(self, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
+        """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
     def new_tensor(self, data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
         """A tensor of data, with its own memory, in this tensor's dtype unless another is asked for."""
     def new_zeros(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
@@ -890,32 +916,6 @@ class Tensor(TensorBase):
         """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
     def frexp(self) -> return_types.frexp:
         """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
-    def cholesky(self, upper: _bool = False) -> Tensor:
-        """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper."""
-    def cholesky_solve(self, L: Any, upper: _bool = False) -> Tensor:
-        """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper."""
-    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
-        """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
-    def matrix_exp(self) -> Tensor:
-        """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
-    def pinverse(self, rcond: _float = 1e-15) -> Tensor:
-        """`linalg.pinv`, where singular values up to rcond times the largest count as zero."""
-    def qr(self, some: _bool = True) -> return_types.qr:
-        """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
-    def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
-        """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
-    def cross(self, other: _Operand, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
-    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
-        """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
-    def lu_solve(self, LU: Any, pivots: Any) -> Tensor:
-        """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
-    def geqrf(self) -> return_types.geqrf:
-        """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder"""
-    def orgqr(self, tau: Any) -> Tensor:
-        """`linalg.householder_product`. Derivative: as of that."""
-    def ormqr(self, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
-        """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
     def gesv(self, A: Tensor) -> tuple[Tensor, Tensor]:
         """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B)."""
     def potrf(self, upper: _bool = True) -> Tensor:

@@ -11,7 +11,7 @@ ONE_BY_ONE = {"atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "me
 # What looks at arrays alone and gives counts, places or draws, through which no derivative leads. The results require no
 # grad in any case; they can take part in a graph again, as after detach().
 OUTSIDE_THE_GRAPH = {
-    "binomial", "bincount", "bucketize", "isin", "nonzero", "poisson", "repeat_interleave", "searchsorted", "unique",
+    "binomial", "bincount", "bucketize", "histc", "histogram", "isin", "nonzero", "poisson", "repeat_interleave", "searchsorted", "unique",
     "unique_consecutive", "unravel_index",
 }  # fmt: skip
 # Operations with results that depend on nothing but the shape of what they are given.

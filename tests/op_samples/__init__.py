@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-FAMILIES = ("arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "random", "fft", "special", "matrices",
-            "statistics")
 FAMILIES = (
     "arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad",
-    "resize", "attention", "margin_loss", "bags", "grid", "ctc", "random", "fft", "special", "matrices",
+    "resize", "attention", "margin_loss", "bags", "grid", "ctc", "random", "fft", "special", "matrices", "statistics",
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from op_samples import Data, Sample
 
-_P = Data(2, 3, low=0.1, high=0.9)
+_P = Data(2, 3, low=0.1, high=0.9, grad=False)  # the gradient of a sample is that of its reward: tests/eras
 
 SAMPLES = {
     "rand": [Sample(2, 3), Sample(size=(2, 3))],
@@ -17,13 +17,13 @@ SAMPLES = {
     "rand_like": [Sample(Data(2, 3, grad=False))],
     "randn_like": [Sample(Data(2, 3, grad=False))],
     "randint_like": [Sample(Data(2, 3, grad=False), 5)],
-    "bernoulli": [Sample(_P, complex=False), Sample(Data(2, 3), 0.5, complex=False)],
+    "bernoulli": [Sample(_P, complex=False), Sample(Data(2, 3, grad=False), 0.5, complex=False)],
     "multinomial": [
         Sample(_P, 2, complex=False),
-        Sample(Data(4, low=0.1, high=1.0), 6, replacement=True, complex=False),
+        Sample(Data(4, low=0.1, high=1.0, grad=False), 6, replacement=True, complex=False),
     ],
-    "normal": [Sample((2, 3), 1.0, complex=False), Sample((2, 3), _P, complex=False), Sample(0.0, _P, complex=False)],
-    "poisson": [Sample(_P, complex=False)],
+    "normal": [Sample(_P, 1.0, complex=False), Sample(Data(2, 3, grad=False), _P, complex=False), Sample(0.0, _P, complex=False)],
+    "poisson": [Sample(Data(2, 3, low=0.1, high=0.9), complex=False)],
     "binomial": [Sample(np.array([3.0, 4.0]), np.array([0.5, 0.5]), complex=False)],
 }
 

@@ -136,8 +136,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("with class probabilities the last step, which names the node, is another", "cross_entropy", "node"),
     **_both("the power 0 is a constant here; torch records a copy", "matrix_power", "requires_grad", "node",
             "special requires_grad"),
-    **_both("torch gives samples a node whose gradient is 0; here they have none", "bernoulli normal poisson",
-            "requires_grad", "node"),
+    **_both("torch gives samples a node whose gradient is 0; here they have none", "poisson", "requires_grad", "node"),
     **_both("has a derivative here", " ".join(ONLY_DIFFERENTIATED_HERE), "requires_grad", "node", "special requires_grad"),
     **_both("in mode r too R has a derivative, and the empty Q no history", "linalg_qr", "requires_grad", "node",
             "special requires_grad"),
@@ -153,9 +152,6 @@ DIFFERENCES: dict[tuple[str, str], str] = {
             "promotion error"),
     **_both("operands are promoted; torch keeps the input's dtype, or refuses", "gaussian_nll_loss", "promotion error"),
     **_both("images of bytes are enlarged by repeating pixels only", "upsample_bilinear", "promotion error"),
-    **_both("not there for complex numbers yet", "logaddexp ldexp", "error", "special error", "promotion error"),
-    **_both("a number with a complex tensor is computed; torch refuses it", "xlogy", "error", "special error",
-            "promotion error"),
     **_both("complex input is refused also where dtype= casts it to reals", "softmax log_softmax softmin", "error",
             "special error"),
     **_both("complex input with weights is refused", "mse_loss", "error", "special error"),
@@ -169,7 +165,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
 }  # fmt: skip
 
 # Public operations that torch does not have.
-BEYOND_TORCH: dict[str, str] = {}
+BEYOND_TORCH: dict[str, str] = dict.fromkeys(("gesv", "masked_copy_", "potrf"), "of torch before 1.0, and gone since")
 
 # LAPACK's iterations, in torch's build of it, may not come to an end where a matrix is not finite; and torch reads outside
 # its memory where a point of a grid is not, which may end the process.

@@ -232,7 +232,10 @@ def test_random_programs_whose_saved_values_are_copies(block):
     for seed in range(block * 75, block * 75 + 75):
         ours, theirs = RandomProgram(wengert, seed), RandomProgram(torch, seed)
         mine = run_within(cloning_hooks(wengert), ours, 14)
-        compare(ours, theirs, mine, run_within(cloning_hooks(torch), theirs, 14), seed)
+        torchs = run_within(cloning_hooks(torch), theirs, 14)
+        if any(torch_gives_up(a, b) for a, b in zip(ours.log, theirs.log, strict=True)):
+            continue
+        compare(ours, theirs, mine, torchs, seed)
         assert "modified by an inplace operation" not in str(ours.log)
         mutating = RandomProgram(wengert, seed)
         again = run_within(wengert.autograd.graph.allow_mutation_on_saved_tensors(), mutating, 14)

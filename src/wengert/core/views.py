@@ -353,6 +353,7 @@ def call_inplace_view(op: Op, target: TensorBase, params: dict[str, Any], node_c
     target._array = seen
     target._meta = None
     target._accumulator = None  # the one that old graphs hold expects gradients of the old shape
+    before_write(target)  # nothing is written, but it counts as a write
     bump(target)
     if target._view is not None and target._grad_fn is not None and target._grad_fn.__class__ is not node_class:
         target._view.version = -1  # recording is off: its history is made again when it is asked for

@@ -196,18 +196,6 @@ def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None 
     """(..., c, h * r, w * r) as (..., c * r * r, h, w): what `pixel_shuffle` undoes."""
 def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
     """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ..."""
-def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
-    """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating."""
-def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
-    """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ..."""
-def embedding_bag(input: Tensor, weight: Any, offsets: Any = None, max_norm: Any = None, norm_type: _int = 2, scale_grad_by_freq: _bool = False, mode: _str = 'mean', sparse: _bool = False, per_sample_weights: Any = None, include_last_offset: _bool = False, padding_idx: Any = None) -> Tensor:
-    """The sum, mean or maximum of the rows of weight, (n, m), that each bag of input names: (bags, m)."""
-def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
-    """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
-def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
-    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
-def grid_sample(input: Tensor, grid: Any, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: Any = None) -> Tensor:
-    """input read at the points of grid. input: (n, c, height, width), grid: (n, ..., 2) with points (x, y) from -1 to 1;"""
 def interpolate(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None, recompute_scale_factor: Any = None, antialias: _bool = False) -> Tensor:
     """input resampled to another size. input: (n, channels, ...) with one to three dimensions after these; floating."""
 def upsample(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None) -> Tensor:
@@ -218,8 +206,20 @@ def upsample_bilinear(input: Tensor, size: _int | Sequence[_int] | None = None, 
     """interpolate() with mode "bilinear" and align_corners, under its old name. Derivative: as there."""
 def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: Any = None) -> Tensor:
     """The points where images transformed by theta are to be sampled, for `grid_sample`. theta: (n, 2, 3) for a size (n,"""
+def grid_sample(input: Tensor, grid: Any, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: Any = None) -> Tensor:
+    """input read at the points of grid. input: (n, c, height, width), grid: (n, ..., 2) with points (x, y) from -1 to 1;"""
 def scaled_dot_product_attention(query: Tensor, key: Any, value: _Operand, attn_mask: Any = None, dropout_p: _float = 0.0, is_causal: _bool = False, scale: Any = None, enable_gqa: _bool = False) -> Tensor:
     """softmax(query @ key^T * scale + mask) @ value. query: (..., rows, n), key: (..., columns, n), value: (..., columns,"""
+def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
+    """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating."""
+def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
+    """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ..."""
+def embedding_bag(input: Tensor, weight: Any, offsets: Any = None, max_norm: Any = None, norm_type: _int = 2, scale_grad_by_freq: _bool = False, mode: _str = 'mean', sparse: _bool = False, per_sample_weights: Any = None, include_last_offset: _bool = False, padding_idx: Any = None) -> Tensor:
+    """The sum, mean or maximum of the rows of weight, (n, m), that each bag of input names: (bags, m)."""
+def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+    """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
+def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
 def poisson_nll_loss(input: Tensor, target: Any, log_input: _bool = True, full: _bool = False, size_average: Any = None, eps: _float = 1e-08, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
     """Minus the logarithm of the probability of counts, target, at the rates input, or exp(input) with log_input."""
 def gaussian_nll_loss(input: Tensor, target: Any, var: Any, full: _bool = False, eps: _float = 1e-06, reduction: _str = 'mean') -> Tensor:

@@ -12,17 +12,8 @@ from typing import Any as _Any
 _FAMILIES = (
     "arithmetic", "pointwise", "choice", "compare", "complex", "logic", "special", "reduce", "extrema", "scan",
     "moments", "softmax", "shape", "inplace_views", "expand", "strided", "rearrange", "index", "gather", "scatter",
-    "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "create",
-    "random",
-    "random", "running", "statistics",
-    "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation", "loss", "conv",
-    "pool", "norm", "pad", "distance", "bags", "grid", "create", "random",
-    "random", "running", "statistics",
     "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation",
-    "loss", "create", "random", "running", "statistics",
-    "masks", "sorting", "join", "linalg", "einsum", "factor", "nn", "activation", "loss", "create", "random", "older",
-    "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation",
-    "loss", "create", "random", "running", "statistics",
+    "loss", "create", "random", "running", "statistics", "older",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "fft": ("fft",),

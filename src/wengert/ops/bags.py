@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.core.dispatch import spread_volatile
 from wengert.generator import default_generator
 from wengert.ops.indices import is_index, raw
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
@@ -133,10 +134,14 @@ def embedding_bag(
         factors = None if factors is None else F._index_select(factors, kept, dim=0)
     rows = F._embedding(indices, weight, padding_idx=None, scale_grad_by_freq=scale_grad_by_freq)
     if mode == "max":
-        return F._bag_maxima(rows, bags=bags, rows=count)[0]
-    if mode == "mean":
-        factors = (1 / np.maximum(np.bincount(bags, minlength=count), 1))[bags][:, None].astype(raw(weight).dtype)
-    return F._bag_sums(rows if factors is None else rows * factors, bags=bags, rows=count)
+        result = F._bag_maxima(rows, bags=bags, rows=count)[0]
+    else:
+        if mode == "mean":
+            factors = (1 / np.maximum(np.bincount(bags, minlength=count), 1))[bags][:, None].astype(raw(weight).dtype)
+        result = F._bag_sums(rows if factors is None else rows * factors, bags=bags, rows=count)
+    if F.is_tensor:
+        spread_volatile((input, offsets), (result,))
+    return result
 
 
 # -- dropout that keeps mean and variance ------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.core.modes import set_recording
 from wengert.ops.indices import raw
 from wengert.ops.inplace import unrecorded_write
 
@@ -23,6 +24,6 @@ def limit_rows(weight: Any, index: Any, max_norm: float, norm_type: float) -> No
     lengths = np.linalg.norm(rows.astype(np.float64), norm_type, axis=1)
     long = lengths > max_norm
     if long.any():
-        with unrecorded_write(weight):
+        with set_recording(False), unrecorded_write(weight):
             factors = max_norm / (lengths[long] + 1e-7)
             array[used[long]] = (rows[long] * factors[:, None]).astype(array.dtype)
