@@ -654,3 +654,34 @@ def test_many_threads_share_leaves():
         thread.join()
     assert failures == []
     assert x.grad.tolist() == [3.0 * wanted, 4.0 * wanted] and w.grad.tolist() == [1.0 * wanted, 2.0 * wanted]
+
+
+def test_a_second_pass_names_the_lines_that_recorded_and_that_freed():
+    x = wengert.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()  # recorded here
+    y.backward()  # freed here
+    with pytest.raises(RuntimeError) as caught:
+        y.backward()
+    name = "test_a_second_pass_names_the_lines_that_recorded_and_that_freed"
+    recorded, freed = line_of(__file__, "recorded here"), line_of(__file__, "freed here")
+    where = f"recorded at {recorded}, in {name}; the pass at {freed}, in {name} freed them."
+    assert str(caught.value).endswith(f"The freed values are those of MulBackward0, {where}")
+
+
+def test_a_function_names_the_pass_that_freed_what_it_saved():
+    class Square(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return 2 * ctx.saved_tensors[0] * grad
+
+    x = scalar(3.0)
+    y = Square.apply(x)
+    wengert.autograd.grad(y, x)  # freed by grad
+    with pytest.raises(RuntimeError) as caught:
+        y.backward()
+    assert f"; the pass at {line_of(__file__, 'freed by grad')}, in " in str(caught.value)

@@ -35,6 +35,11 @@ MESSAGES = [
         FREED + "\nThe freed values are those of MulBackward0, recorded at train.py:12.",
     ),
     (
+        lambda: errors.backward_twice("MulBackward0", "train.py:12", "train.py:15, in step"),
+        RuntimeError,
+        FREED + "\nThe freed values are those of MulBackward0, recorded at train.py:12; the pass at train.py:15, in step freed them.",
+    ),
+    (
         lambda: errors.no_graph(1),
         RuntimeError,
         "element 1 of tensors does not require grad and does not have a grad_fn",

@@ -16,8 +16,8 @@ from wengert.core.modes import grad_enabled, set_recording
 from wengert.core.node import (
     Node,
     TensorMeta,
+    freed_error,
     holds_arrays,
-    locate,
     make_meta,
     meta_at,
     next_sequence_nr,
@@ -99,6 +99,7 @@ class BackwardCFunction(Node, FunctionCtx):
     _n_needed = 0  # of them backward must return gradients for so many; numbers given by keyword may be left out
     _outputs: tuple[int, ...] = ()  # positions of the tensors among forward's outputs; one cotangent each
     _n_outputs = 0
+    _extra: Any = None  # where the pass was called that released it
     _saved: Any = ()  # what save_for_backward was given, a Saved or None each; None once released
 
     @property
@@ -116,7 +117,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def _saved_values(self) -> Any:
         if self._saved is None:
-            raise errors.backward_twice(self.name(), locate(self._code, self._lasti))
+            raise freed_error(self)
         return self._saved
 
     @property
@@ -127,14 +128,15 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def maybe_clear_saved_tensors(self) -> None:
         """Releases what was saved."""
-        self._release()
+        self._release(None)
 
     num_inputs = _Fact(lambda node: node._n_args)
     num_outputs = _Fact(lambda node: node._n_outputs)
 
-    def _release(self) -> None:
+    def _release(self, position: Any) -> None:
         if self._saved is not None and holds_arrays(self._saved):
             self._saved = None
+            self._extra = position
 
     def apply(self, *grads: Any) -> Any:
         """Calls the Function's backward."""

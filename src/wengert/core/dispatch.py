@@ -620,7 +620,7 @@ def call_read(op: Op, x: TensorBase, index: Any) -> Any:
     node._meta = meta
     out._grad_fn = node
     out._requires_grad = True
-    node._read = index
+    node._extra = index
     return out
 
 

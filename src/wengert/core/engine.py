@@ -196,7 +196,7 @@ def run_observed(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
     for i in range(node._n_edges):
         deliver_result(task, node, i, results[i] if i < len(results) else None, None, None)
     if not task.keep_graph:
-        node._release()
+        node._release(task.position)
 
 
 def node_results(task: GraphTask, node: Node, buffer: InputBuffer, outputs: list[Any]) -> list[Any]:

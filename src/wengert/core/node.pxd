@@ -41,7 +41,7 @@ cdef class Node:
     cdef object __weakref__
 
     cpdef NodeHooks _ensure_hooks(self)
-    cpdef _release(self)
+    cpdef _release(self, object position)
 
 cdef class Saved:
     pass
@@ -51,7 +51,7 @@ cpdef bint holds_arrays(object values)
 cdef class OpNode(Node):
     cdef public Op _op
     cdef public Plan _plan
-    cdef public object _read
+    cdef public object _extra
     cdef public tuple _saved
 
 cdef class AccumulateGrad(Node):
@@ -60,7 +60,7 @@ cdef class AccumulateGrad(Node):
 cpdef TensorMeta meta_at(Node node, Py_ssize_t output_nr)
 cpdef Py_ssize_t count_outputs(Node node) except -1
 cpdef set_metas(Node node, tuple metas)
-cpdef release_op(OpNode node)
+cpdef release_op(OpNode node, object position)
 cpdef long long next_sequence_nr() noexcept
 cpdef record_position(Node node, int skip=*)
 @cython.locals(meta=TensorMeta)

@@ -238,8 +238,8 @@ class Node:
         """Returns one cotangent (or None) an edge. Tensors in, tensors out, under the grad mode of the pass."""
         raise NotImplementedError(f"{self.name()} does not say how to run")
 
-    def _release(self) -> None:
-        """Forgets what was saved, once a pass without retain_graph has run the node."""
+    def _release(self, position: Any) -> None:
+        """Forgets what was saved, once a pass without retain_graph has run the node. position: where that was called."""
 
     def _source(self) -> str | None:
         """Where the operation was called, "train.py:12, in step"; None where no Python code did."""
@@ -270,10 +270,10 @@ class OpNode(Node):
     """The node of a registered operation: its rules and what they need, as the op's Plan says."""
 
     if not cython.compiled:  # the compiled class starts with the same
-        __slots__ = ("_op", "_plan", "_read", "_saved")
+        __slots__ = ("_extra", "_op", "_plan", "_saved")
         _op: Op
         _plan: Plan
-        _read: Any  # the index, of a read, which has nothing else to keep
+        _extra: Any  # of a read, the index, all that it keeps; once released, where the pass that did it was called
         _saved: tuple[Any, ...] | None  # a tuple: the garbage collector soon leaves one alone that holds no containers
 
         def __new__(cls, *_: Any, **__: Any) -> Any:
@@ -293,21 +293,22 @@ class OpNode(Node):
             self._lasti = -1
             self._op = None  # type: ignore[assignment]
             self._plan = None  # type: ignore[assignment]
-            self._read = None
+            self._extra = None
             self._saved = None
             return self
 
-    def _release(self) -> None:
-        release_op(self)
+    def _release(self, position: Any) -> None:
+        release_op(self, position)
 
 
-def release_op(node: OpNode) -> None:
-    """Forgets what an operation's node saved.
+def release_op(node: OpNode, position: Any) -> None:
+    """Forgets what an operation's node saved. position: where the pass was called, for the error of a second one.
 
     Where that is no array but shapes and numbers it stays, and the node can run any number of times.
     """
     if node._saved is not None and holds_arrays(node._saved):
         node._saved = None
+        node._extra = position
 
 
 @cython.cclass
@@ -390,6 +391,12 @@ def set_more(node: Node, nodes: list[Node | None], nrs: tuple[int, ...] | None) 
     if nrs is not None:
         nodes.append(nrs)  # type: ignore[arg-type]
     node._more = tuple(nodes)
+
+
+def freed_error(node: Any) -> Exception:
+    """The error for a node whose saved values are asked for once they have been released."""
+    code, lasti = getattr(node, "_extra", None) or (None, -1)
+    return errors.backward_twice(node.name(), locate(node._code, node._lasti), locate(code, lasti))
 
 
 def make_node_class(name: str, base: type) -> type:

@@ -85,7 +85,7 @@ def record(op: Op, x: TensorBase, y: TensorBase, a: Any, b: Any, out: TensorBase
     node._nr0 = x._output_nr
     node._nr1 = y._output_nr
     node._more = node._metas = ()
-    node._buffer = node._hooks = node._read = node._saved = None
+    node._buffer = node._hooks = node._extra = node._saved = None
     node._seq = next_sequence_nr()
     frame = sys._getframe(3)  # above this function, call2 and the operator
     code = frame.f_code

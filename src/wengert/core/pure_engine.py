@@ -122,5 +122,6 @@ def run_calls(task: GraphTask, node: Any, ct: Any) -> None:
     if plan.saves and not task.keep_graph:
         if type(node._saved[0]) is SavedTensor:
             node._saved = None
+            node._extra = task.position
         else:
-            release_op(node)
+            release_op(node, task.position)

@@ -7,10 +7,9 @@ if False:
 from typing import Any
 
 from wengert import _shim as cython
-from wengert import errors
 from wengert.core.buffers import InputBuffer, cotangent_of
 from wengert.core.delivery import deliver_from, deliver_parts, deliver_result
-from wengert.core.node import Node, OpNode, Saved, count_outputs, locate, meta_at, release_op
+from wengert.core.node import Node, OpNode, Saved, count_outputs, freed_error, locate, meta_at, release_op
 from wengert.core.op import Op, Plan, RuleCall
 from wengert.core.saved import SavedTensor, unpack_array, unpack_tensor
 from wengert.core.task import GraphTask
@@ -27,7 +26,7 @@ def run_op(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
     ct = buffer.cotangent if op.output_names is None else output_cotangents(node, buffer)
     buffer.cotangent = None
     if op.is_read and is_ndarray(ct) and node._next0 is not None and not task.create_graph:
-        task.add_read(node._next0, node._nr0, ct, node._read)
+        task.add_read(node._next0, node._nr0, ct, node._extra)
         task.arrive(node._next0, 0, None, False)
         return
     plan: Plan = node._plan
@@ -45,7 +44,7 @@ def run_op(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
             result = apply_rule(task, node, call, ct, values)
         deliver(task, node, call, result, ct, values)
     if not task.keep_graph and len(plan.saves) != 0:
-        release_op(node)
+        release_op(node, task.position)
 
 
 def apply_kernel(node: OpNode, call: RuleCall, ct: Any, values: list[Any]) -> Any:
@@ -117,12 +116,12 @@ def rule_results(task: GraphTask, node: OpNode, buffer: InputBuffer) -> list[Any
 def saved_values(task: GraphTask, node: OpNode) -> list[Any]:
     """What the node saved, unpacked: arrays, or tensors where the pass records itself; then its plan's constants."""
     if node._op.is_read:
-        return [meta_at(node._next0, node._nr0).shape, node._read]  # type: ignore[arg-type]  # recorded: it leads somewhere
+        return [meta_at(node._next0, node._nr0).shape, node._extra]  # type: ignore[arg-type]  # recorded: it leads somewhere
     saved = node._saved
     if len(node._plan.saves) == 0:
         return node._plan.constants
     if saved is None:
-        raise errors.backward_twice(node.name(), locate(node._code, node._lasti))
+        raise freed_error(node)
     values: list[Any] = []
     for value in saved:
         if isinstance(value, SavedTensor):

@@ -15,7 +15,7 @@ from wengert import errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.engine import run_single
 from wengert.core.modes import grad_enabled
-from wengert.core.node import Node, OpNode, Saved, count_outputs, locate
+from wengert.core.node import Node, OpNode, Saved, count_outputs, freed_error
 from wengert.core.op import Op
 from wengert.core.saved import SavedTensor
 from wengert.core.saved_hooks import PackedTensor, pack_later, tensor_of
@@ -84,7 +84,7 @@ def _read(node: OpNode, key: str, raw: bool) -> Any:
     op, plan = node._op, node._plan
     wanted = op._what_to_save(key)
     if op.is_read and key in op.param_names:
-        return node._read
+        return node._extra
     places = [i for i, entry in enumerate(plan.saves) if (entry.kind, entry.name or entry.index) == wanted]
     if not places:
         if key in op.param_names and plan.constants:
@@ -92,7 +92,7 @@ def _read(node: OpNode, key: str, raw: bool) -> Any:
         return SavedTensorHandle._of(node, None) if raw else None
     place = places[0]
     if node._saved is None and not raw:
-        raise errors.backward_twice(node.name(), locate(node._code, node._lasti))
+        raise freed_error(node)
     values = node._saved[place] if node._saved is not None else None
     is_tensor = _is_tensor_key(op, key)
     if isinstance(values, tuple) and is_tensor:
@@ -136,7 +136,7 @@ class SavedTensorHandle:
             return None
         value = self._node._saved
         if value is None:
-            raise errors.backward_twice(self._node.name(), locate(self._node._code, self._node._lasti))
+            raise freed_error(self._node)
         for i in self._path:
             value = value[i]
         return value

@@ -11,6 +11,7 @@ cdef extern from "wk_array.h":
 
 cdef class GraphTask:
     cdef public bint keep_graph
+    cdef public object position
     cdef public bint create_graph
     cdef public object face
     cdef public dict displaced

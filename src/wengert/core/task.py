@@ -15,7 +15,7 @@ from typing import Any
 from wengert import _shim as cython
 from wengert.core.buffers import InputBuffer, ReadCotangent
 from wengert.core.modes import quiet_enter, quiet_exit
-from wengert.core.node import AccumulateGrad, Edge, Node, TensorMeta, meta_at, next_node
+from wengert.core.node import AccumulateGrad, Edge, Node, TensorMeta, find_position, meta_at, next_node
 
 if not cython.compiled:
     from wengert.core.native import add_element, as_array, is_ndarray, wk_init_numpy
@@ -41,6 +41,7 @@ class GraphTask:
             "keep_graph",
             "order",
             "partial",
+            "position",
             "quiet",
             "results",
             "stack",
@@ -49,6 +50,7 @@ class GraphTask:
 
     def __init__(self, keep_graph: bool, create_graph: bool, face: Any) -> None:
         self.keep_graph = keep_graph
+        self.position = None if keep_graph else find_position()  # where the pass was called, for nodes that it releases
         self.create_graph = create_graph
         self.face = face
         self.displaced: dict[Node, InputBuffer] = {}

@@ -90,8 +90,8 @@ class CopySlicesNode(Node):
                 region.copy_(through)
         return [outside, *results[1:]]
 
-    def _release(self) -> None:
-        self._inner._release()
+    def _release(self, position: Any) -> None:
+        self._inner._release(position)
 
 
 _copy_slices_class = make_node_class("CopySlices", CopySlicesNode)

@@ -37,8 +37,13 @@ from .names import called, dtype_name, operation_name, tensor_type, type_name
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def backward_twice(node_name: str | None = None, location: str | None = None) -> GraphFreedError:
-    """node_name, location: the node whose saved values are gone, and where its forward was called."""
+def backward_twice(
+    node_name: str | None = None, location: str | None = None, freed_at: str | None = None
+) -> GraphFreedError:
+    """node_name, location: the node whose saved values are gone, and where its forward was called.
+
+    freed_at: where the pass that freed them was called.
+    """
     text = (
         "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
         "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
@@ -46,7 +51,8 @@ def backward_twice(node_name: str | None = None, location: str | None = None) ->
         "saved tensors after calling backward."
     )
     if node_name is not None:
-        text += f"\nThe freed values are those of {node_name}{_recorded(location)}."
+        freed = f"; the pass at {freed_at} freed them" if freed_at else ""
+        text += f"\nThe freed values are those of {node_name}{_recorded(location)}{freed}."
     return GraphFreedError(text)
 
 

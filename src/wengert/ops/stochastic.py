@@ -16,7 +16,7 @@ from wengert import dtypes, errors
 from wengert.core.dispatch import spread_volatile
 from wengert.core.legacy import StochasticNode
 from wengert.core.modes import grad_enabled, set_recording
-from wengert.core.node import locate, make_meta, make_node_class, next_sequence_nr, record_position
+from wengert.core.node import freed_error, make_meta, make_node_class, next_sequence_nr, record_position
 from wengert.core.saved import INPUT, SavedTensor, save, unpack_tensor
 from wengert.core.tensor import TensorBase, gradient_edge, is_differentiable, wrap
 from wengert.ops.faces import tensor_face
@@ -49,7 +49,7 @@ class _ScoreNode(StochasticNode):
 
     def _run(self, cotangents: list[Any], create_graph: bool) -> list[Any]:
         if self._values is None:
-            raise errors.backward_twice(self.name(), locate(self._code, self._lasti))
+            raise freed_error(self)
         if self._reward is None:
             raise errors.missing_reward(self.name())
         parameters = [unpack_tensor(v, self) if isinstance(v, SavedTensor) else v for v in self._values]
@@ -60,7 +60,8 @@ class _ScoreNode(StochasticNode):
         """The gradient of -reward * log p(samples) with respect to each parameter."""
         raise NotImplementedError
 
-    def _release(self) -> None:
+    def _release(self, position: Any) -> None:
+        self._extra = position
         self._values = None
         self._reward = None
 
