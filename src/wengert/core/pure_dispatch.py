@@ -44,7 +44,7 @@ def call2(op: Op, x: Any, y: Any) -> Any:
         refresh_view(x)
     if y._view is not None:
         refresh_view(y)
-    if (x._flags | y._flags) & IS_VOLATILE:
+    if (x._flags or y._flags) and (x._flags | y._flags) & IS_VOLATILE:
         return _general_call2(op, x, y)
     try:
         array = state.quiet_context.run(op.kernel, a, b)

@@ -26,18 +26,12 @@ _INPUTS = {"x": "self", "y": "other"}
 
 
 class RecordedNode(OpNode):
-    """The node of a registered operation with what it saved as attributes. A node's class has an operation's name."""
+    """The node of a registered operation with what it saved as attributes. A node's class has an operation's name.
+
+    show_saved makes the attributes. A __getattr__ would slow down every attribute of every node, uncompiled.
+    """
 
     __slots__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        raw = name.startswith(_RAW)
-        if raw or name.startswith(_VALUE):
-            keys = saved_names(self._op)
-            key = keys.get(name.removeprefix(_RAW if raw else _VALUE))
-            if key is not None and (not raw or _is_tensor_key(self._op, key)):
-                return _read(self, key, raw)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __call__(self, *cotangents: Any) -> Any:
         """The gradients of the inputs, from those of the outputs (tensors or None): a tuple, of one the gradient."""
@@ -57,6 +51,33 @@ class RecordedNode(OpNode):
             if _is_tensor_key(self._op, key):
                 names.append(_RAW + name)
         return names
+
+
+def show_saved(op: Op) -> None:
+    """Gives nodes an attribute for each name under which this operation's show what they save. Other nodes say no."""
+    for name in saved_names(op):
+        for prefix in (_VALUE, _RAW):
+            if not hasattr(RecordedNode, prefix + name):
+                setattr(RecordedNode, prefix + name, _SavedAttribute(prefix, name))
+
+
+class _SavedAttribute:
+    """One of these attributes."""
+
+    def __init__(self, prefix: str, name: str) -> None:
+        self.prefix, self.name = prefix, name
+
+    def __get__(self, node: Any, owner: Any = None) -> Any:
+        if node is None:
+            return self
+        key = saved_names(node._op).get(self.name)
+        raw = self.prefix == _RAW
+        if key is None or (raw and not _is_tensor_key(node._op, key)):
+            raise AttributeError(f"{type(node).__name__!r} object has no attribute {self.prefix + self.name!r}")
+        return _read(node, key, raw)
+
+    def __set__(self, node: Any, value: Any) -> None:
+        raise AttributeError(f"attribute {self.prefix + self.name!r} of {type(node).__name__!r} objects is not writable")
 
 
 def saved_names(op: Op) -> dict[str, str]:

@@ -40,8 +40,8 @@ from wengert import errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.binding import bind, make_function, make_operator, make_reflected
 from wengert.core.node import make_node_class
-from wengert.core.op import MISSING, Op, Rule, public_name
-from wengert.core.saved_names import RecordedNode
+from wengert.core.op import MISSING, Op, Plan, Rule, public_name
+from wengert.core.saved_names import RecordedNode, show_saved
 from wengert.core.tensor import TensorBase
 from wengert.core.views import call_inplace
 from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME
@@ -114,6 +114,10 @@ class Operation(Op):
             return function
 
         return register
+
+    def _make_plan(self, needs: int, defaults: bool) -> Plan:
+        show_saved(self)  # nodes are made by plans
+        return super()._make_plan(needs, defaults)
 
     def jvp(self, *inputs: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Registers a forward-mode rule, function(F, <input>_t, ...), where it cannot be derived from the kind."""
