@@ -8,24 +8,10 @@ from typing import Any
 
 from wengert import errors
 from wengert.ops.blas import row_maxima, row_sums
+from wengert.ops.reductions import STACKLEVEL, check_floating, reduced, reduction_of
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
-_STACKLEVEL = 4
-
-
-def _reduction(size_average: Any, reduce: Any, reduction: str, also: tuple[str, ...] = ()) -> str:
-    """The reduction, where size_average and reduce may stand in its place, as they once did."""
-    if size_average is not None or reduce is not None:
-        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
-        warnings.warn(errors.reduction_arguments(reduction), stacklevel=_STACKLEVEL)
-    if reduction not in ("mean", "sum", "none", *also):
-        raise errors.reduction_mode(reduction)
-    return reduction
-
-
-def _reduced(F: Any, losses: Any, reduction: str) -> Any:
-    return losses if reduction == "none" else F.mean(losses) if reduction == "mean" else F.sum(losses)
 
 
 def _reduced_array(xp: Any, losses: Any, reduction: str) -> Any:
@@ -40,14 +26,9 @@ def _each(ct: Any, shape: tuple[int, ...], reduction: str) -> Any:
     return ct / prod(shape) if reduction == "mean" else ct
 
 
-def _check_loss(kernel: str, x: Any) -> None:
-    if x.dtype.kind not in "fV":
-        raise errors.unsupported_dtype(kernel, x.dtype)
-
-
 def _warn_sizes(input: Any, target: Any) -> None:
     if input.shape != target.shape:
-        warnings.warn(errors.different_target_size(tuple(target.shape), tuple(input.shape)), stacklevel=_STACKLEVEL)
+        warnings.warn(errors.different_target_size(tuple(target.shape), tuple(input.shape)), stacklevel=STACKLEVEL)
 
 
 # -- distances ---------------------------------------------------------------------------------------------------------
@@ -61,17 +42,17 @@ def mse_loss(F, input, target, size_average=None, reduce=None, reduction="mean",
 
     Derivative: 2 (input - target) in input, its negative in target."""
     _warn_sizes(input, target)
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
         return F._mse_loss(input, target, reduction=reduction)
     losses = F._mse_loss(input, target, reduction="none") * weight
-    return F.sum(losses) / F.sum(weight) if reduction == "mean" else _reduced(F, losses, reduction)
+    return F.sum(losses) / F.sum(weight) if reduction == "mean" else reduced(F, losses, reduction)
 
 
 @general(node="MseLossBackward0", complex=False, **_PRIVATE)
 def _mse_loss(xp, x, y, *, reduction):
     """mse_loss without weights."""
-    _check_loss("mse_cpu", x)
+    check_floating("mse_cpu", x)
     off = xp.subtract(x, y)
     if reduction == "none" or not isinstance(off, xp.ndarray) or off.dtype.itemsize == 2:
         return _reduced_array(xp, off * off, reduction)
@@ -103,12 +84,12 @@ def l1_loss(F, input, target, size_average=None, reduce=None, reduction="mean", 
 
     Derivative: sgn(input - target) in input, its negative in target; 0 where they are equal."""
     _warn_sizes(input, target)
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     losses = F.abs(input - target)
     if weight is None:
-        return _reduced(F, losses, reduction)
+        return reduced(F, losses, reduction)
     losses = losses * weight
-    return F.sum(losses) / F.sum(weight) if reduction == "mean" else _reduced(F, losses, reduction)
+    return F.sum(losses) / F.sum(weight) if reduction == "mean" else reduced(F, losses, reduction)
 
 
 @composite(namespaces=("nn.functional",))
@@ -119,11 +100,11 @@ def smooth_l1_loss(F, input, target, size_average=None, reduce=None, reduction="
 
     Derivative: (input - target) / beta, or its sign, in input; the negative in target."""
     _warn_sizes(input, target)
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     if beta < 0:
         raise errors.loss_parameter("smooth_l1_loss", "negative", "beta")
     if beta == 0:
-        return _reduced(F, F.abs(input - target), reduction)
+        return reduced(F, F.abs(input - target), reduction)
     return F._smooth_l1_loss(input, target, delta=beta, scale=1.0 / beta, reduction=reduction)
 
 
@@ -135,18 +116,18 @@ def huber_loss(F, input, target, reduction="mean", delta=1.0, weight=None):
 
     Derivative: input - target, or delta times its sign, in input; the negative in target."""
     _warn_sizes(input, target)
-    reduction = _reduction(None, None, reduction)
+    reduction = reduction_of(None, None, reduction)
     if delta <= 0:
         raise errors.loss_parameter("huber_loss", "non-positive", "delta")
     if weight is None:
         return F._huber_loss(input, target, delta=delta, scale=1.0, reduction=reduction)
     losses = F._huber_loss(input, target, delta=delta, scale=1.0, reduction="none") * weight
-    return F.sum(losses) / F.sum(weight) if reduction == "mean" else _reduced(F, losses, reduction)
+    return F.sum(losses) / F.sum(weight) if reduction == "mean" else reduced(F, losses, reduction)
 
 
 def _rounded_distance(xp: Any, x: Any, y: Any, delta: float, scale: float, reduction: str) -> Any:
     """scale times: half the squared distance up to delta, straight on from there."""
-    _check_loss("huber_cpu", x)
+    check_floating("huber_cpu", x)
     distance = xp.absolute(x - y)
     near = xp.minimum(distance, delta)
     return _reduced_array(xp, scale * near * (distance - 0.5 * near), reduction)
@@ -192,11 +173,11 @@ def binary_cross_entropy(F, input, target, weight=None, size_average=None, reduc
     target: of input's shape, else ValueError. weight: broadcasts to it, multiplies each loss.
 
     Derivative: (input - target) / max(input (1 - input), 1e-12) in input; log(1 - input) - log(input) in target."""
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     if tuple(target.shape) != tuple(input.shape):
         raise errors.loss_sizes(target.shape, input.shape, op="binary_cross_entropy")
     if getattr(weight, "requires_grad", False):
-        return _reduced(F, F._binary_cross_entropy(input, target, reduction="none") * weight, reduction)
+        return reduced(F, F._binary_cross_entropy(input, target, reduction="none") * weight, reduction)
     return F._binary_cross_entropy(input, target, weight, reduction=reduction)
 
 
@@ -207,7 +188,7 @@ def _times(value: Any, weight: Any) -> Any:
 @general(node="BinaryCrossEntropyBackward0", complex=False, **_PRIVATE)
 def _binary_cross_entropy(xp, x, y, weight=None, *, reduction):
     """binary_cross_entropy with constant weights."""
-    _check_loss("binary_cross_entropy", x)
+    check_floating("binary_cross_entropy", x)
     if not xp.all((x >= 0) & (x <= 1)):
         raise errors.outside_unit_interval()
     losses = (y - 1) * xp.maximum(xp.log1p(-x), -100) - y * xp.maximum(xp.log(x), -100)
@@ -235,20 +216,20 @@ def binary_cross_entropy_with_logits(
     weight: broadcasts to it, multiplies each loss. pos_weight: broadcasts to it, multiplies the part with target.
 
     Derivative: sigmoid(input) - target in input, -input in target (without weights)."""
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     if tuple(target.shape) != tuple(input.shape):
         raise errors.loss_sizes(target.shape, input.shape, op="binary_cross_entropy_with_logits")
     if not any(getattr(w, "requires_grad", False) for w in (weight, pos_weight)):
         return F._bce_with_logits(input, target, weight, pos_weight, reduction=reduction)
     positive = 1.0 if pos_weight is None else pos_weight
     losses = (1.0 - target) * input + (1.0 + (positive - 1.0) * target) * F._softplus(-input)
-    return _reduced(F, _times(losses, weight), reduction)
+    return reduced(F, _times(losses, weight), reduction)
 
 
 @general(node="BinaryCrossEntropyWithLogitsBackward0", complex=False, **_PRIVATE)
 def _bce_with_logits(xp, x, y, weight=None, pos_weight=None, *, reduction):
     """binary_cross_entropy_with_logits with constant weights."""
-    _check_loss("binary_cross_entropy_with_logits", x)
+    check_floating("binary_cross_entropy_with_logits", x)
     log_sigmoid = xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.absolute(x)))
     losses = (1 - y) * x - (log_sigmoid if pos_weight is None else (1 + (pos_weight - 1) * y) * log_sigmoid)
     return _reduced_array(xp, _times(losses, weight), reduction)
@@ -276,7 +257,7 @@ def kl_div(F, input, target, size_average=None, reduce=None, reduction="mean", l
     reduction: "batchmean" too, which divides by the size of the first dimension. A target of 0 gives 0.
 
     Derivative: -target in input; that of the formula in target."""
-    reduction = _reduction(size_average, reduce, reduction, ("batchmean",))
+    reduction = reduction_of(size_average, reduce, reduction, ("batchmean",))
     if reduction == "mean":
         warnings.warn(errors.kl_div_mean(), stacklevel=3)
     if input.is_complex() or target.is_complex():
@@ -287,7 +268,7 @@ def kl_div(F, input, target, size_average=None, reduce=None, reduction="mean", l
         losses = F.xlogy(target, target) - target * input
     if reduction == "batchmean":
         return F.sum(losses) / input.shape[0] if input.ndim else F.sum(losses)
-    return _reduced(F, losses, reduction)
+    return reduced(F, losses, reduction)
 
 
 # -- negative log likelihood -------------------------------------------------------------------------------------------
@@ -375,7 +356,7 @@ def _divide(total: Any, n: Any) -> Any:
 )
 def _nll_loss(xp, x, target, weight=None, *, ignore_index, reduction):
     """-weight[target] x[target] along the class dimension. See Note [Class targets]."""
-    _check_loss("nll_loss_out_frame", x)
+    check_floating("nll_loss_out_frame", x)
     _check_classes(x, target, weight)
     dim = _class_dim(x.ndim)
     target = target.reshape(x.shape[:dim] + x.shape[dim + 1 :])
@@ -434,7 +415,7 @@ def nll_loss(F, input, target, weight=None, size_average=None, ignore_index=-100
     nothing. Raises IndexError for a target that is no class.
 
     Derivative: minus the weight at the target's place, 0 elsewhere."""
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     return F._nll_loss(input, target, weight, ignore_index=ignore_index, reduction=reduction)
 
 
@@ -468,7 +449,7 @@ def cross_entropy(
     tensor(0.6931)
     """
     if size_average is not None or reduce is not None or reduction not in ("mean", "sum", "none"):
-        reduction = _reduction(size_average, reduce, reduction)
+        reduction = reduction_of(size_average, reduce, reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise errors.label_smoothing(label_smoothing)
     if weight is None and label_smoothing == 0.0 and input.ndim == 2 and target.ndim == 1:
@@ -533,7 +514,7 @@ def _cross_entropy(xp, x, target, *, ignore_index, reduction):
     Returns for the derivative, too, softmax(x), and where in it, flattened, the targets that count are.
 
     In one block because it ends most training steps: few passes over x, and a single node."""
-    _check_loss("log_softmax_lastdim_kernel_impl", x)
+    check_floating("log_softmax_lastdim_kernel_impl", x)
     _check_classes(x, target, None)
     index, ignored = _class_index(xp, target, x.shape[1], ignore_index)
     places = xp.arange(index.size) * x.shape[1] + index

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from math import log, pi
 from typing import Any
 
@@ -10,25 +9,11 @@ import numpy as np
 
 from wengert import errors
 from wengert.ops.indices import raw
+from wengert.ops.reductions import check_floating, reduced, reduction_of
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _FUNCTIONAL = ("nn.functional",)
-_STACKLEVEL = 4
-
-
-def _reduction(size_average: Any, reduce: Any, reduction: str) -> str:
-    """The reduction, where size_average and reduce may stand in its place, as they once did."""
-    if size_average is not None or reduce is not None:
-        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
-        warnings.warn(errors.reduction_arguments(reduction), stacklevel=_STACKLEVEL)
-    if reduction not in ("mean", "sum", "none"):
-        raise errors.reduction_mode(reduction)
-    return reduction
-
-
-def _reduced(F: Any, losses: Any, reduction: str) -> Any:
-    return losses if reduction == "none" else F.mean(losses) if reduction == "mean" else F.sum(losses)
 
 
 def _reduced_array(xp: Any, losses: Any, reduction: str) -> Any:
@@ -41,11 +26,6 @@ def _reduced_array(xp: Any, losses: Any, reduction: str) -> Any:
 def _each(F: Any, ct: Any, count: int, reduction: str) -> Any:
     """The cotangent of each of so many losses from that of the reduction."""
     return ct / max(count, 1) if reduction == "mean" else ct
-
-
-def _check_floating(kernel: str, x: Any) -> None:
-    if x.dtype.kind not in "fV":
-        raise errors.unsupported_dtype(kernel, x.dtype)
 
 
 def _positive_part(F: Any, x: Any) -> Any:
@@ -65,14 +45,14 @@ def poisson_nll_loss(
     targets above 1, which input does not change. eps: what keeps the logarithm of rates finite.
 
     Derivative: exp(input) - target, or 1 - target / (input + eps), in input; that of the formula in target."""
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     losses = F.exp(input) - target * input if log_input else input - target * F.log(input + eps)
     if full:
         large = raw(target) > 1
         counts = F.where(large, target, 1)  # keeps the logarithm of small ones, and its derivative, finite
         stirling = counts * F.log(counts) - counts + 0.5 * F.log(2 * pi * counts)
         losses = losses + F.where(large, stirling, 0)
-    return _reduced(F, losses, reduction)
+    return reduced(F, losses, reduction)
 
 
 @composite(namespaces=_FUNCTIONAL)
@@ -101,7 +81,7 @@ def gaussian_nll_loss(F, input, target, var, full=False, eps=1e-6, reduction="me
     losses = 0.5 * (F.log(var) + (input - target) ** 2 / var)
     if full:
         losses = losses + 0.5 * log(2 * pi)
-    return _reduced(F, losses, reduction)
+    return reduced(F, losses, reduction)
 
 
 # -- of pairs and triples ----------------------------------------------------------------------------------------------
@@ -112,10 +92,10 @@ def hinge_embedding_loss(F, input, target, margin=1.0, size_average=None, reduce
     """input where target is 1, max(0, margin - input) where it is -1: for distances of like and unlike pairs.
 
     Derivative: 1, or -1 within the margin."""
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     unlike = F.where(raw(target) != 1, _positive_part(F, float(margin) - input), 0)
     like = F.where(raw(target) != -1, input, 0)
-    return _reduced(F, unlike + like, reduction)
+    return reduced(F, unlike + like, reduction)
 
 
 @composite(namespaces=_FUNCTIONAL)
@@ -125,10 +105,10 @@ def margin_ranking_loss(F, input1, input2, target, margin=0, size_average=None, 
     Raises RuntimeError for inputs of different numbers of dims.
 
     Derivative: -target in input1, target in input2, where the loss is positive."""
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     if not input1.ndim == input2.ndim == target.ndim:
         raise errors.ranking_dims(tuple(input1.shape), tuple(input2.shape), tuple(target.shape))
-    return _reduced(F, _positive_part(F, -target * (input1 - input2) + float(margin)), reduction)
+    return reduced(F, _positive_part(F, -target * (input1 - input2) + float(margin)), reduction)
 
 
 @composite(namespaces=_FUNCTIONAL)
@@ -138,14 +118,14 @@ def cosine_embedding_loss(F, input1, input2, target, margin=0, size_average=None
     input1, input2: (n, m) with target (n), or vectors with a target without dims. Raises RuntimeError for others.
 
     Derivative: that of the formula."""
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     if target.ndim > 1 or not input1.ndim == input2.ndim == target.ndim + 1:
         raise errors.cosine_embedding_dims(target.ndim, tuple(input1.shape), tuple(input2.shape))
     squares = (F.sum(input1 * input1, dim=-1) + 1e-12) * (F.sum(input2 * input2, dim=-1) + 1e-12)
     cosine = F.sum(input1 * input2, dim=-1) / F.sqrt(squares)
     like = F.where(raw(target) == 1, 1 - cosine, 0)
     unlike = F.where(raw(target) == -1, _positive_part(F, cosine - margin), 0)
-    return _reduced(F, like + unlike, reduction)
+    return reduced(F, like + unlike, reduction)
 
 
 def _triplet(F: Any, distances: tuple[Any, Any, Any], margin: float, reduction: str) -> Any:
@@ -153,7 +133,7 @@ def _triplet(F: Any, distances: tuple[Any, Any, Any], margin: float, reduction: 
     to_positive, to_negative, between = distances
     if between is not None:
         to_negative = F.minimum(to_negative, between)
-    return _reduced(F, _positive_part(F, margin + to_positive - to_negative), reduction)
+    return reduced(F, _positive_part(F, margin + to_positive - to_negative), reduction)
 
 
 def _check_triplet(anchor: Any, positive: Any, negative: Any, margin: float) -> None:
@@ -174,7 +154,7 @@ def triplet_margin_loss(
     for inputs of different numbers of dims, ValueError for a margin that is not positive.
 
     Derivative: that of the formula."""
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     _check_triplet(anchor, positive, negative, margin)
     between = F.pairwise_distance(positive, negative, p, eps) if swap else None
     to_positive, to_negative = (F.pairwise_distance(anchor, x, p, eps) for x in (positive, negative))
@@ -188,7 +168,7 @@ def triplet_margin_with_distance_loss(
     """`triplet_margin_loss` with any function of two tensors for a distance, `pairwise_distance` unless given.
 
     Derivative: that of the formula."""
-    reduction = _reduction(None, None, reduction)
+    reduction = reduction_of(None, None, reduction)
     _check_triplet(anchor, positive, negative, margin)
     distance = F.pairwise_distance if distance_function is None else distance_function
     between = distance(positive, negative) if swap else None
@@ -203,13 +183,13 @@ def soft_margin_loss(F, input, target, size_average=None, reduce=None, reduction
     """log(1 + exp(-target * input)), without overflow. target: 1 or -1; shapes that broadcast.
 
     Derivative: -target / (1 + exp(target * input))."""
-    return F._soft_margin_loss(input, target, reduction=_reduction(size_average, reduce, reduction))
+    return F._soft_margin_loss(input, target, reduction=reduction_of(size_average, reduce, reduction))
 
 
 @general(node="SoftMarginLossBackward0", complex=False, **_PRIVATE)
 def _soft_margin_loss(xp, x, y, *, reduction):
     """soft_margin_loss with the reduction by name."""
-    _check_floating("soft_margin_loss", x)
+    check_floating("soft_margin_loss", x)
     return _reduced_array(xp, xp.logaddexp(x.dtype.type(0), -x * y).astype(x.dtype, copy=False), reduction)
 
 
@@ -238,11 +218,11 @@ def multilabel_soft_margin_loss(F, input, target, weight=None, size_average=None
     weight: (classes), what each class counts.
 
     Derivative: weight * (sigmoid(input) - target) / classes in input."""
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     losses = -(target * F.logsigmoid(input) + (1 - target) * F.logsigmoid(-input))
     if weight is not None:
         losses = losses * weight
-    return _reduced(F, F.sum(losses, dim=-1) / input.shape[-1], reduction)
+    return reduced(F, F.sum(losses, dim=-1) / input.shape[-1], reduction)
 
 
 @composite(namespaces=_FUNCTIONAL)
@@ -256,7 +236,7 @@ def multi_margin_loss(
     not fit, and a class that there is not.
 
     Derivative: that of the formula; 0 at the margin."""
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     if p not in (1, 2):
         raise errors.multi_margin_p()
     if weight is not None and getattr(weight, "requires_grad", False):
@@ -291,7 +271,7 @@ def _excess(F: Any, x: Any, target: Any, margin: float) -> tuple[Any, Any]:
 @general(promote=NONE, complex=False, node="MultiMarginLossBackward0", **_PRIVATE)
 def _multi_margin_loss(xp, x, target, weights=None, *, p, margin, reduction):
     """multi_margin_loss. weights: what each item counts, or None."""
-    _check_floating("multi_margin_loss", x)
+    check_floating("multi_margin_loss", x)
     rows = x if x.ndim == 2 else x[None]
     index = target.reshape(-1)
     gap = xp.maximum(margin - rows[xp.arange(len(rows)), index][:, None] + rows, 0)
@@ -324,7 +304,7 @@ def multilabel_margin_loss(F, input, target, size_average=None, reduce=None, red
     Raises RuntimeError for shapes that do not fit, and a class that there is not.
 
     Derivative: that of the formula; 0 at the margin."""
-    reduction = _reduction(size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     shape, labels = tuple(input.shape), raw(target)
     if len(shape) not in (1, 2) or shape[-1] == 0:
         raise errors.multi_margin_dims(shape)
@@ -354,7 +334,7 @@ def _label_gaps(xp: Any, x: Any, counts: Any) -> Any:
 @general(promote=NONE, complex=False, node="MultilabelMarginLossBackward0", **_PRIVATE)
 def _multilabel_margin_loss(xp, x, target, *, reduction):
     """multilabel_margin_loss."""
-    _check_floating("multilabel_margin_loss", x)
+    check_floating("multilabel_margin_loss", x)
     rows, labels = (a if a.ndim == 2 else a[None] for a in (x, target))
     gaps = _label_gaps(xp, rows, _label_counts(xp, labels, x.dtype))
     losses = (xp.add.reduce(gaps, axis=(1, 2)) / rows.shape[1]).astype(x.dtype, copy=False)
