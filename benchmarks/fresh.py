@@ -1,6 +1,6 @@
-"""What is measured in a fresh Python: the time of the import, and what a graph of millions of nodes costs.
+"""What is measured in a fresh Python: the time of the import, the memory of a case, what a graph of millions of nodes costs.
 
-`python benchmarks/fresh.py graph 2000000` prints the second as JSON.
+`python benchmarks/fresh.py graph 2000000` prints the last as JSON, `python benchmarks/fresh.py memory torch chain` the peak.
 """
 
 from __future__ import annotations
@@ -77,6 +77,35 @@ def graph(nodes: int) -> dict[str, Any]:
     return result
 
 
+def measure_memory(library: str, case: str) -> float | None:
+    """What peak() finds, in a process of its own."""
+    return json.loads(run_python(__file__, "memory", library, case).stdout)
+
+
+def peak(library: str, case: str) -> float | None:
+    """MiB that a case's second run takes at most, above what was resident once it had been prepared; None without /proc.
+
+    The second, as the first also loads code and starts threads: what stays of it counts as well.
+    """
+    import importlib
+
+    from programs import CASES
+
+    torch = importlib.import_module(library)
+    program = next(c for c in CASES if c.name == case).prepare(torch)
+    before = resident_mib()
+    program()
+    try:
+        with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")  # the peak starts again from what is resident now
+        program()
+        with open("/proc/self/status", encoding="ascii") as file:
+            highest = int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) / 1024
+    except OSError:
+        return None
+    return highest - before
+
+
 def resident_mib() -> float | None:
     """This process's resident memory; None where the system has no /proc."""
     try:
@@ -87,6 +116,10 @@ def resident_mib() -> float | None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] != ["graph"] or len(sys.argv) != 3:
-        sys.exit("usage: python benchmarks/fresh.py graph NODES")
-    print(json.dumps(graph(int(sys.argv[2]))))
+    match sys.argv[1:]:
+        case ["graph", nodes]:
+            print(json.dumps(graph(int(nodes))))
+        case ["memory", library, name]:
+            print(json.dumps(peak(library, name)))
+        case _:
+            sys.exit("usage: python benchmarks/fresh.py graph NODES, or memory LIBRARY CASE")

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable
-from statistics import quantiles
+from collections.abc import Callable, Sequence
+from math import exp, log
+from statistics import fmean, quantiles
 
 ROUND_SECONDS = 0.03  # of one program in one round; a call that takes longer is a round of its own
 PAUSE_SECONDS = 0.01  # before each: worker threads of the library that ran last spin for a while before they sleep
@@ -29,7 +30,8 @@ def time_rounds(programs: dict[str, Callable[[], object]], rounds: int, collect:
         for name, program in programs.items():
             gc.collect()
             time.sleep(PAUSE_SECONDS)
-            program()  # wakes its threads and fills the caches again
+            if numbers[name] > 1:
+                program()  # wakes its threads and fills the caches again
             if not collect:
                 gc.disable()
             times[name].append(_time(program, numbers[name]))
@@ -39,8 +41,7 @@ def time_rounds(programs: dict[str, Callable[[], object]], rounds: int, collect:
 
 
 def _calls_a_round(program: Callable[[], object]) -> int:
-    program()
-    return max(1, round(ROUND_SECONDS / _time(program, 2)))
+    return max(1, round(ROUND_SECONDS / min(_time(program, 1), _time(program, 1))))
 
 
 def _time(program: Callable[[], object], number: int) -> float:
@@ -56,6 +57,11 @@ def compare(slower: list[float], faster: list[float]) -> tuple[float, float, flo
     ratios = [a / b for a, b in zip(slower, faster, strict=True)]
     low, _, high = quantiles(ratios, n=4) if len(ratios) > 1 else (ratios[0],) * 3
     return min(slower) / min(faster), low, high
+
+
+def geometric_mean(ratios: Sequence[float]) -> float:
+    """The mean in which twice as fast and half as fast cancel."""
+    return exp(fmean(log(ratio) for ratio in ratios))
 
 
 def format_seconds(seconds: float) -> str:

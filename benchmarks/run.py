@@ -1,6 +1,6 @@
 """The benchmarks: wengert beside torch, in one process, on the same threads. `make bench` runs them.
 
-    python benchmarks/run.py                        # all of them: about two minutes
+    python benchmarks/run.py                        # all of them: about five minutes
     python benchmarks/run.py --only chain reads     # some of them
     python benchmarks/run.py --json results.json    # the numbers for a program to read
 
@@ -23,9 +23,10 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
+import growth
 import numpy as np
-from fresh import IMPORT_LIMIT, NODES, measure_graph, measure_import, run_python
-from measure import compare, format_seconds, time_rounds
+from fresh import IMPORT_LIMIT, NODES, measure_graph, measure_import, measure_memory, run_python
+from measure import compare, format_seconds, geometric_mean, time_rounds
 from programs import CASES, Case
 
 import wengert
@@ -38,8 +39,9 @@ except ImportError:
 
 CORE = __config__.info()["core"]
 SIDE_BY_SIDE = [case.name for case in CASES]
-NAMES = [*SIDE_BY_SIDE, "pure", "graph", "import"]
+NAMES = [*SIDE_BY_SIDE, "growth", "memory", "pure", "graph", "import"]
 PURE_CASES = ["chain", "chain-constants", "chain-numbers"]
+MEAN_TARGET = 3.5  # of the ratios of the cases with a target
 WIDTHS = (68, 10, 10, 20, 12)
 
 
@@ -50,8 +52,13 @@ def main() -> None:
         facts = describe(threads)
         print_facts(facts)
         results = [run_case(case, options) for case in CASES if case.name in options.only]
+        print_mean(results)
+        if "growth" in options.only:
+            results += run_growth(options)
     if "pure" in options.only and CORE == "compiled":
         results += run_pure(options)
+    if "memory" in options.only:
+        results += run_memory()
     if "import" in options.only:
         results.append(run_import())
     if "graph" in options.only:
@@ -125,10 +132,13 @@ def print_row(title: str, *cells: str) -> None:
 # -- Side by side ------------------------------------------------------------------------------------------------------
 
 
+def libraries() -> dict[str, ModuleType]:
+    return {"wengert": wengert} | ({} if torch is None else {"torch": torch})
+
+
 def run_case(case: Case, options: argparse.Namespace) -> dict[str, Any]:
     """Times one case on both libraries, once they have been seen to compute the same; prints its row."""
-    libraries: dict[str, ModuleType] = {"wengert": wengert} | ({} if torch is None else {"torch": torch})
-    programs = {name: case.prepare(library) for name, library in libraries.items()}
+    programs = {name: case.prepare(library) for name, library in libraries().items()}
     values = [program() for program in programs.values()]
     for value in values:
         np.testing.assert_allclose(value, values[0], rtol=1e-3, atol=1e-5, err_msg=f"{case.name}: results differ")
@@ -153,6 +163,33 @@ def print_result(result: dict[str, Any]) -> None:
     print_row(result["title"] + core, *cells)
 
 
+def print_mean(results: list[dict[str, Any]]) -> None:
+    """The geometric mean of the ratios, once all cases with a target have run."""
+    ratios = [r["ratio"] for r in results if r["target"] is not None and "ratio" in r]
+    if len(ratios) == sum(case.target is not None for case in CASES):
+        mean = geometric_mean(ratios)
+        verdict = "MISSED " if mean < MEAN_TARGET else ""
+        print_row("geometric mean of those with a target", "", "", f"{mean:.2f}", f"{verdict}{MEAN_TARGET}")
+
+
+def run_growth(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """An operation's cost by its elements, a graph's by its nodes; an element's and a node's share in nanoseconds."""
+    results = []
+    for title, measured, key in (
+        ("an operation, forward and backward", growth.measure_elements, "elements"),
+        ("a chain of multiply/adds, all gradients", growth.measure_nodes, "nodes"),
+    ):
+        print()
+        print_row(title, "wengert", "torch", "torch/wengert", f"ns/{key[:-1]}")
+        for result in measured(libraries(), options.rounds or 9):
+            times = [format_seconds(result[name]) if name in result else "-" for name in ("wengert", "torch")]
+            ratio = f"{result['ratio']:.2f} ({result['low']:.2f}-{result['high']:.2f})" if "ratio" in result else "-"
+            name = f"{result.get('operation', 'chain')}, {result[key]:,} {key}"
+            print_row(name, *times, ratio, f"{1e9 * result['wengert'] / result[key]:.3g}")
+            results.append({"name": f"growth: {name}", "core": CORE, **result})
+    return results
+
+
 def run_pure(options: argparse.Namespace) -> list[dict[str, Any]]:
     """The chains on the uncompiled core, beside torch again, in a process of their own."""
     more = ["--rounds", str(options.rounds)] if options.rounds else []
@@ -167,6 +204,22 @@ def run_pure(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 # -- In fresh processes ------------------------------------------------------------------------------------------------
+
+
+def run_memory() -> list[dict[str, Any]]:
+    """Peaks of resident memory above what the libraries and the data take, each case in a process of its own."""
+    print()
+    print_row("peak of memory above what stood before, MiB", "wengert", "torch", "wengert/torch")
+    results = []
+    for case in CASES:
+        peaks = {name: measure_memory(name, case.name) for name in libraries()}
+        if peaks["wengert"] is None:
+            print("    not measured: the system has no /proc")
+            return []
+        ratio = f"{peaks['wengert'] / max(peaks['torch'], 1e-9):.2f}" if "torch" in peaks else "-"
+        print_row(case.title, f"{peaks['wengert']:.1f}", f"{peaks['torch']:.1f}" if "torch" in peaks else "-", ratio)
+        results.append({"name": f"memory: {case.name}", "core": CORE, **peaks})
+    return results
 
 
 def run_import() -> dict[str, Any]:

@@ -56,12 +56,53 @@ def test_reads_compute_the_gradient(programs, prepare):
     np.testing.assert_allclose(getattr(programs, prepare)(wengert)(), expected, rtol=1e-6)
 
 
-def test_training_step_lowers_the_loss(programs):
-    program = programs.prepare_training_step(wengert)
+@pytest.mark.parametrize("name", ["prepare_training_step", "prepare_lenet"])
+def test_training_step_lowers_the_loss(programs, name):
+    program = getattr(programs.networks, name)(wengert)
     first = program()
     for _ in range(20):
         last = program()
     assert 2 < first < 4 and last < first
+
+
+def test_growth_programs_compute_gradients(programs, monkeypatch):
+    growth = pytest.importorskip("growth")
+    found = {name: growth.prepare(wengert, operation, other, 1_000)() for name, operation, other in growth.OPERATIONS}
+    x, y = np.random.default_rng(0).uniform(-1, 1, (2, 100, 10)).astype(np.float32)
+    np.testing.assert_array_equal(found["x * y"], y)
+    np.testing.assert_array_equal(found["x.t() * y.t()"], y)
+    np.testing.assert_array_equal(found["x[:, ::2] * y[:, ::2]"], np.where(np.arange(10) % 2, 0, y))
+    np.testing.assert_allclose(found["exp"], np.exp(x), rtol=1e-5)
+    np.testing.assert_allclose(found["tanh"], 1 / np.cosh(x) ** 2, rtol=1e-5)
+    np.testing.assert_array_equal(found["relu"], x > 0)
+    np.testing.assert_array_equal(found["sum"], np.ones_like(x))
+    np.testing.assert_allclose(found["softmax of rows of 10"], 0, atol=1e-6)
+
+
+def test_suite_over_time_runs_every_program(programs, monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER / "asv" / "suite")
+    suite = pytest.importorskip("programs_over_time")
+    assert json.loads((FOLDER / "asv" / "asv.conf.json").read_text())["benchmark_dir"] == "suite"
+    assert set(suite.Programs.params) == {case.name for case in programs.CASES} - {"longest-chain"}
+    timed = suite.Programs()
+    timed.setup("chain")
+    timed.time_forward_and_backward("chain")
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="reads the peak of memory from /proc")
+@pytest.mark.slow
+def test_memory_is_that_of_the_run_alone(monkeypatch):
+    """log-softmax of 512 x 10000 floats: scores of 20 MiB beforehand; the result, its gradient and the cotangent come on top."""
+    monkeypatch.syspath_prepend(FOLDER)
+    fresh = pytest.importorskip("fresh")
+    size = 512 * 10_000 * 4 / 2**20
+    assert 2 * size < fresh.measure_memory("wengert", "log-softmax") < 6 * size
+    assert fresh.measure_memory("wengert", "chain") < 5
+
+
+def test_mean_of_ratios_is_geometric(measure):
+    assert measure.geometric_mean([4.0, 0.25]) == pytest.approx(1.0)
+    assert measure.geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
 
 
 def test_ratio_is_that_of_the_bests_with_quartiles_of_the_rounds(measure):
@@ -74,7 +115,8 @@ def test_names_are_the_cases(programs):
     names = [case.name for case in programs.CASES]
     assert len(set(names)) == len(names)
     assert {case.name: case.target for case in programs.CASES if case.target is not None} == {
-        "chain": 2.5, "training-step": 1.2, "long-chain": 2.5, "reads": 10.0,
+        "chain": 5.0, "small-training-step": 4.0, "training-step": 1.5, "recurrent-network": 3.0, "attention": 1.5,
+        "log-softmax": 2.0, "lenet": 1.0, "longest-chain": 4.0, "many-reads": 100.0,
     }  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+"""A suite for airspeed velocity."""
