@@ -1,4 +1,5 @@
 cimport cython
+from wengert.core.collector cimport aside_list
 from wengert.core.modes cimport flags, quiet_enter, quiet_exit, run_quiet
 from wengert.core.node cimport Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas, set_more
 from wengert.core.op cimport Op, Plan, SaveEntry
@@ -17,6 +18,10 @@ cdef extern from "wk_array.h":
     bint has_meta(object x, tuple shape, object dtype)
     bint same_inexact(object x, object y)
     object row_of(object x, object index)
+
+cdef extern from "wk_collector.h":
+    void wk_share_aside(void *aside)
+    void wk_set_aside(object x)
 
 cdef extern from "wk_frame.h":
     object wk_new_instance(object base, object cls)

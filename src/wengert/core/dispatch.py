@@ -48,6 +48,7 @@ from wengert.core.trace import find_kernel
 from wengert.dtypes import NONE
 
 if not cython.compiled:
+    from wengert.core.collector import aside_list
     from wengert.core.native import (
         as_array,
         has_meta,
@@ -58,9 +59,12 @@ if not cython.compiled:
         same_inexact,
         wk_init_numpy,
         wk_new_instance,
+        wk_set_aside,
+        wk_share_aside,
     )
 
 wk_init_numpy()
+wk_share_aside(aside_list())
 
 # How a view was made (ViewInfo.creation): decides whether it may be written in place where gradients are recorded.
 VIEW_DEFAULT = 0
@@ -202,6 +206,7 @@ def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
     if plan is None:
         plan = op.plan(needs, True)
     node: OpNode = wk_new_instance(OpNode, op.node_class)
+    wk_set_aside(node)
     node._op = op
     node._plan = plan
     node._n_edges = 2
@@ -400,6 +405,7 @@ def record(
         return
     node_class = op.node_class if op.node_chooser is None else choose_node_class(op, inputs, params)
     node: OpNode = wk_new_instance(OpNode, node_class)
+    wk_set_aside(node)
     node._op = op
     node._plan = plan
     link(node, inputs)
@@ -543,6 +549,7 @@ def tie_view(
         view._flags &= ~IS_INFERENCE  # a look at an ordinary tensor's memory, whose version it must count
     counter = counter_of(source)
     info: ViewInfo = ViewInfo.__new__(ViewInfo)
+    wk_set_aside(info)
     info.version = counter.value
     info.creation = VIEW_DEFAULT
     if mode & INFERENCE:
@@ -606,6 +613,7 @@ def call_read(op: Op, x: TensorBase, index: Any) -> Any:
     if mode != 0 or not x._requires_grad:
         return out
     node: OpNode = wk_new_instance(OpNode, op.node_class)
+    wk_set_aside(node)
     node._op = op
     node._plan = op.plans[1] if op.plans else op.plan(1)
     node._n_edges = 1

@@ -97,3 +97,20 @@ def wk_find_code(files: dict[str, bool], package: str, skip: int) -> tuple[CodeT
         if not internal or frame.f_back is None:
             return frame.f_code, frame.f_lasti
         frame = frame.f_back
+
+
+def wk_new_aside() -> Any:
+    """See Note [Set aside] in collector.py: uncompiled, nothing is set aside."""
+    return None
+
+
+def wk_share_aside(aside: Any) -> None:
+    """Lets a module set objects aside in the one list."""
+
+
+def wk_set_aside(x: Any) -> None:
+    """Keeps a new object from the collections of young ones."""
+
+
+def wk_reveal() -> None:
+    """Shows the collector what is set aside."""

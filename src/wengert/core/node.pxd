@@ -1,5 +1,6 @@
 cimport cython
 from wengert.core.buffers cimport InputBuffer
+from wengert.core.collector cimport count_hooked
 from wengert.core.op cimport Op, Plan
 
 cdef extern from "wk_frame.h":

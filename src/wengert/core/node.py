@@ -21,6 +21,7 @@ from typing import Any
 from wengert import _shim as cython
 from wengert import errors
 from wengert.core.buffers import InputBuffer
+from wengert.core.collector import count_hooked
 from wengert.core.hooks import RemovableHandle, add_hook
 from wengert.core.metadata import InputMetadata
 from wengert.core.op import Op, Plan
@@ -94,6 +95,10 @@ class NodeHooks:
         self.pre: OrderedDict[int, Any] = OrderedDict()
         self.post: OrderedDict[int, Any] = OrderedDict()
         self.metadata: dict[Any, Any] = {}
+        count_hooked(1)
+
+    def __dealloc__(self) -> None:  # of the compiled class; see Note [Set aside], which is about that alone
+        count_hooked(-1)
 
 
 PreviousFunction = namedtuple("PreviousFunction", ["function", "index"])

@@ -1,10 +1,15 @@
 cimport cython
+from wengert.core.collector cimport aside_list
 from wengert.core.modes cimport flags
 from wengert.core.node cimport AccumulateGrad, Edge, Node, TensorMeta, make_edge, make_meta, next_sequence_nr
 
 cdef extern from "wk_array.h":
     int wk_init_numpy() except -1
     bint is_inexact(object x)
+
+cdef extern from "wk_collector.h":
+    void wk_share_aside(void *aside)
+    void wk_set_aside(object x)
 
 cdef extern from "wk_buffer.h":
     void wk_offer_buffer(object type)

@@ -28,9 +28,19 @@ from wengert.core.node import (
 )
 
 if not cython.compiled:
-    from wengert.core.native import is_inexact, wk_dereference, wk_init_numpy, wk_new_instance, wk_offer_buffer
+    from wengert.core.collector import aside_list
+    from wengert.core.native import (
+        is_inexact,
+        wk_dereference,
+        wk_init_numpy,
+        wk_new_instance,
+        wk_offer_buffer,
+        wk_set_aside,
+        wk_share_aside,
+    )
 
 wk_init_numpy()
+wk_share_aside(aside_list())
 
 # Bits of TensorBase._flags.
 RETAINS_GRAD = 1  # a non-leaf that keeps its gradient
@@ -285,6 +295,7 @@ def set_tensor_class(cls: type) -> None:
 def wrap(array: Any) -> Any:
     """A tensor of array, which must be an array already, with no history."""
     tensor: TensorBase = wk_new_instance(TensorBase, _tensor_class)
+    wk_set_aside(tensor)
     tensor._array = array
     if flags() & INFERENCE:
         tensor._flags = IS_INFERENCE
