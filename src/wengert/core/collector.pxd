@@ -1,3 +1,5 @@
+cimport cython
+
 cdef extern from "wk_collector.h":
     void *wk_new_aside()
     void wk_share_aside(void *aside)
