@@ -1,0 +1,5 @@
+SIMPLE2(add, 1, x, y, , x + y)
+SIMPLE2(sub, 1, x, y, , x - y)
+SIMPLE2(mul, 1, x, y, , x * y)
+SIMPLE2(div, 2, x, y, , x / y)
+SIMPLE1(neg, 1, x, , -x)
