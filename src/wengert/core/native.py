@@ -69,6 +69,35 @@ def add_element(x: Any, index: Any, value: Any) -> bool:
     return True
 
 
+def wk_init_native() -> None:
+    """Compiled, finds the kernels of wengert.kernels.native; each module that includes wk_native.h needs it for itself."""
+
+
+def wk_apply1(kernel: int, x: Any) -> Any:
+    """A compiled kernel of one operand, as a new array; None where it does not take x. Uncompiled there are none."""
+
+
+def wk_apply2(kernel: int, x: Any, y: Any) -> Any:
+    """The same of two operands."""
+
+
+def wk_apply_list(kernel: int, operands: list[Any]) -> Any:
+    """The same of any operands."""
+
+
+def wk_apply_rule(kernel: int, operands: bytes, ct: Any, values: list[Any]) -> Any:
+    """The same of operands chosen by their places: 0 is ct, 1 the first of values."""
+
+
+def wk_sum(x: Any, y: Any) -> Any:
+    """x + y as a new array, or None."""
+
+
+def wk_add_into(x: Any, y: Any) -> bool:
+    """x += y, where a kernel can; else nothing, and False."""
+    return False
+
+
 def wk_dereference(reference: Any) -> Any:
     """What a weak reference refers to; None once that is gone."""
     return reference()

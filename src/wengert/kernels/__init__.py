@@ -25,3 +25,16 @@ def _find_native() -> Any:
 
 
 native: Any = _find_native()
+
+
+def find_kernel(role: str, defaults: bool) -> tuple[int, tuple[str, ...]] | None:
+    """The kernel for an operation's forward ("tanh") or for its derivative in an input ("tanh.x"), and its operands' names.
+
+    defaults: whether the call leaves all parameters at their defaults; some kernels are for that alone. None: no kernel.
+    """
+    if native is None:
+        return None
+    found = native.role(role)
+    if found is None or (found[2] and not defaults):
+        return None
+    return found[0], tuple(found[1].split())

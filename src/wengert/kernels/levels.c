@@ -58,3 +58,30 @@ int wk_find_kernel(const char *name) {
     }
     return -1;
 }
+
+/* -- roles: what each operation and rule has for a kernel ------------------------------------------------------------ */
+
+static const struct {
+    const char *role, *kernel, *operands;
+    int defaults; /* right for default parameters only */
+} roles[] = {
+#define ROLE(role, kernel, operands, defaults) {role, kernel, operands, defaults},
+#include "roles.h"
+};
+
+static PyObject *role_method(PyObject *module, PyObject *name) {
+    (void)module;
+    const char *text = PyUnicode_AsUTF8(name);
+    if (text == NULL) return NULL;
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        if (strcmp(roles[i].role, text) == 0) {
+            return Py_BuildValue("(isi)", wk_find_kernel(roles[i].kernel), roles[i].operands, roles[i].defaults);
+        }
+    }
+    Py_RETURN_NONE;
+}
+
+PyMethodDef wk_levels_methods[] = {
+    {"role", role_method, METH_O, "role(name): (kernel, names of its operands, whether for default parameters only), or None."},
+    {NULL, NULL, 0, NULL},
+};

@@ -10,13 +10,13 @@
 #include "wk_threads.h"
 
 /* The functions of the module, by the files that define them; each array ends with {NULL}. */
-extern PyMethodDef wk_apply_methods[];
-static PyMethodDef *const method_tables[] = {wk_apply_methods};
+extern PyMethodDef wk_apply_methods[], wk_levels_methods[];
+static PyMethodDef *const method_tables[] = {wk_apply_methods, wk_levels_methods};
 
 int wk_choose_level(const char *wanted);
 const char *wk_level_name(void);
 
-static const WkNative functions = {wk_apply};
+static WkNative functions = {wk_apply, -1};
 
 static int fill_module(PyObject *module) {
     for (size_t i = 0; i < sizeof method_tables / sizeof *method_tables; i++) {
@@ -27,6 +27,7 @@ static int fill_module(PyObject *module) {
         return -1;
     }
     if (PyModule_AddStringConstant(module, "level", wk_level_name()) < 0) return -1;
+    functions.add = wk_find_kernel("add");
     PyObject *capsule = PyCapsule_New((void *)&functions, WK_NATIVE_CAPSULE, NULL);
     int failed = capsule == NULL || PyModule_AddObjectRef(module, "_functions", capsule) < 0;
     Py_XDECREF(capsule);

@@ -3,7 +3,7 @@
 #define WK_APPLY_H
 #include "wk_numpy.h"
 
-enum { WK_MAX_INPUTS = 6 };
+#include "wk_native.h" /* WK_MAX_INPUTS */
 
 /* A serial loop over N rows of n elements. data: the inputs, then the output; inner and outer: their strides in bytes. */
 typedef void (*wk_loop)(char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N);
