@@ -11,13 +11,16 @@ EXTERN_(v3)
 EXTERN_(v4)
 #endif
 
-#define ROW_(name, cost, n, block) {#name, n, cost, block, {NULL, NULL}},
-#define SIMPLE1(name, cost, ...) ROW_(name, cost, 1, 0)
-#define SIMPLE2(name, cost, ...) ROW_(name, cost, 2, 0)
-#define BLOCK1(name, cost, ...) ROW_(name, cost, 1, 1)
-#define BLOCK2(name, cost, ...) ROW_(name, cost, 2, 1)
-#define BLOCK3(name, cost, ...) ROW_(name, cost, 3, 1)
-#define BLOCK4(name, cost, ...) ROW_(name, cost, 4, 1)
+#define ROW_(name, cost, numbers, n, block) {#name, n, cost, numbers, block, {NULL, NULL}},
+#define SIMPLE1(name, cost, numbers, ...) ROW_(name, cost, numbers, 1, 0)
+#define SIMPLE2(name, cost, numbers, ...) ROW_(name, cost, numbers, 2, 0)
+#define BLOCK1(name, cost, numbers, ...) ROW_(name, cost, numbers, 1, 1)
+#define BLOCK2(name, cost, numbers, ...) ROW_(name, cost, numbers, 2, 1)
+#define BLOCK3(name, cost, numbers, ...) ROW_(name, cost, numbers, 3, 1)
+#define BLOCK4(name, cost, numbers, ...) ROW_(name, cost, numbers, 4, 1)
+#define GUARD1(name, cost, numbers, ...) ROW_(name, cost, numbers, 1, 1)
+#define GUARD2(name, cost, numbers, ...) ROW_(name, cost, numbers, 2, 1)
+#define GUARD3(name, cost, numbers, ...) ROW_(name, cost, numbers, 3, 1)
 
 static WkKernel kernels[] = {
 #include "table.h"

@@ -7,7 +7,8 @@
  *
  * Names end in _ where the expressions of table.h, whose operands have names of their own, could meet them.
  */
-#include "vm.h"
+#include "real.h"
+#include "wk_apply.h"
 
 #define WK_JOIN2_(a, b, c) a##_##b##_f##c
 #define WK_JOIN_(a, b, c) WK_JOIN2_(a, b, c)
@@ -31,7 +32,7 @@
 #define ROWS_ for (npy_intp j_ = 0; j_ < N_; j_++)
 #define EACH_ELEMENT_ WK_VECTOR_ for (npy_intp i_ = 0; i_ < n_; i_++)
 
-#define SIMPLE1(name, cost, a, LET, RESULT)                                                                    \
+#define SIMPLE1(name, cost, numbers, a, LET, RESULT)                                                                    \
     WK_INLINE real EACH_(name)(real a) { LET return RESULT; }                                                  \
     static void LOOP_(name)(LOOP_ARGUMENTS_) {                                                                 \
         if (inner_[0] == SIZE_ && inner_[1] == SIZE_) {                                                        \
@@ -45,7 +46,7 @@
         }                                                                                                      \
     }
 
-#define SIMPLE2(name, cost, a, b, LET, RESULT)                                                                 \
+#define SIMPLE2(name, cost, numbers, a, b, LET, RESULT)                                                                 \
     WK_INLINE real EACH_(name)(real a, real b) { LET return RESULT; }                                          \
     static void LOOP_(name)(LOOP_ARGUMENTS_) {                                                                 \
         int even_ = inner_[2] == SIZE_;                                                                        \
@@ -72,7 +73,7 @@
         }                                                                                                      \
     }
 
-#define BLOCK1(name, cost, a, LET, RESULT)                                                                     \
+#define BLOCK1(name, cost, numbers, a, LET, RESULT)                                                                     \
     WK_INLINE real EACH_(name)(real a) { LET return RESULT; }                                                  \
     static void LOOP_(name)(LOOP_ARGUMENTS_) {                                                                 \
         (void)inner_;                                                                                          \
@@ -83,7 +84,7 @@
         }                                                                                                      \
     }
 
-#define BLOCK2(name, cost, a, b, LET, RESULT)                                                                  \
+#define BLOCK2(name, cost, numbers, a, b, LET, RESULT)                                                                  \
     WK_INLINE real EACH_(name)(real a, real b) { LET return RESULT; }                                          \
     static void LOOP_(name)(LOOP_ARGUMENTS_) {                                                                 \
         (void)inner_;                                                                                          \
@@ -94,7 +95,7 @@
         }                                                                                                      \
     }
 
-#define BLOCK3(name, cost, a, b, c, LET, RESULT)                                                               \
+#define BLOCK3(name, cost, numbers, a, b, c, LET, RESULT)                                                               \
     WK_INLINE real EACH_(name)(real a, real b, real c) { LET return RESULT; }                                  \
     static void LOOP_(name)(LOOP_ARGUMENTS_) {                                                                 \
         (void)inner_;                                                                                          \
@@ -105,7 +106,7 @@
         }                                                                                                      \
     }
 
-#define BLOCK4(name, cost, a, b, c, d, LET, RESULT)                                                            \
+#define BLOCK4(name, cost, numbers, a, b, c, d, LET, RESULT)                                                            \
     WK_INLINE real EACH_(name)(real a, real b, real c, real d) { LET return RESULT; }                          \
     static void LOOP_(name)(LOOP_ARGUMENTS_) {                                                                 \
         (void)inner_;                                                                                          \
@@ -113,6 +114,60 @@
             const real *a_ = IN_(0), *b_ = IN_(1), *c_ = IN_(2), *d_ = IN_(3);                                 \
             real *out_ = OUT_(4);                                                                              \
             EACH_ELEMENT_ out_[i_] = EACH_(name)(a_[i_], b_[i_], c_[i_], d_[i_]);                              \
+        }                                                                                                      \
+    }
+
+/* Kernels that are right for arguments up to a limit (see vm.h): a block with a larger one runs on C's library. */
+#define GUARDED_(FAST, SLOW, WITHIN)                                                                           \
+    for (npy_intp first_ = 0; first_ < n_; first_ += 256) {                                                    \
+        npy_intp last_ = n_ - first_ < 256 ? n_ : first_ + 256;                                                \
+        int within_ = 1;                                                                                       \
+        for (npy_intp i_ = first_; i_ < last_; i_++) within_ &= WITHIN;                                        \
+        if (within_) {                                                                                         \
+            WK_VECTOR_ for (npy_intp i_ = first_; i_ < last_; i_++) out_[i_] = FAST;                           \
+        } else {                                                                                               \
+            for (npy_intp i_ = first_; i_ < last_; i_++) out_[i_] = SLOW;                                      \
+        }                                                                                                      \
+    }
+
+#define GUARD1(name, cost, numbers, a, LIMITS, LET, RESULT, SLOW_LET, SLOW_RESULT)                             \
+    WK_INLINE int EACH_(name##_within)(real a) { LIMITS }                                                      \
+    WK_INLINE real EACH_(name)(real a) { LET return RESULT; }                                                  \
+    WK_INLINE real EACH_(name##_slow)(real a) { SLOW_LET return SLOW_RESULT; }                                 \
+    static void LOOP_(name)(LOOP_ARGUMENTS_) {                                                                 \
+        (void)inner_;                                                                                          \
+        ROWS_ {                                                                                                \
+            const real *a_ = IN_(0);                                                                           \
+            real *out_ = OUT_(1);                                                                              \
+            GUARDED_(EACH_(name)(a_[i_]), EACH_(name##_slow)(a_[i_]), EACH_(name##_within)(a_[i_]))         \
+        }                                                                                                      \
+    }
+
+#define GUARD2(name, cost, numbers, a, b, LIMITS, LET, RESULT, SLOW_LET, SLOW_RESULT)                          \
+    WK_INLINE int EACH_(name##_within)(real a, real b) { LIMITS }                                              \
+    WK_INLINE real EACH_(name)(real a, real b) { LET return RESULT; }                                          \
+    WK_INLINE real EACH_(name##_slow)(real a, real b) { SLOW_LET return SLOW_RESULT; }                         \
+    static void LOOP_(name)(LOOP_ARGUMENTS_) {                                                                 \
+        (void)inner_;                                                                                          \
+        ROWS_ {                                                                                                \
+            const real *a_ = IN_(0), *b_ = IN_(1);                                                             \
+            real *out_ = OUT_(2);                                                                              \
+            GUARDED_(EACH_(name)(a_[i_], b_[i_]), EACH_(name##_slow)(a_[i_], b_[i_]),                          \
+                     EACH_(name##_within)(a_[i_], b_[i_]))                                                  \
+        }                                                                                                      \
+    }
+
+#define GUARD3(name, cost, numbers, a, b, c, LIMITS, LET, RESULT, SLOW_LET, SLOW_RESULT)                       \
+    WK_INLINE int EACH_(name##_within)(real a, real b, real c) { LIMITS }                                      \
+    WK_INLINE real EACH_(name)(real a, real b, real c) { LET return RESULT; }                                  \
+    WK_INLINE real EACH_(name##_slow)(real a, real b, real c) { SLOW_LET return SLOW_RESULT; }                 \
+    static void LOOP_(name)(LOOP_ARGUMENTS_) {                                                                 \
+        (void)inner_;                                                                                          \
+        ROWS_ {                                                                                                \
+            const real *a_ = IN_(0), *b_ = IN_(1), *c_ = IN_(2);                                               \
+            real *out_ = OUT_(3);                                                                              \
+            GUARDED_(EACH_(name)(a_[i_], b_[i_], c_[i_]), EACH_(name##_slow)(a_[i_], b_[i_], c_[i_]),          \
+                     EACH_(name##_within)(a_[i_], b_[i_], c_[i_]))                                          \
         }                                                                                                      \
     }
 
@@ -124,12 +179,18 @@
 #undef BLOCK2
 #undef BLOCK3
 #undef BLOCK4
+#undef GUARD1
+#undef GUARD2
+#undef GUARD3
 #define SIMPLE1(name, ...) LOOP_(name),
 #define SIMPLE2(name, ...) LOOP_(name),
 #define BLOCK1(name, ...) LOOP_(name),
 #define BLOCK2(name, ...) LOOP_(name),
 #define BLOCK3(name, ...) LOOP_(name),
 #define BLOCK4(name, ...) LOOP_(name),
+#define GUARD1(name, ...) LOOP_(name),
+#define GUARD2(name, ...) LOOP_(name),
+#define GUARD3(name, ...) LOOP_(name),
 
 extern const wk_loop TABLE_[];
 const wk_loop TABLE_[] = {

@@ -76,7 +76,7 @@ static int take_inputs(Call *call, PyObject *const *inputs, int n) {
             if (type != call->typenum || !PyArray_ISBEHAVED_RO(a)) return 0;
             call->arrays[k] = a;
             call->data[k] = PyArray_BYTES(a);
-        } else if (!take_number(call, k, x)) {
+        } else if (!call->kernel->numbers || !take_number(call, k, x)) {
             return 0;
         }
     }

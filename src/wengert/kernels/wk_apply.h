@@ -12,6 +12,7 @@ typedef struct {
     const char *name;
     int n_inputs;
     int cost;       /* of an element, in units of a multiplication of numbers in the first cache */
+    int numbers;    /* takes Python numbers; without, the operation has other formulas for them */
     int contiguous; /* the loops take inner strides of one element only: the driver copies the others into a block */
     wk_loop loops[2]; /* for float32 and float64 */
 } WkKernel;
