@@ -52,8 +52,8 @@ def same_strides(x: Any, y: Any) -> bool:
 
 
 def owns_data(x: Any) -> bool:
-    """A NumPy array that owns its memory."""
-    return type(x) is np.ndarray and x.base is None
+    """A NumPy array that owns its memory; memory of the kernels' pool belongs to the array whose base is its Buffer."""
+    return type(x) is np.ndarray and (x.base is None or type(x.base).__name__ == "Buffer")
 
 
 def row_of(x: Any, i: int) -> Any:
