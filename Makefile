@@ -63,10 +63,11 @@ inplace: $(stamps)/build
 	@test -e build/inplace-$(tag)/build.ninja || $(meson) setup -Dnative=enabled build/inplace-$(tag)
 	$(meson) compile -C build/inplace-$(tag)
 	cp --remove-destination build/inplace-$(tag)/src/wengert/core/*.so src/wengert/core/
+	cp --remove-destination build/inplace-$(tag)/src/wengert/kernels/*.so src/wengert/kernels/
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
-	rm -f src/wengert/core/*.so
+	rm -f src/wengert/core/*.so src/wengert/kernels/*.so
 	find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # What the commands above stand on: files in the environment that say what has been installed.

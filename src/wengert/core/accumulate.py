@@ -13,9 +13,10 @@ from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.tensor import TensorBase, VersionCounter, counter_of, wrap
 
 if not cython.compiled:
-    from wengert.core.native import same_strides, wk_init_numpy
+    from wengert.core.native import same_strides, wk_add_into, wk_init_native, wk_init_numpy
 
 wk_init_numpy()
+wk_init_native()
 
 # Two passes that share a leaf must not add at once: NumPy lets other threads run while it copies and adds.
 # Of the kind that one thread may take twice: adding tensors can set off a finalizer that runs a pass of its own.
@@ -54,11 +55,12 @@ def add_array(leaf: TensorBase, value: Any, owned: bool, face: Any) -> None:
     if held is None:
         leaf._grad = wrap(value if owned and same_strides(value, leaf._array) else face.copy_like(value, leaf._array))
         return
-    quiet_enter()
-    try:
-        total = held._array
-        total += value
-    finally:
-        quiet_exit()
+    total = held._array
+    if not wk_add_into(total, value):
+        quiet_enter()
+        try:
+            total += value
+        finally:
+            quiet_exit()
     counter: VersionCounter = counter_of(held)
     counter.value += 1

@@ -17,6 +17,8 @@ cpdef deliver_parts(GraphTask task, Node node, tuple targets, object results)
 cpdef deliver_from(GraphTask task, Node node, Py_ssize_t first, object results)
 @cython.locals(behind=Node, nr=int, meta=TensorMeta, owned=bint)
 cpdef deliver_result(GraphTask task, Node node, Py_ssize_t position, object result, object ct, object values)
+@cython.locals(behind=Node, nr=int, meta=TensorMeta)
+cpdef deliver_new(GraphTask task, Node node, Py_ssize_t position, object result)
 cdef bint is_among(object x, object values) except -1
 cdef fit_array(GraphTask task, Node node, Py_ssize_t position, object value, TensorMeta meta)
 @cython.locals(tensor=TensorBase)

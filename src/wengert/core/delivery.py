@@ -74,6 +74,19 @@ def deliver_result(task: GraphTask, node: Node, position: int, result: Any, ct: 
         task.arrive(behind, nr, fitted, fitted is not result and owns_data(fitted))
 
 
+def deliver_new(task: GraphTask, node: Node, position: int, result: Any) -> None:
+    """deliver_result, for an array that a kernel has just made: nobody else has it."""
+    behind: Node | None = next_node(node, position)
+    if behind is None:
+        return
+    nr: int = next_nr(node, position)
+    meta: TensorMeta = behind._meta if nr == 0 else behind._metas[nr]
+    if has_meta(result, meta.shape, meta.dtype):
+        task.arrive(behind, nr, result, True)
+    else:
+        deliver_result(task, node, position, result, None, None)
+
+
 def is_among(x: Any, values: Any) -> bool:
     """Whether x itself is one of values, or of the tuples among them."""
     for value in values:

@@ -1,6 +1,6 @@
 cimport cython
 from wengert.core.collector cimport aside_list
-from wengert.core.modes cimport flags, quiet_enter, quiet_exit, run_quiet
+from wengert.core.modes cimport flags, quiet_enter, quiet_exit
 from wengert.core.node cimport Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas, set_more
 from wengert.core.op cimport Op, Plan, SaveEntry
 from wengert.core.saved cimport save
@@ -23,6 +23,12 @@ cdef extern from "wk_collector.h":
     void wk_share_aside(void *aside)
     void wk_set_aside(object x)
 
+cdef extern from "wk_native.h":
+    int wk_init_native() except -1
+    object wk_apply1(int kernel, object x)
+    object wk_apply2(int kernel, object x, object y)
+    object wk_apply_list(int kernel, list operands)
+
 cdef extern from "wk_frame.h":
     object wk_new_instance(object base, object cls)
 
@@ -31,9 +37,14 @@ cdef int IS_VOLATILE
 
 @cython.locals(needs=int, t=TensorBase, result=TensorBase)
 cpdef object call1(Op op, object x)
+cpdef object run_numpy1(Op op, object array)
 
-@cython.locals(needs=int, weak=bint, p=TensorBase, q=TensorBase, t=TensorBase, u=TensorBase, result=TensorBase)
+@cython.locals(needs=int, weak=bint, t=TensorBase, u=TensorBase, result=TensorBase)
 cpdef object call2(Op op, object x, object y)
+cpdef object run_numpy2(Op op, object a, object b)
+
+@cython.locals(plan=Plan, node=OpNode, meta=TensorMeta, saved=list, entry=SaveEntry)
+cdef record_direct(Op op, TensorBase x, TensorBase y, object a, object b, TensorBase out, int needs)
 
 @cython.locals(needs=object, arrays=list)
 cpdef object call(Op op, tuple inputs, dict params)
@@ -41,8 +52,9 @@ cpdef object call(Op op, tuple inputs, dict params)
 @cython.locals(needs=long, bit=long, i=int, plain=bint, t=TensorBase, arrays=list)
 cpdef tuple unwrap(Op op, tuple inputs)
 
-@cython.locals(a=object, b=object, out=TensorBase, plan=Plan, node=OpNode, meta=TensorMeta, needs=int, saved=list, entry=SaveEntry)
-cpdef object call_kernel2(Op op, TensorBase x, TensorBase y)
+@cython.locals(operands=list)
+cdef object run_compiled(Op op, list arrays, dict params)
+cpdef object run_numpy(Op op, list arrays, dict params)
 
 cpdef object constant(Op op, object x, int position)
 

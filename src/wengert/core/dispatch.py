@@ -1,7 +1,8 @@
 """call(op, inputs, params): unwrap the tensors, promote, run the forward, wrap the result, record the node.
 
 The hot path has forms of its own, without the tuples: call1 and call2 for one and two inputs and default parameters,
-call_kernel2 for two tensors and a forward that is one NumPy function, call_view for one view of one tensor.
+call_view for one view of one tensor. A forward that has a compiled kernel runs there; what that does not take, and what
+has none, runs on NumPy.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from wengert import _shim as cython
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
-from wengert.core.modes import INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit, run_quiet
+from wengert.core.modes import INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit
 from wengert.core.node import Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas, set_more
 from wengert.core.op import (
     SAVE_INPUT,
@@ -46,6 +47,7 @@ from wengert.core.tensor import (
 )
 from wengert.core.trace import find_kernel
 from wengert.dtypes import NONE
+from wengert.kernels import find_kernel as find_compiled
 
 if not cython.compiled:
     from wengert.core.collector import aside_list
@@ -57,6 +59,10 @@ if not cython.compiled:
         is_ndarray,
         row_of,
         same_inexact,
+        wk_apply1,
+        wk_apply2,
+        wk_apply_list,
+        wk_init_native,
         wk_init_numpy,
         wk_new_instance,
         wk_set_aside,
@@ -65,6 +71,7 @@ if not cython.compiled:
 
 wk_init_numpy()
 wk_share_aside(aside_list())
+wk_init_native()
 
 # How a view was made (ViewInfo.creation): decides whether it may be written in place where gradients are recorded.
 VIEW_DEFAULT = 0
@@ -77,18 +84,25 @@ _NUMBERS: tuple[type, ...] = (int, float, complex, np.generic)
 
 
 def set_kernel(op: Op) -> None:
-    """Looks for the operation's kernel, once. Only a ufunc's result is sure to be a new array, so no view has one."""
-    op.kernel = False if op.is_view or op.output_names is not None else find_kernel(op.forward, len(op.input_names))
-    op.is_kernel = op.kernel is not False and op.node_chooser is None
+    """Looks for the operation's kernels, once. Only a ufunc's result is sure to be a new array, so no view has one."""
+    makes_one = not op.is_view and op.output_names is None
+    op.kernel = find_kernel(op.forward, len(op.input_names)) if makes_one else False
+    op.is_direct = makes_one and op.node_chooser is None and op.variadic < 0
+    op.is_kernel = op.kernel is not False and op.is_direct
+    compiled = find_compiled(op.name, True) if makes_one else None
+    n = len(op.input_names)
+    if compiled is not None and compiled[1][:n] == op.input_names:
+        op.native, op.native_params = compiled[0], compiled[1][n:]
 
 
 def call1(op: Op, x: Any) -> Any:
     """Runs an operation of one input with its default parameters."""
     needs: int = 0
+    t: TensorBase | None = None
     if op.is_view and op.output_names is None and isinstance(x, TensorBase):
         return call_view(op, x, None)
     if isinstance(x, TensorBase):
-        t: TensorBase = x
+        t = x
         if t._view is not None:
             refresh_view(t)
         array = t._array
@@ -98,39 +112,46 @@ def call1(op: Op, x: Any) -> Any:
         array = constant(op, x, 0)
     if op.promote != NONE and not is_inexact(array):
         array = promote(op, [array])[0]
+    if op.kernel is None:
+        set_kernel(op)
+    out = wk_apply1(op.native, array) if op.native >= 0 and len(op.native_params) == 0 else None
+    if out is None:
+        out = run_numpy1(op, array)
+    if needs != 0 and (flags() != 0 or len(op.rules) == 0):
+        needs = 0
+    if not op.is_direct:
+        return finish(op, needs, (x,), [array], None, out)
+    result: TensorBase = wrap(as_array(out))
+    if t is not None and t._flags & IS_VOLATILE:
+        make_volatile(result)
+    elif needs != 0:
+        record_direct(op, t, None, array, None, result, needs)
+    return result
+
+
+def run_numpy1(op: Op, array: Any) -> Any:
+    """The forward of one input, on NumPy."""
     if op.refuses_complex:
         refuse_complex(op, array)
     quiet_enter()
     try:
-        if op.kernel is None:
-            set_kernel(op)
         if op.kernel is not False:
-            out = op.kernel(array)
-        else:
-            out = op.forward(numpy_backend, array)
+            return op.kernel(array)
+        return op.forward(numpy_backend, array)
     finally:
         quiet_exit()
-    if needs != 0 and flags() == 0 and len(op.rules) != 0:
-        return finish(op, needs, (x,), [array], None, out)
-    if op.is_view or op.output_names is not None:
-        return finish(op, 0, (x,), [array], None, out)
-    result: TensorBase = wrap(as_array(out))
-    if needs != 0 and t._flags & IS_VOLATILE:
-        make_volatile(result)
-    return result
 
 
 def call2(op: Op, x: Any, y: Any) -> Any:
     """Runs an operation of two inputs with its default parameters."""
     needs: int = 0
     weak: bool = False
-    if isinstance(x, TensorBase) and isinstance(y, TensorBase):
-        p: TensorBase = x
-        q: TensorBase = y
-        if op.is_kernel and same_inexact(p._array, q._array):
-            return call_kernel2(op, p, q)
+    t: TensorBase | None = None
+    u: TensorBase | None = None
+    if op.kernel is None:
+        set_kernel(op)
     if isinstance(x, TensorBase):
-        t: TensorBase = x
+        t = x
         if t._view is not None:
             refresh_view(t)
         a = t._array
@@ -140,7 +161,7 @@ def call2(op: Op, x: Any, y: Any) -> Any:
         a = constant(op, x, 0)
         weak = type(a) is float or type(a) is int
     if isinstance(y, TensorBase):
-        u: TensorBase = y
+        u = y
         if u._view is not None:
             refresh_view(u)
         b = u._array
@@ -149,76 +170,64 @@ def call2(op: Op, x: Any, y: Any) -> Any:
             needs |= 2
     else:
         b = constant(op, y, 1)
-        if not is_ndarray(b) and not weak and is_inexact(a) and (type(b) is float or type(b) is int):
-            weak = True
-        else:
-            weak = False
+        weak = not is_ndarray(b) and not weak and is_inexact(a) and (type(b) is float or type(b) is int)
     if not weak and op.promote != NONE and not same_inexact(a, b):
         a, b = promote(op, [a, b])
+    out = wk_apply2(op.native, a, b) if op.native >= 0 and len(op.native_params) == 0 else None
+    if out is None:
+        out = run_numpy2(op, a, b)
+    if needs != 0 and (flags() != 0 or len(op.rules) == 0):
+        needs = 0
+    if not op.is_direct:
+        return finish(op, needs, (x, y), [a, b], None, out)
+    result: TensorBase = wrap(as_array(out))
+    if (t is not None and t._flags & IS_VOLATILE) or (u is not None and u._flags & IS_VOLATILE):
+        make_volatile(result)
+    elif needs != 0:
+        record_direct(op, t, u, a, b, result, needs)
+    return result
+
+
+def run_numpy2(op: Op, a: Any, b: Any) -> Any:
+    """The forward of two inputs, on NumPy."""
     if op.refuses_complex:
         refuse_complex(op, a if is_ndarray(a) else b)
     quiet_enter()
     try:
-        if op.kernel is None:
-            set_kernel(op)
         if op.kernel is not False:
-            out = op.kernel(a, b)
-        else:
-            out = op.forward(numpy_backend, a, b)
+            return op.kernel(a, b)
+        return op.forward(numpy_backend, a, b)
     except ValueError:
         check_broadcast(a, b)
         raise
     finally:
         quiet_exit()
-    if needs != 0 and flags() == 0 and len(op.rules) != 0:
-        return finish(op, needs, (x, y), [a, b], None, out)
-    if op.is_view or op.output_names is not None:
-        return finish(op, 0, (x, y), [a, b], None, out)
-    result: TensorBase = wrap(as_array(out))
-    if (needs & 1 and t._flags & IS_VOLATILE) or (needs & 2 and u._flags & IS_VOLATILE):
-        make_volatile(result)
-    return result
 
 
-def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
-    """call2 for what most operations are: one NumPy function, of two tensors of one floating dtype."""
-    if x._view is not None:
-        refresh_view(x)
-    if y._view is not None:
-        refresh_view(y)
-    a = x._array
-    b = y._array
-    if op.refuses_complex:
-        refuse_complex(op, a)
-    try:
-        array = run_quiet(op.kernel, a, b)
-    except ValueError:
-        check_broadcast(a, b)
-        raise
-    out: TensorBase = wrap(as_array(array))
-    if (x._flags | y._flags) & IS_VOLATILE:
-        make_volatile(out)
-        return out
-    if flags() != 0 or not (x._requires_grad or y._requires_grad) or len(op.rules) == 0:
-        return out
-    needs = (1 if x._requires_grad else 0) | (2 if y._requires_grad else 0)
+def record_direct(
+    op: Op, x: TensorBase | None, y: TensorBase | None, a: Any, b: Any, out: TensorBase, needs: int
+) -> None:
+    """record, for a direct operation of one or two inputs: x and y where they are tensors, their arrays or numbers a and b."""
     plan: Plan | None = op.default_plans.get(needs)
     if plan is None:
         plan = op.plan(needs, True)
+    if len(plan.calls) == 0:
+        return
     node: OpNode = wk_new_instance(OpNode, op.node_class)
     wk_set_aside(node)
     node._op = op
     node._plan = plan
-    node._n_edges = 2
+    node._n_edges = len(op.input_names)
+    needs &= plan.covered  # an edge that no rule serves would keep the node at its end waiting for ever
     if needs & 1:
         node._next0 = gradient_node(x)
-        node._nr0 = x._output_nr
+        node._nr0 = x._output_nr  # type: ignore[union-attr]  # it needs a gradient
     if needs & 2:
         node._next1 = gradient_node(y)
-        node._nr1 = y._output_nr
+        node._nr1 = y._output_nr  # type: ignore[union-attr]
     node._seq = next_sequence_nr()
     record_position(node, 5)
-    meta: TensorMeta | None = x._meta
+    meta: TensorMeta | None = y._meta if x is None else x._meta  # type: ignore[union-attr]
     if meta is None or not has_meta(out._array, meta.shape, meta.dtype):
         meta = make_meta(out._array.shape, out._array.dtype)
     out._meta = meta
@@ -230,13 +239,15 @@ def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
         for e in plan.saves:
             entry: SaveEntry = e
             if entry.kind == SAVE_INPUT:
-                saved.append(save(y, b, INPUT, 1) if entry.index else save(x, a, INPUT, 0))
+                if entry.index:
+                    saved.append(b if y is None else save(y, b, INPUT, 1))
+                else:
+                    saved.append(a if x is None else save(x, a, INPUT, 0))
             elif entry.kind == SAVE_OUTPUT:
                 saved.append(save(out, out._array, OUTPUT, 0))
             else:
                 saved.append(shape_of(x, a) if entry.index == 0 else shape_of(y, b))
         node._saved = tuple(saved)
-    return out
 
 
 def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
@@ -244,20 +255,42 @@ def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
     if op.is_view and op.output_names is None and isinstance(inputs[0], TensorBase):
         return call_view(op, inputs[0], params)
     arrays, needs = unwrap(op, inputs)
+    if op.kernel is None:
+        set_kernel(op)
+    out = run_compiled(op, arrays, params) if op.native >= 0 else None
+    if out is None:
+        out = run_numpy(op, arrays, params)
+    if needs != 0 and (flags() != 0 or len(op.rules) == 0):
+        needs = 0
+    return finish(op, needs, inputs, arrays, params, out)
+
+
+def run_compiled(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> Any:
+    """The compiled kernel of an operation on any inputs and parameters; None where it does not take them."""
+    if params is None:
+        params = op.defaults
+    operands = arrays[:]
+    for name in op.native_params:
+        operands.append(params[name])
+    if len(op.native_params) != len(params):
+        for name, default in op.defaults.items():
+            if name not in op.native_params and params[name] is not default:
+                return None
+    return wk_apply_list(op.native, operands)
+
+
+def run_numpy(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> Any:
+    """The forward on NumPy."""
     quiet_enter()
     try:
         if params is None:
-            out = op.forward(numpy_backend, *arrays)
-        else:
-            out = op.forward(numpy_backend, *arrays, **params)
+            return op.forward(numpy_backend, *arrays)
+        return op.forward(numpy_backend, *arrays, **params)
     except ValueError as error:
         explain_broadcast(error, arrays)
         raise
     finally:
         quiet_exit()
-    if needs != 0 and (flags() != 0 or len(op.rules) == 0):
-        needs = 0
-    return finish(op, needs, inputs, arrays, params, out)
 
 
 def unwrap(op: Op, inputs: tuple[Any, ...]) -> tuple[list[Any], int]:

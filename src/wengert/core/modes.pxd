@@ -17,5 +17,4 @@ cpdef bint grad_enabled() noexcept
 cpdef object current_task()
 cpdef void set_current_task(object task) noexcept
 cpdef int quiet_enter() except -1
-cpdef object run_quiet(object function, object x, object y)
 cpdef int quiet_exit() except -1

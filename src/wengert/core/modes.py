@@ -112,17 +112,6 @@ def quiet_exit() -> None:
     wk_quiet_exit()
 
 
-def run_quiet(function: Any, x: Any, y: Any) -> Any:
-    """function(x, y) with NumPy's warnings silenced; the hot path's shorter form of quiet_enter and quiet_exit."""
-    if not cython.compiled:
-        return state.quiet_context.run(function, x, y)
-    quiet_enter()
-    try:
-        return function(x, y)
-    finally:
-        quiet_exit()
-
-
 if not cython.compiled:  # a call less
     flags, set_flags, quiet_enter, quiet_exit = wk_flags, wk_set_flags, wk_quiet_enter, wk_quiet_exit
 

@@ -52,8 +52,8 @@ def same_strides(x: Any, y: Any) -> bool:
 
 
 def owns_data(x: Any) -> bool:
-    """A NumPy array that owns its memory."""
-    return type(x) is np.ndarray and x.base is None
+    """A NumPy array that owns its memory; memory of the kernels' pool belongs to the array whose base is its Buffer."""
+    return type(x) is np.ndarray and (x.base is None or type(x.base).__name__ == "Buffer")
 
 
 def row_of(x: Any, i: int) -> Any:
@@ -67,6 +67,35 @@ def add_element(x: Any, index: Any, value: Any) -> bool:
         return False
     x[index] += value.item()  # a number: a third of the cost of adding arrays
     return True
+
+
+def wk_init_native() -> None:
+    """Compiled, finds the kernels of wengert.kernels.native; each module that includes wk_native.h needs it for itself."""
+
+
+def wk_apply1(kernel: int, x: Any) -> Any:
+    """A compiled kernel of one operand, as a new array; None where it does not take x. Uncompiled there are none."""
+
+
+def wk_apply2(kernel: int, x: Any, y: Any) -> Any:
+    """The same of two operands."""
+
+
+def wk_apply_list(kernel: int, operands: list[Any]) -> Any:
+    """The same of any operands."""
+
+
+def wk_apply_rule(kernel: int, operands: bytes, ct: Any, values: list[Any]) -> Any:
+    """The same of operands chosen by their places: 0 is ct, 1 the first of values."""
+
+
+def wk_sum(x: Any, y: Any) -> Any:
+    """x + y as a new array, or None."""
+
+
+def wk_add_into(x: Any, y: Any) -> bool:
+    """x += y, where a kernel can; else nothing, and False."""
+    return False
 
 
 def wk_dereference(reference: Any) -> Any:

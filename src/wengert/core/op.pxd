@@ -23,6 +23,8 @@ cdef class RuleCall:
     cdef public object kernel
     cdef public int left
     cdef public int right
+    cdef public int native
+    cdef public bytes operands
 
 cdef class Plan:
     cdef public tuple saves
@@ -37,6 +39,9 @@ cdef class Op:
     cdef public object check
     cdef public bint refuses_complex
     cdef public bint is_kernel
+    cdef public bint is_direct
+    cdef public int native
+    cdef public tuple native_params
     cdef public int promote
     cdef public tuple input_names
     cdef public int variadic

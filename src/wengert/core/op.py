@@ -12,6 +12,7 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert.core.trace import PASS, Argument, find_rule_kernel
+from wengert.kernels import find_kernel
 
 # What a SaveEntry tells the recorder to keep.
 SAVE_INPUT = 0
@@ -64,6 +65,8 @@ class RuleCall:
     something else is among them. The rule may turn out to be, on real arrays, the cotangent itself (passes) or one NumPy
     function (kernel) of one or two arrays: the saved values at positions left and right, -1 for the cotangent, right -2
     for none. See trace.py.
+
+    native: the compiled kernel that the rule is for real arrays, or -1; operands: what it takes, as such positions plus 1.
     """
 
     if not cython.compiled:
@@ -73,6 +76,8 @@ class RuleCall:
             "kernel",
             "left",
             "n",
+            "native",
+            "operands",
             "passes",
             "positions",
             "right",
@@ -82,7 +87,9 @@ class RuleCall:
             "targets",
         )
 
-    def __init__(self, rule: Rule, positions: tuple[int, ...], arguments: list[Any] | None) -> None:
+    def __init__(
+        self, rule: Rule, positions: tuple[int, ...], arguments: list[Any] | None, compiled: tuple[int, bytes]
+    ) -> None:
         self.rule = rule
         self.function = rule.function
         self.targets = rule.targets
@@ -94,6 +101,7 @@ class RuleCall:
         kernel, self.left, self.right = (None, 0, 0) if arguments is None else find_rule_kernel(rule.function, arguments)
         self.passes = kernel is PASS
         self.kernel = None if self.passes else kernel
+        self.native, self.operands = compiled
 
 
 @cython.final
@@ -132,7 +140,10 @@ class Op:
         self.kernel: Any = None  # what trace.find_kernel finds, at the first call
         self.check: Any = None  # check(arrays) raises torch's error for dtypes that the operation refuses
         self.refuses_complex = False
-        self.is_kernel = False  # there is a kernel, and calls of it may take dispatch.call_kernel2
+        self.is_kernel = False  # there is a kernel, and the forward is direct
+        self.is_direct = False  # one output, no view, one node class: with default parameters dispatch runs it the short way
+        self.native = -1  # the compiled kernel of the forward, found with kernel; -1 where there is none
+        self.native_params: tuple[str, ...] = ()  # the parameters that it takes as operands, after the inputs
         self.promote = 0  # a promotion kind of wengert.dtypes
         self.input_names: tuple[str, ...] = ()
         self.variadic = -1  # position from which any number of inputs follows, or -1
@@ -190,9 +201,20 @@ class Op:
         for rule in rules:
             positions = tuple([keys.index(self._what_to_save(name)) for name in rule.names])
             known = all(keys[i][0] in (SAVE_INPUT, SAVE_OUTPUT) or (defaults and keys[i][0] == SAVE_PARAM) for i in positions)
-            calls.append(RuleCall(rule, positions, [arguments[i] for i in positions] if known else None))
+            compiled = self._compiled_rule(rule, positions, defaults)
+            calls.append(RuleCall(rule, positions, [arguments[i] for i in positions] if known else None, compiled))
         entries = [SaveEntry(k, -1, where) if k == SAVE_PARAM else SaveEntry(k, where, "") for k, where in keys]
         return Plan(tuple(entries[: len(entries) - len(constants)]), tuple(calls), constants)
+
+    def _compiled_rule(self, rule: Rule, positions: tuple[int, ...], defaults: bool) -> tuple[int, bytes]:
+        """The compiled kernel of a rule, and its operands for RuleCall."""
+        if len(rule.targets) != 1:
+            return -1, b""
+        found = find_kernel(f"{self.name}.{self.input_names[rule.targets[0]]}", defaults)
+        if found is None:
+            return -1, b""
+        kernel, names = found
+        return kernel, bytes([0 if name == "ct" else positions[rule.names.index(name)] + 1 for name in names])
 
     def _what_to_save(self, name: str) -> tuple[int, Any]:
         """What a name in a rule's parameter list stands for. The registry has checked that it is one of these."""

@@ -1,6 +1,6 @@
 cimport cython
 from wengert.core.buffers cimport InputBuffer, cotangent_of
-from wengert.core.delivery cimport deliver_from, deliver_parts, deliver_result
+from wengert.core.delivery cimport deliver_from, deliver_new, deliver_parts, deliver_result
 from wengert.core.node cimport Node, OpNode, Saved, count_outputs, meta_at, release_op
 from wengert.core.op cimport Op, Plan, RuleCall
 from wengert.core.saved cimport SavedTensor, unpack_array, unpack_tensor
@@ -10,6 +10,10 @@ cdef extern from "wk_array.h":
     int wk_init_numpy() except -1
     bint is_ndarray(object x)
     bint is_complex(object x)
+
+cdef extern from "wk_native.h":
+    int wk_init_native() except -1
+    object wk_apply_rule(int kernel, bytes operands, object ct, list values)
 
 @cython.locals(real=bint, op=Op, plan=Plan, values=list, call=RuleCall)
 cpdef run_op(GraphTask task, OpNode node, InputBuffer buffer)

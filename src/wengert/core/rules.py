@@ -8,16 +8,17 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert.core.buffers import InputBuffer, cotangent_of
-from wengert.core.delivery import deliver_from, deliver_parts, deliver_result
+from wengert.core.delivery import deliver_from, deliver_new, deliver_parts, deliver_result
 from wengert.core.node import Node, OpNode, Saved, count_outputs, freed_error, locate, meta_at, release_op
 from wengert.core.op import Op, Plan, RuleCall
 from wengert.core.saved import SavedTensor, unpack_array, unpack_tensor
 from wengert.core.task import GraphTask
 
 if not cython.compiled:
-    from wengert.core.native import is_complex, is_ndarray, wk_init_numpy
+    from wengert.core.native import is_complex, is_ndarray, wk_apply_rule, wk_init_native, wk_init_numpy
 
 wk_init_numpy()
+wk_init_native()
 
 
 def run_op(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
@@ -38,6 +39,12 @@ def run_op(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
             result = None
         elif call.passes and real:
             result = ct
+        elif call.native >= 0 and real:
+            result = wk_apply_rule(call.native, call.operands, ct, values)
+            if result is not None:
+                deliver_new(task, node, call.target, result)
+                continue
+            result = apply_kernel(node, call, ct, values) if call.kernel is not None else apply_rule(task, node, call, ct, values)
         elif call.kernel is not None and real:
             result = apply_kernel(node, call, ct, values)
         else:

@@ -9,6 +9,11 @@ cdef extern from "wk_array.h":
     bint add_element(object x, object index, object value) except -1
     object as_array(object x)
 
+cdef extern from "wk_native.h":
+    int wk_init_native() except -1
+    object wk_sum(object x, object y)
+    bint wk_add_into(object x, object y) except -1
+
 cdef class GraphTask:
     cdef public bint keep_graph
     cdef public object position

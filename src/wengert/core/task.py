@@ -18,11 +18,12 @@ from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.node import AccumulateGrad, Edge, Node, TensorMeta, find_position, meta_at, next_node
 
 if not cython.compiled:
-    from wengert.core.native import add_element, as_array, is_ndarray, wk_init_numpy
+    from wengert.core.native import add_element, as_array, is_ndarray, wk_add_into, wk_init_native, wk_init_numpy, wk_sum
 
     _attaching = threading.Lock()
 
 wk_init_numpy()
+wk_init_native()
 
 
 @cython.final
@@ -225,7 +226,8 @@ class GraphTask:
                 buffer.owned = owned
             elif buffer.owned and not self.create_graph:
                 held = buffer.cotangent
-                held += value
+                if not wk_add_into(held, value):
+                    held += value
             else:
                 self.add(node, nr, value, owned)
         buffer.dependencies -= 1
@@ -290,13 +292,14 @@ class GraphTask:
         if self.create_graph:
             self.sum_owned = False
             return held + value
-        if held_owned:
-            held += value
+        if not held_owned and owned:
+            held, value = value, held
+        if held_owned or owned:
+            if not wk_add_into(held, value):
+                held += value
             return held
-        if owned:
-            value += held
-            return value
-        return as_array(held + value)
+        total = wk_sum(held, value)
+        return as_array(held + value) if total is None else total
 
     # -- the state of the thread, and the end --------------------------------------------------------------------------
 

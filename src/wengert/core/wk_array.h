@@ -9,6 +9,7 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <Python.h>
 #include <numpy/arrayobject.h>
+#include <string.h>
 
 static inline int wk_init_numpy(void) { return _import_array(); }
 
@@ -112,8 +113,13 @@ static inline int add_element(PyObject *x, PyObject *index, PyObject *value) {
     }
 }
 
-/* The array owns its memory, alone: nothing else can see what is written into it, unless somebody holds the array itself. */
+/* The array owns its memory, alone: nothing else can see what is written into it, unless somebody holds the array itself.
+ *
+ * Memory of the pool belongs to the array whose base is its Buffer; the type is known by name, as it is another extension's. */
 static inline int owns_data(PyObject *x) {
-    return PyArray_CheckExact(x) && PyArray_CHKFLAGS((PyArrayObject *)x, NPY_ARRAY_OWNDATA);
+    if (!PyArray_CheckExact(x)) return 0;
+    PyObject *base = PyArray_BASE((PyArrayObject *)x);
+    if (base == NULL) return PyArray_CHKFLAGS((PyArrayObject *)x, NPY_ARRAY_OWNDATA);
+    return !PyArray_Check(base) && strcmp(Py_TYPE(base)->tp_name, "wengert.kernels.native.Buffer") == 0;
 }
 #endif

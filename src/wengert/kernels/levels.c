@@ -1,0 +1,90 @@
+/* The CPU levels: which loops run is decided once, when the extension is imported. */
+#include <string.h>
+
+#include "wk_apply.h"
+
+#define EXTERN_(level) extern const wk_loop wk_loops_##level##_f32[], wk_loops_##level##_f64[];
+EXTERN_(base)
+#if defined(__x86_64__) && defined(__GNUC__)
+#define WK_HAS_LEVELS
+EXTERN_(v3)
+EXTERN_(v4)
+#endif
+
+#define ROW_(name, cost, numbers, n, block) {#name, n, cost, numbers, block, {NULL, NULL}},
+#define SIMPLE1(name, cost, numbers, ...) ROW_(name, cost, numbers, 1, 0)
+#define SIMPLE2(name, cost, numbers, ...) ROW_(name, cost, numbers, 2, 0)
+#define BLOCK1(name, cost, numbers, ...) ROW_(name, cost, numbers, 1, 1)
+#define BLOCK2(name, cost, numbers, ...) ROW_(name, cost, numbers, 2, 1)
+#define BLOCK3(name, cost, numbers, ...) ROW_(name, cost, numbers, 3, 1)
+#define BLOCK4(name, cost, numbers, ...) ROW_(name, cost, numbers, 4, 1)
+#define GUARD1(name, cost, numbers, ...) ROW_(name, cost, numbers, 1, 1)
+#define GUARD2(name, cost, numbers, ...) ROW_(name, cost, numbers, 2, 1)
+#define GUARD3(name, cost, numbers, ...) ROW_(name, cost, numbers, 3, 1)
+
+static WkKernel kernels[] = {
+#include "table.h"
+};
+
+const WkKernel *wk_kernels = kernels;
+int wk_n_kernels = sizeof kernels / sizeof *kernels;
+static const char *level = "base";
+
+const char *wk_level_name(void) { return level; }
+
+static void use(const char *name, const wk_loop *f32, const wk_loop *f64) {
+    level = name;
+    for (int i = 0; i < wk_n_kernels; i++) {
+        kernels[i].loops[0] = f32[i];
+        kernels[i].loops[1] = f64[i];
+    }
+}
+
+/* Takes the highest level that the CPU has, or the one wanted. -1: there is no such level here. */
+int wk_choose_level(const char *wanted) {
+    int any = wanted == NULL || *wanted == '\0';
+#ifdef WK_HAS_LEVELS
+    __builtin_cpu_init();
+    int v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+    int v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
+    if (v4 && (any || strcmp(wanted, "v4") == 0)) return use("v4", wk_loops_v4_f32, wk_loops_v4_f64), 0;
+    if (v3 && (any || strcmp(wanted, "v3") == 0)) return use("v3", wk_loops_v3_f32, wk_loops_v3_f64), 0;
+#endif
+    if (any || strcmp(wanted, "base") == 0) return use("base", wk_loops_base_f32, wk_loops_base_f64), 0;
+    return -1;
+}
+
+int wk_find_kernel(const char *name) {
+    for (int i = 0; i < wk_n_kernels; i++) {
+        if (strcmp(kernels[i].name, name) == 0) return i;
+    }
+    return -1;
+}
+
+/* -- roles: what each operation and rule has for a kernel ------------------------------------------------------------ */
+
+static const struct {
+    const char *role, *kernel, *operands;
+    int defaults; /* right for default parameters only */
+} roles[] = {
+#define ROLE(role, kernel, operands, defaults) {role, kernel, operands, defaults},
+#include "roles.h"
+};
+
+static PyObject *role_method(PyObject *module, PyObject *name) {
+    (void)module;
+    const char *text = PyUnicode_AsUTF8(name);
+    if (text == NULL) return NULL;
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        if (strcmp(roles[i].role, text) == 0) {
+            return Py_BuildValue("(isi)", wk_find_kernel(roles[i].kernel), roles[i].operands, roles[i].defaults);
+        }
+    }
+    Py_RETURN_NONE;
+}
+
+PyMethodDef wk_levels_methods[] = {
+    {"role", role_method, METH_O, "role(name): (kernel, names of its operands, whether for default parameters only), or None."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,4 @@
+#define WK_LEVEL v3
+#define WK_BITS 32
+#include "target_v3.h"
+#include "loops.h"

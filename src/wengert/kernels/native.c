@@ -1,0 +1,46 @@
+/* wengert.kernels.native: the module. Everything compiled for kernels is in this one extension, so that there is one pool of
+ * threads and one of buffers. */
+#define WK_IMPORTS_NUMPY
+#include "wk_numpy.h"
+
+#include <stdlib.h>
+
+#include "wk_apply.h"
+#include "wk_native.h"
+#include "wk_threads.h"
+
+/* The functions of the module, by the files that define them; each array ends with {NULL}. */
+extern PyMethodDef wk_apply_methods[], wk_levels_methods[], wk_pool_methods[], wk_settings_methods[];
+static PyMethodDef *const method_tables[] = {wk_apply_methods, wk_levels_methods, wk_pool_methods, wk_settings_methods};
+
+int wk_choose_level(const char *wanted);
+const char *wk_level_name(void);
+
+static WkNative functions = {wk_apply, -1};
+
+static int fill_module(PyObject *module) {
+    for (size_t i = 0; i < sizeof method_tables / sizeof *method_tables; i++) {
+        if (PyModule_AddFunctions(module, method_tables[i]) < 0) return -1;
+    }
+    if (wk_choose_level(getenv("WENGERT_ISA")) < 0) {
+        PyErr_Format(PyExc_ImportError, "WENGERT_ISA=%s: expected base, v3 or v4, at most what this CPU has", getenv("WENGERT_ISA"));
+        return -1;
+    }
+    if (PyModule_AddStringConstant(module, "level", wk_level_name()) < 0) return -1;
+    functions.add = wk_find_kernel("add");
+    PyObject *capsule = PyCapsule_New((void *)&functions, WK_NATIVE_CAPSULE, NULL);
+    int failed = capsule == NULL || PyModule_AddObjectRef(module, "_functions", capsule) < 0;
+    Py_XDECREF(capsule);
+    return failed ? -1 : 0;
+}
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "wengert.kernels.native", "Compiled kernels on raw NumPy arrays.", -1, NULL, NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit_native(void) {
+    import_array();
+    PyObject *module = PyModule_Create(&definition);
+    if (module != NULL && fill_module(module) < 0) Py_CLEAR(module);
+    return module;
+}

@@ -1,0 +1,463 @@
+/* Vector maths: elementary functions in branch-free C, which compilers turn into vector code.
+ *
+ * Every function takes any number. NaN, infinities, signed zeros and subnormals come out as IEEE 754 and C's Annex F say;
+ * docs/accuracy.md has the errors in units in the last place. How it is written:
+ * - Where C would branch, both sides are computed and one is chosen, so nothing may trap or loop. Clamps have the form
+ *   x > high ? high : x, which lets NaN pass.
+ * - Adding 1.5 * 2**52 (float: 1.5 * 2**23) rounds to an integer, which then stands in the low bits.
+ * - No product is fused with a sum but by VM_FMA, and that only where both forms are accurate enough.
+ *
+ * sin, cos and tan reduce their argument for |x| up to VM_TRIG_LIMIT; kernels that use them send larger ones to C's library.
+ */
+#ifndef WK_VM_H
+#define WK_VM_H
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define WK_INLINE static inline __attribute__((always_inline, unused))
+#else
+#define WK_INLINE static inline
+#endif
+
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define VM_FMA(a, b, c) __builtin_fma(a, b, c)
+#define VM_FMAF(a, b, c) __builtin_fmaf(a, b, c)
+#else
+#define VM_FMA(a, b, c) ((a) * (b) + (c))
+#define VM_FMAF(a, b, c) ((a) * (b) + (c))
+#endif
+
+#include "vm_polynomials.h"
+
+#define VM_ROUND 6755399441055744.0 /* 1.5 * 2**52 */
+#define VM_ROUNDF 12582912.0f       /* 1.5 * 2**23 */
+#define VM_TRIG_LIMIT 8192.0
+#define VM_TRIG_LIMITF 1e6f
+
+WK_INLINE uint64_t vm_bits(double x) {
+    uint64_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+WK_INLINE double vm_from_bits(uint64_t u) {
+    double x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+WK_INLINE uint32_t vm_bitsf(float x) {
+    uint32_t u;
+    memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+WK_INLINE float vm_from_bitsf(uint32_t u) {
+    float x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+/* 2**(k), for k as the low bits of k + VM_ROUND; k from -1022 to 1023, and 1024, which gives infinity. */
+WK_INLINE double vm_power_of_2(double k) { return vm_from_bits(vm_bits(k + (VM_ROUND + 1023.0)) << 52); }
+WK_INLINE float vm_power_of_2f(float k) { return vm_from_bitsf(vm_bitsf(k + (VM_ROUNDF + 127.0f)) << 23); }
+
+/* p * 2**k where that may be subnormal or overflow; rounds once. */
+WK_INLINE double vm_scale(double p, double k) {
+    double half = (k * 0.5 + VM_ROUND) - VM_ROUND;
+    return p * vm_power_of_2(half) * vm_power_of_2(k - half);
+}
+
+WK_INLINE float vm_scalef(float p, float k) {
+    float half = (k * 0.5f + VM_ROUNDF) - VM_ROUNDF;
+    return p * vm_power_of_2f(half) * vm_power_of_2f(k - half);
+}
+
+/* -- exponentials, float64 ------------------------------------------------------------------------------------------ */
+
+#define VM_LN2_HIGH 0x1.62e42fefa2000p-1 /* 40 bits: k * this is exact */
+#define VM_LN2_LOW 0x1.9ef35793c7673p-41
+
+/* x = k ln 2 + r, |r| <= ln 2 / 2 */
+WK_INLINE double vm_split_exp(double x, double *k) {
+    *k = (x * 1.4426950408889634 + VM_ROUND) - VM_ROUND;
+    return (x - *k * VM_LN2_HIGH) - *k * VM_LN2_LOW;
+}
+
+/* exp(x) - 1 = 2**k (e + 1) - 1 with the returned e */
+WK_INLINE double vm_exp_part(double x, double *k) {
+    double r = vm_split_exp(x, k);
+    return VM_FMA(r * r, vm_exp_rest_f64(r), r);
+}
+
+WK_INLINE double vm_exp_f64(double x) {
+    double k;
+    x = x > 710.0 ? 710.0 : x;
+    x = x < -746.0 ? -746.0 : x;
+    double e = vm_exp_part(x, &k);
+    return vm_scale(e + 1.0, k);
+}
+
+/* exp(high + low), for a small low */
+WK_INLINE double vm_exp_sum(double high, double low) {
+    double k;
+    high = high < -746.0 ? -746.0 : high;
+    double r = vm_split_exp(high, &k) + low;
+    return vm_scale(1.0 + VM_FMA(r * r, vm_exp_rest_f64(r), r), k);
+}
+
+WK_INLINE double vm_exp2_f64(double x) {
+    x = x > 1025.0 ? 1025.0 : x;
+    x = x < -1076.0 ? -1076.0 : x;
+    double k = (x + VM_ROUND) - VM_ROUND;
+    double r = (x - k) * 0.6931471805599453;
+    return vm_scale(1.0 + VM_FMA(r * r, vm_exp_rest_f64(r), r), k);
+}
+
+/* (exp(x) - 1) / 4, for x up to 710.6 */
+WK_INLINE double vm_quarter_expm1(double x) {
+    double k;
+    x = x > 710.6 ? 710.6 : x;
+    x = x < -40.0 ? -40.0 : x;
+    double e = vm_exp_part(x, &k), scale = vm_power_of_2(k - 2.0);
+    return VM_FMA(scale, e, scale - 0.25);
+}
+
+WK_INLINE double vm_expm1_f64(double x) { return fabs(x) < 0x1p-54 ? x : 4.0 * vm_quarter_expm1(x); }
+
+WK_INLINE double vm_tanh_f64(double x) {
+    double a = fabs(x);
+    a = a > 22.0 ? 22.0 : a;
+    double e = 4.0 * vm_quarter_expm1(2.0 * a);
+    return copysign(e / (e + 2.0), x);
+}
+
+WK_INLINE double vm_sinh_f64(double x) {
+    double quarter = vm_quarter_expm1(fabs(x));
+    return copysign(2.0 * (quarter + quarter / (4.0 * quarter + 1.0)), x);
+}
+
+WK_INLINE double vm_cosh_f64(double x) {
+    double k, a = fabs(x);
+    a = a > 710.6 ? 710.6 : a;
+    double e = vm_exp_part(a, &k), scale = vm_power_of_2(k - 2.0), quarter = VM_FMA(scale, e, scale);
+    return 2.0 * (quarter + 0.0625 / quarter);
+}
+
+/* -- logarithms, float64 -------------------------------------------------------------------------------------------- */
+
+/* x = 2**k m, m from sqrt(1/2) to sqrt(2), for positive x. */
+WK_INLINE double vm_split_log(double x, double *k) {
+    int small = x < 0x1p-1022;
+    x = small ? x * 0x1p54 : x;
+    uint64_t shifted = vm_bits(x) + (0x3ff0000000000000 - 0x3fe6a09e667f3bcd);
+    /* An integer below 2**52 under the exponent of 2**52 is that number plus 2**52. */
+    double biased = vm_from_bits((shifted >> 52) | 0x4330000000000000) - 0x1p52;
+    *k = biased - (small ? 1077.0 : 1023.0);
+    return vm_from_bits((shifted & 0x000fffffffffffff) + 0x3fe6a09e667f3bcd);
+}
+
+/* log(1 + f) + k ln 2 + low, for f from sqrt(1/2) - 1 to sqrt(2) - 1 */
+WK_INLINE double vm_log_sum(double f, double k, double low) {
+    double s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
+    double rest = s * (half + z * vm_log_rest_f64(z));
+    return k * VM_LN2_HIGH - ((half - (rest + (k * VM_LN2_LOW + low))) - f);
+}
+
+/* What logarithms of 0, of negative numbers, infinity and NaN are: else y. */
+WK_INLINE double vm_log_edges(double x, double y) {
+    y = x > 1.7976931348623157e308 ? x : y;
+    y = x == 0.0 ? -INFINITY : y;
+    return x >= 0.0 ? y : NAN;
+}
+
+WK_INLINE double vm_log_f64(double x) {
+    double k, m = vm_split_log(x, &k);
+    return vm_log_edges(x, vm_log_sum(m - 1.0, k, 0.0));
+}
+
+WK_INLINE double vm_log1p_f64(double x) {
+    double u = 1.0 + x, k, m = vm_split_log(u, &k);
+    /* What the rounding of u lost. (Of a large x, 1 is lost.) */
+    double lost = (x > 0x1p53 ? 0.0 : x < 1.0 ? x - (u - 1.0) : 1.0 - (u - x)) / u;
+    double f = k == 0.0 ? x : m - 1.0;
+    double y = vm_log_edges(u, vm_log_sum(f, k, k == 0.0 ? 0.0 : lost));
+    return x == 0.0 ? x : y;
+}
+
+/* log(m) = high + low, high with 32 bits */
+WK_INLINE double vm_log_parts(double m, double *low) {
+    double f = m - 1.0, s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
+    double high = vm_from_bits(vm_bits(f - half) & 0xffffffff00000000);
+    *low = ((f - high) - half) + s * (half + z * vm_log_rest_f64(z));
+    return high;
+}
+
+WK_INLINE double vm_log2_f64(double x) {
+    double k, m = vm_split_log(x, &k), low, high = vm_log_parts(m, &low);
+    /* 1 / ln 2 = 0x1.71547652p0 (32 bits, so that the product is exact) + the rest */
+    double rest = low * 0x1.71547652b82fep0 + high * 0x1.705fc2eefa200p-33;
+    double top = high * 0x1.71547652p0, sum = k + top;
+    return vm_log_edges(x, sum + (rest + (top - (sum - k))));
+}
+
+WK_INLINE double vm_log10_f64(double x) {
+    double k, m = vm_split_log(x, &k), low, high = vm_log_parts(m, &low);
+    /* 1 / ln 10 and log10(2), each as a number of few bits and the rest */
+    double rest = low * 0x1.bcb7b1526e50ep-2 + high * 0x1.b9438ca9aadd5p-36 + k * 0x1.9fef311f12b36p-42;
+    double top = high * 0x1.bcb7b15200000p-2, scale = k * 0x1.34413509f6000p-2, sum = scale + top;
+    return vm_log_edges(x, sum + (rest + (top - (sum - scale))));
+}
+
+WK_INLINE double vm_asinh_f64(double x) {
+    double a = fabs(x), square = a * a;
+    double near = vm_log1p_f64(a + square / (sqrt(square + 1.0) + 1.0)), far = vm_log_f64(a) + 0.6931471805599453;
+    return copysign(a > 0x1p28 ? far : near, x);
+}
+
+WK_INLINE double vm_acosh_f64(double x) {
+    double t = x - 1.0;
+    double near = vm_log1p_f64(t + sqrt(2.0 * t + t * t)), far = vm_log_f64(x) + 0.6931471805599453;
+    return x >= 1.0 ? (x > 0x1p28 ? far : near) : NAN;
+}
+
+WK_INLINE double vm_atanh_f64(double x) {
+    double a = fabs(x), twice = a + a;
+    double t = a < 0.5 ? twice + twice * a / (1.0 - a) : twice / (1.0 - a);
+    return copysign(0.5 * vm_log1p_f64(t), x);
+}
+
+/* -- trigonometric functions, float64 ------------------------------------------------------------------------------- */
+
+/* x = n pi/2 + r, for |x| <= VM_TRIG_LIMIT; n's low bits are those of *bits. The parts of pi/2 have 33 bits: n * part is exact. */
+WK_INLINE double vm_split_trig(double x, uint64_t *bits) {
+    double shifted = x * 0.6366197723675814 + VM_ROUND, n = shifted - VM_ROUND;
+    *bits = vm_bits(shifted);
+    double first = x - n * 0x1.921fb544p0, second = n * 0x1.0b4611a6p-34;
+    double r = first - second, lost = (first - r) - second;
+    return r + (lost - n * 0x1.3198a2e037073p-69);
+}
+
+WK_INLINE double vm_sin_part(double r) { return VM_FMA(r * (r * r), vm_sin_rest_f64(r * r), r); }
+
+WK_INLINE double vm_cos_part(double r) {
+    double z = r * r, half = 0.5 * z, w = 1.0 - half;
+    return w + (((1.0 - w) - half) + z * z * vm_cos_rest_f64(z));
+}
+
+WK_INLINE double vm_sin_f64(double x) {
+    uint64_t n;
+    double r = vm_split_trig(x, &n), y = n & 1 ? vm_cos_part(r) : vm_sin_part(r);
+    y = vm_from_bits(vm_bits(y) ^ ((n & 2) << 62));
+    return x == 0.0 ? x : y;
+}
+
+WK_INLINE double vm_cos_f64(double x) {
+    uint64_t n;
+    double r = vm_split_trig(x, &n), y = n & 1 ? vm_sin_part(r) : vm_cos_part(r);
+    return vm_from_bits(vm_bits(y) ^ (((n + 1) & 2) << 62));
+}
+
+WK_INLINE double vm_tan_f64(double x) {
+    uint64_t n;
+    double r = vm_split_trig(x, &n), s = vm_sin_part(r), c = vm_cos_part(r);
+    double y = n & 1 ? -c / s : s / c;
+    return x == 0.0 ? x : y;
+}
+
+#define VM_PI_2_HIGH 1.5707963267948966
+#define VM_PI_2_LOW 6.123233995736766e-17
+
+WK_INLINE double vm_asin_rest(double t, double z) { return t * z * vm_asin_rest_f64(z); }
+
+WK_INLINE double vm_asin_f64(double x) {
+    double a = fabs(x), z = a > 0.5 ? 0.5 * (1.0 - a) : a * a, t = a > 0.5 ? sqrt(z) : a, rest = vm_asin_rest(t, z);
+    double far = VM_PI_2_HIGH - (2.0 * (t + rest) - VM_PI_2_LOW);
+    return a <= 1.0 ? copysign(a > 0.5 ? far : t + rest, x) : NAN;
+}
+
+WK_INLINE double vm_acos_f64(double x) {
+    double a = fabs(x), z = a > 0.5 ? 0.5 * (1.0 - a) : a * a, t = a > 0.5 ? sqrt(z) : a, rest = vm_asin_rest(t, z);
+    double near = VM_PI_2_HIGH - (x - (VM_PI_2_LOW - copysign(rest, x)));
+    double twice = 2.0 * (t + rest), far = x > 0.0 ? twice : 2.0 * VM_PI_2_HIGH - (twice - 2.0 * VM_PI_2_LOW);
+    return a <= 1.0 ? (a > 0.5 ? far : near) : NAN;
+}
+
+/* atan(top / bottom) for numbers of at least 0; NaN for 0 / 0 */
+WK_INLINE double vm_atan_ratio(double top, double bottom) {
+    int far = top > 2.414213562373095 * bottom, middle = top > 0.41421356237309503 * bottom;
+    double t = (far ? -bottom : middle ? top - bottom : top) / (far ? top : middle ? top + bottom : bottom);
+    double high = far ? VM_PI_2_HIGH : middle ? 0.5 * VM_PI_2_HIGH : 0.0, low = far ? VM_PI_2_LOW : middle ? 0.5 * VM_PI_2_LOW : 0.0;
+    double z = t * t;
+    return high + (t + (low + t * z * vm_atan_rest_f64(z)));
+}
+
+WK_INLINE double vm_atan_f64(double x) {
+    double a = fabs(x);
+    a = a > 0x1p60 ? 0x1p60 : a;
+    return copysign(vm_atan_ratio(a, 1.0), x);
+}
+
+WK_INLINE double vm_atan2_f64(double y, double x) {
+    double a = fabs(y), b = fabs(x);
+    double large = a > b ? a : b;
+    double scale = large > 0x1p1000 ? 0x1p-600 : large < 0x1p-900 ? 0x1p100 : 1.0;
+    /* Infinities and zeros count as equal to each other, and as out of reach of anything else. */
+    double top = a > 1.7976931348623157e308 ? 0x1p600 : large > 1.7976931348623157e308 ? 0.0 : a * scale;
+    double bottom = b > 1.7976931348623157e308 ? 0x1p600 : large > 1.7976931348623157e308 ? 1.0 : b * scale;
+    double r = vm_atan_ratio(top, large == 0.0 ? 1.0 : bottom);
+    r = vm_bits(x) >> 63 ? 2.0 * VM_PI_2_HIGH - (r - 2.0 * VM_PI_2_LOW) : r;
+    r = a != a || b != b ? NAN : r;
+    return copysign(r, y);
+}
+
+/* -- error functions, float64 --------------------------------------------------------------------------------------- */
+
+/* erfc(a) for a of at least 0 */
+WK_INLINE double vm_erfc_part(double a) {
+    a = a > 28.0 ? 28.0 : a;
+    /* a**2 = high + low: a's first 26 bits squared are exact. */
+    double first = vm_from_bits(vm_bits(a) & 0xfffffffff8000000), high = first * first, low = (a - first) * (a + first);
+    double t = (a - 3.0) / (a + 3.0);
+    return vm_exp_sum(-high, -low) * (vm_erfc_scaled_f64(t) / (1.0 + 2.0 * a));
+}
+
+WK_INLINE double vm_erf_f64(double x) {
+    double a = fabs(x), far = 1.0 - vm_erfc_part(a);
+    return a < 1.0 ? x * vm_erf_slope_f64(a * a) : copysign(far, x);
+}
+
+WK_INLINE double vm_erfc_f64(double x) {
+    double far = vm_erfc_part(fabs(x)), near = 1.0 - x * vm_erf_slope_f64(x * x);
+    far = x < 0.0 ? 2.0 - far : far;
+    return fabs(x) < 0.4 ? near : far;
+}
+
+/* -- float32 -------------------------------------------------------------------------------------------------------- */
+
+#define VM_LN2_HIGHF 0x1.62e000p-1f /* 12 bits */
+#define VM_LN2_LOWF 0x1.0bfbe8p-15f
+
+WK_INLINE float vm_exp_partf(float x, float *k) {
+    *k = (x * 1.44269504f + VM_ROUNDF) - VM_ROUNDF;
+    float r = (x - *k * VM_LN2_HIGHF) - *k * VM_LN2_LOWF;
+    return VM_FMAF(r * r, vm_exp_rest_f32(r), r);
+}
+
+WK_INLINE float vm_exp_f32(float x) {
+    float k;
+    x = x > 89.0f ? 89.0f : x;
+    x = x < -104.0f ? -104.0f : x;
+    float e = vm_exp_partf(x, &k);
+    return vm_scalef(e + 1.0f, k);
+}
+
+WK_INLINE float vm_exp2_f32(float x) {
+    x = x > 129.0f ? 129.0f : x;
+    x = x < -151.0f ? -151.0f : x;
+    float k = (x + VM_ROUNDF) - VM_ROUNDF, r = (x - k) * 0.693147181f;
+    return vm_scalef(1.0f + VM_FMAF(r * r, vm_exp_rest_f32(r), r), k);
+}
+
+WK_INLINE float vm_quarter_expm1f(float x) {
+    float k;
+    x = x > 89.5f ? 89.5f : x;
+    x = x < -18.0f ? -18.0f : x;
+    float e = vm_exp_partf(x, &k), scale = vm_power_of_2f(k - 2.0f);
+    return VM_FMAF(scale, e, scale - 0.25f);
+}
+
+WK_INLINE float vm_expm1_f32(float x) { return fabsf(x) < 0x1p-25f ? x : 4.0f * vm_quarter_expm1f(x); }
+
+WK_INLINE float vm_tanh_f32(float x) {
+    float a = fabsf(x);
+    a = a > 10.0f ? 10.0f : a;
+    float e = 4.0f * vm_quarter_expm1f(2.0f * a);
+    return copysignf(e / (e + 2.0f), x);
+}
+
+WK_INLINE float vm_sinh_f32(float x) {
+    float quarter = vm_quarter_expm1f(fabsf(x));
+    return copysignf(2.0f * (quarter + quarter / (4.0f * quarter + 1.0f)), x);
+}
+
+WK_INLINE float vm_cosh_f32(float x) {
+    float k, a = fabsf(x);
+    a = a > 89.5f ? 89.5f : a;
+    float e = vm_exp_partf(a, &k), scale = vm_power_of_2f(k - 2.0f), quarter = VM_FMAF(scale, e, scale);
+    return 2.0f * (quarter + 0.0625f / quarter);
+}
+
+WK_INLINE float vm_split_logf(float x, float *k) {
+    int small = x < 0x1p-126f;
+    x = small ? x * 0x1p25f : x;
+    uint32_t shifted = vm_bitsf(x) + (0x3f800000 - 0x3f3504f3);
+    *k = (float)(int32_t)(shifted >> 23) - (small ? 152.0f : 127.0f);
+    return vm_from_bitsf((shifted & 0x007fffff) + 0x3f3504f3);
+}
+
+WK_INLINE float vm_log_sumf(float f, float k, float low) {
+    float s = f / (2.0f + f), z = s * s, half = 0.5f * f * f;
+    float rest = s * (half + z * vm_log_rest_f32(z));
+    return k * VM_LN2_HIGHF - ((half - (rest + (k * VM_LN2_LOWF + low))) - f);
+}
+
+WK_INLINE float vm_log_edgesf(float x, float y) {
+    y = x > 3.40282347e38f ? x : y;
+    y = x == 0.0f ? -INFINITY : y;
+    return x >= 0.0f ? y : NAN;
+}
+
+WK_INLINE float vm_log_f32(float x) {
+    float k, m = vm_split_logf(x, &k);
+    return vm_log_edgesf(x, vm_log_sumf(m - 1.0f, k, 0.0f));
+}
+
+WK_INLINE float vm_log1p_f32(float x) {
+    float u = 1.0f + x, k, m = vm_split_logf(u, &k);
+    float lost = (x > 0x1p24f ? 0.0f : x < 1.0f ? x - (u - 1.0f) : 1.0f - (u - x)) / u;
+    float f = k == 0.0f ? x : m - 1.0f;
+    float y = vm_log_edgesf(u, vm_log_sumf(f, k, k == 0.0f ? 0.0f : lost));
+    return x == 0.0f ? x : y;
+}
+
+WK_INLINE float vm_erf_f32(float x) {
+    float a = fabsf(x), near = x * vm_erf_slope_f32(a * a);
+    float b = a > 4.0f ? 4.0f : a;
+    return a < 1.0f ? near : copysignf(1.0f - vm_exp_f32(vm_log_erfc_f32(b)), x);
+}
+
+/* Half the numbers at a time, but simply right: by way of float64. */
+WK_INLINE float vm_log2_f32(float x) { return (float)vm_log2_f64(x); }
+WK_INLINE float vm_log10_f32(float x) { return (float)vm_log10_f64(x); }
+WK_INLINE float vm_asinh_f32(float x) { return (float)vm_asinh_f64(x); }
+WK_INLINE float vm_acosh_f32(float x) { return (float)vm_acosh_f64(x); }
+WK_INLINE float vm_atanh_f32(float x) { return (float)vm_atanh_f64(x); }
+WK_INLINE float vm_sin_f32(float x) { return (float)vm_sin_f64(x); }
+WK_INLINE float vm_cos_f32(float x) { return (float)vm_cos_f64(x); }
+WK_INLINE float vm_tan_f32(float x) { return (float)vm_tan_f64(x); }
+WK_INLINE float vm_asin_f32(float x) { return (float)vm_asin_f64(x); }
+WK_INLINE float vm_acos_f32(float x) { return (float)vm_acos_f64(x); }
+WK_INLINE float vm_atan_f32(float x) { return (float)vm_atan_f64(x); }
+WK_INLINE float vm_atan2_f32(float y, float x) { return (float)vm_atan2_f64(y, x); }
+WK_INLINE float vm_erfc_f32(float x) { return (float)vm_erfc_f64(x); }
+
+/* x**y. Of float64 it would need more digits than there are. */
+WK_INLINE double vm_pow_f64(double x, double y) { return pow(x, y); }
+
+WK_INLINE float vm_pow_f32(float x, float y) {
+    double a = fabs((double)x), w = (double)y * vm_log2_f64(a);
+    w = y == 0.0f || x == 1.0f ? 0.0 : w;
+    float size = (float)vm_exp2_f64(w);
+    /* Whole numbers, and odd ones among them: all from 2**24 on are even. */
+    float whole = fabsf(y) < 0x1p23f ? (fabsf(y) + 0x1p23f) - 0x1p23f : fabsf(y);
+    float half = 0.5f * fabsf(y), whole_half = half < 0x1p23f ? (half + 0x1p23f) - 0x1p23f : half;
+    int is_whole = whole == fabsf(y), odd = is_whole && whole_half != half;
+    float signed_size = odd ? copysignf(size, x) : size;
+    signed_size = x < 0.0f && !is_whole && x >= -3.40282347e38f ? NAN : signed_size;
+    signed_size = x == -1.0f && fabsf(y) > 3.40282347e38f ? 1.0f : signed_size;
+    return y == 0.0f || x == 1.0f ? 1.0f : signed_size;
+}
+#endif

@@ -1,0 +1,500 @@
+#include "wk_apply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wk_pool.h"
+#include "wk_threads.h"
+
+/* Note [Driver]
+ * A call is one output and up to six inputs over a common shape. Axes are sorted so that the output is walked as it lies in
+ * memory, neighbours that all operands walk as one are merged, and what is left is a loop over the axes from the third on,
+ * around 2-D loops: so a row of sixteen elements costs a few nanoseconds, and a contiguous array is a single row.
+ *
+ * Where memory of the output is memory of an input, and not element by element the same, the result is computed elsewhere
+ * and copied: no kernel ever reads what it has written.
+ */
+
+enum { MAX_DIMS = 32, MAX_OPERANDS = WK_MAX_INPUTS + 1, BLOCK = 256 };
+#define THREAD_WORK 65536   /* below this many units of work (elements times cost) a call runs on the calling thread */
+#define PIECE_WORK 32768    /* a thread takes at least that much at a time */
+#define RELEASE_WORK 200000 /* from here on, other Python threads may run meanwhile */
+
+typedef union {
+    float f32;
+    double f64;
+} Scalar;
+
+typedef struct {
+    const WkKernel *kernel;
+    wk_loop loop;
+    int typenum;
+    npy_intp size; /* of an element, in bytes */
+    int n;         /* operands; the output is the last */
+    int nd;
+    npy_intp shape[MAX_DIMS];
+    npy_intp strides[MAX_OPERANDS][MAX_DIMS];
+    char *data[MAX_OPERANDS];
+    PyArrayObject *arrays[MAX_OPERANDS]; /* NULL for a number */
+    Scalar scalars[MAX_OPERANDS];
+} Call;
+
+/* -- operands ------------------------------------------------------------------------------------------------------- */
+
+/* A Python number as an operand. 0: none that the kernels take. */
+static int take_number(Call *call, int k, PyObject *x) {
+    double value;
+    if (PyFloat_CheckExact(x)) {
+        value = PyFloat_AS_DOUBLE(x);
+    } else if (PyLong_CheckExact(x)) {
+        value = PyLong_AsDouble(x);
+        if (value == -1.0 && PyErr_Occurred()) {
+            PyErr_Clear();
+            return 0;
+        }
+        if (value > 9007199254740992.0 || value < -9007199254740992.0) return 0; /* would be rounded twice */
+    } else {
+        return 0;
+    }
+    call->arrays[k] = NULL;
+    call->scalars[k].f64 = value;
+    return 1;
+}
+
+/* Sorts the inputs into arrays and numbers. 0: not for these kernels. */
+static int take_inputs(Call *call, PyObject *const *inputs, int n) {
+    call->typenum = -1;
+    for (int k = 0; k < n; k++) {
+        PyObject *x = inputs[k];
+        if (PyArray_CheckExact(x)) {
+            PyArrayObject *a = (PyArrayObject *)x;
+            int type = PyArray_TYPE(a);
+            if (call->typenum < 0) {
+                if (type != NPY_FLOAT && type != NPY_DOUBLE) return 0;
+                call->typenum = type;
+            }
+            if (type != call->typenum || !PyArray_ISBEHAVED_RO(a)) return 0;
+            call->arrays[k] = a;
+            call->data[k] = PyArray_BYTES(a);
+        } else if (!call->kernel->numbers || !take_number(call, k, x)) {
+            return 0;
+        }
+    }
+    if (call->typenum < 0) return 0;
+    int is_f64 = call->typenum == NPY_DOUBLE;
+    call->size = is_f64 ? sizeof(double) : sizeof(float);
+    call->loop = call->kernel->loops[is_f64];
+    for (int k = 0; k < n; k++) {
+        if (call->arrays[k] == NULL) {
+            if (!is_f64) call->scalars[k].f32 = (float)call->scalars[k].f64;
+            call->data[k] = (char *)&call->scalars[k];
+        }
+    }
+    return 1;
+}
+
+/* The shape that the inputs broadcast to. 0: there is none. */
+static int broadcast_shape(Call *call, int n) {
+    call->nd = 0;
+    for (int k = 0; k < n; k++) {
+        if (call->arrays[k] != NULL && PyArray_NDIM(call->arrays[k]) > call->nd) call->nd = PyArray_NDIM(call->arrays[k]);
+    }
+    if (call->nd > MAX_DIMS) return 0;
+    for (int i = 0; i < call->nd; i++) call->shape[i] = 1;
+    for (int k = 0; k < n; k++) {
+        if (call->arrays[k] == NULL) continue;
+        int nd = PyArray_NDIM(call->arrays[k]), shift = call->nd - nd;
+        const npy_intp *dims = PyArray_DIMS(call->arrays[k]);
+        for (int i = 0; i < nd; i++) {
+            if (dims[i] == 1) continue;
+            if (call->shape[i + shift] == 1) call->shape[i + shift] = dims[i];
+            else if (call->shape[i + shift] != dims[i]) return 0;
+        }
+    }
+    return 1;
+}
+
+/* An operand's strides over the common shape: 0 where it is broadcast. */
+static void take_strides(Call *call, int k) {
+    npy_intp *strides = call->strides[k];
+    PyArrayObject *a = call->arrays[k];
+    int nd = a == NULL ? 0 : PyArray_NDIM(a), shift = call->nd - nd;
+    for (int i = 0; i < shift; i++) strides[i] = 0;
+    for (int i = 0; i < nd; i++) strides[i + shift] = PyArray_DIM(a, i) == 1 ? 0 : PyArray_STRIDE(a, i);
+}
+
+/* -- axes ----------------------------------------------------------------------------------------------------------- */
+
+static npy_intp magnitude(npy_intp stride) { return stride < 0 ? -stride : stride; }
+
+/* Whether axis i of the operands from first to last has shorter strides than axis j, and should come further inside. */
+static int lies_inside(const Call *call, int first, int last, int i, int j) {
+    int inside = 0;
+    for (int k = first; k < last; k++) {
+        npy_intp a = magnitude(call->strides[k][i]), b = magnitude(call->strides[k][j]);
+        if (a == 0 || b == 0) continue;
+        if (a >= b) return 0; /* one operand that is laid out as C does decides, as in NumPy */
+        inside = 1;
+    }
+    return inside;
+}
+
+/* The axes from the outermost to the innermost, by the strides of the operands from first to last. */
+static void sort_axes(const Call *call, int first, int last, int *order) {
+    for (int i = 0; i < call->nd; i++) {
+        int position = i;
+        while (position > 0 && lies_inside(call, first, last, order[position - 1], i)) {
+            order[position] = order[position - 1];
+            position--;
+        }
+        order[position] = i;
+    }
+}
+
+/* A new array for the output, laid out like the inputs. NULL: no memory. */
+static PyArrayObject *new_output(Call *call) {
+    int order[MAX_DIMS], as_c = 1;
+    npy_intp strides[MAX_DIMS], stride = call->size;
+    sort_axes(call, 0, call->n - 1, order);
+    for (int i = call->nd - 1; i >= 0; i--) {
+        as_c = as_c && order[i] == i;
+        strides[order[i]] = stride;
+        stride *= call->shape[order[i]];
+    }
+    if (as_c || stride == 0) return (PyArrayObject *)wk_new_array(call->nd, call->shape, call->typenum);
+    PyArray_Descr *descr = PyArray_DescrFromType(call->typenum);
+    if (descr == NULL) return NULL;
+    return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, call->nd, call->shape, strides, NULL, 0, NULL);
+}
+
+/* Puts the axes into the order of the output's memory, innermost first, and merges what all operands walk as one. */
+static void collapse_axes(Call *call) {
+    int order[MAX_DIMS], nd = 0;
+    npy_intp shape[MAX_DIMS], strides[MAX_OPERANDS][MAX_DIMS];
+    sort_axes(call, call->n - 1, call->n, order);
+    for (int i = call->nd - 1; i >= 0; i--) {
+        int axis = order[i], merges = nd > 0;
+        npy_intp length = call->shape[axis];
+        if (length == 1) continue;
+        for (int k = 0; k < call->n && merges; k++) {
+            merges = call->strides[k][axis] == strides[k][nd - 1] * shape[nd - 1];
+        }
+        if (merges) {
+            shape[nd - 1] *= length;
+            continue;
+        }
+        shape[nd] = length;
+        for (int k = 0; k < call->n; k++) strides[k][nd] = call->strides[k][axis];
+        nd++;
+    }
+    call->nd = nd;
+    memcpy(call->shape, shape, sizeof(npy_intp) * nd);
+    for (int k = 0; k < call->n; k++) memcpy(call->strides[k], strides[k], sizeof(npy_intp) * nd);
+}
+
+/* -- running -------------------------------------------------------------------------------------------------------- */
+
+static void copy_elements(char *to, npy_intp to_stride, const char *from, npy_intp from_stride, npy_intp n, npy_intp size) {
+    if (size == sizeof(float)) {
+        for (npy_intp i = 0; i < n; i++) *(float *)(to + i * to_stride) = *(const float *)(from + i * from_stride);
+    } else {
+        for (npy_intp i = 0; i < n; i++) *(double *)(to + i * to_stride) = *(const double *)(from + i * from_stride);
+    }
+}
+
+/* A contiguous kernel on N rows of n elements of any strides: block by block through copies, in the first cache, of those
+ * operands that are not contiguous. A block is part of a row, or several short rows. */
+static void run_blocks(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
+    double blocks[MAX_OPERANDS][BLOCK];
+    char *part[MAX_OPERANDS];
+    npy_intp size = call->size, steps[MAX_OPERANDS] = {0};
+    int output = call->n - 1;
+    npy_intp width = n < BLOCK ? n : BLOCK, height = n < BLOCK ? BLOCK / n : 1;
+    int constant[MAX_OPERANDS];
+    for (int k = 0; k < call->n; k++) {
+        constant[k] = k < output && inner[k] == 0 && (outer[k] == 0 || N == 1);
+        if (constant[k]) copy_elements((char *)blocks[k], size, data[k], 0, width * height, size);
+    }
+    for (npy_intp j = 0; j < N; j += height) {
+        npy_intp rows = N - j < height ? N - j : height;
+        for (npy_intp i = 0; i < n; i += width) {
+            npy_intp columns = n - i < width ? n - i : width;
+            for (int k = 0; k < call->n; k++) {
+                char *here = data[k] + j * outer[k] + i * inner[k];
+                int direct = inner[k] == size && (rows == 1 || outer[k] == n * size);
+                part[k] = direct ? here : (char *)blocks[k];
+                if (direct || constant[k] || k == output) continue;
+                for (npy_intp r = 0; r < rows; r++) {
+                    copy_elements(part[k] + r * columns * size, size, here + r * outer[k], inner[k], columns, size);
+                }
+            }
+            call->loop(part, steps, steps, rows * columns, 1);
+            if (part[output] == (char *)blocks[output]) {
+                char *here = data[output] + j * outer[output] + i * inner[output];
+                for (npy_intp r = 0; r < rows; r++) {
+                    copy_elements(here + r * outer[output], inner[output], part[output] + r * columns * size, size, columns, size);
+                }
+            }
+        }
+    }
+}
+
+/* N rows of n elements. */
+static void run_rows(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
+    if (call->kernel->contiguous) {
+        for (int k = 0; k < call->n; k++) {
+            if (inner[k] != call->size && n > 1) {
+                run_blocks(call, data, inner, outer, n, N);
+                return;
+            }
+        }
+    }
+    call->loop(data, inner, outer, n, N);
+}
+
+/* The elements from first to last of the innermost axis, of the rows from begin to end: rows are counted through all other
+ * axes. */
+static void run_part(const Call *call, npy_intp first, npy_intp last, npy_intp begin, npy_intp end) {
+    npy_intp inner[MAX_OPERANDS], outer[MAX_OPERANDS], rows = call->nd > 1 ? call->shape[1] : 1;
+    for (int k = 0; k < call->n; k++) {
+        inner[k] = call->strides[k][0];
+        outer[k] = call->nd > 1 ? call->strides[k][1] : 0;
+    }
+    while (begin < end) {
+        npy_intp row = begin % rows, rest = begin / rows;
+        npy_intp count = rows - row < end - begin ? rows - row : end - begin;
+        char *data[MAX_OPERANDS];
+        for (int k = 0; k < call->n; k++) data[k] = call->data[k] + first * inner[k] + row * outer[k];
+        for (int i = 2; i < call->nd; i++) {
+            npy_intp index = rest % call->shape[i];
+            rest /= call->shape[i];
+            for (int k = 0; k < call->n; k++) data[k] += index * call->strides[k][i];
+        }
+        run_rows(call, data, inner, outer, last - first, count);
+        begin += count;
+    }
+}
+
+typedef struct {
+    const Call *call;
+    npy_intp rows;
+} Split;
+
+static void run_some_rows(void *context, int64_t begin, int64_t end) {
+    const Split *split = context;
+    run_part(split->call, 0, split->call->shape[0], begin, end);
+}
+
+static void run_some_columns(void *context, int64_t begin, int64_t end) {
+    const Split *split = context;
+    run_part(split->call, begin, end, 0, split->rows);
+}
+
+static void run_all(const Call *call, npy_intp total) {
+    npy_intp n = call->shape[0], rows = total / n;
+    double work = (double)total * call->kernel->cost;
+    if (work < THREAD_WORK || wk_get_num_threads() == 1) {
+        run_part(call, 0, n, 0, rows);
+        return;
+    }
+    Split split = {call, rows};
+    if (rows >= 4 * (npy_intp)wk_get_num_threads()) {
+        npy_intp grain = PIECE_WORK / (n * call->kernel->cost) + 1;
+        wk_parallel_for(rows, grain, run_some_rows, &split);
+    } else {
+        npy_intp grain = PIECE_WORK / (rows * call->kernel->cost) + 1;
+        wk_parallel_for(n, grain, run_some_columns, &split);
+    }
+}
+
+/* Runs a call whose operands, the output among them, have their strides. */
+static void run_call(Call *call, npy_intp total) {
+    if (total == 0) return;
+    collapse_axes(call);
+    if (call->nd == 0) {
+        call->nd = 1;
+        call->shape[0] = 1;
+        for (int k = 0; k < call->n; k++) call->strides[k][0] = call->size;
+    }
+    if ((double)total * call->kernel->cost < RELEASE_WORK) {
+        run_all(call, total);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        run_all(call, total);
+        Py_END_ALLOW_THREADS
+    }
+}
+
+/* -- outputs -------------------------------------------------------------------------------------------------------- */
+
+/* The addresses from the array's lowest byte to one past its highest. */
+static void extent(PyArrayObject *a, npy_intp *low, npy_intp *high) {
+    *low = *high = (npy_intp)PyArray_BYTES(a);
+    for (int i = 0; i < PyArray_NDIM(a); i++) {
+        npy_intp reach = (PyArray_DIM(a, i) - 1) * PyArray_STRIDE(a, i);
+        if (reach < 0) *low += reach;
+        else *high += reach;
+    }
+    *high += PyArray_ITEMSIZE(a);
+}
+
+/* Whether an input's memory meets the output's otherwise than element by element. */
+static int overlaps(const Call *call, int k) {
+    PyArrayObject *a = call->arrays[k], *out = call->arrays[call->n - 1];
+    if (a == NULL) return 0;
+    npy_intp low, high, out_low, out_high;
+    extent(a, &low, &high);
+    extent(out, &out_low, &out_high);
+    if (high <= out_low || out_high <= low) return 0;
+    if (call->data[k] != PyArray_BYTES(out)) return 1;
+    return memcmp(call->strides[k], call->strides[call->n - 1], sizeof(npy_intp) * call->nd) != 0;
+}
+
+/* Whether two indices of an array can name one element. Errs towards yes. */
+static int repeats(PyArrayObject *a) {
+    int nd = PyArray_NDIM(a);
+    npy_intp previous = -1;
+    npy_intp reach = PyArray_ITEMSIZE(a);
+    for (int done = 0; done < nd; done++) {
+        npy_intp next = NPY_MAX_INTP, length = 1;
+        int ties = 0;
+        for (int i = 0; i < nd; i++) {
+            npy_intp stride = magnitude(PyArray_STRIDE(a, i));
+            if (PyArray_DIM(a, i) == 1 || stride <= previous || stride > next) continue;
+            ties = stride == next;
+            next = stride;
+            length = PyArray_DIM(a, i);
+        }
+        if (next == NPY_MAX_INTP) return 0;
+        if (ties || next < reach) return 1;
+        reach = next * (length - 1) + reach;
+        previous = next;
+    }
+    return 0;
+}
+
+/* Whether out can take the result. */
+static int takes_result(const Call *call, PyObject *out) {
+    if (!PyArray_CheckExact(out)) return 0;
+    PyArrayObject *a = (PyArrayObject *)out;
+    if (PyArray_TYPE(a) != call->typenum || !PyArray_ISBEHAVED(a) || PyArray_NDIM(a) != call->nd) return 0;
+    return PyArray_CompareLists(PyArray_DIMS(a), call->shape, call->nd) && !repeats(a);
+}
+
+/* -- the entry ------------------------------------------------------------------------------------------------------ */
+
+/* The commonest call of all: arrays of one shape, contiguous as C has it, and numbers; not worth a second thread. NULL: it is
+ * another call, or there is no memory, which the general path finds out again. */
+static PyObject *apply_small(Call *call, int n) {
+    PyArrayObject *first = NULL;
+    npy_intp inner[MAX_OPERANDS], outer[MAX_OPERANDS];
+    for (int k = 0; k < n; k++) {
+        PyArrayObject *a = call->arrays[k];
+        inner[k] = outer[k] = 0;
+        if (a == NULL) {
+            if (call->kernel->contiguous) return NULL;
+            continue;
+        }
+        if (!PyArray_IS_C_CONTIGUOUS(a)) return NULL;
+        inner[k] = call->size;
+        if (first == NULL) first = a;
+        else if (!PyArray_SAMESHAPE(a, first)) return NULL;
+    }
+    npy_intp total = PyArray_SIZE(first);
+    if (total > 4096) return NULL;
+    PyObject *out = wk_new_array(PyArray_NDIM(first), PyArray_DIMS(first), call->typenum);
+    if (out == NULL) {
+        PyErr_Clear();
+        return NULL;
+    }
+    inner[n] = call->size;
+    outer[n] = 0;
+    call->data[n] = PyArray_BYTES((PyArrayObject *)out);
+    call->loop(call->data, inner, outer, total, 1);
+    return out;
+}
+
+PyObject *wk_apply(int kernel, PyObject *const *inputs, PyObject *out) {
+    Call call;
+    call.kernel = &wk_kernels[kernel];
+    int n = call.kernel->n_inputs;
+    if (!take_inputs(&call, inputs, n)) return Py_NewRef(Py_None);
+    if (out == NULL) {
+        PyObject *result = apply_small(&call, n);
+        if (result != NULL) return result;
+    }
+    if (!broadcast_shape(&call, n)) return Py_NewRef(Py_None);
+    call.n = n + 1;
+    npy_intp total = 1;
+    for (int i = 0; i < call.nd; i++) total *= call.shape[i];
+    for (int k = 0; k < n; k++) take_strides(&call, k);
+    PyArrayObject *result;
+    if (out == NULL) {
+        result = new_output(&call);
+        if (result == NULL) return NULL;
+    } else {
+        if (!takes_result(&call, out)) return Py_NewRef(Py_None);
+        result = (PyArrayObject *)Py_NewRef(out);
+    }
+    call.arrays[n] = result;
+    take_strides(&call, n);
+    for (int k = 0; out != NULL && total > 0 && k < n; k++) {
+        if (!overlaps(&call, k)) continue;
+        PyArrayObject *apart = new_output(&call);
+        if (apart == NULL) {
+            Py_DECREF(result);
+            return NULL;
+        }
+        call.arrays[n] = apart;
+        take_strides(&call, n);
+        call.data[n] = PyArray_BYTES(apart);
+        run_call(&call, total);
+        int failed = PyArray_CopyInto(result, apart) < 0;
+        Py_DECREF(apart);
+        if (failed) Py_CLEAR(result);
+        return (PyObject *)result;
+    }
+    call.data[n] = PyArray_BYTES(result);
+    run_call(&call, total);
+    return (PyObject *)result;
+}
+
+/* -- for Python ----------------------------------------------------------------------------------------------------- */
+
+static PyObject *apply_method(PyObject *module, PyObject *args) {
+    int kernel;
+    PyObject *inputs, *out = Py_None;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "iO!|O", &kernel, &PyTuple_Type, &inputs, &out)) return NULL;
+    if (kernel < 0 || kernel >= wk_n_kernels || PyTuple_GET_SIZE(inputs) != wk_kernels[kernel].n_inputs) {
+        PyErr_SetString(PyExc_ValueError, "no such kernel, or another number of inputs");
+        return NULL;
+    }
+    return wk_apply(kernel, ((PyTupleObject *)inputs)->ob_item, out == Py_None ? NULL : out);
+}
+
+static PyObject *find_method(PyObject *module, PyObject *name) {
+    (void)module;
+    const char *text = PyUnicode_AsUTF8(name);
+    return text == NULL ? NULL : PyLong_FromLong(wk_find_kernel(text));
+}
+
+static PyObject *names_method(PyObject *module, PyObject *unused) {
+    (void)module;
+    (void)unused;
+    PyObject *names = PyList_New(wk_n_kernels);
+    for (int i = 0; names != NULL && i < wk_n_kernels; i++) {
+        PyObject *name = PyUnicode_FromString(wk_kernels[i].name);
+        if (name == NULL) Py_CLEAR(names);
+        else PyList_SET_ITEM(names, i, name);
+    }
+    return names;
+}
+
+PyMethodDef wk_apply_methods[] = {
+    {"apply", apply_method, METH_VARARGS,
+     "apply(kernel, inputs, out=None): runs a kernel on arrays and numbers; None where it does not take them."},
+    {"find", find_method, METH_O, "find(name): the number of the kernel of this name, or -1."},
+    {"names", names_method, METH_NOARGS, "names(): the names of all kernels, in the order of their numbers."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,32 @@
+/* The N-d driver: runs a pointwise kernel over arrays of any shapes that broadcast. */
+#ifndef WK_APPLY_H
+#define WK_APPLY_H
+#include "wk_numpy.h"
+
+#include "wk_native.h" /* WK_MAX_INPUTS */
+
+/* A serial loop over N rows of n elements. data: the inputs, then the output; inner and outer: their strides in bytes. */
+typedef void (*wk_loop)(char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N);
+
+typedef struct {
+    const char *name;
+    int n_inputs;
+    int cost;       /* of an element, in units of a multiplication of numbers in the first cache */
+    int numbers;    /* takes Python numbers; without, the operation has other formulas for them */
+    int contiguous; /* the loops take inner strides of one element only: the driver copies the others into a block */
+    wk_loop loops[2]; /* for float32 and float64 */
+} WkKernel;
+
+/* The kernels for the CPU level that runs, and their number. Set when the extension is imported. */
+extern const WkKernel *wk_kernels;
+extern int wk_n_kernels;
+
+/* kernel(*inputs) as a new array, or written into out where that is not NULL (then out is returned, a new reference).
+ *
+ * Inputs are NumPy arrays of one dtype, float32 or float64, or Python floats and ints; at least one is an array. Returns
+ * None where it is something else, or where it does not broadcast: that is for NumPy to do, or to refuse. NULL: an error. */
+PyObject *wk_apply(int kernel, PyObject *const *inputs, PyObject *out);
+
+/* The kernel of this name, -1 where there is none. */
+int wk_find_kernel(const char *name);
+#endif

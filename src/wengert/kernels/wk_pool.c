@@ -1,0 +1,313 @@
+/* Note [Buffer pool]
+ * The system hands out fresh memory page by page, each zeroed when first touched: for large arrays that costs more than the
+ * arithmetic that fills them. So the memory of large results is kept when their arrays are gone, and used for the next.
+ *
+ * - Sizes are rounded up to one of eight classes an octave, so that at most an eighth is wasted, and results of about the same
+ *   size can use the same blocks.
+ * - From 4 MiB, blocks lie on boundaries of 2 MiB, and the system is asked to back them with pages of that size.
+ * - Blocks start at different offsets into their pages (colours): where operands and results have the same, each read waits
+ *   for the write before it that has the same lowest bits in its address.
+ * - An array refers to its block as its base, an object whose end gives the block back. So views keep the block, and an array
+ *   that the user holds is never written over.
+ * - What lies idle is capped. What was given back the longest ago is released first.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "wk_pool.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#if !defined(_WIN32) && !defined(__EMSCRIPTEN__)
+#define HAS_MMAP
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+#ifdef HAS_MMAP
+
+#define MiB ((size_t)1 << 20)
+enum {
+    SMALLEST_LOG2 = 20,
+    SMALLEST = 1 << SMALLEST_LOG2, /* bytes. Below, malloc serves as well: it keeps what it has once had */
+    STEPS_LOG2 = 3,                /* classes an octave */
+    CLASSES = (48 - SMALLEST_LOG2) << STEPS_LOG2,
+    COLOURS = 64,
+    COLOUR_STEP = 11, /* of 64 bytes; neighbours in time are far from each other, modulo the 4096 of a page */
+    NUMPY_DOMAIN = 389047, /* of tracemalloc, where NumPy reports its own */
+};
+#define HUGE_FROM (4 * MiB)
+#define HUGE_PAGE (2 * MiB)
+
+typedef struct Block {
+    struct Block *newer, *older;   /* of all idle blocks */
+    struct Block *next, *previous; /* of the idle blocks of this class */
+    char *memory;                  /* what mmap gave */
+    size_t mapped;
+    char *data; /* coloured */
+    size_t size;
+    int class;
+} Block;
+
+static struct {
+    Block *idle[CLASSES];
+    Block *newest, *oldest;
+    size_t limit;
+    int started;
+    unsigned colour;
+    struct {
+        int64_t allocated, allocated_peak, reserved, reserved_peak; /* bytes: in arrays; of the system */
+        int64_t hits, misses, released;                             /* blocks */
+    } count;
+} pool_;
+static pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+
+static void lock_pool(void) { pthread_mutex_lock(&lock_); }
+static void unlock_pool(void) { pthread_mutex_unlock(&lock_); }
+
+/* -- blocks; all under the lock ------------------------------------------------------------------------------------------- */
+
+/* min(1 GiB, a quarter of the memory), or WENGERT_POOL_LIMIT, in bytes. 0 keeps nothing. */
+static size_t default_limit(void) {
+    const char *text = getenv("WENGERT_POOL_LIMIT");
+    if (text != NULL && *text != '\0') return (size_t)strtoull(text, NULL, 10);
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+    size_t quarter = pages > 0 && page > 0 ? (size_t)pages * (size_t)page / 4 : 256 * MiB;
+    return quarter < 1024 * MiB ? quarter : 1024 * MiB;
+}
+
+static void start_pool(void) {
+    pool_.limit = default_limit();
+    pool_.started = 1;
+    pthread_atfork(lock_pool, unlock_pool, unlock_pool);
+}
+
+/* The smallest class that holds size bytes; sets *rounded to what it holds. -1: there is none. */
+static int class_of(size_t size, size_t *rounded) {
+    int octave = 63 - __builtin_clzll((unsigned long long)size);
+    size_t step = (size_t)1 << (octave - STEPS_LOG2);
+    size_t above = (size - ((size_t)1 << octave) + step - 1) / step;
+    *rounded = ((size_t)1 << octave) + above * step;
+    int class = ((octave - SMALLEST_LOG2) << STEPS_LOG2) + (int)above;
+    return class < CLASSES ? class : -1;
+}
+
+static Block *map_block(int class, size_t size) {
+    size_t slack = COLOURS * 64, mapped = size + slack, align = 0;
+    if (size >= HUGE_FROM) align = HUGE_PAGE;
+    Block *block = (Block *)malloc(sizeof *block);
+    if (block == NULL) return NULL;
+    char *memory = (char *)mmap(NULL, mapped + align, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == (char *)MAP_FAILED) {
+        free(block);
+        return NULL;
+    }
+    char *start = memory;
+    if (align) {
+        start = (char *)(((uintptr_t)memory + align - 1) & ~(uintptr_t)(align - 1));
+#ifdef MADV_HUGEPAGE
+        madvise(start, mapped, MADV_HUGEPAGE);
+#endif
+    }
+    *block = (Block){.memory = memory, .mapped = mapped + align, .size = size, .class = class};
+    block->data = start + (size_t)(pool_.colour++ * COLOUR_STEP % COLOURS) * 64;
+    pool_.count.reserved += (int64_t)size;
+    if (pool_.count.reserved > pool_.count.reserved_peak) pool_.count.reserved_peak = pool_.count.reserved;
+    return block;
+}
+
+static void unlink_idle(Block *block) {
+    if (block->next) block->next->previous = block->previous;
+    if (block->previous) block->previous->next = block->next;
+    else pool_.idle[block->class] = block->next;
+    if (block->newer) block->newer->older = block->older;
+    else pool_.newest = block->older;
+    if (block->older) block->older->newer = block->newer;
+    else pool_.oldest = block->newer;
+}
+
+static void link_idle(Block *block) {
+    block->previous = NULL;
+    block->next = pool_.idle[block->class];
+    if (block->next) block->next->previous = block;
+    pool_.idle[block->class] = block;
+    block->newer = NULL;
+    block->older = pool_.newest;
+    if (block->older) block->older->newer = block;
+    else pool_.oldest = block;
+    pool_.newest = block;
+}
+
+static void unmap_block(Block *block) {
+    pool_.count.reserved -= (int64_t)block->size;
+    pool_.count.released++;
+    munmap(block->memory, block->mapped);
+    free(block);
+}
+
+/* Releases idle blocks, oldest first, until at most so many bytes lie idle. */
+static void trim(size_t limit) {
+    while (pool_.oldest && (size_t)(pool_.count.reserved - pool_.count.allocated) > limit) {
+        Block *block = pool_.oldest;
+        unlink_idle(block);
+        unmap_block(block);
+    }
+}
+
+static Block *take_block(size_t size) {
+    size_t rounded;
+    int class = class_of(size, &rounded);
+    if (class < 0) return NULL;
+    lock_pool();
+    if (!pool_.started) start_pool();
+    Block *block = pool_.idle[class];
+    if (block != NULL) {
+        unlink_idle(block);
+        pool_.count.hits++;
+    } else {
+        block = map_block(class, rounded);
+        if (block == NULL) { /* the system may have what we let lie */
+            trim(0);
+            block = map_block(class, rounded);
+        }
+        pool_.count.misses += block != NULL;
+    }
+    if (block != NULL) {
+        pool_.count.allocated += (int64_t)block->size;
+        if (pool_.count.allocated > pool_.count.allocated_peak) pool_.count.allocated_peak = pool_.count.allocated;
+    }
+    unlock_pool();
+    return block;
+}
+
+static void give_back(Block *block) {
+    lock_pool();
+    pool_.count.allocated -= (int64_t)block->size;
+    link_idle(block);
+    trim(pool_.limit);
+    unlock_pool();
+}
+
+/* -- arrays --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    Block *block;
+} Buffer;
+
+static void buffer_dealloc(PyObject *self) {
+    Block *block = ((Buffer *)self)->block;
+    PyTraceMalloc_Untrack(NUMPY_DOMAIN, (uintptr_t)block->data);
+    give_back(block);
+    PyObject_Free(self);
+}
+
+static PyTypeObject buffer_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "wengert.kernels.native.Buffer",
+    .tp_basicsize = sizeof(Buffer),
+    .tp_dealloc = buffer_dealloc,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_doc = "The memory of a large array, which goes back to the pool with the last array that looks into it.",
+};
+
+static PyObject *pooled_array(int nd, npy_intp const *shape, PyArray_Descr *descr, size_t size) {
+    if (buffer_type.tp_base == NULL && PyType_Ready(&buffer_type) < 0) return NULL;
+    Buffer *buffer = PyObject_New(Buffer, &buffer_type);
+    if (buffer == NULL) return NULL;
+    buffer->block = take_block(size);
+    if (buffer->block == NULL) {
+        PyObject_Free(buffer);
+        return PyErr_NoMemory();
+    }
+    PyTraceMalloc_Track(NUMPY_DOMAIN, (uintptr_t)buffer->block->data, size);
+    Py_INCREF(descr);
+    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, descr, nd, shape, NULL, buffer->block->data, NPY_ARRAY_CARRAY, NULL);
+    if (array == NULL) {
+        Py_DECREF(buffer);
+        return NULL;
+    }
+    if (PyArray_SetBaseObject((PyArrayObject *)array, (PyObject *)buffer) < 0) Py_CLEAR(array); /* took buffer, also then */
+    return array;
+}
+#endif
+
+PyObject *wk_new_array(int nd, npy_intp const *shape, int typenum) {
+    PyArray_Descr *descr = PyArray_DescrFromType(typenum);
+    if (descr == NULL) return NULL;
+#ifdef HAS_MMAP
+    size_t size = (size_t)PyDataType_ELSIZE(descr);
+    for (int i = 0; i < nd; i++) {
+        if (shape[i] <= 0 || (size_t)shape[i] > ((size_t)1 << 46) / size) {
+            size = 0; /* empty, or for NumPy to refuse */
+            break;
+        }
+        size *= (size_t)shape[i];
+    }
+    if (size >= SMALLEST) {
+        PyObject *array = pooled_array(nd, shape, descr, size);
+        Py_DECREF(descr);
+        return array;
+    }
+#endif
+    return PyArray_NewFromDescr(&PyArray_Type, descr, nd, shape, NULL, NULL, 0, NULL);
+}
+
+/* -- for Python ----------------------------------------------------------------------------------------------------------- */
+
+static PyObject *new_array_method(PyObject *module, PyObject *args) {
+    (void)module;
+    PyArray_Dims shape = {NULL, 0};
+    PyArray_Descr *descr = NULL;
+    PyObject *array = NULL;
+    if (!PyArg_ParseTuple(args, "O&O&", PyArray_IntpConverter, &shape, PyArray_DescrConverter, &descr)) goto done;
+    if (PyTypeNum_ISNUMBER(descr->type_num) && PyArray_ISNBO(descr->byteorder)) {
+        array = wk_new_array(shape.len, shape.ptr, descr->type_num);
+    } else {
+        Py_INCREF(descr);
+        array = PyArray_NewFromDescr(&PyArray_Type, descr, shape.len, shape.ptr, NULL, NULL, 0, NULL);
+    }
+done:
+    Py_XDECREF(descr);
+    PyDimMem_FREE(shape.ptr);
+    return array;
+}
+
+#ifdef HAS_MMAP
+static PyObject *empty_cache_method(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    lock_pool();
+    trim(0);
+    unlock_pool();
+    Py_RETURN_NONE;
+}
+
+static PyObject *pool_counts_method(PyObject *module, PyObject *reset) {
+    (void)module;
+    int resets = PyObject_IsTrue(reset);
+    if (resets < 0) return NULL;
+    lock_pool();
+    if (!pool_.started) start_pool();
+    PyObject *counts = NULL;
+    if (resets) {
+        pool_.count.allocated_peak = pool_.count.allocated;
+        pool_.count.reserved_peak = pool_.count.reserved;
+    }
+    long long now[] = {pool_.count.allocated, pool_.count.allocated_peak, pool_.count.reserved, pool_.count.reserved_peak,
+                       pool_.count.hits, pool_.count.misses, pool_.count.released, (long long)pool_.limit};
+    unlock_pool();
+    counts = Py_BuildValue("(LLLLLLLL)", now[0], now[1], now[2], now[3], now[4], now[5], now[6], now[7]);
+    return counts;
+}
+#endif
+
+PyMethodDef wk_pool_methods[] = {
+    {"new_array", new_array_method, METH_VARARGS, "new_array(shape, dtype): an array with its elements unset, of the pool if large."},
+#ifdef HAS_MMAP
+    {"empty_cache", empty_cache_method, METH_NOARGS, "empty_cache(): gives the idle blocks back to the system."},
+    {"pool_counts", pool_counts_method, METH_O,
+     "pool_counts(reset_peaks): bytes allocated, peak, reserved, peak; hits, misses, released blocks; the limit in bytes."},
+#endif
+    {NULL, NULL, 0, NULL},
+};

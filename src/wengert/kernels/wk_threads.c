@@ -1,0 +1,251 @@
+/* Note [Own threads]
+ * OpenMP's usual run-time library hangs in a child that was forked after a parallel region, and it and BLAS keep each other's
+ * cores busy. So this is a pool of our own: one loop at a time, on workers that are started when first needed and never joined.
+ *
+ * - The caller works too. Whoever finds the pool taken (another Python thread, a body that calls back) runs its loop alone.
+ * - Each thread has a range of its own, the same part of the arrays in each call, as that part may still be in its core's
+ *   cache. It takes its range in pieces; done with it, it takes pieces of the others' (a core may be busy with something else).
+ * - A worker joins only a loop that is open. The caller closes it when no pieces are left, and waits for those inside alone:
+ *   never for a worker that has yet to wake.
+ * - A worker without work looks out for it for some 30 microseconds, as loops tend to follow each other, and then sleeps.
+ * - A forked child has no workers. It forgets its parent's and starts its own.
+ * - Workers take no signals, hold nothing of Python, and die with the process: nothing waits for them at exit.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "wk_threads.h"
+
+#include <stdlib.h>
+
+#if defined(_WIN32) || defined(__EMSCRIPTEN__)
+/* No POSIX threads: loops run on the calling thread. */
+void wk_parallel_for(int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t), void *ctx) {
+    (void)grain;
+    if (n > 0) body(ctx, 0, n);
+}
+int wk_get_num_threads(void) { return 1; }
+void wk_set_num_threads(int n) { (void)n; }
+#else
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MAX_THREADS = 256,
+    PIECES = 4,            /* that a thread cuts its range into */
+    SPIN_NANOSECONDS = 30000,
+    OPEN = 1 << 16,        /* of the gate: the loop takes workers; below it, how many are inside; above it, its number */
+};
+
+typedef struct {
+    _Alignas(128) atomic_llong next; /* 128: neighbouring cache lines are fetched in pairs */
+    int64_t end;
+} Range;
+
+static struct {
+    void (*body)(void *, int64_t, int64_t);
+    void *ctx;
+    int64_t n, grain, piece; /* piece in units of grain, as are the ranges */
+    int threads;
+    Range ranges[MAX_THREADS];
+} loop_;
+
+static pthread_mutex_t taken_ = PTHREAD_MUTEX_INITIALIZER; /* by the thread whose loop runs */
+static pthread_mutex_t bed_ = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t alarm_ = PTHREAD_COND_INITIALIZER;
+static _Atomic uint64_t gate_;
+static atomic_int sleepers_;
+static atomic_int wanted_threads_; /* 0: not decided yet */
+static int workers_;               /* that were started; under taken_ */
+static atomic_int usable_cores_;
+static _Thread_local int inside_; /* a body is running on this thread */
+
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static int64_t nanoseconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* -- how many ------------------------------------------------------------------------------------------------------------- */
+
+static int count_cores(void) {
+#ifdef __linux__
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : (int)n;
+}
+
+static int number_in(const char *variable) {
+    const char *text = getenv(variable);
+    long n = text == NULL ? 0 : strtol(text, NULL, 10); /* of "4,2", OpenMP's one number for each level of nesting, the first */
+    return n < 1 ? 0 : n > MAX_THREADS ? MAX_THREADS : (int)n;
+}
+
+int wk_get_num_threads(void) {
+    int n = atomic_load_explicit(&wanted_threads_, memory_order_relaxed);
+    if (n > 0) return n;
+    n = number_in("WENGERT_NUM_THREADS");
+    if (n == 0) n = number_in("OMP_NUM_THREADS");
+    if (n == 0) n = count_cores();
+    wk_set_num_threads(n);
+    return wk_get_num_threads();
+}
+
+void wk_set_num_threads(int n) {
+    atomic_store(&usable_cores_, count_cores());
+    atomic_store(&wanted_threads_, n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n);
+}
+
+/* -- the work ------------------------------------------------------------------------------------------------------------- */
+
+static void work(int self) {
+    inside_ = 1;
+    int threads = loop_.threads;
+    for (int i = 0; i < threads; i++) {
+        Range *range = &loop_.ranges[(self + i) % threads];
+        for (;;) {
+            int64_t first = atomic_fetch_add_explicit(&range->next, loop_.piece, memory_order_relaxed);
+            if (first >= range->end) break;
+            int64_t last = first + loop_.piece < range->end ? first + loop_.piece : range->end;
+            int64_t begin = first * loop_.grain, end = last * loop_.grain;
+            loop_.body(loop_.ctx, begin, end < loop_.n ? end : loop_.n);
+        }
+    }
+    inside_ = 0;
+}
+
+/* Waits until the gate shows a loop that is not the one just left, first awake, then asleep. */
+static void await_loop(uint64_t left) {
+    if (wk_get_num_threads() <= atomic_load(&usable_cores_)) { /* else it would keep somebody else from the core */
+        int64_t until = nanoseconds() + SPIN_NANOSECONDS;
+        do {
+            for (int i = 0; i < 32; i++) {
+                uint64_t gate = atomic_load_explicit(&gate_, memory_order_acquire);
+                if ((gate & OPEN) && gate / OPEN != left) return;
+                relax();
+            }
+        } while (nanoseconds() < until);
+    }
+    pthread_mutex_lock(&bed_);
+    atomic_fetch_add(&sleepers_, 1);
+    for (;;) {
+        uint64_t gate = atomic_load(&gate_);
+        if ((gate & OPEN) && gate / OPEN != left) break;
+        pthread_cond_wait(&alarm_, &bed_);
+    }
+    atomic_fetch_sub(&sleepers_, 1);
+    pthread_mutex_unlock(&bed_);
+}
+
+static void *worker_main(void *number) {
+    int self = (int)(intptr_t)number;
+    uint64_t left = 0;
+    for (;;) {
+        await_loop(left);
+        uint64_t gate = atomic_load(&gate_);
+        /* Counted in, the loop stays as it is until we are counted out. */
+        while ((gate & OPEN) && !atomic_compare_exchange_weak(&gate_, &gate, gate + 1)) {}
+        if (!(gate & OPEN)) continue;
+        left = gate / OPEN;
+        if (self < loop_.threads) work(self);
+        atomic_fetch_sub(&gate_, 1);
+    }
+    return NULL;
+}
+
+static void forget_workers(void) {
+    pthread_mutex_init(&taken_, NULL);
+    pthread_mutex_init(&bed_, NULL);
+    pthread_cond_init(&alarm_, NULL);
+    atomic_store(&gate_, 0);
+    atomic_store(&sleepers_, 0);
+    workers_ = 0;
+    inside_ = 0;
+}
+
+static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_workers); }
+
+/* Starts workers until there are as many as the loop wants, or the system gives no more. Returns how many threads work. */
+static int start_workers(int threads) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    if (workers_ >= threads - 1) return threads;
+    sigset_t all, before;
+    pthread_attr_t detached;
+    sigfillset(&all);
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (workers_ < threads - 1) {
+        pthread_t thread;
+        if (pthread_create(&thread, &detached, worker_main, (void *)(intptr_t)(workers_ + 1)) != 0) break;
+        workers_++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&detached);
+    return workers_ + 1 < threads ? workers_ + 1 : threads;
+}
+
+static void open_loop(void) {
+    uint64_t gate = atomic_load_explicit(&gate_, memory_order_relaxed);
+    atomic_store(&gate_, (gate / OPEN | 1) * OPEN + 2 * OPEN); /* the next odd number: OPEN is its lowest bit */
+    if (atomic_load(&sleepers_) == 0) return;
+    pthread_mutex_lock(&bed_);
+    pthread_cond_broadcast(&alarm_);
+    pthread_mutex_unlock(&bed_);
+}
+
+static void close_loop(void) {
+    uint64_t inside = atomic_fetch_and(&gate_, ~(uint64_t)OPEN) & (OPEN - 1);
+    for (int64_t i = 0; inside != 0; i++) {
+        if (i < 20000) {
+            relax();
+        } else {
+            sched_yield(); /* who is inside has lost its core */
+        }
+        inside = atomic_load_explicit(&gate_, memory_order_acquire) & (OPEN - 1);
+    }
+}
+
+void wk_parallel_for(int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t), void *ctx) {
+    if (n <= 0) return;
+    if (grain < 1) grain = 1;
+    int64_t units = (n - 1) / grain + 1;
+    int threads = wk_get_num_threads();
+    if (threads > units) threads = (int)units;
+    if (threads < 2 || inside_ || pthread_mutex_trylock(&taken_) != 0) {
+        body(ctx, 0, n);
+        return;
+    }
+    threads = start_workers(threads);
+    loop_.body = body;
+    loop_.ctx = ctx;
+    loop_.n = n;
+    loop_.grain = grain;
+    loop_.threads = threads;
+    loop_.piece = units / ((int64_t)threads * PIECES) < 1 ? 1 : units / ((int64_t)threads * PIECES);
+    for (int i = 0; i < threads; i++) {
+        atomic_store_explicit(&loop_.ranges[i].next, units * i / threads, memory_order_relaxed);
+        loop_.ranges[i].end = units * (i + 1) / threads;
+    }
+    open_loop();
+    work(0);
+    close_loop();
+    pthread_mutex_unlock(&taken_);
+}
+#endif

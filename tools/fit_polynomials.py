@@ -1,0 +1,130 @@
+"""Fits the polynomials of the vector maths, in multiple precision, and writes src/wengert/kernels/vm_polynomials.h.
+
+    python tools/fit_polynomials.py        # needs mpmath
+
+Each is the interpolation at Chebyshev nodes of a smooth function, whose error is close to the least possible. The
+coefficients are rounded to the type they are used in: what that costs is in the errors written beside them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mpmath as mp
+import numpy as np
+
+mp.mp.dps = 60
+HEADER = Path(__file__).parents[1] / "src" / "wengert" / "kernels" / "vm_polynomials.h"
+
+
+def exp_rest(r):  # exp(r) = 1 + r + r**2 * this
+    return (mp.expm1(r) - r) / r**2 if abs(r) > 1e-20 else mp.mpf(1) / 2
+
+
+def log_rest(z):  # log((1 + s) / (1 - s)) = 2 s + s z this, z = s**2
+    s = mp.sqrt(z)
+    return (mp.log((1 + s) / (1 - s)) / s - 2) / z
+
+
+def sin_rest(z):  # sin(x) = x + x z this, z = x**2
+    x = mp.sqrt(z)
+    return (mp.sin(x) / x - 1) / z
+
+
+def cos_rest(z):  # cos(x) = 1 - z / 2 + z**2 this
+    return (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2
+
+
+def asin_rest(z):  # asin(x) = x + x z this
+    x = mp.sqrt(z)
+    return (mp.asin(x) / x - 1) / z
+
+
+def atan_rest(z):  # atan(x) = x + x z this
+    x = mp.sqrt(z)
+    return (mp.atan(x) / x - 1) / z
+
+
+def erf_slope(z):  # erf(x) = x this
+    x = mp.sqrt(z)
+    return mp.erf(x) / x
+
+
+ERFC_POLE = 3
+
+
+def erfc_scaled(t):  # exp(a**2) erfc(a) (1 + 2 a), with t = (a - ERFC_POLE) / (a + ERFC_POLE)
+    a = ERFC_POLE * (1 + t) / (1 - t)
+    if a > 1000:
+        tail = 1 - 1 / (2 * a**2) + 3 / (4 * a**4) - 15 / (8 * a**6)
+        return tail / (a * mp.sqrt(mp.pi)) * (1 + 2 * a)
+    return mp.exp(a * a) * mp.erfc(a) * (1 + 2 * a)
+
+
+def log_erfc(a):
+    return mp.log(mp.erfc(a))
+
+
+LN2 = mp.log(2)
+Z_LOG = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2
+Z_ATAN = (mp.sqrt(2) - 1) ** 2
+QUARTER = (mp.pi / 4) ** 2
+# name, function, interval, degree, type
+FITS = [
+    ("exp_rest", exp_rest, (-LN2 / 2, LN2 / 2), 10, "double"),
+    ("log_rest", log_rest, (0, Z_LOG), 6, "double"),
+    ("sin_rest", sin_rest, (0, QUARTER), 6, "double"),
+    ("cos_rest", cos_rest, (0, QUARTER), 6, "double"),
+    ("asin_rest", asin_rest, (0, mp.mpf(1) / 4), 12, "double"),
+    ("atan_rest", atan_rest, (0, Z_ATAN), 11, "double"),
+    ("erf_slope", erf_slope, (0, 1), 11, "double"),
+    ("erfc_scaled", erfc_scaled, (-1, mp.mpf("0.87")), 24, "double"),
+    ("exp_rest", exp_rest, (-LN2 / 2, LN2 / 2), 4, "float"),
+    ("log_rest", log_rest, (0, Z_LOG), 2, "float"),
+    ("erf_slope", erf_slope, (0, 1), 6, "float"),
+    ("log_erfc", log_erfc, (mp.mpf("0.95"), 4), 7, "float"),
+]
+
+
+def chebyshev(function, low, high, degree):
+    """The coefficients, from the lowest, of the polynomial that meets function at the Chebyshev nodes."""
+    nodes = [mp.cos(mp.pi * (2 * i + 1) / (2 * degree + 2)) for i in range(degree + 1)]
+    points = [(low + high) / 2 + (high - low) / 2 * t for t in nodes]
+    matrix = mp.matrix(degree + 1, degree + 1)
+    right = mp.matrix(degree + 1, 1)
+    for i, x in enumerate(points):
+        right[i] = function(x)
+        for j in range(degree + 1):
+            matrix[i, j] = x**j
+    return list(mp.lu_solve(matrix, right))
+
+
+def fit(function, low, high, degree, ctype):
+    """The same in C's type, and the worst relative error."""
+    exact = chebyshev(function, low, high, degree)
+    rounded = [mp.mpf(float(np.float32(float(c))) if ctype == "float" else float(c)) for c in exact]
+    points = [low + (high - low) * (mp.mpf(i) + mp.mpf("0.3")) / 400 for i in range(400)]
+    worst = max(abs(sum(c * x**i for i, c in enumerate(rounded)) / function(x) - 1) for x in points)
+    return rounded, worst
+
+
+def main():
+    lines = [
+        "/* Written by tools/fit_polynomials.py. Each comment says where it fits, and how well (relative error). */",
+    ]
+    for name, function, (low, high), degree, ctype in FITS:
+        coefficients, worst = fit(function, mp.mpf(low), mp.mpf(high), degree, ctype)
+        suffix, fma, letter = ("f32", "VM_FMAF", "f") if ctype == "float" else ("f64", "VM_FMA", "")
+        print(name, suffix, mp.nstr(worst, 3))
+        lines.append(f"/* [{mp.nstr(low, 6)}, {mp.nstr(high, 6)}]: {mp.nstr(worst, 3)} */")
+        lines.append(f"WK_INLINE {ctype} vm_{name}_{suffix}({ctype} x) {{")
+        texts = [repr(float(c)) if ctype == "double" else str(np.float32(float(c))) for c in coefficients]
+        texts = [t if any(mark in t for mark in ".en") else t + ".0" for t in texts]
+        lines.append(f"    {ctype} p = {texts[-1]}{letter};")
+        lines += [f"    p = {fma}(p, x, {t}{letter});" for t in texts[-2::-1]]
+        lines += ["    return p;", "}"]
+    HEADER.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
