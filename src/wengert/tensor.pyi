@@ -932,6 +932,8 @@ class Tensor(TensorBase):
         """resize_() to the size of another tensor."""
     def is_same_size(self, other: _Operand) -> _bool:
         """Whether two tensors have the same shape."""
+    def narrow_copy(self, dim: _int, start: _int, length: _int) -> Tensor:
+        """narrow(), as a copy. Derivative: the cotangent in the part, 0 elsewhere."""
     def subtract(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
     def subtract_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
