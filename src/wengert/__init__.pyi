@@ -52,6 +52,7 @@ from wengert import fft as fft
 from wengert import linalg as linalg
 from wengert import masked as masked
 from wengert import nn as nn
+from wengert import signal as signal
 from wengert import special as special
 from wengert import testing as testing
 from wengert import utils as utils
@@ -821,7 +822,7 @@ def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Any = None) ->
     """transpose(), as a copy. Derivative: the cotangent with the two dimensions exchanged."""
 def t_copy(input: Tensor, *, out: Any = None) -> Tensor:
     """t(), as a copy. Derivative: the transpose of the cotangent."""
-def select_copy(input: Tensor, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
+def select_copy(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> Tensor:
     """select(), as a copy. Derivative: the cotangent at index, 0 elsewhere."""
 def slice_copy(input: Tensor, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1, *, out: Any = None) -> Tensor:
     """input[start:end:step] along dim, as a copy. Derivative: the cotangent in the slice, 0 elsewhere."""
@@ -845,6 +846,26 @@ def view_as_real_copy(input: Tensor, *, out: Any = None) -> Tensor:
     """view_as_real(), as a copy. Derivative: the parts of the cotangent as complex numbers."""
 def view_as_complex_copy(input: Tensor, *, out: Any = None) -> Tensor:
     """view_as_complex(), as a copy. Derivative: the cotangent as pairs of its parts."""
+def index_reduce(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True, out: Any = None) -> Tensor:
+    """A copy of input whose slices along dim that index names are reduced with those of source."""
+def as_strided_scatter(input: Tensor, src: Any, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None, *, out: Any = None) -> Tensor:
+    """A copy of input with what as_strided(size, stride, storage_offset) shows replaced by src. src: of shape size."""
+def nonzero_static(input: Tensor, size: _int | Sequence[_int], fill_value: _Number = -1, *, out: Tensor | None = None) -> Tensor:
+    """The indices of the elements that are not zero, as nonzero() gives them, cut or filled up to `size` of them."""
+def stft(input: Tensor, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: Any = None, return_complex: Any = None, align_to_window: Any = None, *, out: Any = None) -> Tensor:
+    """Short-time Fourier transform: that of each piece of n_fft elements, hop_length apart, times the window."""
+def istft(input: Tensor, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, normalized: _bool = False, onesided: Any = None, length: _int | None = None, return_complex: _bool = False, *, out: Any = None) -> Tensor:
+    """The signal whose stft is the input, by least squares: pieces times the window, added up, over the added squares."""
+def bartlett_window(window_length: Any, periodic: _bool = True, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """A triangle of window_length elements; periodic leaves out the last of one more: signal.windows.bartlett."""
+def blackman_window(window_length: Any, periodic: _bool = True, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """0.42 - 0.5 cos t + 0.08 cos 2t, with t over one turn: signal.windows.blackman."""
+def hamming_window(window_length: Any, periodic: _bool = True, alpha: _Number = 0.54, beta: _Number = 0.46, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """alpha - beta cos t, with t over one turn: signal.windows.hamming."""
+def hann_window(window_length: Any, periodic: _bool = True, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """(1 - cos t) / 2, with t over one turn: signal.windows.hann."""
+def kaiser_window(window_length: Any, periodic: _bool = True, beta: _Number = 12.0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """I0(beta sqrt(1 - x**2)) / I0(beta), with x from -1 to 1: signal.windows.kaiser."""
 def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
 def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
@@ -897,6 +918,8 @@ def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inpla
     """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
+def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
+    """input where it is positive, else input times a slope: in training a random one from [lower, upper) for each element,"""
 def subtract(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
 def multiply(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1068,6 +1091,8 @@ def exponential_(input: Tensor, lambd: _float = 1.0, *, generator: Generator | N
 def feature_alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def fill_(input: Tensor, value: _Operand) -> Tensor:
     """Writes value, a number or a 0-d tensor, into every element, and returns the tensor."""
+def fill_diagonal_(input: Tensor, fill_value: _Number, wrap: _bool = False) -> Tensor:
+    """In-place: writes a number onto the diagonal of a matrix, or of a cube of any number of dimensions."""
 def fix_(input: Tensor) -> Tensor:
     """x without its fraction, in x's dtype."""
 def floor_(input: Tensor) -> Tensor:
@@ -1108,6 +1133,8 @@ def index_fill_(input: Tensor, dim: _int, index: Tensor, value: _Operand) -> Ten
     """In-place form of index_fill."""
 def index_put_(input: Tensor, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
     """In-place form of index_put."""
+def index_reduce_(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
+    """A copy of input whose slices along dim that index names are reduced with those of source."""
 def lcm_(input: Tensor, other: Tensor) -> Tensor:
     """The least common multiple of integers."""
 def ldexp_(input: Tensor, other: _Operand) -> Tensor:
@@ -1192,6 +1219,7 @@ def resize_as_(input: Tensor, the_template: Tensor, memory_format: Any = None) -
     """resize_() to the size of another tensor."""
 def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
     """The nearest integer, of two equally near ones the even one; with decimals, the nearest multiple of 10**-decimals."""
+def rrelu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def rsqrt_(input: Tensor) -> Tensor:
     """1 / sqrt(x)."""
 def scatter_(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None) -> Tensor:

@@ -204,7 +204,7 @@ def operation_nodes(tensors: list[Any]) -> list[OpNode]:
 
 def _is_random(op: Any) -> bool:
     function = op.forward if isinstance(op, Operation) else op.fn
-    return function.__globals__["__name__"].endswith(".random") or "dropout" in op.name
+    return function.__globals__["__name__"].endswith(".random") or "dropout" in op.name or op.name == "gumbel_softmax"
 
 
 def is_public(op: Any) -> bool:

@@ -130,6 +130,11 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("an infinite probability makes torch's loss NaN", "ctc_loss", "special value"),
     **_both("that of the formula; torch's is right behind log_softmax only", "ctc_loss", "gradient",
             "special gradient"),
+    **_both("what is replaced has no gradient; torch passes it on", "as_strided_scatter", "gradient", "second",
+            "special gradient"),
+    **_both("only values that are there share an extremum; torch counts the place itself too", "index_reduce",
+            "special gradient"),
+    **_both("of equal elements, and of NaN, torch takes any, here it is the first", "fractional_max_pool3d", "special gradient"),
     # Under masks
     **_both("integers become floats; torch cuts the result to integers", "masked_logsumexp",
             "promotion value"),

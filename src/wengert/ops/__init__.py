@@ -17,17 +17,21 @@ _FAMILIES = (
     "loss", "create", "random", "running", "statistics", "older",
 )  # fmt: skip
 _LATE_FAMILIES = {
-    "package": ("copies",),
+    "package": ("copies", "index_reduce", "short_time", "signal_windows"),
+    "signal.windows": ("signal_windows",),
     "masked": ("masked",),
     "fft": ("fft",),
     "nn.functional": (
         "conv", "pool", "norm", "pad", "resize", "grid", "attention", "distance", "bags", "margin_loss", "ctc",
+        "stochastic_activation", "fractional_pool", "multi_head", "linear_loss",
     ),
     "linalg": ("eigen", "decomposition", "least_squares"),
     "special": ("bessel", "polynomials", "probability"),
 }
 _LATE_METHODS: dict[str, tuple[str, ...]] = {
     "copies": ("narrow_copy",),
+    "index_reduce": ("as_strided_scatter", "fill_diagonal_", "index_reduce", "index_reduce_", "nonzero_static"),
+    "short_time": ("istft", "stft"),
 }  # fmt: skip
 
 for _family in _FAMILIES:

@@ -350,7 +350,8 @@ def _operation_inplace(op: Operation) -> Callable[..., Any]:
 
 def _composite_inplace(op: Composite) -> Callable[..., Any]:
     def inplace(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = op.function(self, *args, **kwargs)
+        # Of a copy where it is recorded: what is saved of the input must stay.
+        result = op.function(self.clone() if self.requires_grad else self, *args, **kwargs)
         if result.shape != self.shape:
             raise errors.inplace_shape(self.shape, result.shape)
         check_can_write(result._array.dtype, self._array.dtype)

@@ -26,7 +26,8 @@ from wengert.ops.registry import ALIASES, OPS, Composite, Operation, Plain
 
 Entry = Operation | Composite | Plain
 
-NAMESPACES = ("nn.functional", "linalg", "special", "fft", "masked")  # besides the package itself; those whose modules exist
+# Besides the package itself; those whose modules exist.
+NAMESPACES = ("nn.functional", "linalg", "special", "fft", "masked", "signal.windows")
 
 _TITLE = '''"""{what}
 
@@ -95,6 +96,7 @@ _PARAMETER_TYPES = {
 _SPECIAL_TYPES = {
     ("logsumexp", "dim"): _INTS,
     ("select", "index"): "_int",
+    ("select_copy", "index"): "_int",
     ("__getitem__", "index"): "Any",
     ("__setitem__", "index"): "Any",
     ("__setitem__", "value"): "Any",
