@@ -465,9 +465,9 @@ def narrow(input: Tensor, dim: _int, start: _int, length: _int, *, out: Any = No
     """x from start on for a length along a dimension: a view. start: an int (negative: counted back) or a 0-d tensor."""
 def index_put(input: Tensor, indices: Any, values: Any, accumulate: _bool = False, *, out: Any = None) -> Tensor:
     """A copy of x with values at indices, a tuple of index tensors or masks (None: all of a dimension); see x[index]"""
-def index_select(input: Tensor, dim: _int, index: Tensor) -> Tensor:
+def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
     """The slices of x along dim that index, a vector of int64 or int32, names; they may repeat, but not be negative."""
-def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
+def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Any = None) -> Tensor:
     """result[i][j] = x[index[i][j]][j] for dim 0, x[i][index[i][j]] for dim 1, and so on."""
 def take_along_dim(input: Tensor, indices: Any, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
     """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened."""
@@ -516,9 +516,9 @@ def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: 
     """The k largest elements along a dimension (smallest, with largest=False), in order: a named tuple (values,"""
 def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> return_types.kthvalue:
     """The k-th smallest element along a dimension, k from 1: a named tuple (values, indices). x: any real dtype."""
-def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: _bool = False, right: _bool = False, side: Any = None) -> Tensor:
+def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: _bool = False, right: _bool = False, side: Any = None, out: Any = None) -> Tensor:
     """Where each element of input, a tensor or a number, would have to be put into a sorted sequence to keep it sorted."""
-def bucketize(input: Tensor, boundaries: Any, *, out_int32: _bool = False, right: _bool = False) -> Tensor:
+def bucketize(input: Tensor, boundaries: Any, *, out_int32: _bool = False, right: _bool = False, out: Any = None) -> Tensor:
     """searchsorted(boundaries, input) for a vector of boundaries. Not differentiable."""
 @overload
 def unique(input: Tensor, sorted: _bool = True, *, dim: _int | None = None) -> Tensor:
@@ -530,7 +530,7 @@ def unique_consecutive(input: Tensor, *, dim: _int | None = None) -> Tensor:
     """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
 @overload
 def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
-def isin(elements: Tensor, test_elements: Any, *, assume_unique: _bool = False, invert: _bool = False) -> Tensor:
+def isin(elements: Tensor, test_elements: Any, *, assume_unique: _bool = False, invert: _bool = False, out: Any = None) -> Tensor:
     """Whether each of the elements, a tensor or a number, is among test_elements: a bool tensor. Not differentiable."""
 def bincount(input: Tensor, weights: Any = None, minlength: _int = 0) -> Tensor:
     """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums."""
@@ -746,9 +746,9 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: _Dty
     """randn() of the shape and dtype of a tensor."""
 def randint_like(input: Tensor, low: Any, high: Any = None, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """randint(low, high), or randint(high), of the shape and dtype of a tensor."""
-def bernoulli(input: Tensor, p: _float | Tensor | None = None, *, generator: Generator | None = None) -> Tensor:
+def bernoulli(input: Tensor, p: _float | Tensor | None = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError"""
-def multinomial(input: Tensor, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
+def multinomial(input: Tensor, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Indices drawn with the probabilities in x, as int64: from a vector num_samples of them, from a matrix as many a"""
 def normal(mean: _float = 0.0, std: _float = 1.0, size: _int | Sequence[_int] | None = None, *, generator: Generator | None = None, dtype: _Dtype | None = None, **options: Any) -> Tensor:
     """Numbers from normal distributions. mean, std: tensors, which broadcast, or numbers; with numbers alone a size."""
@@ -786,9 +786,9 @@ def nanquantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None,
     """`quantile` of the elements that are not NaN. Derivative: as of quantile."""
 def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> return_types.mode:
     """The most frequent element along a dimension (of several the smallest), and where it is last met: a named tuple"""
-def histc(input: Tensor, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0) -> Tensor:
+def histc(input: Tensor, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0, *, out: Any = None) -> Tensor:
     """How many elements lie in each of bins equal intervals from min to max (of the elements, where the two are equal);"""
-def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogram:
+def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False, out: Any = None) -> return_types.histogram:
     """How many elements lie in each interval, or the sum of their weights, as a named tuple (hist, bin_edges)."""
 def cov(input: Tensor, *, correction: _int = 1, fweights: Any = None, aweights: Any = None, out: Any = None) -> Tensor:
     """The covariance matrix of variables, each a row of observations. input: (n, m), or (m): of one variable, 0-d."""

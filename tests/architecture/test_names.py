@@ -162,7 +162,8 @@ def test_methods_of_families_that_are_registered_late_are_announced():
     late = {f"wengert.ops.{name}" for names in _LATE_FAMILIES.values() for name in names}
     declared: dict[str, set[str]] = {}
     for op in OPS.values():
-        module = getattr(op.forward if isinstance(op, Operation) else op.fn, "__module__", "")
+        function = op.forward if isinstance(op, Operation) else op.fn
+        module = getattr(function, "__globals__", {}).get("__name__")
         if module in late:
             assert not op.operator
             names = {op.method if isinstance(op.method, str) else op.name} if op.method else set()

@@ -482,6 +482,21 @@ def test_out_is_written_resized_and_returned(op):
             op.function(*case.tensors(np.float64), **case.params, out=wrap(np.zeros(wanted.shape)))
 
 
+@pytest.mark.parametrize("op", sampled(
+    lambda op: is_public(op) and (isinstance(op, Composite) or getattr(op, "out", False)) and not FIRST[op.name].is_random
+))  # fmt: skip
+def test_out_of_what_is_made_of_other_operations(op):
+    case = FIRST[op.name]
+    inputs = case.tensors(np.float64, requires_grad=False)
+    wanted = case.call(inputs)
+    outs = tuple([wrap(np.zeros(0, x._array.dtype)) for x in flatten(wanted) if isinstance(x, wengert.Tensor)])
+    if len(outs) != len(flatten(wanted)):
+        pytest.skip("not all of its results are tensors")
+    out = outs[0] if isinstance(wanted, wengert.Tensor) else outs
+    assert op.function(*inputs, **case.params, out=out) is out
+    assert_same([x._array for x in outs], [x._array for x in tensors_in(wanted)])
+
+
 def test_flatten_helper_sees_every_tensor():
     """Of this file's own helper: nested results are not skipped."""
     assert flatten([1, (2, [3])]) == [1, 2, 3]

@@ -22,7 +22,8 @@ With several outputs, `ct` is a tuple, None where an output has no cotangent. A 
 A composite is a function of F and torch's arguments, made of other operations: it needs no rules and runs on both
 faces. Every operation and composite takes out=, and one that says inplace= has an in-place form. A plain function is
 no operation at all: it makes tensors (`@creation`), or sorts out arguments with nothing added to the cost of the call
-(`@plain`). It is on neither face of F unless `array=` says what the array face has under its name.
+(`@plain`, which takes out= where it says so). It is on neither face of F unless `array=` says what the array face has
+under its name.
 
 `array=` names what the array face runs in an operation's place: where NumPy has the whole composite as one call, or
 where raw arrays have a cheaper way.
@@ -163,7 +164,7 @@ class Composite:
         self.namespaces = settings.pop("namespaces", ("",))
         if settings:
             raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
-        self.function = _named(_composite_function(self.name, fn), self)
+        self.function = _named(_taking_out(self.name, _composite_function(self.name, fn)), self)
 
 
 class Plain:
@@ -179,17 +180,14 @@ class Plain:
         self.doc = fn.__doc__
         self.method = settings.pop("method", False)
         self.namespaces = settings.pop("namespaces", ("",))
+        self.out = settings.pop("out", False)
         if settings:
             raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
-        self.function = _named(fn, self)
+        self.function = _named(_taking_out(self.name, fn) if self.out else fn, self)
 
 
 def _composite_function(name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
-        if kwargs and "out" in kwargs:
-            out = kwargs.pop("out")
-            if out is not None:
-                return write_results(name, out, _tensors_of(args, kwargs), lambda: function(*args, **kwargs))
         try:
             return fn(tensor_face, *args, **kwargs)
         except (AttributeError, TypeError):
@@ -201,6 +199,19 @@ def _composite_function(name: str, fn: Callable[..., Any]) -> Callable[..., Any]
             raise
 
     return function
+
+
+def _taking_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with the argument out=."""
+
+    def taking_out(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            out = kwargs.pop("out", None)
+            if out is not None:
+                return write_results(name, out, _tensors_of(args, kwargs), lambda: function(*args, **kwargs))
+        return function(*args, **kwargs)
+
+    return taking_out
 
 
 def _tensors_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:

@@ -125,6 +125,8 @@ _RESULTS = {
     "lu": _TENSORS, "gradient": _TENSORS, "split_copy": _TENSORS, "split_with_sizes_copy": _TENSORS, "unbind_copy": _TENSORS,
     "gesv": "tuple[Tensor, Tensor]", "is_same_size": "_bool", "typename": "_str", "set_default_tensor_type": "None",
     "var_mean": "tuple[Tensor, Tensor]", "std_mean": "tuple[Tensor, Tensor]", "meshgrid": _TENSORS,
+    "fractional_max_pool2d": "Any", "fractional_max_pool3d": "Any", "multi_head_attention_forward": "tuple[Tensor, Any]",
+    **{f"fractional_max_pool{dims}d_with_indices": "tuple[Tensor, Tensor]" for dims in (2, 3)},
     **{f"{op}{dims}d_with_indices": "tuple[Tensor, Tensor]" for op in ("max_pool", "adaptive_max_pool") for dims in (1, 2, 3)},
     **{f"{op}{dims}d": "Any" for op in ("max_pool", "adaptive_max_pool") for dims in (1, 2, 3)},  # with return_indices two
 }  # fmt: skip
@@ -249,7 +251,7 @@ def _function_signature(op: Composite | Plain, method: bool) -> str:
             texts.append(f"{p.name}: Tensor")
         else:
             texts.append(_parameter(p.name, _free_type(op, p.name, default), default))
-    if op.kind == "composite" and not method and not texts[-1].startswith("**"):
+    if (op.kind == "composite" or (isinstance(op, Plain) and op.out)) and not method and not texts[-1].startswith("**"):
         texts += ["out: Any = None"] if any(t.startswith("*") for t in texts) else ["*", "out: Any = None"]
     return ", ".join(texts)
 
