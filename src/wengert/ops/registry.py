@@ -164,7 +164,7 @@ class Composite:
         self.namespaces = settings.pop("namespaces", ("",))
         if settings:
             raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
-        self.function = _named(_taking_out(self.name, _composite_function(self.name, fn)), self)
+        self.function = _named(_composite_function(self.name, fn), self)
 
 
 class Plain:
@@ -188,6 +188,8 @@ class Plain:
 
 def _composite_function(name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and "out" in kwargs:
+            return _call_into(name, function, args, kwargs)
         try:
             return fn(tensor_face, *args, **kwargs)
         except (AttributeError, TypeError):
@@ -205,13 +207,19 @@ def _taking_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with the argument out=."""
 
     def taking_out(*args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            out = kwargs.pop("out", None)
-            if out is not None:
-                return write_results(name, out, _tensors_of(args, kwargs), lambda: function(*args, **kwargs))
+        if kwargs and "out" in kwargs:
+            return _call_into(name, function, args, kwargs)
         return function(*args, **kwargs)
 
     return taking_out
+
+
+def _call_into(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call with the argument out=, which may be None."""
+    out = kwargs.pop("out")
+    if out is None:
+        return function(*args, **kwargs)
+    return write_results(name, out, _tensors_of(args, kwargs), lambda: function(*args, **kwargs))
 
 
 def _tensors_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
