@@ -33,7 +33,7 @@ from wengert.generator import (  # noqa: E402
     seed as seed,
     set_rng_state as set_rng_state,
 )
-from wengert.ops import functions as _functions, load as _load  # noqa: E402
+from wengert.ops import functions as _functions, late_function as _late_function  # noqa: E402
 from wengert.printing import set_printoptions as set_printoptions  # noqa: E402
 from wengert.sizes import Size as Size  # noqa: E402
 from wengert.tensor import Tensor as Tensor  # noqa: E402
@@ -48,15 +48,14 @@ from wengert.dtypes import (  # noqa: E402
 
 __version__ = "0.1.0"
 
-_LAZY = frozenset({"compat", "cuda", "fft", "linalg", "nn", "special", "testing", "utils", "__config__"})
+_LAZY = frozenset({"compat", "cuda", "fft", "linalg", "masked", "nn", "signal", "special", "testing", "utils", "__config__"})
 
 
 def __getattr__(name: str) -> object:
     if name in _LAZY:
         return _import_module(f"wengert.{name}")
     if not name.startswith("_"):
-        _load("nn.functional")
-        found = _functions("").get(name)
+        found = _late_function(name)
         if found is not None:
             globals()[name] = found
             return found

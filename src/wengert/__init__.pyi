@@ -50,7 +50,9 @@ from wengert import compat as compat
 from wengert import cuda as cuda
 from wengert import fft as fft
 from wengert import linalg as linalg
+from wengert import masked as masked
 from wengert import nn as nn
+from wengert import signal as signal
 from wengert import special as special
 from wengert import testing as testing
 from wengert import utils as utils
@@ -75,7 +77,7 @@ def fmod(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tens
     """x - y * trunc(x / y), which has the sign of x: C's fmod. Raises RuntimeError for an integer division by zero."""
 def pow(input: _Operand, exponent: _Operand, *, out: Tensor | None = None) -> Tensor:
     """x ** exponent, with broadcasting. x, exponent: tensors or numbers."""
-def float_power(input: Tensor, exponent: _Operand) -> Tensor:
+def float_power(input: Tensor, exponent: _Operand, *, out: Any = None) -> Tensor:
     """input ** exponent, computed in float64, or in complex128 if either is complex."""
 def addcmul(input: _Operand, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1, out: Tensor | None = None) -> Tensor:
     """x + value * tensor1 * tensor2, with broadcasting. value: a number, cut to an integer for integers."""
@@ -107,7 +109,7 @@ def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The least common multiple of integers."""
 def neg(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """-x. Raises RuntimeError for bool x."""
-def positive(input: Tensor) -> Tensor:
+def positive(input: Tensor, *, out: Any = None) -> Tensor:
     """+input: the tensor itself. Raises RuntimeError for a bool tensor."""
 def abs(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The magnitude of each element; of a complex number a real one."""
@@ -220,21 +222,21 @@ def ge(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor
     """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
 def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether abs(x - y) <= atol + rtol * abs(y), or x equals y: a bool tensor. An infinity is close to itself alone."""
-def allclose(input: Tensor, other: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
+def allclose(input: Tensor, other: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *, out: Any = None) -> _bool:
     """Whether all elements are close, as isclose has it: a Python bool."""
-def equal(input: Tensor, other: _Operand) -> _bool:
+def equal(input: Tensor, other: _Operand, *, out: Any = None) -> _bool:
     """Whether two tensors have the same shape and equal elements: a Python bool."""
-def conj(input: Tensor) -> Tensor:
+def conj(input: Tensor, *, out: Any = None) -> Tensor:
     """The complex conjugate of each element; of a real tensor the tensor itself. A copy, where torch has a view."""
-def resolve_conj(input: Tensor) -> Tensor:
+def resolve_conj(input: Tensor, *, out: Any = None) -> Tensor:
     """The tensor itself: conjugates are never left for later here."""
-def resolve_neg(input: Tensor) -> Tensor:
+def resolve_neg(input: Tensor, *, out: Any = None) -> Tensor:
     """The tensor itself: negation is never left for later here."""
-def conj_physical(input: Tensor) -> Tensor:
+def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
     """The complex conjugate of each element; of a real tensor the tensor itself. The same as conj."""
-def real(input: Tensor) -> Tensor:
+def real(input: Tensor, *, out: Any = None) -> Tensor:
     """The real parts, in the tensor's own memory; of a real tensor the tensor itself."""
-def imag(input: Tensor) -> Tensor:
+def imag(input: Tensor, *, out: Any = None) -> Tensor:
     """The imaginary parts, in the tensor's own memory. Raises RuntimeError for a real tensor."""
 def angle(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The angle of each complex number in radians, from -pi to pi; of a real one 0, or pi where it is negative."""
@@ -290,7 +292,7 @@ def lgamma(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2 ..."""
 def digamma(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The derivative of the logarithm of the gamma function."""
-def polygamma(n: Tensor, input: Any) -> Tensor:
+def polygamma(n: Tensor, input: Any, *, out: Any = None) -> Tensor:
     """The derivative of order n (an int, at least 0) of digamma."""
 def mvlgamma(input: _Operand, p: _float, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of"""
@@ -320,7 +322,7 @@ def amax(input: Tensor, dim: _int | Sequence[_int] = ..., keepdim: _bool = False
     """Largest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as largest."""
 def amin(input: Tensor, dim: _int | Sequence[_int] = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Smallest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as smallest."""
-def aminmax(input: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> return_types.aminmax:
+def aminmax(input: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, out: Any = None) -> return_types.aminmax:
     """Smallest and largest element along dim (an int, or None for all), as a named tuple (min, max)."""
 @overload
 def max(input: Tensor) -> Tensor:
@@ -374,28 +376,28 @@ def reshape(input: Tensor, *sizes: _int | Sequence[_int], shape: _int | Sequence
     """x with another shape: a view where its memory allows one, else a copy. One size may be -1."""
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
     """x with the dimensions from start_dim to end_dim made one: a view where its memory allows one, else a copy."""
-def ravel(input: Tensor) -> Tensor:
+def ravel(input: Tensor, *, out: Any = None) -> Tensor:
     """x as one dimension: a view where its memory allows one, else a copy. Derivative: the cotangent, reshaped back."""
-def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
+def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int], *, out: Any = None) -> Tensor:
     """x with one dimension split into several of these sizes (one may be -1). x: any shape and dtype."""
 def numel(input: Tensor) -> _int:
     """The number of elements."""
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """x with two dimensions exchanged: a view. Derivative: the cotangent with the same two exchanged."""
-def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
+def swapaxes(input: Tensor, axis0: _int, axis1: _int, *, out: Any = None) -> Tensor:
     """NumPy's name of transpose(dim0, dim1)."""
-def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+def swapdims(input: Tensor, dim0: _int, dim1: _int, *, out: Any = None) -> Tensor:
     """Another name of transpose(dim0, dim1)."""
 def t(input: Tensor) -> Tensor:
     """The transpose of a matrix; vectors and 0-d tensors as they are. A view."""
-def adjoint(input: Tensor) -> Tensor:
+def adjoint(input: Tensor, *, out: Any = None) -> Tensor:
     """The conjugate of x with its last two dimensions exchanged; for real x that is a view."""
 @overload
 def permute(input: Tensor, dims: _int | Sequence[_int]) -> Tensor:
     """x with its dimensions in another order, x.permute(2, 0, 1): a view. dims: each dimension once."""
 @overload
 def permute(input: Tensor, *dims: _int) -> Tensor: ...
-def movedim(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
+def movedim(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Any = None) -> Tensor:
     """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or"""
 def unsqueeze(input: Tensor, dim: _int) -> Tensor:
     """x with a dimension of size 1 put in at dim (-1: at the end): a view. Derivative: the cotangent without it."""
@@ -418,9 +420,9 @@ def atleast_3d(tensor: Tensor) -> Tensor:
 def atleast_3d(first: Tensor, second: Tensor, *others: Tensor) -> tuple[Tensor, ...]: ...
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """The slices of x along a dimension, without that dimension: a tuple of views, none of which may be written in"""
-def broadcast_to(input: Tensor, size: _int | Sequence[_int]) -> Tensor:
+def broadcast_to(input: Tensor, size: _int | Sequence[_int], *, out: Any = None) -> Tensor:
     """x.expand(size). Derivative: the cotangent, summed over what was stretched."""
-def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+def broadcast_tensors(*tensors: Tensor, out: Any = None) -> tuple[Tensor, ...]:
     """The tensors expanded to the shape that they broadcast to. Returns a tuple of views, and of tensors that have it"""
 def broadcast_shapes(*shapes: Sequence[_int]) -> Size:
     """The shape that tensors of these shapes broadcast to. Raises RuntimeError where they do not."""
@@ -435,9 +437,9 @@ def flip(input: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = Non
     """A copy of x with its elements in reverse order along these dimensions, x.flip(0, 1). Derivative: flipped back."""
 @overload
 def flip(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
-def fliplr(input: Tensor) -> Tensor:
+def fliplr(input: Tensor, *, out: Any = None) -> Tensor:
     """x.flip(1). Raises RuntimeError for less than two dimensions. Derivative: flipped back."""
-def flipud(input: Tensor) -> Tensor:
+def flipud(input: Tensor, *, out: Any = None) -> Tensor:
     """x.flip(0). Raises RuntimeError for a 0-d tensor. Derivative: flipped back."""
 def roll(input: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
     """A copy of x with its elements moved on along dimensions; what leaves at the end comes in at the start."""
@@ -445,31 +447,31 @@ def rot90(input: Tensor, k: _int = 1, dims: _int | Sequence[_int] = ..., *, out:
     """A copy of x turned by k quarter turns in the plane of two dimensions, from the first towards the second."""
 def tile(input: Tensor, *repeats: _int | Sequence[_int] | Tensor, **keywords: Any) -> Tensor:
     """repeat() that takes fewer numbers than there are dimensions: 1 is put in front. x.tile(2), x.tile((2, 1))."""
-def repeat_interleave(input: Tensor, repeats: _int | Sequence[_int] | Tensor | None = None, dim: _int | Sequence[_int] | None = None, *, output_size: Any = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: _int | Sequence[_int] | Tensor | None = None, dim: _int | Sequence[_int] | None = None, *, output_size: Any = None, out: Any = None) -> Tensor:
     """Each slice of x along dim so many times in a row; without dim, each element of x flattened."""
 def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, *, out: Tensor | None = None) -> Tensor:
     """Matrices, in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere."""
-def diag(input: Tensor, diagonal: _int = 0) -> Tensor:
+def diag(input: Tensor, diagonal: _int = 0, *, out: Any = None) -> Tensor:
     """The diagonal of a matrix, as a copy; of a vector, the matrix with it on the diagonal."""
-def diagflat(input: Tensor, offset: _int = 0) -> Tensor:
+def diagflat(input: Tensor, offset: _int = 0, *, out: Any = None) -> Tensor:
     """The matrix with the elements of x, flattened, on a diagonal. Derivative: the cotangent's diagonal."""
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one)."""
 def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
-def select(input: Tensor, dim: _int, index: _int) -> Tensor:
+def select(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> Tensor:
     """x at one index of a dimension, without that dimension: a view. index: a Python int or a 0-d tensor of ints."""
-def narrow(input: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
+def narrow(input: Tensor, dim: _int, start: _int, length: _int, *, out: Any = None) -> Tensor:
     """x from start on for a length along a dimension: a view. start: an int (negative: counted back) or a 0-d tensor."""
-def index_put(input: Tensor, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
+def index_put(input: Tensor, indices: Any, values: Any, accumulate: _bool = False, *, out: Any = None) -> Tensor:
     """A copy of x with values at indices, a tuple of index tensors or masks (None: all of a dimension); see x[index]"""
-def index_select(input: Tensor, dim: _int, index: Tensor) -> Tensor:
+def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
     """The slices of x along dim that index, a vector of int64 or int32, names; they may repeat, but not be negative."""
-def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
+def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Any = None) -> Tensor:
     """result[i][j] = x[index[i][j]][j] for dim 0, x[i][index[i][j]] for dim 1, and so on."""
-def take_along_dim(input: Tensor, indices: Any, dim: _int | Sequence[_int] | None = None) -> Tensor:
+def take_along_dim(input: Tensor, indices: Any, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
     """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened."""
-def take(input: Tensor, index: Tensor) -> Tensor:
+def take(input: Tensor, index: Tensor, *, out: Any = None) -> Tensor:
     """The elements of x, seen as a vector, at index: int64, of any shape, which is the result's; negative ones count"""
 @overload
 def nonzero(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor:
@@ -478,45 +480,45 @@ def nonzero(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor:
 def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
 def argwhere(input: Tensor) -> Tensor:
     """nonzero() without as_tuple."""
-def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None) -> Tensor:
+def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None, out: Any = None) -> Tensor:
     """A copy of x in which result[index[i][j]][j] = src[i][j] for dim 0, result[i][index[i][j]] = src[i][j] for dim"""
-def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Any) -> Tensor:
+def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Any, *, out: Any = None) -> Tensor:
     """scatter() that adds src to what is there, as often as index names an element. Derivative: 1 in x, the cotangent"""
-def index_add(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1) -> Tensor:
+def index_add(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1, out: Any = None) -> Tensor:
     """A copy of x with alpha * source added to its slices along dim that index, a vector, names; as often as it does."""
-def index_copy(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int]) -> Tensor:
+def index_copy(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, out: Any = None) -> Tensor:
     """A copy of x with its slices along dim that index, a vector, names replaced by those of source. Shapes as"""
-def index_fill(input: Tensor, dim: _int, index: Tensor, value: _Operand) -> Tensor:
+def index_fill(input: Tensor, dim: _int, index: Tensor, value: _Operand, *, out: Any = None) -> Tensor:
     """A copy of x with value, a number or a 0-d tensor, in its slices along dim that index, a vector, names."""
-def put(input: Tensor, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False) -> Tensor:
+def put(input: Tensor, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False, *, out: Any = None) -> Tensor:
     """A copy of x, seen as a vector, with source written at index (int64, of as many elements); with accumulate, added."""
-def select_scatter(input: Tensor, src: Any, dim: _int, index: Tensor) -> Tensor:
+def select_scatter(input: Tensor, src: Any, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
     """A copy of x with x.select(dim, index) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src the"""
-def slice_scatter(input: Tensor, src: Any, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1) -> Tensor:
+def slice_scatter(input: Tensor, src: Any, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1, *, out: Any = None) -> Tensor:
     """A copy of x with the slice start:end:step along dim replaced by src. Derivative: in x 0 there, 1 elsewhere; in"""
 def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
     """A copy of x with x.diagonal(offset, dim1, dim2) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src"""
-def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True) -> Tensor:
+def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True, out: Any = None) -> Tensor:
     """scatter() that reduces all values that meet at a place, and what x has there (unless include_self=False)."""
 def masked_fill(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
     """A copy of x with value where mask, a bool tensor that broadcasts with x, is True."""
-def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Any = None) -> Tensor:
     """A copy of x with the elements of source, in order, where mask is True."""
-def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
     """The elements of x where mask, a bool tensor that broadcasts with x, is True, as a vector in row-major order."""
-def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: Any = None) -> return_types.sort:
+def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: Any = None, out: Any = None) -> return_types.sort:
     """x sorted along a dimension: a named tuple (values, indices). x: any real dtype. NaN comes last, or first if"""
-def msort(input: Tensor) -> Tensor:
+def msort(input: Tensor, *, out: Any = None) -> Tensor:
     """The values of sort(0). Derivative: each element gets the cotangent of the place that it was sorted to."""
 def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The indices that sort x along a dimension, as int64."""
-def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> return_types.topk:
+def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: Any = None) -> return_types.topk:
     """The k largest elements along a dimension (smallest, with largest=False), in order: a named tuple (values,"""
-def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
+def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> return_types.kthvalue:
     """The k-th smallest element along a dimension, k from 1: a named tuple (values, indices). x: any real dtype."""
-def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: _bool = False, right: _bool = False, side: Any = None) -> Tensor:
+def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: _bool = False, right: _bool = False, side: Any = None, out: Any = None) -> Tensor:
     """Where each element of input, a tensor or a number, would have to be put into a sorted sequence to keep it sorted."""
-def bucketize(input: Tensor, boundaries: Any, *, out_int32: _bool = False, right: _bool = False) -> Tensor:
+def bucketize(input: Tensor, boundaries: Any, *, out_int32: _bool = False, right: _bool = False, out: Any = None) -> Tensor:
     """searchsorted(boundaries, input) for a vector of boundaries. Not differentiable."""
 @overload
 def unique(input: Tensor, sorted: _bool = True, *, dim: _int | None = None) -> Tensor:
@@ -528,7 +530,7 @@ def unique_consecutive(input: Tensor, *, dim: _int | None = None) -> Tensor:
     """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
 @overload
 def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
-def isin(elements: Tensor, test_elements: Any, *, assume_unique: _bool = False, invert: _bool = False) -> Tensor:
+def isin(elements: Tensor, test_elements: Any, *, assume_unique: _bool = False, invert: _bool = False, out: Any = None) -> Tensor:
     """Whether each of the elements, a tensor or a number, is among test_elements: a bool tensor. Not differentiable."""
 def bincount(input: Tensor, weights: Any = None, minlength: _int = 0) -> Tensor:
     """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums."""
@@ -538,19 +540,19 @@ def cat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int]
     """The tensors of a sequence one after the other along a dimension, in their promoted dtype."""
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
     """The tensors of a sequence, all of one shape, along a new dimension, in their promoted dtype."""
-def hstack(tensors: Sequence[Tensor]) -> Tensor:
+def hstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """The tensors side by side: along dimension 1, or 0 for vectors. Derivative: in each its part of the cotangent."""
-def vstack(tensors: Sequence[Tensor]) -> Tensor:
+def vstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """The tensors one below the other: along dimension 0, vectors as rows."""
-def dstack(tensors: Sequence[Tensor]) -> Tensor:
+def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """The tensors one behind the other: along dimension 2, after atleast_3d."""
-def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+def column_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """The tensors side by side, vectors and 0-d tensors as columns. Derivative: in each its part of the cotangent."""
-def block_diag(*tensors: Tensor) -> Tensor:
+def block_diag(*tensors: Tensor, out: Any = None) -> Tensor:
     """The matrix with these matrices (vectors: rows) along its diagonal and 0 elsewhere. Derivative: each one's block."""
-def cartesian_prod(*tensors: Tensor) -> Tensor:
+def cartesian_prod(*tensors: Tensor, out: Any = None) -> Tensor:
     """All combinations of one element from each vector, as rows; of one vector, the vector itself."""
-def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False, *, out: Any = None) -> Tensor:
     """All choices of r elements of a vector, in order, as rows."""
 def split(tensor: Tensor, split_size_or_sections: _int | Sequence[_int] | None = None, dim: _int = 0, *, split_size: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
     """x in parts of a size along a dimension (the last one may be smaller), or of the sizes in a list: a tuple of"""
@@ -564,13 +566,13 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _in
     """split_with_sizes() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
 def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
     """chunk() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
-def tensor_split(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+def tensor_split(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, dim: _int = 0, *, indices: Any = None, sections: Any = None, out: Any = None) -> tuple[Tensor, ...]:
     """x in so many parts of nearly one size along a dimension, or in the parts between these indices: a tuple of views."""
-def hsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+def hsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None, out: Any = None) -> tuple[Tensor, ...]:
     """tensor_split along dimension 1 (0 for a vector), in parts of exactly one size where it is told their number."""
-def vsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+def vsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None, out: Any = None) -> tuple[Tensor, ...]:
     """tensor_split along dimension 0, in parts of exactly one size where it is told their number."""
-def dsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+def dsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None, out: Any = None) -> tuple[Tensor, ...]:
     """tensor_split along dimension 2, in parts of exactly one size where it is told their number."""
 def matmul(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Matrix product x @ y, of vectors (n), matrices (n, m) and batches (..., n, m), whose batch dimensions broadcast."""
@@ -594,75 +596,75 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, 
     """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
-def outer(input: Tensor, vec2: Any) -> Tensor:
+def outer(input: Tensor, vec2: Any, *, out: Any = None) -> Tensor:
     """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
-def inner(input: Tensor, other: _Operand) -> Tensor:
+def inner(input: Tensor, other: _Operand, *, out: Any = None) -> Tensor:
     """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---)."""
-def tensordot(a: Tensor, b: Any, dims: _int | Sequence[_int] = 2) -> Tensor:
+def tensordot(a: Tensor, b: Any, dims: _int | Sequence[_int] = 2, *, out: Any = None) -> Tensor:
     """Sums of products over pairs of dimensions."""
 def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions."""
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Kronecker product: x with each element replaced by that element times y. The shapes multiply."""
-def einsum(*args: Any) -> Tensor:
+def einsum(*args: Any, out: Any = None) -> Tensor:
     """Sum of products of the operands' elements, as the equation says: einsum("ij,jk->ik", a, b) is a @ b."""
-def inverse(input: Tensor) -> Tensor:
+def inverse(input: Tensor, *, out: Any = None) -> Tensor:
     """Inverse of a square matrix or of each of a batch: `linalg.inv`."""
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...)."""
-def slogdet(A: Tensor) -> return_types.slogdet:
+def slogdet(A: Tensor, *, out: Any = None) -> return_types.slogdet:
     """Sign and natural logarithm of the absolute value of the determinant, as a named tuple (sign, logabsdet)."""
-def logdet(input: Tensor) -> Tensor:
+def logdet(input: Tensor, *, out: Any = None) -> Tensor:
     """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex."""
-def matrix_power(A: Tensor, n: _int) -> Tensor:
+def matrix_power(A: Tensor, n: _int, *, out: Any = None) -> Tensor:
     """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
-def cholesky(input: Tensor, upper: _bool = False) -> Tensor:
+def cholesky(input: Tensor, upper: _bool = False, *, out: Any = None) -> Tensor:
     """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper."""
-def cholesky_solve(B: Tensor, L: Any, upper: _bool = False) -> Tensor:
+def cholesky_solve(B: Tensor, L: Any, upper: _bool = False, *, out: Any = None) -> Tensor:
     """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper."""
-def cholesky_inverse(L: Tensor, upper: _bool = False) -> Tensor:
+def cholesky_inverse(L: Tensor, upper: _bool = False, *, out: Any = None) -> Tensor:
     """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
-def matrix_exp(A: Tensor) -> Tensor:
+def matrix_exp(A: Tensor, *, out: Any = None) -> Tensor:
     """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
-def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor:
+def pinverse(input: Tensor, rcond: _float = 1e-15, *, out: Any = None) -> Tensor:
     """`linalg.pinv`, where singular values up to rcond times the largest count as zero."""
-def qr(input: Tensor, some: _bool = True) -> return_types.qr:
+def qr(input: Tensor, some: _bool = True, *, out: Any = None) -> return_types.qr:
     """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
-def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Any = None) -> return_types.svd:
     """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
-def cross(input: Tensor, other: _Operand, dim: _int | Sequence[_int] | None = None) -> Tensor:
+def cross(input: Tensor, other: _Operand, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
     """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
-def vander(x: Tensor, N: Any = None, increasing: _bool = False) -> Tensor:
+def vander(x: Tensor, N: Any = None, increasing: _bool = False, *, out: Any = None) -> Tensor:
     """The Vandermonde matrix of a vector, with falling powers unless increasing: `linalg.vander` with its columns turned"""
-def chain_matmul(*matrices: Any) -> Tensor:
+def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
     """`linalg.multi_dot` of matrices, each an argument. Derivative: that of the products."""
-def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
+def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, *, out: Any = None) -> tuple[Tensor, ...]:
     """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
-def lu_solve(B: Tensor, LU: Any, pivots: Any) -> Tensor:
+def lu_solve(B: Tensor, LU: Any, pivots: Any, *, out: Any = None) -> Tensor:
     """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
-def lu_unpack(LU: Tensor, pivots: Any, unpack_data: _bool = True, unpack_pivots: _bool = True) -> return_types.lu_unpack:
+def lu_unpack(LU: Tensor, pivots: Any, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Any = None) -> return_types.lu_unpack:
     """P, L and U with A = P @ L @ U, from the LU and pivots of A's `linalg.lu_factor`, as a named tuple; empty where not"""
-def geqrf(input: Tensor) -> return_types.geqrf:
+def geqrf(input: Tensor, *, out: Any = None) -> return_types.geqrf:
     """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder"""
-def orgqr(input: Tensor, tau: Any) -> Tensor:
+def orgqr(input: Tensor, tau: Any, *, out: Any = None) -> Tensor:
     """`linalg.householder_product`. Derivative: as of that."""
-def ormqr(input: Tensor, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
+def ormqr(input: Tensor, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False, *, out: Any = None) -> Tensor:
     """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
-def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None) -> Tensor:
+def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Tensor:
     """The products of two rows with each of k matrices: input1 @ weight[k] @ input2."""
-def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
+def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08, *, out: Any = None) -> Tensor:
     """x1 . x2 / (|x1| |x2|) over dim, each length at least eps. x1, x2: shapes that broadcast; floating."""
-def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enable: _bool = True) -> Tensor:
+def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enable: _bool = True, *, out: Any = None) -> Tensor:
     """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dims."""
-def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, eps: _float | None = None) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, eps: _float | None = None, *, out: Any = None) -> Tensor:
     """input / sqrt(mean of squares + eps) * weight, over the last dims. eps: the dtype's epsilon unless given."""
-def selu(input: Tensor, inplace: _bool = False) -> Tensor:
+def selu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """1.0507 times `elu` with alpha 1.6733: the scale that keeps activations normalised. input: any shape, floating."""
-def celu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False) -> Tensor:
+def celu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input where it is positive, alpha (exp(input / alpha) - 1) elsewhere. input: any shape, floating."""
-def prelu(input: Tensor, weight: Any) -> Tensor:
+def prelu(input: Tensor, weight: Any, *, out: Any = None) -> Tensor:
     """input where it is positive, weight * input elsewhere. input: any shape, floating."""
-def threshold(input: Tensor, threshold: Any, value: _Operand, inplace: _bool = False) -> Tensor:
+def threshold(input: Tensor, threshold: Any, value: _Operand, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input where it is above threshold, value elsewhere. input: any shape and real dtype."""
 def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of its own memory, with the values of data."""
@@ -708,7 +710,7 @@ def tril_indices(row: Any, col: Any, offset: _int = 0, *, dtype: _Dtype | None =
     """The places in the lower triangle of a row x col matrix: row numbers above column numbers, as int64."""
 def triu_indices(row: Any, col: Any, offset: _int = 0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """The places in the upper triangle of a row x col matrix: row numbers above column numbers, as int64."""
-def meshgrid(*tensors: Tensor, indexing: Any = None) -> tuple[Tensor, ...]:
+def meshgrid(*tensors: Tensor, indexing: Any = None, out: Any = None) -> tuple[Tensor, ...]:
     """Grids of coordinates: of n vectors, n tensors of n dimensions, the i-th the i-th vector along dimension i. Views."""
 def FloatTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """The legacy constructor of torch.float32 tensors: FloatTensor(2, 3) is uninitialised, FloatTensor([1, 2]) has these values."""
@@ -744,9 +746,9 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: _Dty
     """randn() of the shape and dtype of a tensor."""
 def randint_like(input: Tensor, low: Any, high: Any = None, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """randint(low, high), or randint(high), of the shape and dtype of a tensor."""
-def bernoulli(input: Tensor, p: _float | Tensor | None = None, *, generator: Generator | None = None) -> Tensor:
+def bernoulli(input: Tensor, p: _float | Tensor | None = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError"""
-def multinomial(input: Tensor, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
+def multinomial(input: Tensor, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Indices drawn with the probabilities in x, as int64: from a vector num_samples of them, from a matrix as many a"""
 def normal(mean: _float = 0.0, std: _float = 1.0, size: _int | Sequence[_int] | None = None, *, generator: Generator | None = None, dtype: _Dtype | None = None, **options: Any) -> Tensor:
     """Numbers from normal distributions. mean, std: tensors, which broadcast, or numbers; with numbers alone a size."""
@@ -758,45 +760,45 @@ def _standard_gamma(input: Tensor, *, generator: Generator | None = None, out: T
     """Numbers from gamma distributions of shape x and scale 1. x: floating, not negative."""
 def _standard_gamma_grad(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """How a sample y of a gamma distribution of shape x changes with x, its quantile held fixed. Derivative: none."""
-def _sample_dirichlet(x: Tensor, generator: Generator | None = None) -> Tensor:
+def _sample_dirichlet(x: Tensor, generator: Generator | None = None, *, out: Any = None) -> Tensor:
     """Numbers from Dirichlet distributions of concentrations x, along the last dimension: they are positive, of sum 1."""
-def cummax(input: Tensor, dim: _int) -> return_types.cummax:
+def cummax(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummax:
     """The largest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
-def cummin(input: Tensor, dim: _int) -> return_types.cummin:
+def cummin(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummin:
     """The smallest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
 def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of the running sum of exponentials along a dimension, without overflow."""
-def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None, *, out: Any = None) -> Tensor:
     """The differences of neighbours along a dimension, n times over; for bools, whether they differ."""
-def trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1) -> Tensor:
+def trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
     """The integral of y along a dimension by the trapezoidal rule. x: where the samples lie, of y's size along dim or of"""
-def trapz(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1) -> Tensor:
+def trapz(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
     """`trapezoid`. Derivative: as of that."""
-def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1) -> Tensor:
+def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
     """The running integral of y along a dimension by the trapezoidal rule: one element less than y. Arguments as in"""
-def gradient(input: Tensor, *, spacing: _int = 1, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
+def gradient(input: Tensor, *, spacing: _int = 1, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1, out: Any = None) -> tuple[Tensor, ...]:
     """The slope of input along each dim (all by default), as a tuple: by central differences inside, by one-sided ones of"""
-def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
     """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating."""
-def quantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+def quantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Any = None) -> Tensor:
     """The q-th quantiles along a dim, or of all elements; NaN where one is NaN."""
-def nanquantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+def nanquantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Any = None) -> Tensor:
     """`quantile` of the elements that are not NaN. Derivative: as of quantile."""
-def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
+def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> return_types.mode:
     """The most frequent element along a dimension (of several the smallest), and where it is last met: a named tuple"""
-def histc(input: Tensor, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0) -> Tensor:
+def histc(input: Tensor, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0, *, out: Any = None) -> Tensor:
     """How many elements lie in each of bins equal intervals from min to max (of the elements, where the two are equal);"""
-def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogram:
+def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False, out: Any = None) -> return_types.histogram:
     """How many elements lie in each interval, or the sum of their weights, as a named tuple (hist, bin_edges)."""
-def cov(input: Tensor, *, correction: _int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
+def cov(input: Tensor, *, correction: _int = 1, fweights: Any = None, aweights: Any = None, out: Any = None) -> Tensor:
     """The covariance matrix of variables, each a row of observations. input: (n, m), or (m): of one variable, 0-d."""
-def corrcoef(input: Tensor) -> Tensor:
+def corrcoef(input: Tensor, *, out: Any = None) -> Tensor:
     """The correlation coefficients of variables, each a row of observations: their covariances divided by their standard"""
-def dist(input: Tensor, other: _Operand, p: _float = 2) -> Tensor:
+def dist(input: Tensor, other: _Operand, p: _float = 2, *, out: Any = None) -> Tensor:
     """The p-norm of input - other, with broadcasting. Derivative: as of the norm; 0 where the two are equal."""
-def renorm(input: Tensor, p: _float, dim: _int, maxnorm: Any) -> Tensor:
+def renorm(input: Tensor, p: _float, dim: _int, maxnorm: Any, *, out: Any = None) -> Tensor:
     """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
-def frexp(input: Tensor) -> return_types.frexp:
+def frexp(input: Tensor, *, out: Any = None) -> return_types.frexp:
     """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
 def gesv(input: Tensor, A: Tensor) -> tuple[Tensor, Tensor]:
     """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B)."""
@@ -806,37 +808,95 @@ def set_default_tensor_type(t: Tensor) -> None:
     """Makes the dtype of a tensor type, "torch.DoubleTensor" or the class, the default one. Today: set_default_dtype."""
 def typename(obj: Tensor) -> _str:
     """The name of a tensor's type, "torch.FloatTensor"; of anything else the name of its class, with its module."""
-def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+def alias_copy(input: Tensor, *, out: Any = None) -> Tensor:
+    """The input, as a copy. Derivative: the cotangent."""
+def detach_copy(input: Tensor, *, out: Any = None) -> Tensor:
+    """detach(), as a copy: it has no history."""
+def as_strided_copy(input: Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None, *, out: Any = None) -> Tensor:
+    """as_strided(), as a copy. Derivative: each element gets the sum of the cotangents of the places that show it."""
+def expand_copy(input: Tensor, size: _int | Sequence[_int], *, implicit: _bool = False, out: Any = None) -> Tensor:
+    """expand(), as a copy. Derivative: the cotangent, summed to the input's shape."""
+def permute_copy(input: Tensor, dims: _int | Sequence[_int], *, out: Any = None) -> Tensor:
+    """permute(), as a copy. Derivative: the cotangent with the dimensions put back."""
+def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Any = None) -> Tensor:
+    """transpose(), as a copy. Derivative: the cotangent with the two dimensions exchanged."""
+def t_copy(input: Tensor, *, out: Any = None) -> Tensor:
+    """t(), as a copy. Derivative: the transpose of the cotangent."""
+def select_copy(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> Tensor:
+    """select(), as a copy. Derivative: the cotangent at index, 0 elsewhere."""
+def slice_copy(input: Tensor, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1, *, out: Any = None) -> Tensor:
+    """input[start:end:step] along dim, as a copy. Derivative: the cotangent in the slice, 0 elsewhere."""
+def narrow_copy(input: Tensor, dim: _int, start: _int, length: _int, *, out: Any = None) -> Tensor:
+    """narrow(), as a copy. Derivative: the cotangent in the part, 0 elsewhere."""
+def split_copy(input: Tensor, split_size: _int | Sequence[_int], dim: _int = 0, *, out: Any = None) -> tuple[Tensor, ...]:
+    """split() into parts of one size, as copies. Derivative: the cotangents in their places."""
+def split_with_sizes_copy(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0, *, out: Any = None) -> tuple[Tensor, ...]:
+    """split_with_sizes(), as copies. Derivative: the cotangents in their places."""
+def unbind_copy(input: Tensor, dim: _int = 0, *, out: Any = None) -> tuple[Tensor, ...]:
+    """unbind(), as copies. Derivative: the cotangents in their places."""
+def squeeze_copy(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
+    """squeeze(), as a copy. Derivative: the cotangent in the input's shape."""
+def unsqueeze_copy(input: Tensor, dim: _int, *, out: Any = None) -> Tensor:
+    """unsqueeze(), as a copy. Derivative: the cotangent in the input's shape."""
+def unfold_copy(input: Tensor, dimension: _int, size: _int | Sequence[_int], step: _int, *, out: Any = None) -> Tensor:
+    """All windows along a dimension as Tensor.unfold has them, as a copy. Derivative: the sum of the cotangents of the"""
+def view_copy(input: Tensor, size: _int | Sequence[_int], *, out: Any = None) -> Tensor:
+    """view(), of another shape or another dtype, as a copy. Derivative: the cotangent in the input's shape."""
+def view_as_real_copy(input: Tensor, *, out: Any = None) -> Tensor:
+    """view_as_real(), as a copy. Derivative: the parts of the cotangent as complex numbers."""
+def view_as_complex_copy(input: Tensor, *, out: Any = None) -> Tensor:
+    """view_as_complex(), as a copy. Derivative: the cotangent as pairs of its parts."""
+def index_reduce(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True, out: Any = None) -> Tensor:
+    """A copy of input whose slices along dim that index names are reduced with those of source."""
+def as_strided_scatter(input: Tensor, src: Any, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None, *, out: Any = None) -> Tensor:
+    """A copy of input with what as_strided(size, stride, storage_offset) shows replaced by src. src: of shape size."""
+def nonzero_static(input: Tensor, size: _int | Sequence[_int], fill_value: _Number = -1, *, out: Tensor | None = None) -> Tensor:
+    """The indices of the elements that are not zero, as nonzero() gives them, cut or filled up to `size` of them."""
+def stft(input: Tensor, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: Any = None, return_complex: Any = None, align_to_window: Any = None, *, out: Any = None) -> Tensor:
+    """Short-time Fourier transform: that of each piece of n_fft elements, hop_length apart, times the window."""
+def istft(input: Tensor, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, normalized: _bool = False, onesided: Any = None, length: _int | None = None, return_complex: _bool = False, *, out: Any = None) -> Tensor:
+    """The signal whose stft is the input, by least squares: pieces times the window, added up, over the added squares."""
+def bartlett_window(window_length: Any, periodic: _bool = True, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """A triangle of window_length elements; periodic leaves out the last of one more: signal.windows.bartlett."""
+def blackman_window(window_length: Any, periodic: _bool = True, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """0.42 - 0.5 cos t + 0.08 cos 2t, with t over one turn: signal.windows.blackman."""
+def hamming_window(window_length: Any, periodic: _bool = True, alpha: _Number = 0.54, beta: _Number = 0.46, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """alpha - beta cos t, with t over one turn: signal.windows.hamming."""
+def hann_window(window_length: Any, periodic: _bool = True, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """(1 - cos t) / 2, with t over one turn: signal.windows.hann."""
+def kaiser_window(window_length: Any, periodic: _bool = True, beta: _Number = 12.0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """I0(beta sqrt(1 - x**2)) / I0(beta), with x from -1 to 1: signal.windows.kaiser."""
+def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
-def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
-def conv3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+def conv3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
-def conv_transpose1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+def conv_transpose1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
     """Transposed convolution: what conv1d's derivative does to a cotangent; plus bias."""
-def conv_transpose2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+def conv_transpose2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
     """Transposed convolution: what conv2d's derivative does to a cotangent; plus bias."""
-def conv_transpose3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+def conv_transpose3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
     """Transposed convolution: what conv3d's derivative does to a cotangent; plus bias."""
-def convolution(input: Tensor, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any, output_padding: Any, groups: Any) -> Tensor:
+def convolution(input: Tensor, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any, output_padding: Any, groups: Any, *, out: Any = None) -> Tensor:
     """Convolution in as many dimensions as input has beyond two, or its transposed form: see `conv2d`."""
-def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, *, out: Any = None) -> Tensor:
     """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut"""
-def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
     """The largest element of each window. input: (n, channels, length), or without the n; no complex numbers."""
-def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
+def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """`max_pool1d` with return_indices."""
-def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
     """The largest element of each window. input: (n, channels, height, width), or without the n; no complex numbers."""
-def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
     """The largest element of each window. input: (n, channels, depth, height, width), or without the n; no complex numbers."""
-def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> Tensor:
     """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
-def batch_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: _bool, momentum: Any, eps: _float, cudnn_enabled: Any) -> Tensor:
+def batch_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: _bool, momentum: Any, eps: _float, cudnn_enabled: Any, *, out: Any = None) -> Tensor:
     """nn.functional.batch_norm, with the arguments in the order that torch.batch_norm has them in."""
-def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
+def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enabled: _bool = True, *, out: Any = None) -> Tensor:
     """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each item's groups of channels."""
-def instance_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: Any, momentum: Any, eps: _float, cudnn_enabled: Any) -> Tensor:
+def instance_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: Any, momentum: Any, eps: _float, cudnn_enabled: Any, *, out: Any = None) -> Tensor:
     """nn.functional.instance_norm, with the arguments in the order that torch.instance_norm has them in."""
 def constant_pad_nd(input: Tensor, pad: Any, *, value: _Operand = 0, out: Tensor | None = None) -> Tensor:
     """x with value in front of and behind it. pad: (front, back) of the last dimension, then of the one before, ..."""
@@ -846,18 +906,20 @@ def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None 
     """(..., c, h * r, w * r) as (..., c * r * r, h, w): what `pixel_shuffle` undoes."""
 def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
     """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ..."""
-def grid_sampler(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any) -> Tensor:
+def grid_sampler(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any, *, out: Any = None) -> Tensor:
     """grid_sample() with numbers for modes: 0 bilinear, 1 nearest, 2 bicubic; 0 zeros, 1 border, 2 reflection."""
-def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
+def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False, *, out: Any = None) -> Tensor:
     """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating."""
-def cdist(x1: Tensor, x2: Any, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
+def cdist(x1: Tensor, x2: Any, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary', *, out: Any = None) -> Tensor:
     """The p-norms of the differences of all rows of x1, (..., n, m), and of x2, (..., k, m): (..., n, k); floating."""
-def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
+def pdist(input: Tensor, p: _float = 2.0, *, out: Any = None) -> Tensor:
     """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ..."""
-def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
-def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
+def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
+    """input where it is positive, else input times a slope: in training a random one from [lower, upper) for each element,"""
 def subtract(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
 def multiply(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -898,13 +960,323 @@ def greater(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> T
     """Whether x is greater than y, element by element, with broadcasting: a bool tensor."""
 def greater_equal(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
-def moveaxis(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
+def moveaxis(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Any = None) -> Tensor:
     """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or"""
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
     """The tensors of a sequence one after the other along a dimension, in their promoted dtype."""
 def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
     """The tensors of a sequence one after the other along a dimension, in their promoted dtype."""
-def row_stack(tensors: Sequence[Tensor]) -> Tensor:
+def row_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """The tensors one below the other: along dimension 0, vectors as rows."""
-def ger(input: Tensor, vec2: Any) -> Tensor:
+def ger(input: Tensor, vec2: Any, *, out: Any = None) -> Tensor:
     """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
+def abs_(input: Tensor) -> Tensor:
+    """The magnitude of each element; of a complex number a real one."""
+def absolute_(input: Tensor) -> Tensor:
+    """The magnitude of each element; of a complex number a real one."""
+def acos_(input: Tensor) -> Tensor:
+    """The angle in radians, from 0 to pi, whose cosine is x."""
+def acosh_(input: Tensor) -> Tensor:
+    """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+def add_(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
+    """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype. alpha: a number, an int for integers."""
+def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
+def addcdiv_(input: Tensor, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
+    """x + value * tensor1 / tensor2, with broadcasting. value: a number. Raises RuntimeError where both are integers."""
+def addcmul_(input: Tensor, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
+    """x + value * tensor1 * tensor2, with broadcasting. value: a number, cut to an integer for integers."""
+def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """beta * x + alpha * (mat1 @ mat2)."""
+def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
+def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
+def alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def apply_(input: Tensor, callable: Any) -> Tensor:
+    """Replaces every element by callable(element), in Python, and returns the tensor. Slow: for what nothing else does."""
+def arccos_(input: Tensor) -> Tensor:
+    """The angle in radians, from 0 to pi, whose cosine is x."""
+def arccosh_(input: Tensor) -> Tensor:
+    """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+def arcsin_(input: Tensor) -> Tensor:
+    """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+def arcsinh_(input: Tensor) -> Tensor:
+    """The number whose hyperbolic sine is x."""
+def arctan2_(input: Tensor, other: _Operand) -> Tensor:
+    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+def arctan_(input: Tensor) -> Tensor:
+    """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+def arctanh_(input: Tensor) -> Tensor:
+    """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+def as_strided_(input: Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
+    """In-place form of as_strided: turns this tensor into that view of its memory, and returns it."""
+def asin_(input: Tensor) -> Tensor:
+    """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+def asinh_(input: Tensor) -> Tensor:
+    """The number whose hyperbolic sine is x."""
+def atan2_(input: Tensor, other: _Operand) -> Tensor:
+    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+def atan_(input: Tensor) -> Tensor:
+    """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+def atanh_(input: Tensor) -> Tensor:
+    """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """beta * x + alpha * (batch1 @ batch2)."""
+def bernoulli_(input: Tensor, p: _float = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """Fills the tensor with 1 with probability p, a number or a tensor that broadcasts, else 0, and returns it."""
+def bitwise_and_(input: Tensor, other: _Operand) -> Tensor:
+    """The bits set in both. x, y: integers or bools."""
+def bitwise_left_shift_(input: Tensor, other: _Operand) -> Tensor:
+    """The bits of x moved up y places; 0 where y is negative or no less than the number of bits. x, y: integers."""
+def bitwise_not_(input: Tensor) -> Tensor:
+    """Every bit inverted. x: integers or bools."""
+def bitwise_or_(input: Tensor, other: _Operand) -> Tensor:
+    """The bits set in either. x, y: integers or bools."""
+def bitwise_right_shift_(input: Tensor, other: _Operand) -> Tensor:
+    """The bits of x moved down y places, the sign kept. x, y: integers."""
+def bitwise_xor_(input: Tensor, other: _Operand) -> Tensor:
+    """The bits set in one of the two. x, y: integers or bools."""
+def cauchy_(input: Tensor, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Fills the tensor with numbers from a Cauchy distribution, and returns it. Derivative: 0."""
+def ceil_(input: Tensor) -> Tensor:
+    """The smallest integer not below x, in x's dtype."""
+def celu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def clamp_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+    """In-place form of clamp."""
+def clamp_max_(input: Tensor, max: _Operand) -> Tensor:
+    """x, not above max, a number or a tensor."""
+def clamp_min_(input: Tensor, min: _Operand) -> Tensor:
+    """x, not below min, a number or a tensor."""
+def clip_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+    """In-place form of clamp."""
+def conj_physical_(input: Tensor) -> Tensor:
+    """The complex conjugate, which for real x is x."""
+def copy_(input: Tensor, src: Any, non_blocking: _bool = False) -> Tensor:
+    """Writes src, a number or a tensor that broadcasts to this one, into this tensor, in its dtype, and returns it."""
+def copysign_(input: Tensor, other: _Operand) -> Tensor:
+    """The magnitude of x with the sign of y; that of a zero counts."""
+def cos_(input: Tensor) -> Tensor:
+    """The cosine of x in radians."""
+def cosh_(input: Tensor) -> Tensor:
+    """The hyperbolic cosine."""
+def cumprod_(input: Tensor, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
+    """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
+def cumsum_(input: Tensor, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
+    """Running sum along one dimension."""
+def deg2rad_(input: Tensor) -> Tensor:
+    """Degrees as radians."""
+def digamma_(input: Tensor) -> Tensor:
+    """The derivative of the logarithm of the gamma function."""
+def div_(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
+    """In-place form of div."""
+def divide_(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
+    """In-place form of div."""
+def eq_(input: Tensor, other: _Operand) -> Tensor:
+    """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN equals nothing."""
+def erf_(input: Tensor) -> Tensor:
+    """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
+def erfc_(input: Tensor) -> Tensor:
+    """1 - erf(x), exact also where that is small."""
+def erfinv_(input: Tensor) -> Tensor:
+    """The number whose erf is x; infinite at 1 and -1, NaN outside."""
+def exp2_(input: Tensor) -> Tensor:
+    """2**x."""
+def exp_(input: Tensor) -> Tensor:
+    """e**x."""
+def expm1_(input: Tensor) -> Tensor:
+    """e**x - 1, exact also near 0."""
+def exponential_(input: Tensor, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Fills the tensor with numbers from the exponential distribution of rate lambd, and returns it. Derivative: 0."""
+def feature_alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def fill_(input: Tensor, value: _Operand) -> Tensor:
+    """Writes value, a number or a 0-d tensor, into every element, and returns the tensor."""
+def fill_diagonal_(input: Tensor, fill_value: _Number, wrap: _bool = False) -> Tensor:
+    """In-place: writes a number onto the diagonal of a matrix, or of a cube of any number of dimensions."""
+def fix_(input: Tensor) -> Tensor:
+    """x without its fraction, in x's dtype."""
+def floor_(input: Tensor) -> Tensor:
+    """The largest integer not above x, in x's dtype."""
+def floor_divide_(input: Tensor, other: _Operand) -> Tensor:
+    """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for integers over zero."""
+def fmod_(input: Tensor, other: _Operand) -> Tensor:
+    """x - y * trunc(x / y), which has the sign of x: C's fmod. Raises RuntimeError for an integer division by zero."""
+def frac_(input: Tensor) -> Tensor:
+    """x - trunc(x), which has the sign of x."""
+def gcd_(input: Tensor, other: Tensor) -> Tensor:
+    """The greatest common divisor of integers."""
+def ge_(input: Tensor, other: _Operand) -> Tensor:
+    """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
+def geometric_(input: Tensor, p: _float, *, generator: Generator | None = None) -> Tensor:
+    """Fills the tensor with numbers of trials up to the first success, of probability p, and returns it. Derivative:"""
+def greater_(input: Tensor, other: _Operand) -> Tensor:
+    """Whether x is greater than y, element by element, with broadcasting: a bool tensor."""
+def greater_equal_(input: Tensor, other: _Operand) -> Tensor:
+    """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
+def gt_(input: Tensor, other: _Operand) -> Tensor:
+    """Whether x is greater than y, element by element, with broadcasting: a bool tensor."""
+def heaviside_(input: Tensor, values: Tensor) -> Tensor:
+    """0 where x is negative, 1 where it is positive, values where it is 0."""
+def hypot_(input: Tensor, other: _Operand) -> Tensor:
+    """sqrt(x**2 + y**2), without overflow on the way."""
+def i0_(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+def igamma_(input: Tensor, other: _Operand) -> Tensor:
+    """The regularised lower incomplete gamma function P(x, y): the integral from 0 to y of t**(x - 1) exp(-t), over"""
+def igammac_(input: Tensor, other: _Operand) -> Tensor:
+    """The regularised upper incomplete gamma function 1 - igamma(x, y), exact also where that is small."""
+def index_add_(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1) -> Tensor:
+    """In-place form of index_add."""
+def index_copy_(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int]) -> Tensor:
+    """In-place form of index_copy."""
+def index_fill_(input: Tensor, dim: _int, index: Tensor, value: _Operand) -> Tensor:
+    """In-place form of index_fill."""
+def index_put_(input: Tensor, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
+    """In-place form of index_put."""
+def index_reduce_(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
+    """A copy of input whose slices along dim that index names are reduced with those of source."""
+def lcm_(input: Tensor, other: Tensor) -> Tensor:
+    """The least common multiple of integers."""
+def ldexp_(input: Tensor, other: _Operand) -> Tensor:
+    """x * 2**y, with broadcasting."""
+def le_(input: Tensor, other: _Operand) -> Tensor:
+    """Whether x is less than or equal to y, element by element, with broadcasting: a bool tensor."""
+def lerp_(input: Tensor, end: _Operand, weight: _Operand) -> Tensor:
+    """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor."""
+def less_(input: Tensor, other: _Operand) -> Tensor:
+    """Whether x is less than y, element by element, with broadcasting: a bool tensor."""
+def less_equal_(input: Tensor, other: _Operand) -> Tensor:
+    """Whether x is less than or equal to y, element by element, with broadcasting: a bool tensor."""
+def lgamma_(input: Tensor) -> Tensor:
+    """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2 ..."""
+def log10_(input: Tensor) -> Tensor:
+    """The logarithm to base 10."""
+def log1p_(input: Tensor) -> Tensor:
+    """log(1 + x), exact also near 0."""
+def log2_(input: Tensor) -> Tensor:
+    """The logarithm to base 2."""
+def log_(input: Tensor) -> Tensor:
+    """The natural logarithm; -inf at 0, NaN for negative real x."""
+def log_normal_(input: Tensor, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
+    """Fills the tensor with exponentials of numbers from a normal distribution, and returns it. Derivative: 0."""
+def logical_and_(input: Tensor, other: Tensor) -> Tensor:
+    """Whether both elements are nonzero: a bool tensor."""
+def logical_not_(input: Tensor) -> Tensor:
+    """Whether each element is zero: a bool tensor."""
+def logical_or_(input: Tensor, other: Tensor) -> Tensor:
+    """Whether either element is nonzero: a bool tensor."""
+def logical_xor_(input: Tensor, other: Tensor) -> Tensor:
+    """Whether one of the two elements is nonzero, and the other is not: a bool tensor."""
+def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
+    """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
+def lt_(input: Tensor, other: _Operand) -> Tensor:
+    """Whether x is less than y, element by element, with broadcasting: a bool tensor."""
+def map_(input: Tensor, tensor: Tensor, callable: Any) -> Tensor:
+    """Replaces every element a by callable(a, b), b the element of tensor in that place, and returns the tensor itself."""
+def masked_copy_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """masked_scatter_(mask, source), under the name that it had first."""
+def masked_fill_(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
+    """In-place form of masked_fill; mask must broadcast to x."""
+def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """In-place form of masked_scatter."""
+def mul_(input: Tensor, other: _Operand) -> Tensor:
+    """x * y, with broadcasting. x, y: tensors or numbers of any dtype."""
+def multiply_(input: Tensor, other: _Operand) -> Tensor:
+    """x * y, with broadcasting. x, y: tensors or numbers of any dtype."""
+def mvlgamma_(input: Tensor, p: _float) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of"""
+def nan_to_num_(input: Tensor, nan: _float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
+    """x with NaN and the infinities replaced by numbers; None stands for the dtype's largest and smallest number."""
+def ne_(input: Tensor, other: _Operand) -> Tensor:
+    """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
+def neg_(input: Tensor) -> Tensor:
+    """-x. Raises RuntimeError for bool x."""
+def negative_(input: Tensor) -> Tensor:
+    """-x. Raises RuntimeError for bool x."""
+def nextafter_(input: Tensor, other: _Operand) -> Tensor:
+    """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
+def normal_(input: Tensor, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Fills the tensor with numbers from a normal distribution, and returns it. Derivative: 0."""
+def not_equal_(input: Tensor, other: _Operand) -> Tensor:
+    """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
+def pow_(input: Tensor, exponent: _Operand) -> Tensor:
+    """x ** exponent, with broadcasting. x, exponent: tensors or numbers."""
+def put_(input: Tensor, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False) -> Tensor:
+    """In-place form of put."""
+def rad2deg_(input: Tensor) -> Tensor:
+    """Radians as degrees."""
+def random_(input: Tensor, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
+    """Fills the tensor with integers, and returns it: from [0, to) with random_(to), [from, to) with random_(from, to),"""
+def reciprocal_(input: Tensor) -> Tensor:
+    """1 / x."""
+def relu_(input: Tensor) -> Tensor:
+    """x where it is positive, else 0; NaN stays NaN."""
+def remainder_(input: Tensor, other: _Operand) -> Tensor:
+    """x - y * floor(x / y), which has the sign of y: Python's %. Raises RuntimeError for an integer division by zero."""
+def resize_(input: Tensor, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: Any = None) -> Tensor:
+    """Gives the tensor another size, resize_(2, 3) or resize_((2, 3)), and returns it."""
+def resize_as_(input: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
+    """resize_() to the size of another tensor."""
+def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
+    """The nearest integer, of two equally near ones the even one; with decimals, the nearest multiple of 10**-decimals."""
+def rrelu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def rsqrt_(input: Tensor) -> Tensor:
+    """1 / sqrt(x)."""
+def scatter_(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None) -> Tensor:
+    """In-place form of scatter."""
+def scatter_add_(input: Tensor, dim: _int, index: Tensor, src: Any) -> Tensor:
+    """In-place form of scatter_add."""
+def scatter_reduce_(input: Tensor, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True) -> Tensor:
+    """In-place form of scatter_reduce."""
+def selu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def sgn_(input: Tensor) -> Tensor:
+    """x / abs(x), 0 at 0: sign for complex numbers as well."""
+def sigmoid_(input: Tensor) -> Tensor:
+    """1 / (1 + exp(-x)), accurate for all x."""
+def sign_(input: Tensor) -> Tensor:
+    """-1, 0 or 1, as x is negative, zero (or NaN), or positive. Raises RuntimeError for complex x: see sgn."""
+def sin_(input: Tensor) -> Tensor:
+    """The sine of x in radians."""
+def sinc_(input: Tensor) -> Tensor:
+    """sin(pi * x) / (pi * x), and 1 at 0."""
+def sinh_(input: Tensor) -> Tensor:
+    """The hyperbolic sine."""
+def sqrt_(input: Tensor) -> Tensor:
+    """The square root; NaN for negative real x."""
+def square_(input: Tensor) -> Tensor:
+    """x * x; bools become int64."""
+def squeeze_(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    """In-place form of squeeze: takes dimensions of size 1 out of this tensor (all, or those among dim), and returns it."""
+def sub_(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
+    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+def subtract_(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
+    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+def swapaxes_(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
+    """NumPy's name of transpose_(dim0, dim1)."""
+def swapdims_(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """Another name of transpose_(dim0, dim1)."""
+def t_(input: Tensor) -> Tensor:
+    """In-place form of t: turns this tensor into its transpose, and returns it."""
+def tan_(input: Tensor) -> Tensor:
+    """The tangent of x in radians."""
+def tanh_(input: Tensor) -> Tensor:
+    """The hyperbolic tangent."""
+def threshold_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def transpose_(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """In-place form of transpose: exchanges two dimensions of this tensor, and returns it."""
+def tril_(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one)."""
+def triu_(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
+def true_divide_(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
+    """In-place form of div."""
+def trunc_(input: Tensor) -> Tensor:
+    """x without its fraction, in x's dtype."""
+def uniform_(input: Tensor, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
+    """Fills the tensor with numbers drawn evenly from [from, to), uniform_(0, 1) by default, and returns it."""
+def unsqueeze_(input: Tensor, dim: _int) -> Tensor:
+    """In-place form of unsqueeze: puts a dimension of size 1 into this tensor at dim, and returns it."""
+def xlogy_(input: Tensor, other: _Operand) -> Tensor:
+    """x * log(y), and 0 where x is 0, unless y is NaN."""
+def zero_(input: Tensor) -> Tensor:
+    """Writes 0 into every element, and returns the tensor."""

@@ -22,79 +22,79 @@ _Number: TypeAlias = _bool | _int | _float | _complex
 _Operand: TypeAlias = Tensor | np.ndarray[Any, Any] | np.generic | _Number
 _Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
 
-def vector_norm(x: Tensor, ord: _int = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
+def vector_norm(x: Tensor, ord: _int = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
     """Norm of the elements of x over dim: (sum of |x|**ord)**(1 / ord); see `norm`, which calls ord p."""
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse of a matrix or of each of a batch. A: (..., n, n), floating or complex. Raises RuntimeError if singular."""
-def solve(A: Tensor, B: Any, *, left: _bool = True) -> Tensor:
+def solve(A: Tensor, B: Any, *, left: _bool = True, out: Any = None) -> Tensor:
     """X with A @ X = B, or X @ A = B if not left."""
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...)."""
-def slogdet(A: Tensor) -> return_types.slogdet:
+def slogdet(A: Tensor, *, out: Any = None) -> return_types.slogdet:
     """Sign and natural logarithm of the absolute value of the determinant, as a named tuple (sign, logabsdet)."""
-def cholesky(A: Tensor, *, upper: _bool = False) -> Tensor:
+def cholesky(A: Tensor, *, upper: _bool = False, out: Any = None) -> Tensor:
     """L, lower triangular, with L @ L^H = A; its adjoint if upper. A: (..., n, n), Hermitian, positive definite."""
-def matrix_power(A: Tensor, n: _int) -> Tensor:
+def matrix_power(A: Tensor, n: _int, *, out: Any = None) -> Tensor:
     """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
-def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+def multi_dot(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Product of two or more matrices, in the order that takes least work; the first and last may be vectors."""
-def vecdot(x: Tensor, y: Any, *, dim: _int = -1) -> Tensor:
+def vecdot(x: Tensor, y: Any, *, dim: _int = -1, out: Any = None) -> Tensor:
     """Sum of conj(x) * y over one dimension. x, y: shapes that broadcast."""
-def svd(A: Tensor, full_matrices: _bool = True, *, driver: Any = None) -> return_types.linalg_svd:
+def svd(A: Tensor, full_matrices: _bool = True, *, driver: Any = None, out: Any = None) -> return_types.linalg_svd:
     """Singular value decomposition: a named tuple (U, S, Vh) with A = U @ diag(S) @ Vh, S falling, U and Vh unitary."""
-def svdvals(A: Tensor, *, driver: Any = None) -> Tensor:
+def svdvals(A: Tensor, *, driver: Any = None, out: Any = None) -> Tensor:
     """Singular values of a matrix or of each of a batch, falling. A: (..., n, m), floating or complex."""
-def matrix_norm(A: Tensor, ord: _str = 'fro', dim: _int = ..., keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+def matrix_norm(A: Tensor, ord: _str = 'fro', dim: _int = ..., keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
     """Norm of a matrix or of each of a batch."""
-def norm(A: Tensor, ord: Any = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+def norm(A: Tensor, ord: Any = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
     """Norm of a vector or of a matrix. ord None: the root of the sum of squares, over dim or all."""
-def eigh(A: Tensor, UPLO: _str = 'L') -> return_types.linalg_eigh:
+def eigh(A: Tensor, UPLO: _str = 'L', *, out: Any = None) -> return_types.linalg_eigh:
     """Eigenvalues, rising and real, and eigenvectors of a Hermitian matrix, as a named tuple (eigenvalues,"""
-def eigvalsh(A: Tensor, UPLO: _str = 'L') -> Tensor:
+def eigvalsh(A: Tensor, UPLO: _str = 'L', *, out: Any = None) -> Tensor:
     """Eigenvalues of a Hermitian matrix, rising and real; A and UPLO as in `eigh`."""
-def eig(A: Tensor) -> return_types.linalg_eig:
+def eig(A: Tensor, *, out: Any = None) -> return_types.linalg_eig:
     """Eigenvalues and eigenvectors of length 1, as a named tuple (eigenvalues, eigenvectors), both complex:"""
-def eigvals(A: Tensor) -> Tensor:
+def eigvals(A: Tensor, *, out: Any = None) -> Tensor:
     """Eigenvalues, as complex numbers, in no order. A: as in `eig`."""
 def matrix_exp(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The exponential of a matrix, the sum of A^k / k! over k. A: (..., n, n), floating or complex."""
-def solve_triangular(A: Tensor, B: Any, *, upper: Any, left: _bool = True, unitriangular: _bool = False) -> Tensor:
+def solve_triangular(A: Tensor, B: Any, *, upper: Any, left: _bool = True, unitriangular: _bool = False, out: Any = None) -> Tensor:
     """X with A @ X = B, or X @ A = B if not left, for a triangular A."""
-def qr(A: Tensor, mode: _str = 'reduced') -> return_types.linalg_qr:
+def qr(A: Tensor, mode: _str = 'reduced', *, out: Any = None) -> return_types.linalg_qr:
     """A = Q @ R with orthonormal columns in Q and an upper triangular R, as a named tuple (Q, R)."""
-def lu(A: Tensor, *, pivot: _bool = True) -> return_types.linalg_lu:
+def lu(A: Tensor, *, pivot: _bool = True, out: Any = None) -> return_types.linalg_lu:
     """A = P @ L @ U, a permutation, a lower triangular matrix with ones on its diagonal, an upper triangular one, as a"""
-def lu_factor(A: Tensor, *, pivot: _bool = True) -> return_types.linalg_lu_factor:
+def lu_factor(A: Tensor, *, pivot: _bool = True, out: Any = None) -> return_types.linalg_lu_factor:
     """The factors of `lu` in one matrix and the pivots, as a named tuple (LU, pivots): row i was exchanged with row"""
-def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False) -> return_types.linalg_lu_factor_ex:
+def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False, out: Any = None) -> return_types.linalg_lu_factor_ex:
     """`lu_factor` that does not raise, unless check_errors: a named tuple (LU, pivots, info). info: the number of the"""
-def lu_solve(LU: Tensor, pivots: Any, B: Any, *, left: _bool = True, adjoint: _bool = False) -> Tensor:
+def lu_solve(LU: Tensor, pivots: Any, B: Any, *, left: _bool = True, adjoint: _bool = False, out: Any = None) -> Tensor:
     """X with A @ X = B, or X @ A = B if not left, from the LU and pivots of A's `lu_factor`; adjoint: with A^H for A."""
-def householder_product(A: Tensor, tau: Any) -> Tensor:
+def householder_product(A: Tensor, tau: Any, *, out: Any = None) -> Tensor:
     """The first n columns of the product of the Householder reflections I - tau_i v_i v_i^H, which geqrf returns: Q of"""
-def pinv(A: Tensor, rcond: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+def pinv(A: Tensor, rcond: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None) -> Tensor:
     """The Moore-Penrose pseudoinverse of a matrix or of each of a batch. A: (..., m, n); returns (..., n, m)."""
-def matrix_rank(A: Tensor, tol: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+def matrix_rank(A: Tensor, tol: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None) -> Tensor:
     """How many singular values are larger than atol and than rtol times the largest, as int64; the defaults are those of"""
-def lstsq(A: Tensor, B: Any, rcond: Any = None, *, driver: Any = None) -> return_types.linalg_lstsq:
+def lstsq(A: Tensor, B: Any, rcond: Any = None, *, driver: Any = None, out: Any = None) -> return_types.linalg_lstsq:
     """The X of least |A @ X - B|, and of these the least |X|, as a named tuple (solution, residuals, rank,"""
-def cond(A: Tensor, p: _float | None = None) -> Tensor:
+def cond(A: Tensor, p: _float | None = None, *, out: Any = None) -> Tensor:
     """The condition number |A| |A^-1| in the norm p: None or 2 (largest over smallest singular value), -2, "fro", "nuc","""
-def inv_ex(A: Tensor, *, check_errors: _bool = False) -> return_types.linalg_inv_ex:
+def inv_ex(A: Tensor, *, check_errors: _bool = False, out: Any = None) -> return_types.linalg_inv_ex:
     """`inv` that does not raise for a singular matrix, unless check_errors: a named tuple (inverse, info). info: for each"""
-def solve_ex(A: Tensor, B: Any, *, left: _bool = True, check_errors: _bool = False) -> return_types.linalg_solve_ex:
+def solve_ex(A: Tensor, B: Any, *, left: _bool = True, check_errors: _bool = False, out: Any = None) -> return_types.linalg_solve_ex:
     """`solve` that does not raise for a singular matrix, unless check_errors: a named tuple (result, info), as `inv_ex`."""
-def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False) -> return_types.linalg_cholesky_ex:
+def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False, out: Any = None) -> return_types.linalg_cholesky_ex:
     """`cholesky` that does not raise, unless check_errors: a named tuple (L, info). info: for each matrix 0, or the order"""
-def tensorinv(A: Tensor, ind: _int = 2) -> Tensor:
+def tensorinv(A: Tensor, ind: _int = 2, *, out: Any = None) -> Tensor:
     """The inverse of A as a linear map from its last dims to its first ind: tensordot(tensorinv(A), A, A.ndim - ind) is"""
-def tensorsolve(A: Tensor, B: Any, dims: _int | Sequence[_int] | None = None) -> Tensor:
+def tensorsolve(A: Tensor, B: Any, dims: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
     """X with tensordot(A, X, X.ndim) = B. A: B.shape + X.shape, once dims are moved to its end; of as many elements in"""
-def vander(x: Tensor, *, N: Any = None) -> Tensor:
+def vander(x: Tensor, *, N: Any = None, out: Any = None) -> Tensor:
     """The Vandermonde matrix: the powers 0, 1, ..., N - 1 of each element. x: (..., n); returns (..., n, N), N by default n."""
-def cross(input: Tensor, other: _Operand, *, dim: _int = -1) -> Tensor:
+def cross(input: Tensor, other: _Operand, *, dim: _int = -1, out: Any = None) -> Tensor:
     """The cross product of vectors of three elements along dim. input, other: of as many dimensions, with broadcasting."""
-def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, out: Any = None) -> Tensor:
     """The diagonals of the matrices in two dims, by default the last: a view. Derivative: the cotangent there, 0"""
-def matmul(input: Tensor, other: _Operand) -> Tensor:
+def matmul(input: Tensor, other: _Operand, *, out: Any = None) -> Tensor:
     """`matmul`: the product of matrices. Derivative: as of matmul."""

@@ -42,11 +42,11 @@ def erfinv(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The number whose erf is x; infinite at 1 and -1, NaN outside."""
 def digamma(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The derivative of the logarithm of the gamma function."""
-def polygamma(n: Tensor, input: Any) -> Tensor:
+def polygamma(n: Tensor, input: Any, *, out: Any = None) -> Tensor:
     """The derivative of order n (an int, at least 0) of digamma."""
-def gammainc(input: Tensor, other: _Operand) -> Tensor:
+def gammainc(input: Tensor, other: _Operand, *, out: Any = None) -> Tensor:
     """`igamma`: the regularised lower incomplete gamma function. Derivative: as of igamma."""
-def gammaincc(input: Tensor, other: _Operand) -> Tensor:
+def gammaincc(input: Tensor, other: _Operand, *, out: Any = None) -> Tensor:
     """`igammac`: the regularised upper incomplete gamma function. Derivative: as of igammac."""
 def i0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The modified Bessel function of the first kind of order 0."""
@@ -116,7 +116,7 @@ def entr(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """-x log(x): 0 at 0, -inf for negative x."""
 def erfcx(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """exp(x**2) erfc(x), which is 1 / (x sqrt(pi)) for large x."""
-def ndtr(input: Tensor) -> Tensor:
+def ndtr(input: Tensor, *, out: Any = None) -> Tensor:
     """The cumulative distribution function of the standard normal distribution."""
 def log_ndtr(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The logarithm of `ndtr`, exact also where that is small."""
@@ -126,11 +126,11 @@ def xlog1py(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> T
     """x log(1 + y), and 0 where x is 0 and y is not NaN."""
 def zeta(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Hurwitz' zeta function, the sum of (y + k)**-x over k from 0 on; Riemann's for y = 1. x > 1; NaN else."""
-def expit(input: Tensor) -> Tensor:
+def expit(input: Tensor, *, out: Any = None) -> Tensor:
     """`sigmoid`: 1 / (1 + exp(-input)). Derivative: as of sigmoid."""
-def gammaln(input: Tensor) -> Tensor:
+def gammaln(input: Tensor, *, out: Any = None) -> Tensor:
     """`lgamma`: the logarithm of the magnitude of the gamma function. Derivative: as of lgamma."""
-def psi(input: Tensor) -> Tensor:
+def psi(input: Tensor, *, out: Any = None) -> Tensor:
     """`digamma`: the derivative of the logarithm of the gamma function. Derivative: as of digamma."""
-def multigammaln(input: Tensor, p: _float) -> Tensor:
+def multigammaln(input: Tensor, p: _float, *, out: Any = None) -> Tensor:
     """`mvlgamma`: the logarithm of the multivariate gamma function of dimension p. Derivative: as of mvlgamma."""

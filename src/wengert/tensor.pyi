@@ -932,6 +932,22 @@ class Tensor(TensorBase):
         """resize_() to the size of another tensor."""
     def is_same_size(self, other: _Operand) -> _bool:
         """Whether two tensors have the same shape."""
+    def narrow_copy(self, dim: _int, start: _int, length: _int) -> Tensor:
+        """narrow(), as a copy. Derivative: the cotangent in the part, 0 elsewhere."""
+    def index_reduce(self, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
+        """A copy of input whose slices along dim that index names are reduced with those of source."""
+    def index_reduce_(self, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
+        """A copy of input whose slices along dim that index names are reduced with those of source."""
+    def as_strided_scatter(self, src: Any, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
+        """A copy of input with what as_strided(size, stride, storage_offset) shows replaced by src. src: of shape size."""
+    def nonzero_static(self, size: _int | Sequence[_int], fill_value: _Number = -1) -> Tensor:
+        """The indices of the elements that are not zero, as nonzero() gives them, cut or filled up to `size` of them."""
+    def fill_diagonal_(self, fill_value: _Number, wrap: _bool = False) -> Tensor:
+        """In-place: writes a number onto the diagonal of a matrix, or of a cube of any number of dimensions."""
+    def stft(self, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: Any = None, return_complex: Any = None, align_to_window: Any = None) -> Tensor:
+        """Short-time Fourier transform: that of each piece of n_fft elements, hop_length apart, times the window."""
+    def istft(self, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, normalized: _bool = False, onesided: Any = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
+        """The signal whose stft is the input, by least squares: pieces times the window, added up, over the added squares."""
     def subtract(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
     def subtract_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:

@@ -15,6 +15,7 @@ import numpy as np
 FAMILIES = (
     "arithmetic", "pointwise", "compare", "reduce", "shape", "index", "join", "linalg", "nn", "conv", "pool", "norm", "pad",
     "resize", "attention", "margin_loss", "bags", "grid", "ctc", "random", "fft", "special", "matrices", "statistics",
+    "copies", "masked", "index_reduce", "short_time", "layers",
 )  # fmt: skip
 
 
@@ -70,3 +71,9 @@ def collect(what: str) -> dict[str, Any]:
     for family in FAMILIES:
         found.update(getattr(import_module(f"op_samples.{family}"), what, {}))
     return found
+
+
+def other_steps() -> set[str]:
+    """Operations that all families' OTHER_STEPS name: made of other operations here than in torch, so that the last one,
+    which names the node, is another."""
+    return {name for family in FAMILIES for name in getattr(import_module(f"op_samples.{family}"), "OTHER_STEPS", ())}

@@ -77,7 +77,7 @@ class Case:
     @property
     def is_about_memory(self) -> bool:
         """Whether what the operation does depends on how its input lies in memory."""
-        return self.name in {"as_strided", "unflatten", "view", "view_as", "view_as_complex"}
+        return self.name.removesuffix("_copy") in {"as_strided", "unflatten", "view", "view_as", "view_as_complex"}
 
     def data(self) -> Iterator[Data]:
         """The inputs that are made of random numbers."""
@@ -204,7 +204,7 @@ def operation_nodes(tensors: list[Any]) -> list[OpNode]:
 
 def _is_random(op: Any) -> bool:
     function = op.forward if isinstance(op, Operation) else op.fn
-    return function.__globals__["__name__"].endswith(".random") or "dropout" in op.name
+    return function.__globals__["__name__"].endswith(".random") or "dropout" in op.name or op.name == "gumbel_softmax"
 
 
 def is_public(op: Any) -> bool:

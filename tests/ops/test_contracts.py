@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import wengert
-from op_samples import statistics
+from op_samples import other_steps
 from op_samples.cases import (
     CASES,
     Case,
@@ -24,7 +24,6 @@ from op_samples.cases import (
     operation_nodes,
     tensors_in,
 )
-from op_samples.matrices import OTHER_STEPS
 from op_samples.node_names import NODE_NAMES
 from op_samples.special import ONLY_DIFFERENTIATED_HERE
 from wengert.autograd import grad
@@ -213,7 +212,8 @@ def test_registering_fills_in_both_faces_and_the_table():
 
 # Names of nodes where torch has no derivative, and where its function is made of other operations than ours.
 OWN_NODES = {"floor_divide": "FloorDivideBackward0", "scatter": "ScatterAddBackward0", "cross_entropy": "DivBackward0",
-             "special_ndtr": "MulBackward0", "pairwise_distance": "LinalgVectorNormBackward0"}  # fmt: skip
+             "special_ndtr": "MulBackward0", "pairwise_distance": "LinalgVectorNormBackward0",
+             "view_as_complex_copy": "CloneBackward0"}  # fmt: skip
 TORCHS_NODES = {"cross_entropy": "DivBackward1", "matrix_power": "CopyBackwards", "special_ndtr": "MulBackward1",
                 "pairwise_distance": "NormBackward1"}  # fmt: skip
 
@@ -228,7 +228,7 @@ def nodes_seen(op: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("op", sampled(
-    lambda op: is_public(op) and op.name not in ONLY_DIFFERENTIATED_HERE | OTHER_STEPS | statistics.OTHER_STEPS
+    lambda op: is_public(op) and op.name not in ONLY_DIFFERENTIATED_HERE | other_steps()
 ))  # fmt: skip
 def test_nodes_are_named_as_in_torch(op):
     """The table holds the names that torch uses for these samples; tests/parity compares them call by call."""
@@ -480,6 +480,21 @@ def test_out_is_written_resized_and_returned(op):
     if op.rules and any(x.requires_grad for x in tensors_in(case.tensors(np.float64))):
         with pytest.raises(RuntimeError, match=r"don't support automatic differentiation"):
             op.function(*case.tensors(np.float64), **case.params, out=wrap(np.zeros(wanted.shape)))
+
+
+@pytest.mark.parametrize("op", sampled(
+    lambda op: is_public(op) and (isinstance(op, Composite) or getattr(op, "out", False)) and not FIRST[op.name].is_random
+))  # fmt: skip
+def test_out_of_what_is_made_of_other_operations(op):
+    case = FIRST[op.name]
+    inputs = case.tensors(np.float64, requires_grad=False)
+    wanted = case.call(inputs)
+    outs = tuple([wrap(np.zeros(0, x._array.dtype)) for x in flatten(wanted) if isinstance(x, wengert.Tensor)])
+    if len(outs) != len(flatten(wanted)):
+        pytest.skip("not all of its results are tensors")
+    out = outs[0] if isinstance(wanted, wengert.Tensor) else outs
+    assert op.function(*inputs, **case.params, out=out) is out
+    assert_same([x._array for x in outs], [x._array for x in tensors_in(wanted)])
 
 
 def test_flatten_helper_sees_every_tensor():

@@ -17,9 +17,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from op_samples import Data, statistics  # noqa: E402
+from op_samples import Data, other_steps  # noqa: E402
 from op_samples.cases import CASES, Case, flatten, is_public, operation_nodes, tensors_in  # noqa: E402
-from op_samples.matrices import OTHER_STEPS  # noqa: E402
 from op_samples.special import ONLY_DIFFERENTIATED_HERE  # noqa: E402
 from wengert import dtypes  # noqa: E402
 from wengert.autograd import grad  # noqa: E402
@@ -131,6 +130,23 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("an infinite probability makes torch's loss NaN", "ctc_loss", "special value"),
     **_both("that of the formula; torch's is right behind log_softmax only", "ctc_loss", "gradient",
             "special gradient"),
+    **_both("what is replaced has no gradient; torch passes it on", "as_strided_scatter", "gradient", "second",
+            "special gradient"),
+    **_both("only values that are there share an extremum; torch counts the place itself too", "index_reduce",
+            "special gradient"),
+    **_both("of equal elements, and of NaN, torch takes any, here it is the first", "fractional_max_pool3d", "special gradient"),
+    # Under masks
+    **_both("integers become floats; torch cuts the result to integers", "masked_logsumexp",
+            "promotion value"),
+    **_both("bools become floats; torch refuses them", "masked_var masked_std", "promotion error"),
+    **_both("what is masked does not count under a negative order either; torch counts it as 0", "masked_norm", "value",
+            "gradient", "second", "special value", "special gradient", "promotion value"),
+    **_both("another step comes last", "masked_median", "node"),
+    **_both("complex numbers are refused", "masked_median", "error", "special error", "promotion error"),
+    **_both("operands are promoted; torch keeps the input's dtype", "masked_logaddexp", "promotion value"),
+    **_both("the second derivative at -inf is 0, its limit; torch's is NaN", "masked_logaddexp", "second"),
+    **_both("the sign of a zero", "masked_cumsum", "special zero"),
+    **_both("of infinities the order of the sums and products decides what is NaN", "masked_cumprod", "special gradient"),
     # Nodes
     **_both("the last step of the contraction, which names the node, may be another", "einsum", "node"),
     **_both("with class probabilities the last step, which names the node, is another", "cross_entropy", "node"),
@@ -141,7 +157,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("in mode r too R has a derivative, and the empty Q no history", "linalg_qr", "requires_grad", "node",
             "special requires_grad"),
     **_both("made of other operations than in torch; the last one names the node",
-            " ".join(OTHER_STEPS | statistics.OTHER_STEPS), "node"),
+            " ".join(other_steps()), "node"),
     **_both("torch computes it from erf, and multiplies by a number", "special_ndtr", "node"),
     **_both("of complex numbers torch puts the convolution together from real ones; here it is one node",
             "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d", "node"),

@@ -11,6 +11,7 @@ by these operations, when it is next looked at (refresh_view): the shared counte
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -497,17 +498,23 @@ def move_history(tensor: TensorBase, node: Any, output_nr: int) -> None:
 
 def write_out(op: Op, out: Any, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
     """Runs an operation into the tensor (or tuple of tensors) given as out=, resized where its shape is another."""
-    outs = out if isinstance(out, tuple) else (out,)
+    return write_results(op.name, out, inputs, lambda: call(op, inputs, params))
+
+
+def write_results(name: str, out: Any, inputs: Iterable[Any], compute: Callable[[], Any]) -> Any:
+    """The same for whatever computes the results, from these inputs, in the name of an operation."""
+    outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+    inputs = tuple(inputs)
     for tensor in outs:
         if not isinstance(tensor, TensorBase):
-            raise errors.wrong_argument_type(op.name, "out", len(inputs), type(tensor))
+            raise errors.wrong_argument_type(name, "out", len(inputs), type(tensor))
     if not flags() & NO_GRAD:
         for tensor in (*inputs, *outs):
             if isinstance(tensor, TensorBase) and tensor.requires_grad:
-                raise errors.out_requires_grad(op.name)
+                raise errors.out_requires_grad(name)
     with set_recording(False):
-        results = call(op, inputs, params)
-    results = results if isinstance(results, tuple) else (results,)
+        results = compute()
+    results = results if isinstance(results, (tuple, list)) else (results,)
     for tensor, result in zip(outs, results, strict=True):
         store_out(tensor, result._array)
     return out

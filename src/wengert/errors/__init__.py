@@ -15,6 +15,8 @@ is what people search for, and may go on with the values at hand and a hint. Not
     images    messages about padding and interpolation
     losses    messages about attention, distances and losses
     bags      messages about bags of embeddings
+    signals   messages about Fourier transforms of pieces of a signal, and reductions by index
+    masks     messages about reductions under a mask
     eras      messages about what torch has given up since; the warnings that name today's spelling
 """
 
@@ -28,6 +30,7 @@ from .graph import *  # noqa: F403
 from .images import *  # noqa: F403
 from .layers import *  # noqa: F403
 from .losses import *  # noqa: F403
+from .masks import *  # noqa: F403
 from .names import (
     dtype_name as dtype_name,
     operation_name as operation_name,
@@ -35,6 +38,7 @@ from .names import (
     tensor_type as tensor_type,
 )
 from .saved import *  # noqa: F403
+from .signals import *  # noqa: F403
 from .tensors import *  # noqa: F403
 
 # Tracebacks show where an exception can be imported from: wengert.errors.VersionError.

@@ -3,6 +3,7 @@
 __all__ = [
     "AnomalyError",
     "ArgumentError",
+    "AttentionShapeError",
     "CheckpointError",
     "ConversionError",
     "DeviceError",
@@ -280,6 +281,10 @@ class SingularMatrixError(WengertError, RuntimeError):
     tensor([[2., 0.],
             [0., 2.]])
     """
+
+
+class AttentionShapeError(ShapeError, AssertionError):
+    """Arguments of multi-head attention do not fit each other. torch raises an AssertionError."""
 
 
 class DimensionError(WengertError, IndexError):

@@ -349,3 +349,23 @@ def instance_norm_running() -> ShapeError:
 
 def response_norm_dims(dims: int) -> ElementError:
     return ElementError(f"Expected 3D or higher dimensionality input (got {dims} dimensions)")
+
+
+def fractional_output(op: str) -> ElementError:
+    return ElementError(f"{op} requires specifying either an output_size or an output_ratio")
+
+
+def fractional_dims(op: str, dims: int, given: int) -> ShapeError:
+    return ShapeError(f"{op}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {given}D")
+
+
+def fractional_ratio(op: str, ratio: object) -> ElementError:
+    return ElementError(f"{op} requires output_ratio to either be a single float or a tuple of ints between 0 and 1, got {ratio}")
+
+
+def fractional_size(op: str, name: str, kernel: int, size: int) -> ShapeError:
+    return ShapeError(f"{op}(): pool {name} {kernel} too large relative to input {name} {size}")
+
+
+def fractional_samples(wanted: int, found: int) -> ShapeError:
+    return ShapeError(f"Expect _random_samples.size(2) equals to {wanted}; got {found}.")

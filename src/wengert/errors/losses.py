@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .classes import ElementError, PromotionError, RequiresGradError, ShapeError, UnsupportedDtypeError
+from .classes import AttentionShapeError, ElementError, PromotionError, RequiresGradError, ShapeError, UnsupportedDtypeError
 from .names import c_name, scalar_name
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -189,3 +189,30 @@ def ctc_all_targets(wanted: int, given: int) -> ShapeError:
     return ShapeError(
         f"Expected tensor to have size {wanted} at dimension 0, but got size {given} for argument #2 'targets' {_IN_CTC}"
     )
+
+
+def multi_head(what: str) -> AttentionShapeError:
+    return AttentionShapeError(what)
+
+
+def multi_head_mask(dims: int, shape: Sequence[int], wanted: Sequence[int]) -> ShapeError:
+    return ShapeError(f"The shape of the {dims}D attn_mask is {tuple(shape)}, but should be {tuple(wanted)}.")
+
+
+def attention_mask_kind(name: str) -> AttentionShapeError:
+    return AttentionShapeError(f"only bool and floating types of {name} are supported")
+
+
+def causal_without_mask() -> ShapeError:
+    return ShapeError(
+        "Need attn_mask if specifying the is_causal hint. Hint: is_causal says that attn_mask is causal; make it with "
+        "torch.triu(torch.ones(n, n, dtype=torch.bool), 1)."
+    )
+
+
+def linear_cross_entropy_dims(dims: int) -> ShapeError:
+    return ShapeError(f"expected input with dimensionality 1 or 2, got {dims}")
+
+
+def rrelu_bounds() -> ShapeError:
+    return ShapeError("Lower bound should be less than or equal to the upper bound")

@@ -32,163 +32,163 @@ def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel
     """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first."""
 def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(softmax(x)) over one dimension, exact also where softmax is close to 0 or 1. Arguments as in `softmax`."""
-def softmin(input: Tensor, dim: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None) -> Tensor:
+def softmin(input: Tensor, dim: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, *, out: Any = None) -> Tensor:
     """softmax(-input) over one dimension."""
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """x @ weight^T + bias: a fully connected layer. x: (..., n), weight: (m, n), bias: (m) or None; returns (..., m)."""
-def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None) -> Tensor:
+def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Tensor:
     """The products of two rows with each of k matrices: input1 @ weight[k] @ input2."""
-def embedding(input: Tensor, weight: Any, padding_idx: Any = None, max_norm: Any = None, norm_type: _float = 2.0, scale_grad_by_freq: _bool = False, sparse: _bool = False) -> Tensor:
+def embedding(input: Tensor, weight: Any, padding_idx: Any = None, max_norm: Any = None, norm_type: _float = 2.0, scale_grad_by_freq: _bool = False, sparse: _bool = False, *, out: Any = None) -> Tensor:
     """Rows of weight. input: integers of any shape, weight: (n, m); returns input's shape + (m,)."""
 def one_hot(tensor: Tensor, num_classes: _int = -1, *, out: Tensor | None = None) -> Tensor:
     """1 at each element's value along a new last dimension, else 0. tensor: int64, not negative; returns int64."""
-def dropout(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+def dropout(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input with each element set to 0 with probability p, the others divided by 1 - p; input itself if not training."""
-def dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+def dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with"""
-def dropout2d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+def dropout2d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with"""
-def dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
+def dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with"""
-def normalize(input: Tensor, p: _float = 2.0, dim: _int = 1, eps: _float = 1e-12, out: Tensor | None = None) -> Tensor:
+def normalize(input: Tensor, p: _float = 2.0, dim: _int = 1, eps: _float = 1e-12, *, out: Any = None) -> Tensor:
     """input divided by its p-norm over dim, or by eps where the norm is smaller. input: any shape, floating or complex."""
-def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
+def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08, *, out: Any = None) -> Tensor:
     """x1 . x2 / (|x1| |x2|) over dim, each length at least eps. x1, x2: shapes that broadcast; floating."""
-def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enable: _bool = True) -> Tensor:
+def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enable: _bool = True, *, out: Any = None) -> Tensor:
     """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dims."""
-def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, eps: _float | None = None) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, eps: _float | None = None, *, out: Any = None) -> Tensor:
     """input / sqrt(mean of squares + eps) * weight, over the last dims. eps: the dtype's epsilon unless given."""
-def leaky_relu(input: Tensor, negative_slope: _float = 0.01, inplace: _bool = False) -> Tensor:
+def leaky_relu(input: Tensor, negative_slope: _float = 0.01, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input where it is positive, negative_slope * input elsewhere. input: any shape, floating."""
-def elu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False) -> Tensor:
+def elu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input where it is positive, alpha (exp(input) - 1) elsewhere. input: any shape, floating."""
-def selu(input: Tensor, inplace: _bool = False) -> Tensor:
+def selu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """1.0507 times `elu` with alpha 1.6733: the scale that keeps activations normalised. input: any shape, floating."""
-def celu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False) -> Tensor:
+def celu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input where it is positive, alpha (exp(input / alpha) - 1) elsewhere. input: any shape, floating."""
-def prelu(input: Tensor, weight: Any) -> Tensor:
+def prelu(input: Tensor, weight: Any, *, out: Any = None) -> Tensor:
     """input where it is positive, weight * input elsewhere. input: any shape, floating."""
-def hardtanh(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0, inplace: _bool = False) -> Tensor:
+def hardtanh(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input cut off at min_val and max_val. input: any shape and real dtype. Raises ValueError for min_val > max_val."""
-def relu6(input: Tensor, inplace: _bool = False) -> Tensor:
+def relu6(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input cut off at 0 and 6. input: any shape and real dtype."""
-def threshold(input: Tensor, threshold: Any, value: _Operand, inplace: _bool = False) -> Tensor:
+def threshold(input: Tensor, threshold: Any, value: _Operand, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input where it is above threshold, value elsewhere. input: any shape and real dtype."""
-def gelu(input: Tensor, approximate: _str = 'none') -> Tensor:
+def gelu(input: Tensor, approximate: _str = 'none', *, out: Any = None) -> Tensor:
     """input times the normal distribution's probability of being below it. input: any shape, floating."""
-def silu(input: Tensor, inplace: _bool = False) -> Tensor:
+def silu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input * sigmoid(input). input: any shape, floating or complex."""
-def mish(input: Tensor, inplace: _bool = False) -> Tensor:
+def mish(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input * tanh(log(1 + exp(input))). input: any shape, floating."""
-def softplus(input: Tensor, beta: _Number = 1.0, threshold: _float = 20.0) -> Tensor:
+def softplus(input: Tensor, beta: _Number = 1.0, threshold: _float = 20.0, *, out: Any = None) -> Tensor:
     """log(1 + exp(beta * input)) / beta; input itself where beta * input is above threshold."""
-def logsigmoid(input: Tensor) -> Tensor:
+def logsigmoid(input: Tensor, *, out: Any = None) -> Tensor:
     """log(sigmoid(input)), exact for inputs of any size. input: any shape, floating."""
-def softsign(input: Tensor) -> Tensor:
+def softsign(input: Tensor, *, out: Any = None) -> Tensor:
     """input / (1 + |input|). input: any shape, floating."""
-def tanhshrink(input: Tensor) -> Tensor:
+def tanhshrink(input: Tensor, *, out: Any = None) -> Tensor:
     """input - tanh(input). input: any shape, floating."""
 def glu(input: Tensor, dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
     """The first half of x along dim, times the sigmoid of the second half. Raises RuntimeError for an odd size."""
-def hardswish(input: Tensor, inplace: _bool = False) -> Tensor:
+def hardswish(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input * relu6(input + 3) / 6. input: any shape, floating."""
-def hardsigmoid(input: Tensor, inplace: _bool = False) -> Tensor:
+def hardsigmoid(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """relu6(input + 3) / 6. input: any shape, floating."""
-def softshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
+def softshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor:
     """input moved lambd towards 0, which it does not cross. input: any shape, floating."""
-def hardshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
+def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor:
     """input where |input| > lambd, else 0. input: any shape, floating."""
-def mse_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', weight: Any = None) -> Tensor:
+def mse_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', weight: Any = None, *, out: Any = None) -> Tensor:
     """(input - target)**2. input, target: floating, shapes that broadcast (different ones draw a warning)."""
-def l1_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', weight: Any = None) -> Tensor:
+def l1_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', weight: Any = None, *, out: Any = None) -> Tensor:
     """|input - target|. input, target: floating or complex, shapes that broadcast (different ones draw a warning)."""
-def smooth_l1_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', beta: _Number = 1.0) -> Tensor:
+def smooth_l1_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', beta: _Number = 1.0, *, out: Any = None) -> Tensor:
     """(input - target)**2 / (2 beta) where |input - target| < beta, else |input - target| - beta / 2."""
-def huber_loss(input: Tensor, target: Any, reduction: _str = 'mean', delta: _float = 1.0, weight: Any = None) -> Tensor:
+def huber_loss(input: Tensor, target: Any, reduction: _str = 'mean', delta: _float = 1.0, weight: Any = None, *, out: Any = None) -> Tensor:
     """(input - target)**2 / 2 where |input - target| <= delta, else delta (|input - target| - delta / 2)."""
-def binary_cross_entropy(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+def binary_cross_entropy(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """-(target log(input) + (1 - target) log(1 - input)), logarithms not below -100."""
-def binary_cross_entropy_with_logits(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', pos_weight: Any = None) -> Tensor:
+def binary_cross_entropy_with_logits(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', pos_weight: Any = None, *, out: Any = None) -> Tensor:
     """`binary_cross_entropy` of sigmoid(input), exact for inputs of any size."""
-def kl_div(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', log_target: _bool = False) -> Tensor:
+def kl_div(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', log_target: _bool = False, *, out: Any = None) -> Tensor:
     """target (log(target) - input), with input a log probability; exp(target) (target - input) if log_target."""
-def nll_loss(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, ignore_index: _int = -100, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+def nll_loss(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, ignore_index: _int = -100, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """Negative log likelihood: minus the element of input, (n, classes, ...), that target, (n, ...), names."""
-def cross_entropy(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, ignore_index: _int = -100, reduce: Any = None, reduction: _str = 'mean', label_smoothing: _float = 0.0) -> Tensor:
+def cross_entropy(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, ignore_index: _int = -100, reduce: Any = None, reduction: _str = 'mean', label_smoothing: _float = 0.0, *, out: Any = None) -> Tensor:
     """`nll_loss` of log_softmax(input): the usual loss of a classifier."""
-def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
-def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
-def conv3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1) -> Tensor:
+def conv3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
-def conv_transpose1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+def conv_transpose1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
     """Transposed convolution: what conv1d's derivative does to a cotangent; plus bias."""
-def conv_transpose2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+def conv_transpose2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
     """Transposed convolution: what conv2d's derivative does to a cotangent; plus bias."""
-def conv_transpose3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1) -> Tensor:
+def conv_transpose3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
     """Transposed convolution: what conv3d's derivative does to a cotangent; plus bias."""
-def unfold(input: Tensor, kernel_size: Any, dilation: _int = 1, padding: _int = 0, stride: _int = 1) -> Tensor:
+def unfold(input: Tensor, kernel_size: Any, dilation: _int = 1, padding: _int = 0, stride: _int = 1, *, out: Any = None) -> Tensor:
     """All windows of an image as columns. input: (n, c, height, width), or without the n, floating or complex; returns"""
-def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: _int = 1, padding: _int = 0, stride: _int = 1) -> Tensor:
+def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: _int = 1, padding: _int = 0, stride: _int = 1, *, out: Any = None) -> Tensor:
     """The image in which each element is the sum of the column entries that `unfold` would have taken from it."""
-def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, *, out: Any = None) -> Tensor:
     """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut"""
-def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
     """The largest element of each window. input: (n, channels, length), or without the n; no complex numbers."""
-def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
+def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """`max_pool1d` with return_indices."""
-def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
     """The largest element of each window. input: (n, channels, height, width), or without the n; no complex numbers."""
-def max_pool2d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
+def max_pool2d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """`max_pool2d` with return_indices."""
-def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Any:
+def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
     """The largest element of each window. input: (n, channels, depth, height, width), or without the n; no complex numbers."""
-def max_pool3d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
+def max_pool3d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """`max_pool3d` with return_indices."""
-def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: Any = None) -> Tensor:
+def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: Any = None, *, out: Any = None) -> Tensor:
     """The mean of each window. input: (n, channels, height, width), or without the n; floating or int64 (whose"""
-def avg_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: Any = None) -> Tensor:
+def avg_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: Any = None, *, out: Any = None) -> Tensor:
     """The mean of each window. input: (n, channels, depth, height, width), or without the n; floating or int64 (whose"""
-def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> Tensor:
     """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
-def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: _bool = False, *, out: Any = None) -> Any:
     """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
-def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
+def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """`adaptive_max_pool1d` with return_indices."""
-def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: Any, *, out: Any = None) -> Tensor:
     """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
-def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: _bool = False, *, out: Any = None) -> Any:
     """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
-def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """`adaptive_max_pool2d` with return_indices."""
-def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool3d(input: Tensor, output_size: Any, *, out: Any = None) -> Tensor:
     """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
-def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: _bool = False) -> Any:
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: _bool = False, *, out: Any = None) -> Any:
     """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
-def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False) -> tuple[Tensor, Tensor]:
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """`adaptive_max_pool3d` with return_indices."""
-def lp_pool1d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
+def lp_pool1d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False, *, out: Any = None) -> Tensor:
     """The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,"""
-def max_unpool1d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None) -> Tensor:
+def max_unpool1d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None, *, out: Any = None) -> Tensor:
     """Images of zeros with the elements of input where max_pool1d found them. input, indices: what that"""
-def lp_pool2d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
+def lp_pool2d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False, *, out: Any = None) -> Tensor:
     """The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,"""
-def max_unpool2d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None) -> Tensor:
+def max_unpool2d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None, *, out: Any = None) -> Tensor:
     """Images of zeros with the elements of input where max_pool2d found them. input, indices: what that"""
-def lp_pool3d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
+def lp_pool3d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False, *, out: Any = None) -> Tensor:
     """The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,"""
-def max_unpool3d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None) -> Tensor:
+def max_unpool3d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None, *, out: Any = None) -> Tensor:
     """Images of zeros with the elements of input where max_pool3d found them. input, indices: what that"""
-def batch_norm(input: Tensor, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-05) -> Tensor:
+def batch_norm(input: Tensor, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-05, *, out: Any = None) -> Tensor:
     """(input - mean) / sqrt(variance + eps) * weight + bias, channel by channel. input: (n, channels, ...), floating."""
-def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enabled: _bool = True) -> Tensor:
+def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enabled: _bool = True, *, out: Any = None) -> Tensor:
     """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each item's groups of channels."""
-def instance_norm(input: Tensor, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None, use_input_stats: _bool = True, momentum: _float = 0.1, eps: _float = 1e-05) -> Tensor:
+def instance_norm(input: Tensor, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None, use_input_stats: _bool = True, momentum: _float = 0.1, eps: _float = 1e-05, *, out: Any = None) -> Tensor:
     """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each channel of each item."""
-def local_response_norm(input: Tensor, size: _int | Sequence[_int], alpha: _Number = 0.0001, beta: _Number = 0.75, k: _float = 1.0) -> Tensor:
+def local_response_norm(input: Tensor, size: _int | Sequence[_int], alpha: _Number = 0.0001, beta: _Number = 0.75, k: _float = 1.0, *, out: Any = None) -> Tensor:
     """input / (k + alpha * mean of squares over `size` neighbouring channels)**beta; zeros beyond the first and last."""
-def pad(input: Tensor, pad: Any, mode: _str = 'constant', value: _Operand | None = None) -> Tensor:
+def pad(input: Tensor, pad: Any, mode: _str = 'constant', value: _Operand | None = None, *, out: Any = None) -> Tensor:
     """input with something in front of and behind it. pad: (front, back) of the last dimension, then of the one before,"""
 def pixel_shuffle(input: Tensor, upscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
     """(..., c * r * r, h, w) as (..., c, h * r, w * r): each pixel becomes r x r, from as many channels."""
@@ -196,51 +196,85 @@ def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None 
     """(..., c, h * r, w * r) as (..., c * r * r, h, w): what `pixel_shuffle` undoes."""
 def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
     """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ..."""
-def interpolate(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None, recompute_scale_factor: Any = None, antialias: _bool = False) -> Tensor:
+def interpolate(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None, recompute_scale_factor: Any = None, antialias: _bool = False, *, out: Any = None) -> Tensor:
     """input resampled to another size. input: (n, channels, ...) with one to three dimensions after these; floating."""
-def upsample(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None) -> Tensor:
+def upsample(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None, *, out: Any = None) -> Tensor:
     """interpolate() under its old name. Derivative: as there."""
-def upsample_nearest(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None) -> Tensor:
+def upsample_nearest(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, *, out: Any = None) -> Tensor:
     """interpolate() with mode "nearest", under its old name. Derivative: as there."""
-def upsample_bilinear(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None) -> Tensor:
+def upsample_bilinear(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, *, out: Any = None) -> Tensor:
     """interpolate() with mode "bilinear" and align_corners, under its old name. Derivative: as there."""
-def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: Any = None) -> Tensor:
+def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: Any = None, *, out: Any = None) -> Tensor:
     """The points where images transformed by theta are to be sampled, for `grid_sample`. theta: (n, 2, 3) for a size (n,"""
-def grid_sample(input: Tensor, grid: Any, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: Any = None) -> Tensor:
+def grid_sample(input: Tensor, grid: Any, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: Any = None, *, out: Any = None) -> Tensor:
     """input read at the points of grid. input: (n, c, height, width), grid: (n, ..., 2) with points (x, y) from -1 to 1;"""
-def scaled_dot_product_attention(query: Tensor, key: Any, value: _Operand, attn_mask: Any = None, dropout_p: _float = 0.0, is_causal: _bool = False, scale: Any = None, enable_gqa: _bool = False) -> Tensor:
+def scaled_dot_product_attention(query: Tensor, key: Any, value: _Operand, attn_mask: Any = None, dropout_p: _float = 0.0, is_causal: _bool = False, scale: Any = None, enable_gqa: _bool = False, *, out: Any = None) -> Tensor:
     """softmax(query @ key^T * scale + mask) @ value. query: (..., rows, n), key: (..., columns, n), value: (..., columns,"""
-def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False) -> Tensor:
+def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False, *, out: Any = None) -> Tensor:
     """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating."""
-def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
+def pdist(input: Tensor, p: _float = 2.0, *, out: Any = None) -> Tensor:
     """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ..."""
-def embedding_bag(input: Tensor, weight: Any, offsets: Any = None, max_norm: Any = None, norm_type: _int = 2, scale_grad_by_freq: _bool = False, mode: _str = 'mean', sparse: _bool = False, per_sample_weights: Any = None, include_last_offset: _bool = False, padding_idx: Any = None) -> Tensor:
+def embedding_bag(input: Tensor, weight: Any, offsets: Any = None, max_norm: Any = None, norm_type: _int = 2, scale_grad_by_freq: _bool = False, mode: _str = 'mean', sparse: _bool = False, per_sample_weights: Any = None, include_last_offset: _bool = False, padding_idx: Any = None, *, out: Any = None) -> Tensor:
     """The sum, mean or maximum of the rows of weight, (n, m), that each bag of input names: (bags, m)."""
-def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
-def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False) -> Tensor:
+def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
-def poisson_nll_loss(input: Tensor, target: Any, log_input: _bool = True, full: _bool = False, size_average: Any = None, eps: _float = 1e-08, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+def poisson_nll_loss(input: Tensor, target: Any, log_input: _bool = True, full: _bool = False, size_average: Any = None, eps: _float = 1e-08, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """Minus the logarithm of the probability of counts, target, at the rates input, or exp(input) with log_input."""
-def gaussian_nll_loss(input: Tensor, target: Any, var: Any, full: _bool = False, eps: _float = 1e-06, reduction: _str = 'mean') -> Tensor:
+def gaussian_nll_loss(input: Tensor, target: Any, var: Any, full: _bool = False, eps: _float = 1e-06, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """Minus the logarithm of the density of target in normal distributions of mean input and variance var, without its"""
-def hinge_embedding_loss(input: Tensor, target: Any, margin: _float = 1.0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+def hinge_embedding_loss(input: Tensor, target: Any, margin: _float = 1.0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """input where target is 1, max(0, margin - input) where it is -1: for distances of like and unlike pairs."""
-def margin_ranking_loss(input1: Tensor, input2: Any, target: Any, margin: _int = 0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+def margin_ranking_loss(input1: Tensor, input2: Any, target: Any, margin: _int = 0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """max(0, -target * (input1 - input2) + float(margin)): target is 1 where input1 should be larger, -1 where input2 should."""
-def cosine_embedding_loss(input1: Tensor, input2: Any, target: Any, margin: _int = 0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+def cosine_embedding_loss(input1: Tensor, input2: Any, target: Any, margin: _int = 0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """1 - cos where target is 1, max(0, cos - margin) where it is -1; cos: the cosine of the angle between the rows."""
-def triplet_margin_loss(anchor: Tensor, positive: Any, negative: Any, margin: _float = 1.0, p: _float = 2, eps: _float = 1e-06, swap: _bool = False, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+def triplet_margin_loss(anchor: Tensor, positive: Any, negative: Any, margin: _float = 1.0, p: _float = 2, eps: _float = 1e-06, swap: _bool = False, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """max(0, margin + |anchor - positive| - |anchor - negative|), with p-norms over the last dim, as in"""
-def triplet_margin_with_distance_loss(anchor: Tensor, positive: Any, negative: Any, *, distance_function: Any = None, margin: _float = 1.0, swap: _bool = False, reduction: _str = 'mean') -> Tensor:
+def triplet_margin_with_distance_loss(anchor: Tensor, positive: Any, negative: Any, *, distance_function: Any = None, margin: _float = 1.0, swap: _bool = False, reduction: _str = 'mean', out: Any = None) -> Tensor:
     """`triplet_margin_loss` with any function of two tensors for a distance, `pairwise_distance` unless given."""
-def soft_margin_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+def soft_margin_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """log(1 + exp(-target * input)), without overflow. target: 1 or -1; shapes that broadcast."""
-def multilabel_soft_margin_loss(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+def multilabel_soft_margin_loss(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """The mean over classes of binary cross entropies with scores input and labels target, (..., classes), of 0 and 1."""
-def multi_margin_loss(input: Tensor, target: Any, p: _float = 1, margin: _float = 1.0, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+def multi_margin_loss(input: Tensor, target: Any, p: _float = 1, margin: _float = 1.0, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """The mean over classes, but for the target's sum, of max(0, margin - input[target] + input)**p. input: (n, classes)"""
-def multilabel_margin_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean') -> Tensor:
+def multilabel_margin_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """The mean over classes of max(0, 1 - input[label] + input[other]), summed over all labels of an item and all other"""
-def ctc_loss(log_probs: Tensor, targets: Any, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _str = 'mean', zero_infinity: _bool = False) -> Tensor:
+def ctc_loss(log_probs: Tensor, targets: Any, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _str = 'mean', zero_infinity: _bool = False, *, out: Any = None) -> Tensor:
     """Minus the logarithm of the probability that outputs, step by step, spell the targets, each label lasting as long"""
+def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
+    """input where it is positive, else input times a slope: in training a random one from [lower, upper) for each element,"""
+def gumbel_softmax(logits: Tensor, tau: _int = 1, hard: _bool = False, eps: _float = 1e-10, dim: _int = -1, *, out: Any = None) -> Tensor:
+    """softmax((logits + noise) / tau) over dim, with noise from the Gumbel distribution: a sample of classes made smooth."""
+def fractional_max_pool2d_with_indices(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
+    """Largest element of windows at random places that cover the input evenly. input: (n, channels, size, size), or"""
+def fractional_max_pool2d(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, *, out: Any = None) -> Any:
+    """Largest element of windows at random places that cover the input evenly. input: (n, channels, size, size), or"""
+def fractional_max_pool3d_with_indices(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
+    """Largest element of windows at random places that cover the input evenly. input: (n, channels, size, size, size), or"""
+def fractional_max_pool3d(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, *, out: Any = None) -> Any:
+    """Largest element of windows at random places that cover the input evenly. input: (n, channels, size, size, size), or"""
+def multi_head_attention_forward(query: Tensor, key: Any, value: _Operand, embed_dim_to_check: Any, num_heads: Any, in_proj_weight: Any, in_proj_bias: Any, bias_k: Any, bias_v: Any, add_zero_attn: Any, dropout_p: Any, out_proj_weight: Any, out_proj_bias: Any, training: _bool = True, key_padding_mask: Any = None, need_weights: _bool = True, attn_mask: Any = None, use_separate_proj_weight: _bool = False, q_proj_weight: Any = None, k_proj_weight: Any = None, v_proj_weight: Any = None, static_k: Any = None, static_v: Any = None, average_attn_weights: _bool = True, is_causal: _bool = False, *, out: Any = None) -> tuple[Tensor, Any]:
+    """scaled_dot_product_attention in num_heads parts of the projected query, key and value, projected once more."""
+def linear_cross_entropy(input: Tensor, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None, reduction: _str = 'mean', ignore_index: Any = None, label_smoothing: _float = 0.0, options: Any = None, out: Any = None) -> Tensor:
+    """cross_entropy(linear(input, linear_weight, linear_bias), target): the last layer of a classifier and its loss."""
+def alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def celu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def dropout1d_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def dropout2d_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def dropout3d_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def elu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def feature_alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def hardsigmoid_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def hardswish_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def hardtanh_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def leaky_relu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def mish_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def relu6_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def rrelu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def selu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def silu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def threshold_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...

@@ -1,8 +1,9 @@
 """The operations. Importing this package registers them; `registry` says how they are written.
 
-Families that only a namespace shows, `fft` say, are registered when that namespace is first used, or when a rule or a
-composite asks F for one of their operations: `import wengert` does not pay for them. They declare no methods. Those of
-nn.functional may be in the package itself as well, conv2d say, which looks there for names that it does not know.
+Families that only a namespace shows, `fft` say, and those of the package itself that are rarely used, are registered when
+they are first asked for: by the namespace, by the package, which looks there for names that it does not know, or by
+a rule or composite that asks F for one of their operations. `import wengert` does not pay for them. The methods that
+they declare are listed here, as class Tensor is made before.
 """
 
 from collections.abc import Callable as _Callable
@@ -16,18 +17,27 @@ _FAMILIES = (
     "loss", "create", "random", "running", "statistics", "older",
 )  # fmt: skip
 _LATE_FAMILIES = {
+    "package": ("copies", "index_reduce", "short_time", "signal_windows"),
+    "signal.windows": ("signal_windows",),
+    "masked": ("masked",),
     "fft": ("fft",),
     "nn.functional": (
         "conv", "pool", "norm", "pad", "resize", "grid", "attention", "distance", "bags", "margin_loss", "ctc",
+        "stochastic_activation", "fractional_pool", "multi_head", "linear_loss",
     ),
     "linalg": ("eigen", "decomposition", "least_squares"),
     "special": ("bessel", "polynomials", "probability"),
 }
+_LATE_METHODS: dict[str, tuple[str, ...]] = {
+    "copies": ("narrow_copy",),
+    "index_reduce": ("as_strided_scatter", "fill_diagonal_", "index_reduce", "index_reduce_", "nonzero_static"),
+    "short_time": ("istft", "stft"),
+}  # fmt: skip
 
 for _family in _FAMILIES:
     _import_module(f"wengert.ops.{_family}")
 
-from wengert.ops.registry import OPS, functions as _functions, methods  # noqa: E402
+from wengert.ops.registry import OPS, functions as _functions, inplace_functions, methods as _methods  # noqa: E402
 
 
 def load(namespace: str) -> None:
@@ -42,10 +52,43 @@ def load_all() -> None:
         load(namespace)
 
 
+def methods() -> dict[str, _Callable[..., _Any]]:
+    """Everything that the operations give class Tensor."""
+    late = {name: _late_method(name, family) for family, names in _LATE_METHODS.items() for name in names}
+    return late | _methods()
+
+
+def _late_method(name: str, family: str) -> _Callable[..., _Any]:
+    found: _Callable[..., _Any] | None = None
+
+    def method(self: _Any, *args: _Any, **kwargs: _Any) -> _Any:
+        nonlocal found
+        if found is None:
+            _import_module(f"wengert.ops.{family}")
+            found = _methods()[name]
+        return found(self, *args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"wengert.{name} as a method."
+    return method
+
+
+def late_function(name: str) -> _Callable[..., _Any] | None:
+    """The package's function of this name, of a family that is registered late, or an in-place form; None if there is none."""
+    if name.endswith("_"):
+        return inplace_functions("").get(name)
+    for namespace in _LATE_FAMILIES:
+        load(namespace)
+        found = _functions("").get(name)
+        if found is not None:
+            return found
+    return None
+
+
 def functions(namespace: str) -> dict[str, _Callable[..., _Any]]:
     """The public functions of a namespace: "" for wengert itself, "nn.functional", "linalg"..."""
     load(namespace)
-    return _functions(namespace)
+    return _functions(namespace) | (inplace_functions(namespace) if namespace else {})
 
 
-__all__ = ["OPS", "functions", "load", "load_all", "methods"]
+__all__ = ["OPS", "functions", "inplace_functions", "late_function", "load", "load_all", "methods"]

@@ -514,12 +514,12 @@ def logaddexp(xp, x, y):
 
 @logaddexp.vjp("x")
 def _(F, ct, x, y):
-    return ct / F.conj(1 + F.exp(y - x))
+    return ct * F.conj(F.sigmoid(x - y))
 
 
 @logaddexp.vjp("y")
 def _(F, ct, x, y):
-    return ct / F.conj(1 + F.exp(x - y))
+    return ct * F.conj(F.sigmoid(y - x))
 
 
 @pointwise(promote=INT_TO_FLOAT, complex=False)

@@ -45,7 +45,7 @@ def _index_select_array(x: Any, dim: int, index: Any) -> Any:
     return array_face._index_select(x, index, dim=dim)
 
 
-@plain(method=True, array=_index_select_array)
+@plain(method=True, array=_index_select_array, out=True)
 def index_select(input, dim, index):
     """The slices of x along dim that index, a vector of int64 or int32, names; they may repeat, but not be negative.
 
@@ -85,7 +85,7 @@ def _gather_array(x: Any, dim: int, index: Any) -> Any:
     return array_face._gather(x, index, dim=normalize_dim(dim, x.ndim))
 
 
-@plain(method=True, array=_gather_array)
+@plain(method=True, array=_gather_array, out=True)
 def gather(input, dim, index, *, sparse_grad=False):
     """result[i][j] = x[index[i][j]][j] for dim 0, x[i][index[i][j]] for dim 1, and so on.
 
@@ -169,7 +169,7 @@ def _nonzero(xp, x):
     return xp.argwhere(x)
 
 
-@plain(method=True)
+@plain(method=True, out=True)
 def nonzero(input, *, as_tuple=False):
     """Where x is not 0: an int64 tensor with a row for each such element; as_tuple: a tuple with a vector a dimension.
 

@@ -290,10 +290,10 @@ def norm(F, input, p="fro", dim=None, keepdim=False, dtype=None, **kwargs):
 
 
 @composite(name="linalg_vector_norm", namespaces=("linalg",))
-def linalg_vector_norm(F, x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
+def linalg_vector_norm(F, x, ord=2, dim=None, keepdim=False, *, dtype=None):
     """Norm of the elements of x over dim: (sum of |x|**ord)**(1 / ord); see `norm`, which calls ord p.
 
     Derivative: as norm."""
     if not _is_order(ord):
         raise errors.norm_order(ord)
-    return norm.fn(F, x, ord, dim, keepdim, dtype, **({} if out is None else {"out": out}))
+    return norm.fn(F, x, ord, dim, keepdim, dtype)

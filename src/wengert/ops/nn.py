@@ -252,12 +252,12 @@ dropout3d = _channel_dropout("dropout3d", (4, 5))
 
 
 @composite(namespaces=("nn.functional",))
-def normalize(F, input, p=2.0, dim=1, eps=1e-12, out=None):
+def normalize(F, input, p=2.0, dim=1, eps=1e-12):
     """input divided by its p-norm over dim, or by eps where the norm is smaller. input: any shape, floating or complex.
 
     Derivative: that of the quotient, the norm being constant where it is below eps."""
     length = F.clamp(F.norm(input, p, dim, True), min=eps, max=None)
-    return input / length if out is None else F.div(input, length, out=out)
+    return input / length
 
 
 @composite(namespaces=("", "nn.functional"))

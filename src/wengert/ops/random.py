@@ -162,7 +162,7 @@ def _bernoulli(generator: Any, p: Any, shape: tuple, dtype: Any) -> Any:
     return np.asarray(generator_of(generator).random(shape) < p).astype(dtype)
 
 
-@plain(method=True)
+@plain(method=True, out=True)
 def bernoulli(input, p=None, *, generator=None):
     """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError
     outside).
@@ -183,7 +183,7 @@ def bernoulli(input, p=None, *, generator=None):
     return samples
 
 
-@plain(method=True)
+@plain(method=True, out=True)
 def multinomial(input, num_samples, replacement=False, *, generator=None):
     """Indices drawn with the probabilities in x, as int64: from a vector num_samples of them, from a matrix as many a
     row.

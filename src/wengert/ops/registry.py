@@ -20,9 +20,10 @@ With several outputs, `ct` is a tuple, None where an output has no cotangent. A 
 `@op.vjp("x", "weight")`, returns a tuple; one for a variadic input a sequence with an entry an input.
 
 A composite is a function of F and torch's arguments, made of other operations: it needs no rules and runs on both
-faces. A plain function is no operation at all: it makes tensors (`@creation`), or sorts out arguments with nothing
-added to the cost of the call (`@plain`). It is on neither face of F unless `array=` says what the array face has under
-its name.
+faces. Every operation and composite takes out=, and one that says inplace= has an in-place form. A plain function is
+no operation at all: it makes tensors (`@creation`), or sorts out arguments with nothing added to the cost of the call
+(`@plain`, which takes out= where it says so). It is on neither face of F unless `array=` says what the array face has
+under its name.
 
 `array=` names what the array face runs in an operation's place: where NumPy has the whole composite as one call, or
 where raw arrays have a cheaper way.
@@ -30,8 +31,8 @@ where raw arrays have a cheaper way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,8 @@ from wengert.core.node import make_node_class
 from wengert.core.op import MISSING, Op, Plan, Rule, public_name
 from wengert.core.saved_names import RecordedNode, show_saved
 from wengert.core.tensor import TensorBase
-from wengert.core.views import call_inplace
-from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME
+from wengert.core.views import call_inplace, write_results
+from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME, check_can_write
 from wengert.ops.faces import array_face, tensor_face
 
 __all__ = [
@@ -152,7 +153,6 @@ class Composite:
     """A function made of other operations: fn(F, *args, **kwargs)."""
 
     kind = "composite"
-    inplace = False
     operator = None
 
     def __init__(self, fn: Callable[..., Any], settings: dict[str, Any]) -> None:
@@ -160,6 +160,7 @@ class Composite:
         self.fn = fn
         self.doc = fn.__doc__
         self.method = settings.pop("method", False)
+        self.inplace = settings.pop("inplace", False)
         self.namespaces = settings.pop("namespaces", ("",))
         if settings:
             raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
@@ -179,13 +180,16 @@ class Plain:
         self.doc = fn.__doc__
         self.method = settings.pop("method", False)
         self.namespaces = settings.pop("namespaces", ("",))
+        self.out = settings.pop("out", False)
         if settings:
             raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
-        self.function = _named(fn, self)
+        self.function = _named(_taking_out(self.name, fn) if self.out else fn, self)
 
 
 def _composite_function(name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and "out" in kwargs:
+            return _call_into(name, function, args, kwargs)
         try:
             return fn(tensor_face, *args, **kwargs)
         except (AttributeError, TypeError):
@@ -197,6 +201,31 @@ def _composite_function(name: str, fn: Callable[..., Any]) -> Callable[..., Any]
             raise
 
     return function
+
+
+def _taking_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with the argument out=."""
+
+    def taking_out(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and "out" in kwargs:
+            return _call_into(name, function, args, kwargs)
+        return function(*args, **kwargs)
+
+    return taking_out
+
+
+def _call_into(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call with the argument out=, which may be None."""
+    out = kwargs.pop("out")
+    if out is None:
+        return function(*args, **kwargs)
+    return write_results(name, out, _tensors_of(args, kwargs), lambda: function(*args, **kwargs))
+
+
+def _tensors_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
+    """The tensors among the arguments of a call, also those in lists."""
+    for x in (*args, *kwargs.values()):
+        yield from (y for y in (x if isinstance(x, (list, tuple)) else (x,)) if isinstance(y, TensorBase))
 
 
 def _read_signature(op: Operation, forward: Callable[..., Any]) -> None:
@@ -318,8 +347,15 @@ def alias(name: str, op: Operation | Composite | Plain) -> None:
 # -- what Tensor and the public namespaces are made of -----------------------------------------------------------------
 
 
-def make_inplace(op: Operation) -> Callable[..., Any]:
+def make_inplace(op: Operation | Composite) -> Callable[..., Any]:
     """The in-place form of an operation, as a method: x.add_(y)."""
+    inplace = _operation_inplace(op) if isinstance(op, Operation) else _composite_inplace(op)
+    inplace.__name__ = inplace.__qualname__ = op.name + "_"
+    inplace.__doc__ = f"In-place form of {op.name}: writes the result into this tensor and returns it."
+    return inplace
+
+
+def _operation_inplace(op: Operation) -> Callable[..., Any]:
     depends_on_nothing = not op.rules
 
     def inplace(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -328,8 +364,18 @@ def make_inplace(op: Operation) -> Callable[..., Any]:
         inputs, params = bind(op, (self, *args), kwargs)
         return call_inplace(op, inputs, params if params else None)
 
-    inplace.__name__ = inplace.__qualname__ = op.name + "_"
-    inplace.__doc__ = f"In-place form of {op.name}: writes the result into this tensor and returns it."
+    return inplace
+
+
+def _composite_inplace(op: Composite) -> Callable[..., Any]:
+    def inplace(self: Any, *args: Any, **kwargs: Any) -> Any:
+        # Of a copy where it is recorded: what is saved of the input must stay.
+        result = op.function(self.clone() if self.requires_grad else self, *args, **kwargs)
+        if result.shape != self.shape:
+            raise errors.inplace_shape(self.shape, result.shape)
+        check_can_write(result._array.dtype, self._array.dtype)
+        return self.copy_(result)
+
     return inplace
 
 
@@ -348,17 +394,44 @@ def methods() -> dict[str, Callable[..., Any]]:
     for op in OPS.values():
         if op.method:
             namespace[op.method if isinstance(op.method, str) else op.name] = op.function
-        if isinstance(op, Operation):
-            if op.inplace:
-                namespace[op.inplace if isinstance(op.inplace, str) else op.name + "_"] = make_inplace(op)
-            if op.operator:
-                namespace.update(_operators(op))
+        if not isinstance(op, Plain) and op.inplace:
+            namespace[op.inplace if isinstance(op.inplace, str) else op.name + "_"] = make_inplace(op)
+        if isinstance(op, Operation) and op.operator:
+            namespace.update(_operators(op))
     for name, op in ALIASES.items():
         if op.method:
             namespace[name] = op.function
-        if isinstance(op, Operation) and op.inplace:
+        if not isinstance(op, Plain) and op.inplace:
             namespace[name + "_"] = make_inplace(op)
     return namespace
+
+
+def inplace_functions(namespace: str) -> dict[str, Callable[..., Any]]:
+    """The in-place forms among the public functions of a namespace: relu_, and in the package all that are methods."""
+    found: dict[str, Callable[..., Any]] = {}
+    for op in OPS.values():
+        if isinstance(op, Composite) and namespace in op.namespaces and takes_inplace(op):
+            found[op.name + "_"] = _inplace_function(op)
+    if not namespace:
+        found.update({n: f for n, f in methods().items() if n.endswith("_") and not n.startswith("_")})
+    return found
+
+
+@cache
+def _inplace_function(op: Composite) -> Callable[..., Any]:
+    def function(input: Any, *args: Any, **kwargs: Any) -> Any:
+        return op.function(input, *args, **kwargs, inplace=True)
+
+    function.__name__ = function.__qualname__ = op.name + "_"
+    function.__doc__ = f"In-place form of {op.name}: writes the result into input and returns it."
+    function.__module__ = "wengert"
+    return function
+
+
+def takes_inplace(op: Composite) -> bool:
+    """Whether a composite writes into its first input where inplace=True says so."""
+    code = op.fn.__code__
+    return "inplace" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def _operators(op: Operation) -> dict[str, Callable[..., Any]]:

@@ -431,7 +431,9 @@ def put_(self, index, source, accumulate=False):
 
 @general(promote=NONE, method=False, namespaces=(), node=lambda inputs, params: params["node"])
 def _replace(xp, x, src, *, index, node="SliceScatterBackward0"):
-    """A copy of x with src at a basic index. Derivative: in x 0 there, 1 elsewhere; in src the cotangent there."""
+    """A copy of x with src at an index that names no element twice.
+
+    Derivative: in x 0 there, 1 elsewhere; in src the cotangent there."""
     result = x.copy()
     region = result[(*index, ...)]
     if isinstance(src, np.ndarray) and src.shape != region.shape:
@@ -439,7 +441,7 @@ def _replace(xp, x, src, *, index, node="SliceScatterBackward0"):
             "expected src to have a size equal to the slice of self. src size = "
             f"{list(src.shape)}, slice size = {list(region.shape)}"
         )
-    region[...] = src
+    result[(*index, ...)] = src
     return result
 
 

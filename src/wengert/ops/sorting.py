@@ -215,7 +215,7 @@ def _places(edges: Any, values: Any, right: bool, out_int32: bool) -> Any:
     return wrap(found.astype(np.int32 if out_int32 else np.int64, copy=False))
 
 
-@plain()
+@plain(out=True)
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None):
     """Where each element of input, a tensor or a number, would have to be put into a sorted sequence to keep it sorted.
 
@@ -230,7 +230,7 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
     return _places(edges, _elements("searchsorted", input), right or side == "right", out_int32)
 
 
-@plain()
+@plain(out=True)
 def bucketize(input, boundaries, *, out_int32=False, right=False):
     """searchsorted(boundaries, input) for a vector of boundaries. Not differentiable."""
     edges = raw(checked("bucketize", boundaries, "boundaries"))
@@ -277,7 +277,7 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     return _with_counts(results, return_inverse, return_counts)
 
 
-@plain()
+@plain(out=True)
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Whether each of the elements, a tensor or a number, is among test_elements: a bool tensor. Not differentiable."""
     x, test = _elements("isin", elements, "elements"), _elements("isin", test_elements, "test_elements")

@@ -154,7 +154,7 @@ def mode(F, input, dim=-1, keepdim=False):
 # -- histograms --------------------------------------------------------------------------------------------------------
 
 
-@plain(method=True)
+@plain(method=True, out=True)
 def histc(input, bins=100, min=0, max=0):
     """How many elements lie in each of bins equal intervals from min to max (of the elements, where the two are equal);
     others are not counted. input: floating; the counts are in its dtype. Not differentiable."""
@@ -175,7 +175,7 @@ def histc(input, bins=100, min=0, max=0):
     return wrap(np.histogram(x, bins, (low, high))[0].astype(x.dtype))
 
 
-@plain(method=True)
+@plain(method=True, out=True)
 def histogram(input, bins, *, range=None, weight=None, density=False):
     """How many elements lie in each interval, or the sum of their weights, as a named tuple (hist, bin_edges).
 

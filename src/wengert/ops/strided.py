@@ -104,11 +104,7 @@ def _as_strided(xp, x, *, size, stride, storage_offset, x_stride, x_offset):
     memory, step = _memory_of(x)
     last = storage_offset + sum([(n - 1) * s for n, s in zip(size, stride, strict=True)])
     if 0 not in size and (storage_offset < 0 or last >= memory.size or min(stride, default=0) < 0):
-        raise errors.ShapeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {storage_offset}, and itemsize "
-            f"{step} requiring a storage size of {(last + 1) * step} are out of bounds for storage of size "
-            f"{memory.size * step}"
-        )
+        raise errors.outside_storage(size, stride, storage_offset, step, last, memory.size)
     strides = [s * step for s in stride]
     return xp.ndarray(size, x.dtype, memory.view(np.uint8), storage_offset * step, strides)
 

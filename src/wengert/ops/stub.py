@@ -26,7 +26,8 @@ from wengert.ops.registry import ALIASES, OPS, Composite, Operation, Plain
 
 Entry = Operation | Composite | Plain
 
-NAMESPACES = ("nn.functional", "linalg", "special", "fft")  # besides the package itself; those whose modules exist
+# Besides the package itself; those whose modules exist.
+NAMESPACES = ("nn.functional", "linalg", "special", "fft", "masked", "signal.windows")
 
 _TITLE = '''"""{what}
 
@@ -95,6 +96,7 @@ _PARAMETER_TYPES = {
 _SPECIAL_TYPES = {
     ("logsumexp", "dim"): _INTS,
     ("select", "index"): "_int",
+    ("select_copy", "index"): "_int",
     ("__getitem__", "index"): "Any",
     ("__setitem__", "index"): "Any",
     ("__setitem__", "value"): "Any",
@@ -120,9 +122,11 @@ _RESULTS = {
     "broadcast_tensors": _TENSORS, "split": _TENSORS,
     "split_with_sizes": _TENSORS, "chunk": _TENSORS, "unsafe_split": _TENSORS, "unsafe_split_with_sizes": _TENSORS,
     "unsafe_chunk": _TENSORS, "tensor_split": _TENSORS, "hsplit": _TENSORS, "vsplit": _TENSORS, "dsplit": _TENSORS,
-    "lu": _TENSORS, "gradient": _TENSORS,
+    "lu": _TENSORS, "gradient": _TENSORS, "split_copy": _TENSORS, "split_with_sizes_copy": _TENSORS, "unbind_copy": _TENSORS,
     "gesv": "tuple[Tensor, Tensor]", "is_same_size": "_bool", "typename": "_str", "set_default_tensor_type": "None",
     "var_mean": "tuple[Tensor, Tensor]", "std_mean": "tuple[Tensor, Tensor]", "meshgrid": _TENSORS,
+    "fractional_max_pool2d": "Any", "fractional_max_pool3d": "Any", "multi_head_attention_forward": "tuple[Tensor, Any]",
+    **{f"fractional_max_pool{dims}d_with_indices": "tuple[Tensor, Tensor]" for dims in (2, 3)},
     **{f"{op}{dims}d_with_indices": "tuple[Tensor, Tensor]" for op in ("max_pool", "adaptive_max_pool") for dims in (1, 2, 3)},
     **{f"{op}{dims}d": "Any" for op in ("max_pool", "adaptive_max_pool") for dims in (1, 2, 3)},  # with return_indices two
 }  # fmt: skip
@@ -247,6 +251,8 @@ def _function_signature(op: Composite | Plain, method: bool) -> str:
             texts.append(f"{p.name}: Tensor")
         else:
             texts.append(_parameter(p.name, _free_type(op, p.name, default), default))
+    if (op.kind == "composite" or (isinstance(op, Plain) and op.out)) and not method and not texts[-1].startswith("**"):
+        texts += ["out: Any = None"] if any(t.startswith("*") for t in texts) else ["*", "out: Any = None"]
     return ", ".join(texts)
 
 
@@ -362,7 +368,7 @@ def operation_methods() -> Iterator[tuple[str, list[str]]]:
 
 
 def _inplace_method(op: Entry, name: str) -> Iterator[tuple[str, list[str]]]:
-    if isinstance(op, Operation) and op.inplace:
+    if not isinstance(op, Plain) and op.inplace:
         name = op.inplace if isinstance(op.inplace, str) else name + "_"
         if not _is_private(name):
             yield name, definitions(name, op, method=True)
@@ -404,6 +410,18 @@ def operation_functions(namespace: str) -> list[str]:
     for name, op in named:
         if namespace in op.namespaces:
             lines += definitions(name, op, method=False)
+    return lines + inplace_functions(namespace)
+
+
+def inplace_functions(namespace: str) -> list[str]:
+    """The stub lines of the in-place forms in a namespace."""
+    methods = {name: lines for name, lines in operation_methods() if name.endswith("_") and not name.startswith("_")}
+    lines: list[str] = []
+    for name in sorted(registry.inplace_functions(namespace)):
+        if name in methods:
+            lines += [line.replace("(self", "(input: Tensor", 1) for line in methods[name]]
+        else:
+            lines.append(f"def {name}(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...")
     return lines
 
 

@@ -1,0 +1,102 @@
+"""Reads and writes by index that are rarely asked for: index_reduce, as_strided_scatter, fill_diagonal_, nonzero_static."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.core.tensor import wrap
+from wengert.ops.dims import normalize_dim
+from wengert.ops.indices import index_array, raw
+from wengert.ops.registry import composite, nondifferentiable, plain
+
+
+def _check(name: str, input: Any, dim: int, index: Any, source: Any, reduce: str) -> None:
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise errors.index_reduction(reduce)
+    array, x, values = index_array(index, name), raw(input), raw(source)
+    if array.ndim > 1:
+        raise errors.index_vector(name, array.dtype, array.shape)
+    if values.dtype != x.dtype:
+        raise errors.index_source_dtype(name, x.dtype, values.dtype)
+    n = values.shape[dim] if values.ndim else 1
+    if array.size != n:
+        raise errors.index_count(name, array.size, n, dim)
+    if x.shape[:dim] + x.shape[dim + 1 :] != values.shape[:dim] + values.shape[dim + 1 :]:
+        raise errors.index_source_shape(x.shape, values.shape)
+    size = x.shape[dim] if x.ndim else 1
+    if array.size and (array.min() < 0 or array.max() >= size):
+        raise errors.embedding_range()
+
+
+@composite(method=True, inplace=True)
+def index_reduce(F, input, dim, index, source, reduce, *, include_self=True):
+    """A copy of input whose slices along dim that index names are reduced with those of source.
+
+    index: a vector of int64 or int32, an entry a slice of source; source: of input's dtype, and of its shape but along
+    dim. reduce: "prod", "mean", "amax" or "amin" of all that meets at a place, and of what input has there unless
+    include_self=False. Raises RuntimeError and IndexError for what does not fit.
+
+    Derivative: of a mean 1 divided by the number of values; of a product the product of the others; of an extremum 1
+    shared evenly among the values that attain it.
+
+    >>> import wengert
+    >>> source = wengert.tensor([[1.0, 5.0], [3.0, 1.0]])
+    >>> wengert.zeros(1, 2).index_reduce(0, wengert.tensor([0, 0]), source, "amax")
+    tensor([[3., 5.]])
+    """
+    dim = normalize_dim(dim, input.ndim)
+    _check("index_reduce_", input, dim, index, source, reduce)
+    array = raw(index).astype(np.int64).reshape([-1 if d == dim else 1 for d in range(max(source.ndim, 1))])
+    places = np.broadcast_to(array, source.shape or (1,)).reshape(source.shape)
+    return F._scatter_reduce(input, wrap(places), source, dim=dim, reduce=reduce, include_self=include_self)
+
+
+@composite(method=True)
+def as_strided_scatter(F, input, src, size, stride, storage_offset=None):
+    """A copy of input with what as_strided(size, stride, storage_offset) shows replaced by src. src: of shape size.
+
+    Raises RuntimeError for another shape, and where as_strided leaves the memory. The copy is contiguous, and sizes and
+    strides are those of its memory. Derivative: in input 0 there, 1 elsewhere; in src the cotangent there."""
+    if tuple(src.shape) != tuple(size):
+        raise errors.slice_size(src.shape, size)
+    places: Any = np.full((), 0 if storage_offset is None else storage_offset)
+    for n, step in zip(size, stride, strict=True):
+        places = places[..., None] + np.arange(n) * step
+    places, shape = places.reshape(-1), tuple(input.shape)
+    if places.size and places.max() >= raw(input).size:
+        raise errors.outside_storage(size, stride, storage_offset or 0, raw(input).itemsize, places.max(), raw(input).size)
+    flat = F._replace(
+        F.reshape(input, shape=(-1,)), F.reshape(src, shape=(-1,)), index=(places,), node="AsStridedScatterBackward0"
+    )
+    return F.reshape(flat, shape=shape)
+
+
+@nondifferentiable()
+def nonzero_static(xp, x, *, size, fill_value=-1):
+    """The indices of the elements that are not zero, as nonzero() gives them, cut or filled up to `size` of them."""
+    found = xp.argwhere(x)[:size]
+    return xp.concatenate([found, xp.full((size - len(found), found.shape[1]), fill_value, found.dtype)])
+
+
+@plain(method=True, namespaces=())
+def fill_diagonal_(self, fill_value, wrap=False):
+    """In-place: writes a number onto the diagonal of a matrix, or of a cube of any number of dimensions.
+
+    wrap: begins anew after each n rows of a tall matrix of n columns. Raises RuntimeError for fewer than two dimensions,
+    and for sizes of a cube that differ. Derivative: the cotangent, but 0 on the diagonal."""
+    shape = tuple(self.shape)
+    if len(shape) < 2:
+        raise errors.ShapeError("dimensions must larger than 1")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise errors.ShapeError("all dimensions of input must be of equal length")
+    n = min(shape)
+    region = self.as_strided((n,), (sum(self.stride()),))
+    region.fill_(fill_value)
+    if wrap and len(shape) == 2:
+        rows, columns = shape
+        for start in range(columns + 1, rows, columns + 1):
+            self[start : start + columns].diagonal().fill_(fill_value)
+    return self

@@ -1,0 +1,39 @@
+"""The last layer of a classifier and its loss in one function."""
+
+from __future__ import annotations
+
+from wengert import errors
+from wengert.ops.registry import composite
+
+
+@composite(namespaces=("nn.functional",))
+def linear_cross_entropy(
+    F,
+    input,
+    linear_weight,
+    target,
+    *,
+    linear_bias=None,
+    weight=None,
+    reduction="mean",
+    ignore_index=None,
+    label_smoothing=0.0,
+    options=None,
+):
+    """cross_entropy(linear(input, linear_weight, linear_bias), target): the last layer of a classifier and its loss.
+
+    input: (n, features) or (features). linear_weight: (classes, ..., features); dims between give as many losses.
+    linear_bias: linear_weight's shape without features. Other arguments: see cross_entropy. options: how torch divides the
+    work; not used. Raises RuntimeError for an input of other dims.
+
+    Derivative: that of the two."""
+    if input.ndim not in (1, 2):
+        raise errors.linear_cross_entropy_dims(input.ndim)
+    outputs, features = tuple(linear_weight.shape[:-1]), linear_weight.shape[-1]
+    bias = None if linear_bias is None else F.reshape(linear_bias, shape=(-1,))
+    scores = F.linear(input, F.reshape(linear_weight, shape=(-1, features)), bias)
+    scores = F.reshape(scores, shape=(*input.shape[:-1], *outputs))
+    ignored = -100 if ignore_index is None else ignore_index
+    return F.cross_entropy(
+        scores, target, weight, ignore_index=ignored, reduction=reduction, label_smoothing=label_smoothing
+    )

@@ -1,0 +1,180 @@
+"""Multi-head attention: several attentions side by side, each in a part of the projected features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.core.tensor import wrap
+from wengert.ops.indices import raw
+from wengert.ops.registry import composite
+
+
+def _project(
+    F: Any, query: Any, key: Any, value: Any, in_proj_weight: Any, in_proj_bias: Any, separate: tuple[Any, Any, Any] | None
+) -> list[Any]:
+    """Query, key and value, each by its own weights; those that are one tensor with joint weights by one product."""
+    size = query.shape[-1]
+    if separate is None and query is key and key is value:
+        return list(F.unbind(F.unflatten(F.linear(query, in_proj_weight, in_proj_bias), -1, (3, size)), dim=-2))
+    weights = separate or [F.narrow(in_proj_weight, 0, i * size, size) for i in range(3)]
+    biases = [None] * 3 if in_proj_bias is None else [F.narrow(in_proj_bias, 0, i * size, size) for i in range(3)]
+    return [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True)]
+
+
+def _additive(mask: Any, dtype: Any, name: str) -> Any:
+    """A mask as numbers to add: minus infinity where a bool mask is True."""
+    array = raw(mask)
+    if array.dtype.kind == "b":
+        return wrap(np.where(array, -np.inf, 0.0).astype(dtype))
+    if array.dtype.kind not in "fV":
+        raise errors.attention_mask_kind(name)
+    return mask
+
+
+def _heads(F: Any, x: Any, heads: int) -> Any:
+    """(length, batch, features) as (batch, heads, length, features / heads)."""
+    length, batch, size = x.shape
+    return F.permute(F.reshape(x, shape=(length, batch, heads, size // heads)), dims=(1, 2, 0, 3))
+
+
+def _check_shapes(query: Any, key: Any, value: Any, embed_dim: int, num_heads: int) -> None:
+    if query.ndim not in (2, 3):
+        raise errors.multi_head(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
+    if key.ndim != query.ndim or value.ndim != query.ndim:
+        kind = "unbatched (2-D)" if query.ndim == 2 else "batched (3-D)"
+        raise errors.multi_head(
+            f"For {kind} `query`, expected `key` and `value` to be {query.ndim}-D but found {key.ndim}-D and "
+            f"{value.ndim}-D tensors respectively"
+        )
+    if query.shape[-1] != embed_dim:
+        raise errors.multi_head(f"was expecting embedding dimension of {embed_dim}, but got {query.shape[-1]}")
+    if embed_dim % num_heads:
+        raise errors.multi_head(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}")
+    if key.shape[:-1] != value.shape[:-1]:
+        raise errors.multi_head(
+            f"key's sequence and batch dims {tuple(key.shape[:-1])} do not match value's {tuple(value.shape[:-1])}"
+        )
+
+
+def _mask_of_scores(F: Any, mask: Any, padding: Any, shape: tuple[int, int, int, int], dtype: Any) -> Any:
+    """attn_mask and key_padding_mask as one mask that broadcasts to (batch, heads, rows, columns); None for neither."""
+    batch, heads, rows, columns = shape
+    found = None
+    if mask is not None:
+        wanted = (rows, columns) if mask.ndim == 2 else (batch * heads, rows, columns)
+        if mask.ndim not in (2, 3):
+            raise errors.multi_head(
+                f"For batched (3-D) `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {mask.ndim}-D tensor instead"
+            )
+        if tuple(mask.shape) != wanted:
+            raise errors.multi_head_mask(mask.ndim, mask.shape, wanted)
+        found = _additive(mask, dtype, "attn_mask")
+        found = found if mask.ndim == 2 else F.reshape(found, shape=shape)
+    if padding is not None:
+        if tuple(padding.shape) != (batch, columns):
+            raise errors.multi_head(f"Expected key_padded_mask.shape {(batch, columns)}, but got {tuple(padding.shape)}")
+        columns_mask = F.reshape(_additive(padding, dtype, "key_padding_mask"), shape=(batch, 1, 1, columns))
+        found = columns_mask if found is None else found + columns_mask
+    return found
+
+
+def _more_columns(F: Any, x: Any, extra: Any) -> Any:
+    """x, (length, batch, features), with one more element of the sequence."""
+    return F.cat([x, F.expand(extra, shape=(1, *x.shape[1:]))], 0)
+
+
+def _padded_mask(F: Any, mask: Any, count: int) -> Any:
+    return F.pad(mask, (0, count)) if mask is not None and count else mask
+
+
+@composite(namespaces=("nn.functional",))
+def multi_head_attention_forward(
+    F,
+    query,
+    key,
+    value,
+    embed_dim_to_check,
+    num_heads,
+    in_proj_weight,
+    in_proj_bias,
+    bias_k,
+    bias_v,
+    add_zero_attn,
+    dropout_p,
+    out_proj_weight,
+    out_proj_bias,
+    training=True,
+    key_padding_mask=None,
+    need_weights=True,
+    attn_mask=None,
+    use_separate_proj_weight=False,
+    q_proj_weight=None,
+    k_proj_weight=None,
+    v_proj_weight=None,
+    static_k=None,
+    static_v=None,
+    average_attn_weights=True,
+    is_causal=False,
+):
+    """scaled_dot_product_attention in num_heads parts of the projected query, key and value, projected once more.
+
+    query: (rows, batch, n), or (rows, n); key, value: (columns, batch, ...), or without batch. in_proj_weight: (3n, n), or
+    q_, k_, v_proj_weight with use_separate_proj_weight. bias_k, bias_v, add_zero_attn: one more column each. attn_mask:
+    (rows, columns) or (batch * num_heads, rows, columns); key_padding_mask: (batch, columns); bools, True where nothing
+    is to be seen, or numbers that are added. static_k, static_v: (batch * num_heads, columns, n / num_heads) in place of
+    the projected ones. dropout_p: in training. Returns (the result, of query's shape; the weights, (batch, rows,
+    columns), not averaged over the heads (batch, num_heads, rows, columns), None unless need_weights). Raises
+    RuntimeErrors that are AssertionErrors too for what does not fit.
+
+    Derivative: that of the formula."""
+    _check_shapes(query, key, value, embed_dim_to_check, num_heads)
+    if is_causal and attn_mask is None:
+        raise errors.causal_without_mask()
+    unbatched = query.ndim == 2
+    separate = _separate(use_separate_proj_weight, in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight)
+    if unbatched:
+        same = query is key and key is value
+        query = F.unsqueeze(query, dim=1)
+        key, value = (query, query) if same else (F.unsqueeze(key, dim=1), F.unsqueeze(value, dim=1))
+        key_padding_mask = None if key_padding_mask is None else F.unsqueeze(key_padding_mask, dim=0)
+    rows, batch, size = query.shape
+    q, k, v = _project(F, query, key, value, in_proj_weight, in_proj_bias, separate)
+    added = 0
+    if (bias_k is None) != (bias_v is None):
+        raise errors.multi_head("bias_k is set but bias_v is None" if bias_v is None else "bias_v is set but bias_k is None")
+    if bias_k is not None:
+        k, v, added = _more_columns(F, k, bias_k), _more_columns(F, v, bias_v), 1
+    q, k, v = (_heads(F, x, num_heads) for x in (q, k, v))
+    k, v = (
+        x if given is None else F.reshape(given, shape=(batch, num_heads, *given.shape[1:]))
+        for x, given in ((k, static_k), (v, static_v))
+    )
+    if add_zero_attn:
+        k, v, added = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1)), added + 1
+    scores = F.matmul(q * (size // num_heads) ** -0.5, F.transpose(k, dim0=-2, dim1=-1))
+    mask, padding = (_padded_mask(F, m, added) for m in (attn_mask, key_padding_mask))
+    found = _mask_of_scores(F, mask, padding, tuple(scores.shape), raw(scores).dtype)
+    weights = F.softmax(scores if found is None else scores + found, dim=-1)
+    if training and dropout_p:
+        weights = F.dropout(weights, dropout_p)
+    joined = F.reshape(F.permute(F.matmul(weights, v), dims=(2, 0, 1, 3)), shape=(rows, batch, size))
+    result = F.linear(joined, out_proj_weight, out_proj_bias)
+    weights = (F.mean(weights, dim=1) if average_attn_weights else weights) if need_weights else None
+    if unbatched:
+        return F.squeeze(result, dim=1), None if weights is None else F.squeeze(weights, dim=0)
+    return result, weights
+
+
+def _separate(asked: bool, joint: Any, q: Any, k: Any, v: Any) -> tuple[Any, Any, Any] | None:
+    """The three weights, None where they are one."""
+    if not asked:
+        if joint is None:
+            raise errors.multi_head("use_separate_proj_weight is False but in_proj_weight is None")
+        return None
+    for name, weight in (("q", q), ("k", k), ("v", v)):
+        if weight is None:
+            raise errors.multi_head(f"use_separate_proj_weight is True but {name}_proj_weight is None")
+    return q, k, v

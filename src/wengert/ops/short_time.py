@@ -1,0 +1,170 @@
+"""Fourier transforms of short pieces of a signal: stft, and istft, which puts the signal together again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.core.tensor import wrap
+from wengert.ops.indices import raw
+from wengert.ops.registry import composite
+
+
+def _window(F: Any, name: str, input: Any, window: Any, win_length: int, n_fft: int) -> Any:
+    """The window in the middle of n_fft elements, zeros around it; None where it would be ones."""
+    if window is not None and (window.ndim != 1 or window.shape[0] != win_length):
+        raise errors.window_size(name, win_length, tuple(window.shape))
+    if win_length == n_fft:
+        return window
+    if window is None:
+        window = wrap(np.ones(win_length, raw(input).real.dtype))
+    left = (n_fft - win_length) // 2
+    return F.pad(window, (left, n_fft - win_length - left))
+
+
+def _check_stft(input: Any, n_fft: int, hop_length: int, win_length: int, length: int) -> None:
+    if raw(input).dtype.kind not in "fc":
+        raise errors.spectrum("stft", "expected a tensor of floating point or complex values")
+    if input.ndim not in (1, 2):
+        raise errors.spectrum("stft", "expected a 1D or 2D tensor")
+    if not 0 < n_fft <= length:
+        raise errors.spectrum("stft", f"expected 0 < n_fft < {length}, but got n_fft={n_fft}")
+    if hop_length <= 0:
+        raise errors.spectrum("stft", f"expected hop_length > 0, but got hop_length={hop_length}")
+    if not 0 < win_length <= n_fft:
+        raise errors.spectrum("stft", f"expected 0 < win_length <= n_fft, but got win_length={win_length}")
+
+
+@composite(method=True)
+def stft(
+    F,
+    input,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    pad_mode="reflect",
+    normalized=False,
+    onesided=None,
+    return_complex=None,
+    align_to_window=None,
+):
+    """Short-time Fourier transform: that of each piece of n_fft elements, hop_length apart, times the window.
+
+    input: (length) or (batch, length), floating or complex. hop_length: n_fft // 4 unless given. window: (win_length),
+    padded with zeros to n_fft; ones by default. center: the input is padded (pad_mode) so that piece t is about element
+    t * hop_length. align_to_window: without center, pieces are where the window is inside the input. normalized: divides
+    by sqrt(n_fft). onesided: the n_fft // 2 + 1 frequencies that say all of a real input. Returns (..., frequencies,
+    pieces), complex, or with return_complex=False real with both parts in a last dimension. Raises RuntimeError for sizes
+    that do not fit, and where return_complex is left out for a real input.
+
+    Derivative: that of this linear function."""
+    is_complex = raw(input).dtype.kind == "c" or (window is not None and raw(window).dtype.kind == "c")
+    if return_complex is None:
+        if not is_complex:
+            raise errors.stft_return_complex()
+        return_complex = True
+    if center and align_to_window is not None:
+        raise errors.spectrum(None, "stft align_to_window should only be set when center = false")
+    hop_length = n_fft // 4 if hop_length is None else hop_length
+    win_length = n_fft if win_length is None else win_length
+    margin = n_fft // 2 if center else (n_fft - win_length) // 2 if align_to_window else 0
+    other = margin if center else n_fft - win_length - margin if align_to_window else 0
+    length = (input.shape[-1] if input.ndim else 0) + margin + other
+    _check_stft(input, n_fft, hop_length, win_length, length)
+    window = _window(F, "stft", input, window, win_length, n_fft)
+    onesided = not is_complex if onesided is None else onesided
+    if onesided and is_complex:
+        raise errors.onesided_complex()
+    signal = F.unsqueeze(input, dim=0) if input.ndim == 1 else input
+    if margin or other:
+        padded = F.pad(F.unsqueeze(signal, dim=0), (margin, other), mode=pad_mode if center else "constant")
+        signal = F.squeeze(padded, dim=0)
+    pieces = F.unfold(signal, dimension=-1, size=n_fft, step=hop_length)
+    pieces = pieces if window is None else pieces * window
+    norm = "ortho" if normalized else "backward"
+    spectrum = F.transpose((F.fft_rfft if onesided else F.fft_fft)(pieces, norm=norm), dim0=-1, dim1=-2)
+    spectrum = F.squeeze(spectrum, dim=0) if input.ndim == 1 else spectrum
+    return spectrum if return_complex else F.view_as_real(spectrum)
+
+
+def _check_istft(input: Any, n_fft: int, hop_length: int, win_length: int, onesided: bool) -> None:
+    if raw(input).dtype.kind != "c":
+        raise errors.istft_real()
+    if raw(input).size == 0:
+        raise errors.spectrum("istft", "input tensor cannot be empty.")
+    if input.ndim not in (2, 3):
+        raise errors.spectrum("istft", f"expected a tensor with 2 or 3 dimensions, but got {input.ndim}")
+    wanted, rule = (n_fft // 2 + 1, "n_fft / 2 + 1 when onesided=True") if onesided else (n_fft, "n_fft when onesided=False")
+    if input.shape[-2] != wanted:
+        raise errors.spectrum(
+            "istft",
+            f"expected the frequency dimension (3rd to the last) of the input tensor to match {rule}, but got {input.shape[-2]}",
+        )
+    if not 0 < hop_length <= win_length:
+        raise errors.spectrum("istft", "expected 0 < hop_length <= win_length")
+    if not 0 < win_length <= n_fft:
+        raise errors.spectrum("istft", "expected 0 < win_length <= n_fft")
+
+
+def _overlap_add(F: Any, pieces: Any, hop_length: int) -> Any:
+    """The sum of pieces (batch, pieces, n), each hop_length after the one before."""
+    batch, count, n = pieces.shape
+    places = np.arange(count)[:, None] * hop_length + np.arange(n)
+    return F.read_cotangent(
+        pieces, shape=(batch, (count - 1) * hop_length + n), index=(slice(None), places), repeats=hop_length < n
+    )
+
+
+@composite(method=True)
+def istft(
+    F,
+    input,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    normalized=False,
+    onesided=None,
+    length=None,
+    return_complex=False,
+):
+    """The signal whose stft is the input, by least squares: pieces times the window, added up, over the added squares.
+
+    input: (frequencies, pieces) or (batch, frequencies, pieces), complex. Other arguments as stft was given them.
+    length: of the result, cut or filled with zeros. return_complex: of an input with all frequencies, onesided=False.
+    Returns (..., length). Raises RuntimeError where the windows leave an element out.
+
+    Derivative: that of this linear function; in the window that of the quotient."""
+    hop_length = n_fft // 4 if hop_length is None else hop_length
+    win_length = n_fft if win_length is None else win_length
+    onesided = (input.shape[-2] != n_fft if input.ndim > 1 else True) if onesided is None else onesided
+    _check_istft(input, n_fft, hop_length, win_length, onesided)
+    is_complex = window is not None and raw(window).dtype.kind == "c"
+    if return_complex and onesided:
+        raise errors.onesided_complex()
+    if is_complex and not return_complex:
+        raise errors.spectrum(None, "Complex windows are incompatible with return_complex=False")
+    window = _window(F, "istft", input, window, win_length, n_fft)
+    spectrum = F.transpose(F.unsqueeze(input, dim=0) if input.ndim == 2 else input, dim0=-1, dim1=-2)
+    norm = "ortho" if normalized else "backward"
+    pieces = F.fft_irfft(spectrum, n=n_fft, norm=norm) if onesided else F.fft_ifft(spectrum, norm=norm)
+    pieces = pieces if onesided or return_complex else F.real(pieces)
+    squares = wrap(np.ones(n_fft, raw(pieces).dtype)) if window is None else window * window
+    pieces = pieces if window is None else pieces * window
+    count = spectrum.shape[1]
+    envelope = _overlap_add(F, F.expand(squares, shape=(1, count, n_fft)), hop_length)
+    start = n_fft // 2 if center else 0
+    total = envelope.shape[-1]
+    end = min(start + length, total) if length is not None else total - (n_fft // 2 if center else 0)
+    envelope = F.narrow(envelope, -1, start, max(end - start, 0))
+    if raw(envelope).size and abs(raw(envelope)).min() <= 1e-11:
+        raise errors.window_overlap()
+    signal = F.narrow(_overlap_add(F, pieces, hop_length), -1, start, max(end - start, 0)) / envelope
+    if length is not None and length > signal.shape[-1]:
+        signal = F.pad(signal, (0, length - signal.shape[-1]))
+    return F.squeeze(signal, dim=0) if input.ndim == 2 else signal

@@ -1,0 +1,57 @@
+"""Activations that draw random numbers: rrelu, gumbel_softmax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert import errors
+from wengert.generator import generator_of
+from wengert.ops.indices import raw
+from wengert.ops.registry import composite, nondifferentiable
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+
+
+@nondifferentiable(**_PRIVATE)
+def _random_slopes(xp, x, *, lower, upper, generator=None):
+    """A number from [lower, upper) for each element of x that is not positive, 1 for the others."""
+    draws = generator_of(generator).random(x.shape) * (upper - lower) + lower
+    return xp.where(x <= 0, draws, 1.0).astype(x.dtype)
+
+
+@composite(namespaces=("", "nn.functional"))
+def rrelu(F, input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False, *, generator=None):
+    """input where it is positive, else input times a slope: in training a random one from [lower, upper) for each element,
+    otherwise their mean. input: any shape, floating. Raises RuntimeError for lower > upper.
+
+    Derivative: 1 or the slope that was drawn."""
+    if lower > upper:
+        raise errors.rrelu_bounds()
+    if not training:
+        return F.leaky_relu(input, (lower + upper) / 2, inplace)
+    if raw(input).dtype.kind not in "fV":
+        raise errors.unsupported_dtype("rrelu_with_noise_out_cpu", raw(input).dtype)
+    slopes = F._random_slopes(input, lower=lower, upper=upper, generator=generator)
+    return input.mul_(slopes) if inplace else input * slopes
+
+
+@nondifferentiable(**_PRIVATE)
+def _gumbel_noise(xp, x):
+    """Draws from the Gumbel distribution, of x's shape."""
+    return -xp.log(generator_of(None).standard_exponential(x.shape)).astype(x.dtype)
+
+
+@composite(namespaces=("nn.functional",))
+def gumbel_softmax(F, logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    """softmax((logits + noise) / tau) over dim, with noise from the Gumbel distribution: a sample of classes made smooth.
+
+    logits: (..., classes), floating. tau: the smaller, the nearer to one class. hard: returns that class as zeros and a
+    one, with the derivative of the smooth sample. eps: not used.
+
+    Derivative: as softmax, divided by tau."""
+    soft = F.softmax((logits + F._gumbel_noise(logits)) / tau, dim=dim)
+    if not hard:
+        return soft
+    largest = F.argmax(soft, dim=dim, keepdim=True)
+    one_hot = F.scatter(F.zeros_like(soft.detach()), dim, largest, 1.0)
+    return one_hot - soft.detach() + soft
