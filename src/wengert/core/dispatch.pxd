@@ -23,20 +23,22 @@ cdef extern from "wk_frame.h":
 
 cdef int NONE
 cdef int IS_VOLATILE
+cdef int DUAL
+cdef object _call_dual
 
-@cython.locals(needs=int, t=TensorBase, result=TensorBase)
+@cython.locals(mode=long, needs=int, t=TensorBase, result=TensorBase)
 cpdef object call1(Op op, object x)
 
-@cython.locals(needs=int, weak=bint, p=TensorBase, q=TensorBase, t=TensorBase, u=TensorBase, result=TensorBase)
+@cython.locals(mode=long, needs=int, weak=bint, p=TensorBase, q=TensorBase, t=TensorBase, u=TensorBase, result=TensorBase)
 cpdef object call2(Op op, object x, object y)
 
-@cython.locals(needs=object, arrays=list)
+@cython.locals(mode=long, needs=object, arrays=list)
 cpdef object call(Op op, tuple inputs, dict params)
 
 @cython.locals(needs=long, bit=long, i=int, plain=bint, t=TensorBase, arrays=list)
 cpdef tuple unwrap(Op op, tuple inputs)
 
-@cython.locals(a=object, b=object, out=TensorBase, plan=Plan, node=OpNode, meta=TensorMeta, needs=int, saved=list, entry=SaveEntry)
+@cython.locals(mode=long, a=object, b=object, out=TensorBase, plan=Plan, node=OpNode, meta=TensorMeta, needs=int, saved=list, entry=SaveEntry)
 cpdef object call_kernel2(Op op, TensorBase x, TensorBase y)
 
 cpdef object constant(Op op, object x, int position)

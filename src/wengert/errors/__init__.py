@@ -15,6 +15,7 @@ is what people search for, and may go on with the values at hand and a hint. Not
     images    messages about padding and interpolation
     losses    messages about attention, distances and losses
     bags      messages about bags of embeddings
+    forward   messages about forward mode, its dual levels and tangents; loaded with it
     eras      messages about what torch has given up since; the warnings that name today's spelling
 """
 
