@@ -29,6 +29,7 @@ def process_state() -> dict[str, Any]:
     return {
         "grad mode and inference mode (flags of wengert.core.modes)": modes.flags(),
         "hooks on saved tensors": (*modes.state.saved_hooks, modes.state.saved_hooks_refused, modes.state.mutation),
+        "open dual levels": (modes.state.dual_levels, modes.state.saved_levels),
         "default dtype": dtypes.get_default_dtype(),
         "print options": printing.get_printoptions(),
         "an unpaired quiet_enter": is_quiet(),
@@ -38,9 +39,10 @@ def process_state() -> dict[str, Any]:
 
 def restore(state: dict[str, Any]) -> None:
     """Puts back what can be put back, so that one test's leak is not blamed on the next."""
-    flags, saved, dtype, options, _, numpy_errors = state.values()
+    flags, saved, levels, dtype, options, _, numpy_errors = state.values()
     modes.set_flags(flags)
     *modes.state.saved_hooks, modes.state.saved_hooks_refused, modes.state.mutation = saved
+    modes.state.dual_levels, modes.state.saved_levels = levels
     dtypes.set_default_dtype(dtype)
     printing.set_printoptions(**options)
     while is_quiet():

@@ -11,6 +11,7 @@ import numpy as np
 from wengert import dtypes, errors
 from wengert.core.hooks import RemovableHandle
 from wengert.core.legacy import LegacyMembers, set_volatile
+from wengert.core.modes import DUAL, flags
 from wengert.core.reading import ReadableBase, set_readers
 from wengert.core.tensor import (
     IS_INFERENCE,
@@ -387,7 +388,17 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
             name = None if node is None else type(node).__name__
         except errors.InplaceError:  # a view that may not be used since its base was written
             name = "Invalid"
-        return format_tensor(self._array, requires_grad=self._requires_grad and not self.volatile, grad_fn_name=name)
+        tangent = None
+        if flags() & DUAL:
+            from wengert.core.dual import tangent_of
+
+            tangent = tangent_of(self)
+        return format_tensor(
+            self._array,
+            requires_grad=self._requires_grad and not self.volatile,
+            grad_fn_name=name,
+            tangent=None if tangent is None else f"{tangent}",
+        )
 
     __str__ = __repr__
 

@@ -12,7 +12,7 @@ import numpy as np
 from wengert import errors
 from wengert.core.dispatch import VIEW_IN_FUNCTION, VIEW_OF_MANY, spread_volatile
 from wengert.core.legacy import is_volatile
-from wengert.core.modes import grad_enabled, set_recording
+from wengert.core.modes import DUAL, flags, grad_enabled, set_recording
 from wengert.core.node import (
     Node,
     TensorMeta,
@@ -99,13 +99,15 @@ class BackwardCFunction(Node, FunctionCtx):
     _n_needed = 0  # of them backward must return gradients for so many; numbers given by keyword may be left out
     _outputs: tuple[int, ...] = ()  # positions of the tensors among forward's outputs; one cotangent each
     _n_outputs = 0
+    _fixed: tuple[bool, ...] = ()  # which outputs were marked as non-differentiable; () where none was
+    _in_jvp: tuple[Any, ...] | None = None  # while jvp runs, what save_for_forward was given
     _extra: Any = None  # where the pass was called that released it
     _saved: Any = ()  # what save_for_backward was given, a Saved or None each; None once released
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What forward saved. Raises RuntimeError if it was written in place since, or released by a backward pass."""
-        return self._unpacked()
+        return self._unpacked() if self._in_jvp is None else self._in_jvp
 
     def _unpacked(self) -> tuple[Any, ...]:
         return tuple([None if v is None else tensor_of(v, self) for v in self._saved_values()])
@@ -254,10 +256,21 @@ class Function(BackwardCFunction, metaclass=FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Runs forward on args and records the application, if any tensor among them requires grad."""
+        if flags() & DUAL:
+            from wengert.autograd.function_jvp import apply_dual
+
+            return apply_dual(cls, args, kwargs)
+        ctx = cls._backward_cls()
+        result = cls._applied(ctx, args, kwargs)
+        ctx.__dict__.pop("saved_for_forward", None)  # as in _attach_outputs
+        return result
+
+    @classmethod
+    def _applied(cls, ctx: BackwardCFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """apply, with a new ctx."""
         has_setup = cls.setup_context is not Function.setup_context
         if has_setup:
             args, kwargs = _with_defaults(cls.forward, args, kwargs)
-        ctx = cls._backward_cls()
         inputs = (*args, *kwargs.values())
         ctx.needs_input_grad = tuple([isinstance(a, TensorBase) and a.requires_grad for a in inputs])
         ctx._positions = tuple([i for i, a in enumerate(inputs) if isinstance(a, TensorBase)])
@@ -285,7 +298,6 @@ class Function(BackwardCFunction, metaclass=FunctionMeta):
         return results[0] if single else tuple(results)
 
     # An instance is what torch 0.1 to 0.3 called, and its own node: Scale(2)(x). See legacy_function.py.
-    _fixed: tuple[bool, ...] = ()  # which outputs were marked as non-differentiable
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs forward on args, where that is no static method. Use apply in new code."""
@@ -334,6 +346,8 @@ def _attach_outputs(
         _mark_written(ctx, tensor, inputs, outputs, recording)
     ctx._outputs = tuple([i for i, o in enumerate(outputs) if isinstance(o, TensorBase)])
     fixed = {id(t) for t in ctx.non_differentiable}
+    if fixed:
+        ctx._fixed = tuple([id(o) in fixed for o in outputs])
     results: list[Any] = []
     metas = []
     seen: dict[int, int] = {}

@@ -34,19 +34,21 @@ cdef extern from "wk_frame.h":
 
 cdef int NONE
 cdef int IS_VOLATILE
+cdef int DUAL
+cdef object _call_dual
 
-@cython.locals(needs=int, t=TensorBase, result=TensorBase)
+@cython.locals(mode=long, needs=int, t=TensorBase, result=TensorBase)
 cpdef object call1(Op op, object x)
 cpdef object run_numpy1(Op op, object array)
 
-@cython.locals(needs=int, weak=bint, t=TensorBase, u=TensorBase, result=TensorBase)
+@cython.locals(mode=long, needs=int, weak=bint, t=TensorBase, u=TensorBase, result=TensorBase)
 cpdef object call2(Op op, object x, object y)
 cpdef object run_numpy2(Op op, object a, object b)
 
 @cython.locals(plan=Plan, node=OpNode, meta=TensorMeta, saved=list, entry=SaveEntry)
 cdef record_direct(Op op, TensorBase x, TensorBase y, object a, object b, TensorBase out, int needs)
 
-@cython.locals(needs=object, arrays=list)
+@cython.locals(mode=long, needs=object, arrays=list)
 cpdef object call(Op op, tuple inputs, dict params)
 
 @cython.locals(needs=long, bit=long, i=int, plain=bint, t=TensorBase, arrays=list)

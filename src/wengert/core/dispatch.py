@@ -9,6 +9,7 @@ from __future__ import annotations
 
 if False:
     import cython
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from wengert import _shim as cython
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
-from wengert.core.modes import INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit
+from wengert.core.modes import DUAL, INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit
 from wengert.core.node import Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas, set_more
 from wengert.core.op import (
     SAVE_INPUT,
@@ -82,6 +83,15 @@ VIEW_IN_FUNCTION = 4  # returned by a custom Function, whose backward a write wo
 
 _NUMBERS: tuple[type, ...] = (int, float, complex, np.generic)
 
+if not cython.compiled:
+    _call_dual: Callable[[Op, tuple[Any, ...], dict[str, Any] | None], Any]
+
+
+def set_dual_call(function: Callable[[Op, tuple[Any, ...], dict[str, Any] | None], Any]) -> None:
+    """dual.py hands down what runs an operation where a dual level is open."""
+    global _call_dual
+    _call_dual = function
+
 
 def set_kernel(op: Op) -> None:
     """Looks for the operation's kernels, once. Only a ufunc's result is sure to be a new array, so no view has one."""
@@ -97,6 +107,9 @@ def set_kernel(op: Op) -> None:
 
 def call1(op: Op, x: Any) -> Any:
     """Runs an operation of one input with its default parameters."""
+    mode = flags()
+    if mode & DUAL:
+        return _call_dual(op, (x,), None)
     needs: int = 0
     t: TensorBase | None = None
     if op.is_view and op.output_names is None and isinstance(x, TensorBase):
@@ -117,7 +130,7 @@ def call1(op: Op, x: Any) -> Any:
     out = wk_apply1(op.native, array) if op.native >= 0 and len(op.native_params) == 0 else None
     if out is None:
         out = run_numpy1(op, array)
-    if needs != 0 and (flags() != 0 or len(op.rules) == 0):
+    if needs != 0 and (mode != 0 or len(op.rules) == 0):
         needs = 0
     if not op.is_direct:
         return finish(op, needs, (x,), [array], None, out)
@@ -148,6 +161,9 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     weak: bool = False
     t: TensorBase | None = None
     u: TensorBase | None = None
+    mode = flags()
+    if mode & DUAL:
+        return _call_dual(op, (x, y), None)
     if op.kernel is None:
         set_kernel(op)
     if isinstance(x, TensorBase):
@@ -176,7 +192,7 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     out = wk_apply2(op.native, a, b) if op.native >= 0 and len(op.native_params) == 0 else None
     if out is None:
         out = run_numpy2(op, a, b)
-    if needs != 0 and (flags() != 0 or len(op.rules) == 0):
+    if needs != 0 and (mode != 0 or len(op.rules) == 0):
         needs = 0
     if not op.is_direct:
         return finish(op, needs, (x, y), [a, b], None, out)
@@ -252,6 +268,9 @@ def record_direct(
 
 def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
     """Runs an operation on any inputs: tensors, arrays, Python numbers or None. params, where given, is complete."""
+    mode = flags()
+    if mode & DUAL:
+        return _call_dual(op, inputs, params)
     if op.is_view and op.output_names is None and isinstance(inputs[0], TensorBase):
         return call_view(op, inputs[0], params)
     arrays, needs = unwrap(op, inputs)
@@ -260,7 +279,7 @@ def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
     out = run_compiled(op, arrays, params) if op.native >= 0 else None
     if out is None:
         out = run_numpy(op, arrays, params)
-    if needs != 0 and (flags() != 0 or len(op.rules) == 0):
+    if needs != 0 and (mode != 0 or len(op.rules) == 0):
         needs = 0
     return finish(op, needs, inputs, arrays, params, out)
 
@@ -631,6 +650,9 @@ def call_read(op: Op, x: TensorBase, index: Any) -> Any:
     """call_view, for x[index], which programs do element by element. index, the only parameter: an int, or a tuple with an
     Ellipsis.
     """
+    mode = flags()
+    if mode & DUAL:
+        return _call_dual(op, (x,), {"index": index})
     if x._view is not None:
         refresh_view(x)
     try:
@@ -638,7 +660,6 @@ def call_read(op: Op, x: TensorBase, index: Any) -> Any:
     except IndexError:
         part = op.forward(numpy_backend, x._array, index=index)  # raises an error that says more
     out: TensorBase = wrap(as_array(part))
-    mode = flags()
     tie_view(op, index, 0, x, out, False, mode)
     if x._flags & IS_VOLATILE:
         make_volatile(out)

@@ -9,11 +9,13 @@ from wengert.core.rules cimport add_source, rule_results, run_op
 from wengert.core.task cimport GraphTask
 from wengert.core.tensor cimport TensorBase
 
+cdef int DUAL
 cdef object _array_face
 cdef object _tensor_face
 
 @cython.locals(task=GraphTask, finished=bint)
 cpdef list run_backward(list roots, list cotangents, bint keep_graph, bint create_graph, list inputs, bint accumulate_inputs, bint run_all=*)
+cdef GraphTask new_task(bint keep_graph, bint on_tensors)
 @cython.locals(root=Edge, i=Py_ssize_t, node=Node)
 cdef start(GraphTask task, list roots, list cotangents)
 @cython.locals(plain=bint, node=Node, buffer=InputBuffer)

@@ -27,7 +27,7 @@ from wengert.core.accumulate import accumulate
 from wengert.core.buffers import InputBuffer, cotangent_of, set_cotangent
 from wengert.core.delivery import as_tensor, as_value, deliver_result, dense
 from wengert.core.hook_calls import call_hooks, call_posthooks, call_prehooks, call_tensor_hooks
-from wengert.core.modes import NO_GRAD, current_task, flags, set_current_task, set_flags
+from wengert.core.modes import DUAL, NO_GRAD, current_task, flags, set_current_task, set_flags
 from wengert.core.node import AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs, next_node
 from wengert.core.rules import add_source, rule_results, run_op
 from wengert.core.task import GraphTask
@@ -43,6 +43,11 @@ def set_faces(array_face: Any, tensor_face: Any) -> None:
     global _array_face, _tensor_face
     _array_face = array_face
     _tensor_face = tensor_face
+
+
+def tensor_face() -> Any:
+    """The F whose operations are recorded."""
+    return _tensor_face
 
 
 def run_backward(
@@ -62,7 +67,7 @@ def run_backward(
     """
     before = flags()
     outer = current_task()
-    task: GraphTask = GraphTask(keep_graph, create_graph, _tensor_face if create_graph else _array_face)
+    task: GraphTask = new_task(keep_graph, create_graph or (before & DUAL) != 0)
     finished = False
     task.partial = inputs is not None
     try:
@@ -88,6 +93,11 @@ def run_backward(
     if inputs is None or accumulate_inputs:
         return None
     return [None if r is None else as_tensor(r) for r in task.results]
+
+
+def new_task(keep_graph: bool, on_tensors: bool) -> GraphTask:
+    """A run on tensors, which operations record as the grad mode says and give tangents, or else on arrays."""
+    return GraphTask(keep_graph, on_tensors, _tensor_face if on_tensors else _array_face)
 
 
 def start(task: GraphTask, roots: list[Edge], cotangents: list[Any]) -> None:
@@ -217,7 +227,7 @@ def node_results(task: GraphTask, node: Node, buffer: InputBuffer, outputs: list
 
 def run_single(node: OpNode, cotangents: Sequence[Any], create_graph: bool) -> list[Any]:
     """The cotangents (tensors) that one operation's node makes of its outputs', outside a pass over the graph."""
-    task: GraphTask = GraphTask(True, create_graph, _tensor_face if create_graph else _array_face)
+    task: GraphTask = new_task(True, create_graph or (flags() & DUAL) != 0)
     buffer: InputBuffer = InputBuffer.__new__(InputBuffer)
     buffer.task = task
     for nr, cotangent in enumerate(cotangents):

@@ -19,6 +19,7 @@ from wengert import _shim as cython
 # Bits of the flags word.
 NO_GRAD = 1  # operations record nothing
 INFERENCE = 2  # as NO_GRAD, and results carry no version counter and may never be saved for a backward pass
+DUAL = 4  # a dual level is open: tensors may have tangents, which operations carry on (dual.py)
 
 
 def new_quiet_context() -> contextvars.Context:
@@ -40,6 +41,8 @@ class _ThreadState(threading.local):
         self.saved_hooks_refused: str | None = None  # why no pair may be added now
         self.task: Any = None  # the GraphTask of the innermost pass that is running
         self.mutation: Any = None  # what keeps saved values apart from later writes
+        self.dual_levels: tuple[Any, ...] = ()  # the open levels of forward mode, innermost last; see dual.py
+        self.saved_levels: tuple[Any, ...] = ()  # those at which what is saved keeps its tangents
 
 
 state = _ThreadState()

@@ -52,6 +52,8 @@ cdef class Op:
     cdef public bint is_read
     cdef public bint walks_memory
     cdef public tuple rules
+    cdef public tuple jvps
+    cdef public str kind
     cdef public dict plans
     cdef public dict default_plans
     cdef public object recent_meta

@@ -44,6 +44,17 @@ class Rule:
         self.names = names  # what it asks for beyond F and ct: the save list
 
 
+class JvpRule:
+    """A jvp formula: function(F, *values) -> the tangent of the output (a tuple, of several) that some inputs' cause."""
+
+    __slots__ = ("function", "names", "targets")
+
+    def __init__(self, function: Callable[..., Any], targets: tuple[int, ...], names: tuple[str, ...]) -> None:
+        self.function = function
+        self.targets = targets  # positions of the inputs whose tangents it takes account of
+        self.names = names  # what it asks for beyond F, <input>_t for the tangent of an input
+
+
 @cython.cclass
 class SaveEntry:
     """One thing to keep for a backward pass."""
@@ -154,6 +165,8 @@ class Op:
         self.is_read = False  # a view whose forward is x[index]: dispatch runs it, and rules.py its rule, themselves
         self.walks_memory = False  # a view whose forward reads the memory around x's elements
         self.rules: tuple[Rule, ...] = ()
+        self.jvps: tuple[JvpRule, ...] = ()  # for inputs whose tangents jvp.py cannot, or not as well, derive
+        self.kind = "general"  # what is known of the operation; see jvp.py
         self.plans: dict[Any, Plan] = {}
         self.default_plans: dict[Any, Plan] = {}  # for calls with the inputs alone
         self.recent_meta: Any = None  # the TensorMeta of a result, for the next of the same shape and dtype

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dispatch, saved as saving, tensor
-from wengert.core.modes import INFERENCE, state
+from wengert.core.modes import DUAL, INFERENCE, state
 from wengert.core.node import OpNode, TensorMeta, _internal_files, next_sequence_nr, record_position
 from wengert.core.op import SAVE_INPUT, SAVE_OUTPUT, Op, Plan
 from wengert.core.saved import INPUT, OUTPUT, SavedTensor, save
@@ -28,7 +28,8 @@ _user_code: CodeType | None = None  # that called an operation last: most often 
 def call2(op: Op, x: Any, y: Any) -> Any:
     """Runs an operation of two inputs with its default parameters."""
     cls = tensor._tensor_class
-    if type(x) is not cls or type(y) is not cls or not op.is_kernel or op.refuses_complex:
+    mode = state.flags
+    if mode & DUAL or type(x) is not cls or type(y) is not cls or not op.is_kernel or op.refuses_complex:
         return _general_call2(op, x, y)
     a = x._array
     b = y._array
@@ -55,7 +56,6 @@ def call2(op: Op, x: Any, y: Any) -> Any:
         array = np.asarray(array)
     out: TensorBase = _new(cls)
     out._array = array
-    mode = state.flags
     out._flags = IS_INFERENCE if mode & INFERENCE else 0
     out._output_nr = 0
     out._grad = out._counter = out._view = out._accumulator = out._leaf_hooks = out._post_hooks = None

@@ -11,6 +11,7 @@ cdef class SavedTensor(Saved):
 
 cdef long watchers
 cdef object _pack
+cdef object _save_dual
 cdef object _guard
 
 cpdef bint is_watched() noexcept

@@ -19,7 +19,7 @@ from typing import Any
 from wengert import _shim as cython
 from wengert import errors
 from wengert.core.node import AccumulateGrad, Edge, Node, Saved, edge_at, locate
-from wengert.core.tensor import IS_INFERENCE, TensorBase, VersionCounter, counter_of, is_differentiable, wrap
+from wengert.core.tensor import IS_DUAL, IS_INFERENCE, TensorBase, VersionCounter, counter_of, is_differentiable, wrap
 
 INPUT = 0
 OUTPUT = 1
@@ -52,6 +52,7 @@ class SavedTensor(Saved):
 if not cython.compiled:
     watchers = 0  # open blocks, of all threads, that want to see what is saved or written
     _pack: Callable[..., Saved]
+    _save_dual: Callable[..., Saved]
     _guard: Any = None
 _counting = threading.Lock()
 
@@ -72,6 +73,12 @@ def set_packer(function: Callable[..., Saved]) -> None:
     """saved_hooks.py hands down what saves a tensor where a block is open."""
     global _pack
     _pack = function
+
+
+def set_dual_saver(function: Callable[..., Any]) -> None:
+    """dual.py hands down what saves a tensor with its tangents."""
+    global _save_dual
+    _save_dual = function
 
 
 def set_write_guard(function: Callable[..., Any]) -> None:
@@ -97,7 +104,12 @@ def save_special(tensor: TensorBase, array: Any, role: int, position: int) -> Sa
     """save, where a block of hooks is open, or with a tensor of an unusual kind."""
     if tensor._flags & IS_INFERENCE:
         raise errors.inference_saved()
-    return save_array(tensor, array, role, position) if watchers == 0 else _pack(tensor, array, role, position)
+    saved: Saved
+    if watchers == 0:
+        saved = save_array(tensor, array, role, position)
+    else:
+        saved = _pack(tensor, array, role, position)
+    return _save_dual(tensor, saved) if tensor._flags & IS_DUAL else saved
 
 
 def save_array(tensor: TensorBase, array: Any, role: int, position: int) -> SavedTensor:

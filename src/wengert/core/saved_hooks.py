@@ -79,7 +79,7 @@ def unpack_unchecked(place: SavedTensor, node: Node) -> Any:
 
 def tensor_of(saved: Saved, node: Node) -> Any:
     """Anything saved, as a tensor that stands where the original stood in the graph."""
-    return saved.tensor(node) if isinstance(saved, PackedTensor) else unpack_tensor(saved, node)  # type: ignore[arg-type]
+    return unpack_tensor(saved, node) if isinstance(saved, SavedTensor) else saved.tensor(node)  # type: ignore[attr-defined]
 
 
 # -- packing -----------------------------------------------------------------------------------------------------------

@@ -46,6 +46,7 @@ wk_share_aside(aside_list())
 RETAINS_GRAD = 1  # a non-leaf that keeps its gradient
 IS_INFERENCE = 2  # made in inference mode
 IS_RESHAPED = 4  # turned into another view of its own memory, as by t_()
+IS_DUAL = 16  # has a tangent at some level of forward mode; see dual.py
 IS_VOLATILE = 8  # nothing that depends on it is recorded; see Note [Volatile tensors] in legacy.py
 _volatile = IS_VOLATILE  # compiled, a C number, which other modules do not see
 

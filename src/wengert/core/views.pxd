@@ -5,6 +5,10 @@ from wengert.core.op cimport Op
 from wengert.core.saved cimport before_write, is_watched
 from wengert.core.tensor cimport TensorBase, VersionCounter, ViewInfo, counter_of, refresh_view, wrap
 
+cdef int DUAL
+cdef object _write_dual
+cdef object _become_view_dual
+
 cpdef check_write(TensorBase target, bint gradient_written=*)
 @cython.locals(counter=VersionCounter)
 cpdef bump(TensorBase target)

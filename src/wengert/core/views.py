@@ -10,12 +10,15 @@ by these operations, when it is next looked at (refresh_view): the shared counte
 
 from __future__ import annotations
 
+if False:
+    import cython
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from wengert import _shim as cython
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.binding import set_out_writer
@@ -32,7 +35,17 @@ from wengert.core.dispatch import (
     unwrap,
 )
 from wengert.core.engine import run_single
-from wengert.core.modes import INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit, set_flags, set_recording
+from wengert.core.modes import (
+    DUAL,
+    INFERENCE,
+    NO_GRAD,
+    flags,
+    grad_enabled,
+    quiet_enter,
+    quiet_exit,
+    set_flags,
+    set_recording,
+)
 from wengert.core.node import (
     Node,
     OpNode,
@@ -46,6 +59,7 @@ from wengert.core.op import Op
 from wengert.core.saved import OUTPUT, SavedTensor, before_write, is_watched
 from wengert.core.saved_hooks import pack_saved, packing_deferred
 from wengert.core.tensor import (
+    IS_DUAL,
     IS_INFERENCE,
     IS_RESHAPED,
     IS_VOLATILE,
@@ -84,7 +98,7 @@ class CopySlicesNode(Node):
         inside = region.clone() if create_graph else wrap(region._array.copy())
         results = run_node(self._inner, inside, create_graph)
         through = results[0]
-        with set_recording(create_graph):
+        with set_recording(create_graph and grad_enabled()):
             if through is None or repeats_memory(region._array):  # which can have been written with a constant only
                 region.zero_()
             else:
@@ -171,6 +185,17 @@ def regenerate(view: TensorBase, asked: bool) -> None:
 set_view_refresher(regenerate)
 
 
+if not cython.compiled:
+    _write_dual: Callable[..., TensorBase]
+    _become_view_dual: Callable[..., TensorBase]
+
+
+def set_dual_writers(write: Callable[..., Any], become_view: Callable[..., Any]) -> None:
+    """dual.py hands down what call_inplace and call_inplace_view are where a dual level is open."""
+    global _write_dual, _become_view_dual
+    _write_dual, _become_view_dual = write, become_view
+
+
 # -- the rules of writing ----------------------------------------------------------------------------------------------
 
 
@@ -237,6 +262,8 @@ def bump(target: TensorBase) -> None:
 
 def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> TensorBase:
     """Runs an operation and writes the result into its first input, which it returns."""
+    if flags() & DUAL:
+        return _write_dual(op, inputs, params)
     target: TensorBase = inputs[0]
     refresh_view(target)
     arrays, needs = unwrap(op, inputs)
@@ -337,6 +364,8 @@ def call_inplace_view(op: Op, target: TensorBase, params: dict[str, Any], node_c
 
     node_class: of the node, which has a name of its own.
     """
+    if flags() & DUAL:
+        return _become_view_dual(op, target, params, node_class)
     refresh_view(target)
     check_write(target, target._requires_grad)
     array = target._array
@@ -512,6 +541,10 @@ def write_results(name: str, out: Any, inputs: Iterable[Any], compute: Callable[
         for tensor in (*inputs, *outs):
             if isinstance(tensor, TensorBase) and tensor.requires_grad:
                 raise errors.out_requires_grad(name)
+    if flags() & DUAL and any(isinstance(x, TensorBase) and x._flags & IS_DUAL for x in (*inputs, *outs)):
+        from wengert.errors.forward import dual_out
+
+        raise dual_out(name)
     with set_recording(False):
         results = compute()
     results = results if isinstance(results, (tuple, list)) else (results,)

@@ -17,6 +17,7 @@ is what people search for, and may go on with the values at hand and a hint. Not
     bags      messages about bags of embeddings
     signals   messages about Fourier transforms of pieces of a signal, and reductions by index
     masks     messages about reductions under a mask
+    forward   messages about forward mode, its dual levels and tangents; loaded with it
     eras      messages about what torch has given up since; the warnings that name today's spelling
 """
 

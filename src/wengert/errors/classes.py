@@ -9,6 +9,7 @@ __all__ = [
     "DeviceError",
     "DimensionError",
     "DtypeError",
+    "DualLevelError",
     "ElementError",
     "FunctionError",
     "FunctionNotImplementedError",
@@ -198,6 +199,18 @@ class GradientError(WengertError, RuntimeError):
 
 class GradientTypeError(WengertError, TypeError):
     """Something that is not a tensor was given as a gradient."""
+
+
+class DualLevelError(WengertError, RuntimeError):
+    """A dual level of forward mode is not open, or is open already, where it must be otherwise.
+
+    >>> import wengert
+    >>> import wengert.autograd.forward_ad as forward_ad
+    >>> with forward_ad.dual_level():
+    ...     y = forward_ad.make_dual(wengert.ones(2), wengert.ones(2)) * 3
+    ...     print(forward_ad.unpack_dual(y).tangent)
+    tensor([3., 3.])
+    """
 
 
 class HookError(WengertError, RuntimeError):

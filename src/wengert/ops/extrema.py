@@ -105,6 +105,11 @@ def _(F, ct_):
     return None, None  # which elements tie is constant between the kinks
 
 
+@_share.jvp("ct", "x", "y")
+def _(F, ct_t, x, y, dim, nan_ties):
+    return None if ct_t is None else F._share(ct_t, x, y, dim=dim, nan_ties=nan_ties)
+
+
 @nondifferentiable(**_PRIVATE)
 def _ones_of(xp, x):
     """1 for each element of x."""

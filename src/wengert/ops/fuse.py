@@ -357,7 +357,7 @@ def to_c(roots: list[Expression], operands: list[str], slow: bool = False) -> tu
     for e in terms(roots):
         for a in e.arguments:
             if isinstance(a, Expression):
-                uses[a] = uses.get(a, 0) + (2 if _FORMS.get(e.function, "").count("{%d}" % e.arguments.index(a)) > 1 else 1)
+                uses[a] = uses.get(a, 0) + (2 if _FORMS.get(e.function, "").count(f"{{{e.arguments.index(a)}}}") > 1 else 1)
     texts: dict[Expression, str] = {}
     statements: list[str] = []
     for e in terms(roots):

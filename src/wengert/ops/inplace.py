@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.core.dispatch import record, unwrap
-from wengert.core.modes import NO_GRAD, flags, quiet_enter, quiet_exit
+from wengert.core.modes import DUAL, NO_GRAD, flags, quiet_enter, quiet_exit
 from wengert.core.op import Op
 from wengert.core.tensor import IS_VOLATILE, TensorBase, counter_of, refresh_view, wrap
 from wengert.core.views import bump, check_memory, check_write, rebase_history, write_volatile
@@ -20,8 +20,11 @@ from wengert.ops.indices import raw
 
 
 def is_recorded(target: Any, *others: Any) -> bool:
-    """Whether a write of the others into target goes into the graph."""
-    if flags() & NO_GRAD:
+    """Whether a write of the others into target goes into the graph, or may have a tangent to carry on."""
+    mode = flags()
+    if mode & DUAL:
+        return True
+    if mode & NO_GRAD:
         return False
     if target.requires_grad:
         return True
@@ -74,6 +77,10 @@ def write_inplace(
 
     No rule of op may ask for the first input or the output: they are not as they were. one_value: see check_memory.
     """
+    if flags() & DUAL:
+        from wengert.core.dual import write_dual
+
+        return write_dual(op, inputs, params, lambda: write_inplace(op, inputs, params, write, one_value))
     target = inputs[0]
     refresh_view(target)
     if not is_recorded(*inputs):

@@ -16,6 +16,17 @@ rule's parameters after `F, ct` are what the node saves: an input, `<input>_shap
 parameter, or `needs` (with a variadic input: which of them need a gradient). A rule may return a cotangent of the
 broadcast shape or the promoted dtype: the engine sums and casts it to the input's.
 
+Forward mode needs no rule: it is derived from the kind, or from the vjp rules (see jvp.py). `@op.jvp("x")` registers one
+where that would be slow, or where there is nothing to derive it from:
+
+    @logdet.jvp("x")
+    def _(F, x_t, x):
+        return F.sum(F.diagonal(F.solve(x, x_t)))
+
+`<input>_t` is an input's tangent, None where it has none, which can be only where a rule is for several inputs. Other names
+are those of vjp rules, always at hand. The tangent is added to those that other inputs cause, and broadcast and cast to the
+output's shape and dtype. With several outputs, the rule returns a tuple.
+
 With several outputs, `ct` is a tuple, None where an output has no cotangent. A rule for several inputs at once,
 `@op.vjp("x", "weight")`, returns a tuple; one for a variadic input a sequence with an entry an input.
 
@@ -41,7 +52,7 @@ from wengert import errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.binding import bind, make_function, make_operator, make_reflected
 from wengert.core.node import make_node_class
-from wengert.core.op import MISSING, Op, Plan, Rule, public_name
+from wengert.core.op import MISSING, JvpRule, Op, Plan, Rule, public_name
 from wengert.core.saved_names import RecordedNode, show_saved
 from wengert.core.tensor import TensorBase
 from wengert.core.views import call_inplace, write_results
@@ -85,7 +96,6 @@ class Operation(Op):
         self.refuses_complex = not self.complex
         # check(operands) raises torch's error for dtypes that the operation refuses; see them before they are promoted.
         self.check = settings.pop("check", None)
-        self.jvps: dict[str, Callable[..., Any]] = {}
         node = settings.pop("node", None)
         _read_signature(self, forward)
         self.keyword_aliases = {**_NUMPY_SPELLINGS, **settings.pop("aliases", {})}
@@ -109,7 +119,7 @@ class Operation(Op):
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             code = function.__code__
             names = code.co_varnames[2 : code.co_argcount]
-            self._check_names(names, inputs)
+            self._check_names("vjp", names, inputs)
             targets = tuple([self.input_names.index(i) for i in inputs])
             self.rules = (*self.rules, Rule(function, targets, names))
             return function
@@ -121,28 +131,33 @@ class Operation(Op):
         return super()._make_plan(needs, defaults)
 
     def jvp(self, *inputs: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Registers a forward-mode rule, function(F, <input>_t, ...), where it cannot be derived from the kind."""
+        """Registers the decorated function as the forward-mode rule for these inputs."""
 
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
-            for name in inputs:
-                self.jvps[name] = function
+            code = function.__code__
+            names = code.co_varnames[1 : code.co_argcount]
+            self._check_names("jvp", names, inputs)
+            targets = tuple([self.input_names.index(i) for i in inputs])
+            self.jvps = (*self.jvps, JvpRule(function, targets, names))
             return function
 
         return register
 
-    def _check_names(self, names: Iterable[str], inputs: tuple[str, ...]) -> None:
+    def _check_names(self, rule: str, names: Iterable[str], inputs: tuple[str, ...]) -> None:
         allowed = {*self.input_names, *[f"{i}_shape" for i in self.input_names], *self.param_names}
         allowed |= {"out"} if self.output_names is None else set(self.output_names)
         if self.variadic >= 0:
             allowed.add("needs")
+        if rule == "jvp":
+            allowed |= {f"{i}_t" for i in self.input_names}
         for name in names:
             if name not in allowed:
                 raise TypeError(
-                    f"{self.name}.vjp: unknown name {name!r}; a rule may ask for {', '.join(sorted(allowed))}"
+                    f"{self.name}.{rule}: unknown name {name!r}; a rule may ask for {', '.join(sorted(allowed))}"
                 )
         for name in inputs:
             if name not in self.input_names:
-                raise TypeError(f"{self.name}.vjp: {name!r} is no input; the inputs are {', '.join(self.input_names)}")
+                raise TypeError(f"{self.name}.{rule}: {name!r} is no input; the inputs are {', '.join(self.input_names)}")
 
     def public_input_name(self, name: str) -> str:
         """An input's name as users write it."""

@@ -98,15 +98,21 @@ def logcumsumexp(xp, x, *, dim):
 def _(F, ct, x, out, dim):
     if not x.ndim:
         return ct
-    found = None
-    for sign in (1, -1):
-        part = ct * sign
-        positive = part > 0
-        logarithm = F.log(F.where(positive, part, _NOTHING)) - out
-        summed = F.flip(F.logcumsumexp(F.flip(logarithm, dims=(dim,)), dim=dim), dims=(dim,))
-        term = F.exp(summed + x)
-        found = term if found is None else found - term
-    return found
+    total = _cumsum_of_exp(F, F.flip(ct, dims=(dim,)), F.flip(-out, dims=(dim,)), F.flip(x, dims=(dim,)), dim)
+    return F.flip(total, dims=(dim,))
+
+
+@logcumsumexp.jvp("x")
+def _(F, x_t, x, out, dim):
+    return _cumsum_of_exp(F, x_t, x, -out, dim) if x.ndim else x_t
+
+
+def _cumsum_of_exp(F: Any, factor: Any, x: Any, shift: Any, dim: int) -> Any:
+    """exp(shift) times the running sum of factor * exp(x), without overflow: by logarithms of factor's parts."""
+    positive, negative = [
+        F.exp(F.logcumsumexp(F.log(F.where(part > 0, part, _NOTHING)) + x, dim=dim) + shift) for part in (factor, -factor)
+    ]
+    return positive - negative
 
 
 # -- differences and integrals -----------------------------------------------------------------------------------------

@@ -1,0 +1,147 @@
+"""Forward mode: derivatives along a direction, computed beside the values, with no graph and no backward pass.
+
+Inside a dual level a tensor may carry a tangent, and what is computed from it carries the derivative along it:
+
+>>> import wengert
+>>> import wengert.autograd.forward_ad as forward_ad
+>>> x, direction = wengert.tensor([1.0, 2.0, 3.0]), wengert.tensor([1.0, 0.0, 0.0])
+>>> with forward_ad.dual_level():
+...     y = (forward_ad.make_dual(x, direction) ** 2).sum()
+...     forward_ad.unpack_dual(y)
+UnpackedDualTensor(primal=tensor(14.), tangent=tensor(2.))
+
+Every operation that has a derivative has one in forward mode, and tangents can be differentiated themselves, by backward
+passes. Views and writes in place carry tangents along, as they do values. For derivatives of functions, and several levels
+inside each other, see wengert.func.jvp and jacfwd.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from wengert import dtypes
+from wengert.core.dual import DualLevel, close_level, innermost_set_aside, laid_out, open_level
+from wengert.core.modes import DUAL, flags, set_flags, state
+from wengert.core.tensor import TensorBase
+from wengert.errors import forward as errors, wrong_argument_type
+
+__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+
+
+class UnpackedDualTensor(NamedTuple):
+    """What unpack_dual returns: a tensor without its tangent, and the tangent, None where there is none."""
+
+    primal: Any
+    tangent: Any
+
+
+UnpackedDualTensor.__module__ = "torch.autograd.forward_ad"
+
+
+def _levels() -> list[DualLevel]:
+    """The levels that this module has opened on this thread: at most one."""
+    found: list[DualLevel] = state.__dict__.setdefault("named_dual_levels", [])
+    return found
+
+
+def enter_dual_level() -> int:
+    """Opens a dual level on this thread and returns its number, 0. Raises RuntimeError inside of one: see func.jvp."""
+    levels = _levels()
+    if levels:
+        raise errors.dual_level_nested()
+    levels.append(open_level())
+    return 0
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Closes the dual level: all tangents are forgotten. Raises RuntimeError where none, or another one, is open."""
+    levels = _levels()
+    if level is not None and level != len(levels) - 1:
+        raise errors.dual_level_not_last()
+    if not levels:
+        raise errors.dual_level_not_open()
+    close_level(levels.pop())
+
+
+class dual_level:
+    """`with dual_level(): ...`: tensors may have tangents inside. See the module's own page."""
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(self, *_: object) -> None:
+        exit_dual_level()
+
+
+def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
+    """The tensor with a tangent: a view of it, from which operations compute derivatives along the tangent.
+
+    tensor, tangent: floating or complex, of one shape. tangent is kept itself where it lies in memory as the tensor does,
+    and a write in place into the dual tensor then writes into it; else a copy is. Derivatives with respect to both flow
+    backwards through what is computed.
+
+    Raises RuntimeError outside of a dual level, for a tangent of another shape, and for a tensor that has a tangent
+    already; ValueError for other dtypes.
+    """
+    levels = _levels()
+    if not levels:
+        raise errors.no_dual_level()
+    for what, x in (("primal", tensor), ("tangent", tangent)):
+        if not isinstance(x, TensorBase):
+            raise wrong_argument_type("_make_dual", what, int(what == "tangent"), type(x))
+        if not dtypes.is_differentiable(x._array.dtype):
+            raise errors.dual_dtype(what, x.dtype)  # type: ignore[attr-defined]  # a TensorBase is a Tensor
+    if level is not None and level != 0:
+        raise errors.dual_level_unknown()
+    return attach_tangent(tensor, tangent)
+
+
+def attach_tangent(tensor: Any, tangent: Any) -> Any:
+    """make_dual at the innermost level, of tensors that it can be made of."""
+    if tangent._array.shape != tensor._array.shape:
+        raise errors.tangent_shape(tensor._array.shape, tangent._array.shape)
+    with innermost_set_aside() as level:
+        if level.find(tensor) is not None:
+            raise errors.dual_twice()
+        dual = tensor.view_as(tensor)
+        if tangent._array.strides != tensor._array.strides:
+            tangent = laid_out(tangent, tensor)
+        level.set(dual, tangent)
+    return dual
+
+
+def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
+    """The tensor without its tangent (a view of it), and the tangent; None where it has none, or no level is open."""
+    if not isinstance(tensor, TensorBase):
+        raise wrong_argument_type("_unpack_dual", "dual", 0, type(tensor))
+    if not _levels() or not flags() & DUAL:
+        return UnpackedDualTensor(tensor, None)
+    return UnpackedDualTensor(*detach_tangent(tensor))
+
+
+def detach_tangent(tensor: Any) -> tuple[Any, Any]:
+    """unpack_dual at the innermost level, as a plain tuple."""
+    with innermost_set_aside() as level:
+        tangent = level.find(tensor)
+        if tangent is None:
+            return tensor, None
+        primal = tensor.view_as(tensor)
+        level.set(primal, None)
+        return primal, tangent
+
+
+class _set_fwd_grad_enabled:
+    """Switches forward mode on or off, on this thread: at once, and in a with block until its end.
+
+    Where it is off, tensors keep their tangents and show none, and nothing computed from them has one.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        self._before = flags()
+        set_flags(self._before | DUAL if mode and state.dual_levels else self._before & ~DUAL)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        set_flags(self._before & DUAL | flags() & ~DUAL)
