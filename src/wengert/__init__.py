@@ -48,7 +48,7 @@ from wengert.dtypes import (  # noqa: E402
 
 __version__ = "0.1.0"
 
-_LAZY = frozenset({"compat", "cuda", "fft", "linalg", "nn", "special", "testing", "utils", "__config__"})
+_LAZY = frozenset({"compat", "cuda", "fft", "linalg", "nn", "profiler", "special", "testing", "utils", "__config__"})
 
 
 def __getattr__(name: str) -> object:

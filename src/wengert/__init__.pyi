@@ -51,6 +51,7 @@ from wengert import cuda as cuda
 from wengert import fft as fft
 from wengert import linalg as linalg
 from wengert import nn as nn
+from wengert import profiler as profiler
 from wengert import special as special
 from wengert import testing as testing
 from wengert import utils as utils

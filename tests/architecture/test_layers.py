@@ -22,7 +22,7 @@ LAYERS = [
     {"generator"},
     {"ops"},
     {"tensor"},
-    {"autograd", "cuda", "fft", "func", "linalg", "nn", "special", "utils"},
+    {"autograd", "cuda", "fft", "func", "linalg", "nn", "profiler", "special", "utils"},
     {"compat", "testing"},
     {"__config__", "__init__", "__main__", "_build_facts"},
 ]

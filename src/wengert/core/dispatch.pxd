@@ -27,22 +27,26 @@ cdef extern from "wk_frame.h":
     object wk_new_instance(object base, object cls)
 
 cdef int NONE
+cdef long OBSERVED
 cdef int IS_VOLATILE
+cdef object _observe
 
-@cython.locals(needs=int, t=TensorBase, result=TensorBase)
+cpdef observe(str name, tuple inputs, object function, tuple arguments)
+
+@cython.locals(needs=int, mode=long, t=TensorBase, result=TensorBase)
 cpdef object call1(Op op, object x)
 
-@cython.locals(needs=int, weak=bint, p=TensorBase, q=TensorBase, t=TensorBase, u=TensorBase, result=TensorBase)
+@cython.locals(needs=int, weak=bint, mode=long, p=TensorBase, q=TensorBase, t=TensorBase, u=TensorBase, result=TensorBase)
 cpdef object call2(Op op, object x, object y)
 
-@cython.locals(needs=object, arrays=list)
+@cython.locals(needs=object, mode=long, arrays=list)
 cpdef object call(Op op, tuple inputs, dict params)
 
 @cython.locals(needs=long, bit=long, i=int, plain=bint, t=TensorBase, arrays=list)
 cpdef tuple unwrap(Op op, tuple inputs)
 
 @cython.locals(a=object, b=object, out=TensorBase, plan=Plan, node=OpNode, meta=TensorMeta, needs=int, saved=list, entry=SaveEntry)
-cpdef object call_kernel2(Op op, TensorBase x, TensorBase y)
+cpdef object call_kernel2(Op op, TensorBase x, TensorBase y, long mode)
 
 cpdef object constant(Op op, object x, int position)
 

@@ -15,7 +15,7 @@ import numpy as np
 from wengert import _shim as cython
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
-from wengert.core.modes import INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit, run_quiet
+from wengert.core.modes import INFERENCE, NO_GRAD, OBSERVED, flags, quiet_enter, quiet_exit, run_quiet
 from wengert.core.node import Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas, set_more
 from wengert.core.op import (
     SAVE_INPUT,
@@ -75,6 +75,20 @@ VIEW_IN_FUNCTION = 4  # returned by a custom Function, whose backward a write wo
 
 _NUMBERS: tuple[type, ...] = (int, float, complex, np.generic)
 
+if not cython.compiled:
+    _observe: Any = None
+
+
+def set_observer(function: Any) -> None:
+    """recorder.py hands down what observe calls."""
+    global _observe
+    _observe = function
+
+
+def observe(name: str, inputs: tuple[Any, ...], function: Any, arguments: tuple[Any, ...]) -> Any:
+    """function(*arguments), which runs the operation of that name on inputs, measured or checked. Where flags say OBSERVED."""
+    return _observe(name, inputs, function, arguments)
+
 
 def set_kernel(op: Op) -> None:
     """Looks for the operation's kernel, once. Only a ufunc's result is sure to be a new array, so no view has one."""
@@ -85,6 +99,9 @@ def set_kernel(op: Op) -> None:
 def call1(op: Op, x: Any) -> Any:
     """Runs an operation of one input with its default parameters."""
     needs: int = 0
+    mode: int = flags()
+    if mode & OBSERVED:
+        return observe(op.name, (x,), call1, (op, x))
     if op.is_view and op.output_names is None and isinstance(x, TensorBase):
         return call_view(op, x, None)
     if isinstance(x, TensorBase):
@@ -110,7 +127,7 @@ def call1(op: Op, x: Any) -> Any:
             out = op.forward(numpy_backend, array)
     finally:
         quiet_exit()
-    if needs != 0 and flags() == 0 and len(op.rules) != 0:
+    if needs != 0 and mode == 0 and len(op.rules) != 0:
         return finish(op, needs, (x,), [array], None, out)
     if op.is_view or op.output_names is not None:
         return finish(op, 0, (x,), [array], None, out)
@@ -124,11 +141,14 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     """Runs an operation of two inputs with its default parameters."""
     needs: int = 0
     weak: bool = False
+    mode: int = flags()
+    if mode & OBSERVED:
+        return observe(op.name, (x, y), call2, (op, x, y))
     if isinstance(x, TensorBase) and isinstance(y, TensorBase):
         p: TensorBase = x
         q: TensorBase = y
         if op.is_kernel and same_inexact(p._array, q._array):
-            return call_kernel2(op, p, q)
+            return call_kernel2(op, p, q, mode)
     if isinstance(x, TensorBase):
         t: TensorBase = x
         if t._view is not None:
@@ -170,7 +190,7 @@ def call2(op: Op, x: Any, y: Any) -> Any:
         raise
     finally:
         quiet_exit()
-    if needs != 0 and flags() == 0 and len(op.rules) != 0:
+    if needs != 0 and mode == 0 and len(op.rules) != 0:
         return finish(op, needs, (x, y), [a, b], None, out)
     if op.is_view or op.output_names is not None:
         return finish(op, 0, (x, y), [a, b], None, out)
@@ -180,8 +200,8 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     return result
 
 
-def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
-    """call2 for what most operations are: one NumPy function, of two tensors of one floating dtype."""
+def call_kernel2(op: Op, x: TensorBase, y: TensorBase, mode: int) -> Any:
+    """call2 for what most operations are: one NumPy function, of two tensors of one floating dtype. mode: the flags word."""
     if x._view is not None:
         refresh_view(x)
     if y._view is not None:
@@ -199,7 +219,7 @@ def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
     if (x._flags | y._flags) & IS_VOLATILE:
         make_volatile(out)
         return out
-    if flags() != 0 or not (x._requires_grad or y._requires_grad) or len(op.rules) == 0:
+    if mode != 0 or not (x._requires_grad or y._requires_grad) or len(op.rules) == 0:
         return out
     needs = (1 if x._requires_grad else 0) | (2 if y._requires_grad else 0)
     plan: Plan | None = op.default_plans.get(needs)
@@ -241,6 +261,9 @@ def call_kernel2(op: Op, x: TensorBase, y: TensorBase) -> Any:
 
 def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
     """Runs an operation on any inputs: tensors, arrays, Python numbers or None. params, where given, is complete."""
+    mode: int = flags()
+    if mode & OBSERVED:
+        return observe(op.name, inputs, call, (op, inputs, params))
     if op.is_view and op.output_names is None and isinstance(inputs[0], TensorBase):
         return call_view(op, inputs[0], params)
     arrays, needs = unwrap(op, inputs)
@@ -255,7 +278,7 @@ def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
         raise
     finally:
         quiet_exit()
-    if needs != 0 and (flags() != 0 or len(op.rules) == 0):
+    if needs != 0 and (mode != 0 or len(op.rules) == 0):
         needs = 0
     return finish(op, needs, inputs, arrays, params, out)
 
@@ -598,6 +621,9 @@ def call_read(op: Op, x: TensorBase, index: Any) -> Any:
     """call_view, for x[index], which programs do element by element. index, the only parameter: an int, or a tuple with an
     Ellipsis.
     """
+    mode = flags()
+    if mode & OBSERVED:
+        return observe(op.name, (x,), call_read, (op, x, index))
     if x._view is not None:
         refresh_view(x)
     try:
@@ -605,7 +631,6 @@ def call_read(op: Op, x: TensorBase, index: Any) -> Any:
     except IndexError:
         part = op.forward(numpy_backend, x._array, index=index)  # raises an error that says more
     out: TensorBase = wrap(as_array(part))
-    mode = flags()
     tie_view(op, index, 0, x, out, False, mode)
     if x._flags & IS_VOLATILE:
         make_volatile(out)

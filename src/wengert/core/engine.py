@@ -45,6 +45,16 @@ def set_faces(array_face: Any, tensor_face: Any) -> None:
     _tensor_face = tensor_face
 
 
+if not cython.compiled:
+    _watch: Any = None
+
+
+def set_watch(function: Any) -> None:
+    """recorder.py hands down what runs passes in the place of start and run, while they are measured or checked; or None."""
+    global _watch
+    _watch = function
+
+
 def run_backward(
     roots: list[Edge],
     cotangents: list[Any],
@@ -76,8 +86,11 @@ def run_backward(
                 task.stop_at(inputs)
             else:
                 task.capture(inputs)
-        start(task, roots, cotangents)
-        run(task)
+        if _watch is None:
+            start(task, roots, cotangents)
+            run(task)
+        else:
+            _watch(task, roots, cotangents)
         finished = True
     finally:
         task.end_quiet()
@@ -144,7 +157,7 @@ def evaluate_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
         call_prehooks(task, node, buffer, hooks.pre)
     if isinstance(node, AccumulateGrad):
         run_leaf(task, node, buffer)
-    elif isinstance(node, OpNode) and (hooks is None or not hooks.post):
+    elif isinstance(node, OpNode) and (hooks is None or not hooks.post) and task.check is None:
         if not task.create_graph:  # else the tensors' operations see to that themselves
             task.begin_quiet()
         run_op(task, node, buffer)
@@ -191,6 +204,8 @@ def run_observed(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
     if hooks is not None and hooks.post:
         inputs = tuple([as_tensor(dense(task, node, i, r)) for i, r in enumerate(results)])
         results = [as_value(task, t) for t in call_posthooks(hooks.post, inputs, tuple(outputs))]
+    if task.check is not None:
+        task.check(node, results, outputs)
     if not task.create_graph:
         task.begin_quiet()
     for i in range(node._n_edges):

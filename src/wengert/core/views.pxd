@@ -1,9 +1,11 @@
 cimport cython
-from wengert.core.dispatch cimport record, unwrap
+from wengert.core.dispatch cimport observe, record, unwrap
 from wengert.core.modes cimport flags, quiet_enter, quiet_exit
 from wengert.core.op cimport Op
 from wengert.core.saved cimport before_write, is_watched
 from wengert.core.tensor cimport TensorBase, VersionCounter, ViewInfo, counter_of, refresh_view, wrap
+
+cdef long OBSERVED
 
 cpdef check_write(TensorBase target, bint gradient_written=*)
 @cython.locals(counter=VersionCounter)

@@ -26,12 +26,13 @@ from wengert.core.dispatch import (
     call,
     cast_array,
     explain_broadcast,
+    observe,
     record,
     set_kernel,
     unwrap,
 )
 from wengert.core.engine import run_single
-from wengert.core.modes import INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit, set_flags, set_recording
+from wengert.core.modes import INFERENCE, NO_GRAD, OBSERVED, flags, quiet_enter, quiet_exit, set_flags, set_recording
 from wengert.core.node import (
     Node,
     OpNode,
@@ -236,6 +237,9 @@ def bump(target: TensorBase) -> None:
 
 def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> TensorBase:
     """Runs an operation and writes the result into its first input, which it returns."""
+    if flags() & OBSERVED:
+        observed: TensorBase = observe(op.name + "_", inputs, call_inplace, (op, inputs, params))
+        return observed
     target: TensorBase = inputs[0]
     refresh_view(target)
     arrays, needs = unwrap(op, inputs)

@@ -15,6 +15,7 @@ is what people search for, and may go on with the values at hand and a hint. Not
     images    messages about padding and interpolation
     losses    messages about attention, distances and losses
     bags      messages about bags of embeddings
+    profiling messages about the profiler
     eras      messages about what torch has given up since; the warnings that name today's spelling
 """
 
@@ -34,6 +35,7 @@ from .names import (
     scalar_name as scalar_name,
     tensor_type as tensor_type,
 )
+from .profiling import *  # noqa: F403
 from .saved import *  # noqa: F403
 from .tensors import *  # noqa: F403
 
