@@ -48,7 +48,9 @@ from wengert.dtypes import (  # noqa: E402
 
 __version__ = "0.1.0"
 
-_LAZY = frozenset({"compat", "cuda", "fft", "linalg", "masked", "nn", "signal", "special", "testing", "utils", "__config__"})
+_LAZY = frozenset({
+    "compat", "cuda", "fft", "linalg", "masked", "nn", "profiler", "signal", "special", "testing", "utils", "__config__",
+})  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

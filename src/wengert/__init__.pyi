@@ -52,6 +52,7 @@ from wengert import fft as fft
 from wengert import linalg as linalg
 from wengert import masked as masked
 from wengert import nn as nn
+from wengert import profiler as profiler
 from wengert import signal as signal
 from wengert import special as special
 from wengert import testing as testing

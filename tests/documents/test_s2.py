@@ -1,6 +1,6 @@
 """The tutorial "Autograd: automatic differentiation" (torch 0.3 on 1.x): its cells on the CPU, and what they show.
 
-Cells 1 to 5 move a tensor to a GPU, 40 and 41 are about the profiler: not here.
+Cells 1 to 5 move a tensor to a GPU: not here.
 """
 
 import re
@@ -169,3 +169,65 @@ def test_a_function_class_has_a_node_class_of_its_own_name():
     c = names["custom_add"].apply(wengert.ones(1, requires_grad=True), wengert.ones(1))
     assert type(c.grad_fn).__name__ == c.grad_fn.name() == "custom_addBackward"
     assert hide_addresses(repr(c.grad_fn)) == "<torch.autograd.function.custom_addBackward object at 0x...>"
+
+
+# -- cells 40 and 41: the profiler -----------------------------------------------------------------------------------------
+
+PROFILED = """
+x = Variable(torch.randn(1, 1), requires_grad=True)
+with torch.autograd.profiler.profile() as prof:
+    y = x ** 2
+    y.backward()
+"""
+
+# As the document shows it, but for the times; its last row breaks off where the document does.
+PRINTED = """\
+-----------------------------------  ---------------  ---------------  ---------------  ---------------  ---------------  ---------------  -----------------------------------  
+Name                                 Self CPU total %  Self CPU total   CPU total %      CPU total        CPU time avg     Number of Calls  Input Shapes                         
+-----------------------------------  ---------------  ---------------  ---------------  ---------------  ---------------  ---------------  -----------------------------------  
+pow                                  20.45%           40.499us         20.45%           40.499us         40.499us         1                []                                   
+torch::autograd::GraphRoot           1.04%            2.060us          1.04%            2.060us          2.060us          1                []                                   
+PowBackward0                         38.66%           76.558us         38.66%           76.558us         76.558us """
+
+
+def profiled_cell():
+    names = {"__name__": "__main__"}
+    run_cell(CELLS[0][1], names)
+    run_cell(PROFILED, names)
+    return run_cell("print(prof)", names).shown.split("\n"), names["prof"]
+
+
+def without_numbers(line):
+    """A row with its times and shares masked, of the same length."""
+    return re.sub(r"[\d.]+(us|ms|%) *", lambda match: "#" * len(match.group()), line)
+
+
+def test_profilers_table():
+    lines, _ = profiled_cell()
+    expected = PRINTED.split("\n")
+    assert lines[:3] == expected[:3] and lines[-3] == expected[0]
+    assert re.fullmatch(r"Self CPU time total: [\d.]+(us|ms)", lines[-2]) and lines[-1] == "CUDA time total: 0.000us"
+
+
+def test_rows_of_the_profilers_table():
+    lines, prof = profiled_cell()
+    expected = PRINTED.split("\n")
+    for line, shown in zip(lines[3:6], expected[3:6], strict=True):
+        assert without_numbers(line)[: len(shown)] == without_numbers(shown)
+    assert [line.split()[0] for line in lines[3:-3]][-1] == "torch::autograd::AccumulateGrad"
+    assert {line[-len(expected[3].split()[-1]) - 35 :].strip() for line in lines[3:-3]} >= {"[]"}
+    assert [event.count for event in prof.key_averages()] == [1] * 4
+
+
+def test_times_and_shares_of_the_profiler():
+    lines, prof = profiled_cell()
+    total = sum(event.self_cpu_time_total for event in prof.function_events)
+    for line, event in zip(lines[3:-3], prof.function_events, strict=True):
+        name, share, own, whole_share, whole, mean, calls, shapes = line.split()
+        assert own == in_units(event.self_cpu_time_total) and whole == mean == in_units(event.cpu_time_total)
+        assert (share, whole_share) == tuple(f"{part * 100 / total:.2f}%" for part in (event.self_cpu_time_total, event.cpu_time_total))
+        assert (name, calls, shapes) == (event.name, "1", "[]")
+
+
+def in_units(us):
+    return f"{us:.3f}us" if us < 1000 else f"{us / 1000:.3f}ms" if us < 1e6 else f"{us / 1e6:.3f}s"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-CUDA, PROFILER = "the CUDA backend", "the profiler"
+CUDA = "the CUDA backend"
 
 
 class Row(NamedTuple):
@@ -103,11 +103,11 @@ ROWS = _rows("""
 72 | S2 | `apply` is a plain callable | autograd/test_function.py::test_apply_is_a_plain_callable
 73 | S2 | `gradcheck(...)` prints True | documents/test_s2.py::test_cell_shows
 74 | S2 | a float64 leaf from `.double()` | documents/test_s2.py::test_cell_shows
-75 | S2 | `profiler.profile()` as a context, and its table | waits for the profiler
-76 | S2 | the table's header | waits for the profiler
-77 | S2 | the table's rows | waits for the profiler
-78 | S2 | its times and shares | waits for the profiler
-79 | S2 | `emit_nvtx` | waits for the profiler
+75 | S2 | `profiler.profile()` as a context, and its table | documents/test_s2.py::test_profilers_table
+76 | S2 | the table's header | documents/test_s2.py::test_profilers_table
+77 | S2 | the table's rows | documents/test_s2.py::test_rows_of_the_profilers_table
+78 | S2 | its times and shares | documents/test_s2.py::test_times_and_shares_of_the_profiler
+79 | S2 | `emit_nvtx` | autograd/test_profiler.py::test_ranges_for_other_profilers
 80 | S4 | `ones((3, 4), requires_grad=True)` as printed | documents/test_s4.py::test_cell_shows
 81 | S4 | `zeros(3, 4)` as printed | documents/test_s4.py::test_cell_shows
 82 | S4 | `grad_fn=<AddBackward0>` in a tensor's print | documents/test_s4.py::test_cell_shows

@@ -229,6 +229,21 @@ def _checked(given: Any, meta: Any, i: int) -> Any:
     return given
 
 
+_LAZY = {  # names, and the modules of this package where they are: loaded when first used
+    "profiler": "", "profiler_util": "", "anomaly_mode": "",
+    "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    home = _LAZY.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{home}"), name) if home else import_module(f"{__name__}.{name}")
+
+
 # Last: it needs the names above, and the function must hide the module of its name.
 from wengert.autograd.gradcheck import (  # noqa: E402
     gradcheck as gradcheck,

@@ -12,7 +12,7 @@ import numpy as np
 from wengert import errors
 from wengert.core.dispatch import VIEW_IN_FUNCTION, VIEW_OF_MANY, spread_volatile
 from wengert.core.legacy import is_volatile
-from wengert.core.modes import DUAL, flags, grad_enabled, set_recording
+from wengert.core.modes import DUAL, PROFILE, flags, grad_enabled, set_recording
 from wengert.core.node import (
     Node,
     TensorMeta,
@@ -281,7 +281,8 @@ class Function(BackwardCFunction, metaclass=FunctionMeta):
             ctx._edges = tuple([gradient_edge(inputs[i]) for i in ctx._positions])
         volatile = any(is_volatile(a) for a in inputs)
         recording = recording and not volatile
-        with set_recording(False):
+        block = _forward_block(cls)
+        with block:
             if has_setup:
                 output = cls.forward(*args, **kwargs)
                 cls.setup_context(ctx, inputs, output)
@@ -292,6 +293,8 @@ class Function(BackwardCFunction, metaclass=FunctionMeta):
         if recording:
             ctx._seq = next_sequence_nr()
             record_position(ctx)
+            if block.__class__ is not set_recording:
+                block.name_node(ctx)
         results = _attach_outputs(ctx, inputs, outputs, recording)
         if volatile:
             spread_volatile(inputs, tuple([r for r in results if isinstance(r, TensorBase)]))
@@ -316,6 +319,15 @@ class Function(BackwardCFunction, metaclass=FunctionMeta):
         from wengert.autograd.legacy_function import run_instance
 
         return run_instance(self, cotangents, create_graph)
+
+
+def _forward_block(cls: type[Function]) -> Any:
+    """In what block a Function's forward runs: unrecorded, and measured where a profiler is on."""
+    if flags() & PROFILE:
+        from wengert.core.recorder import measured_forward
+
+        return measured_forward(cls.__name__)
+    return set_recording(False)
 
 
 def _static_attribute(cls: type, name: str) -> Any:

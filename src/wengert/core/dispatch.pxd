@@ -33,9 +33,13 @@ cdef extern from "wk_frame.h":
     object wk_new_instance(object base, object cls)
 
 cdef int NONE
+cdef long OBSERVED
 cdef int IS_VOLATILE
 cdef int DUAL
 cdef object _call_dual
+cdef object _observe
+
+cpdef observe(str name, tuple inputs, object function, tuple arguments)
 
 @cython.locals(mode=long, needs=int, t=TensorBase, result=TensorBase)
 cpdef object call1(Op op, object x)

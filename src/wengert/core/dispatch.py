@@ -17,7 +17,7 @@ import numpy as np
 from wengert import _shim as cython
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
-from wengert.core.modes import DUAL, INFERENCE, NO_GRAD, flags, quiet_enter, quiet_exit
+from wengert.core.modes import DUAL, INFERENCE, NO_GRAD, OBSERVED, flags, quiet_enter, quiet_exit
 from wengert.core.node import Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas, set_more
 from wengert.core.op import (
     SAVE_INPUT,
@@ -84,6 +84,7 @@ VIEW_IN_FUNCTION = 4  # returned by a custom Function, whose backward a write wo
 _NUMBERS: tuple[type, ...] = (int, float, complex, np.generic)
 
 if not cython.compiled:
+    _observe: Any = None
     _call_dual: Callable[[Op, tuple[Any, ...], dict[str, Any] | None], Any]
 
 
@@ -91,6 +92,17 @@ def set_dual_call(function: Callable[[Op, tuple[Any, ...], dict[str, Any] | None
     """dual.py hands down what runs an operation where a dual level is open."""
     global _call_dual
     _call_dual = function
+
+
+def set_observer(function: Any) -> None:
+    """recorder.py hands down what observe calls."""
+    global _observe
+    _observe = function
+
+
+def observe(name: str, inputs: tuple[Any, ...], function: Any, arguments: tuple[Any, ...]) -> Any:
+    """function(*arguments), which runs the operation of that name on inputs, measured or checked. Where flags say OBSERVED."""
+    return _observe(name, inputs, function, arguments)
 
 
 def set_kernel(op: Op) -> None:
@@ -108,6 +120,8 @@ def set_kernel(op: Op) -> None:
 def call1(op: Op, x: Any) -> Any:
     """Runs an operation of one input with its default parameters."""
     mode = flags()
+    if mode & OBSERVED:
+        return observe(op.name, (x,), call1, (op, x))
     if mode & DUAL:
         return _call_dual(op, (x,), None)
     needs: int = 0
@@ -162,6 +176,8 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     t: TensorBase | None = None
     u: TensorBase | None = None
     mode = flags()
+    if mode & OBSERVED:
+        return observe(op.name, (x, y), call2, (op, x, y))
     if mode & DUAL:
         return _call_dual(op, (x, y), None)
     if op.kernel is None:
@@ -269,6 +285,8 @@ def record_direct(
 def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
     """Runs an operation on any inputs: tensors, arrays, Python numbers or None. params, where given, is complete."""
     mode = flags()
+    if mode & OBSERVED:
+        return observe(op.name, inputs, call, (op, inputs, params))
     if mode & DUAL:
         return _call_dual(op, inputs, params)
     if op.is_view and op.output_names is None and isinstance(inputs[0], TensorBase):
@@ -651,6 +669,8 @@ def call_read(op: Op, x: TensorBase, index: Any) -> Any:
     Ellipsis.
     """
     mode = flags()
+    if mode & OBSERVED:
+        return observe(op.name, (x,), call_read, (op, x, index))
     if mode & DUAL:
         return _call_dual(op, (x,), {"index": index})
     if x._view is not None:

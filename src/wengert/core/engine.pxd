@@ -12,16 +12,17 @@ from wengert.core.tensor cimport TensorBase
 cdef int DUAL
 cdef object _array_face
 cdef object _tensor_face
+cdef object _watch
 
 @cython.locals(task=GraphTask, finished=bint)
 cpdef list run_backward(list roots, list cotangents, bint keep_graph, bint create_graph, list inputs, bint accumulate_inputs, bint run_all=*)
 cdef GraphTask new_task(bint keep_graph, bint on_tensors)
 @cython.locals(root=Edge, i=Py_ssize_t, node=Node)
-cdef start(GraphTask task, list roots, list cotangents)
+cpdef start(GraphTask task, list roots, list cotangents)
 @cython.locals(plain=bint, node=Node, buffer=InputBuffer)
 cdef run(GraphTask task)
 @cython.locals(variable=TensorBase, hooks=NodeHooks)
-cdef evaluate_node(GraphTask task, Node node, InputBuffer buffer)
+cpdef evaluate_node(GraphTask task, Node node, InputBuffer buffer)
 @cython.locals(behind=Node, i=Py_ssize_t)
 cdef skip(GraphTask task, Node node)
 @cython.locals(captures=list, last_use=bint, nr=Py_ssize_t)

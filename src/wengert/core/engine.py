@@ -50,6 +50,16 @@ def tensor_face() -> Any:
     return _tensor_face
 
 
+if not cython.compiled:
+    _watch: Any = None
+
+
+def set_watch(function: Any) -> None:
+    """recorder.py hands down what runs passes in the place of start and run, while they are measured or checked; or None."""
+    global _watch
+    _watch = function
+
+
 def run_backward(
     roots: list[Edge],
     cotangents: list[Any],
@@ -81,8 +91,11 @@ def run_backward(
                 task.stop_at(inputs)
             else:
                 task.capture(inputs)
-        start(task, roots, cotangents)
-        run(task)
+        if _watch is None:
+            start(task, roots, cotangents)
+            run(task)
+        else:
+            _watch(task, roots, cotangents)
         finished = True
     finally:
         task.end_quiet()
@@ -154,7 +167,7 @@ def evaluate_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
         call_prehooks(task, node, buffer, hooks.pre)
     if isinstance(node, AccumulateGrad):
         run_leaf(task, node, buffer)
-    elif isinstance(node, OpNode) and (hooks is None or not hooks.post):
+    elif isinstance(node, OpNode) and (hooks is None or not hooks.post) and task.check is None:
         if not task.create_graph:  # else the tensors' operations see to that themselves
             task.begin_quiet()
         run_op(task, node, buffer)
@@ -201,6 +214,8 @@ def run_observed(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
     if hooks is not None and hooks.post:
         inputs = tuple([as_tensor(dense(task, node, i, r)) for i, r in enumerate(results)])
         results = [as_value(task, t) for t in call_posthooks(hooks.post, inputs, tuple(outputs))]
+    if task.check is not None:
+        task.check(node, results, outputs)
     if not task.create_graph:
         task.begin_quiet()
     for i in range(node._n_edges):

@@ -20,6 +20,9 @@ from wengert import _shim as cython
 NO_GRAD = 1  # operations record nothing
 INFERENCE = 2  # as NO_GRAD, and results carry no version counter and may never be saved for a backward pass
 DUAL = 4  # a dual level is open: tensors may have tangents, which operations carry on (dual.py)
+PROFILE = 16  # operations are measured
+CHECK = 32  # results of operations are looked at for what is not finite
+OBSERVED = PROFILE | CHECK  # set for all threads, but not while an observed operation runs; see recorder.py
 
 
 def new_quiet_context() -> contextvars.Context:
@@ -29,11 +32,15 @@ def new_quiet_context() -> contextvars.Context:
     return context
 
 
+_observed = 0  # read uncompiled only, as what _ThreadState says is
+
+
 class _ThreadState(threading.local):
     """What each thread has of its own. flags, task and the quiet fields are read uncompiled only: C has its own."""
 
     def __init__(self) -> None:
-        self.flags = 0
+        self.flags = _observed
+        self.unobserved = 0
         self.quiet_context: Any = None if cython.compiled else new_quiet_context()
         self.quiet_token: Any = None
         self.quiet_depth = 0
@@ -56,7 +63,19 @@ if not cython.compiled:
         return state.flags
 
     def wk_set_flags(value: int) -> None:
-        state.flags = value
+        state.flags = value & ~OBSERVED | (0 if state.unobserved else _observed)
+
+    def wk_observed() -> int:
+        return _observed
+
+    def wk_set_observed(bits: int) -> None:
+        global _observed
+        _observed = bits  # other threads see it when they next set their flags
+        wk_set_flags(state.flags)
+
+    def wk_set_unobserved(change: int) -> None:
+        state.unobserved += change
+        wk_set_flags(state.flags)
 
     def wk_task() -> Any:
         return state.task
@@ -127,6 +146,21 @@ def grad_enabled() -> bool:
 def set_grad_enabled(enabled: bool) -> None:
     """Switches recording on the calling thread on or off."""
     set_flag(NO_GRAD, not enabled)
+
+
+def observed() -> int:
+    """The bits of OBSERVED that are set, whatever the calling thread does just now."""
+    return wk_observed()
+
+
+def set_observed(bits: int) -> None:
+    """Sets these bits of OBSERVED, and no others, for all threads."""
+    wk_set_observed(bits)
+
+
+def set_unobserved(change: int) -> None:
+    """With 1, takes the calling thread out of sight of observers; with -1, ends that. Pairs nest."""
+    wk_set_unobserved(change)
 
 
 def set_flag(bit: int, on: bool) -> None:

@@ -9,6 +9,7 @@ cdef extern from "wk_frame.h":
 cdef dict _internal_files
 cdef str _package
 cdef long long _counter
+cdef object _keep_stack
 
 cdef class TensorMeta:
     cdef readonly tuple shape

@@ -32,6 +32,9 @@ if not cython.compiled:
 _package = __file__[: -len("core/node.py")] if __file__.endswith(".py") else __file__.rpartition("core")[0]
 _internal_files: dict[str, bool] = {}  # file name of a code object -> is it one of the package's own
 
+if not cython.compiled:
+    _keep_stack: Any = None
+
 _counter = 0  # of nodes made in this process; gives every node its sequence number
 
 
@@ -439,6 +442,12 @@ if not cython.compiled:
     next_sequence_nr = itertools.count(1).__next__  # no Python frame
 
 
+def set_stack_keeper(function: Any) -> None:
+    """anomaly.py hands down what gives a new node the whole stack of its call, while that is wanted; or None."""
+    global _keep_stack
+    _keep_stack = function
+
+
 def record_position(node: Node, skip: int = 2) -> None:
     """Notes where the user's code called the operation: a code object and an offset, no frame.
 
@@ -448,6 +457,8 @@ def record_position(node: Node, skip: int = 2) -> None:
         node._code = wk_find_code(_internal_files, _package, cython.address(node._lasti))
     else:
         node._code, node._lasti = wk_find_code(_internal_files, _package, skip)
+    if _keep_stack is not None:
+        _keep_stack(node)
 
 
 def find_position() -> tuple[Any, int]:
@@ -457,12 +468,25 @@ def find_position() -> tuple[Any, int]:
     return marker._code, marker._lasti
 
 
+def is_internal(code: Any) -> bool:
+    """Whether a code object is one of the package's own."""
+    internal = _internal_files.get(code.co_filename)
+    if internal is None:
+        internal = _internal_files[code.co_filename] = code.co_filename.startswith(_package)
+    return internal
+
+
 def locate(code: Any, lasti: int) -> str | None:
     """The source position of an instruction, "train.py:12, in step"; None for no code."""
     if code is None or lasti < 0:
         return None
+    return f"{code.co_filename}:{line_number(code, lasti)}, in {code.co_name}"
+
+
+def line_number(code: Any, lasti: int) -> Any:
+    """The source line of an instruction."""
     number = code.co_firstlineno
     for start, end, line in code.co_lines():
         if start <= lasti < end and line is not None:
             number = line
-    return f"{code.co_filename}:{number}, in {code.co_name}"
+    return number

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dispatch, saved as saving, tensor
-from wengert.core.modes import DUAL, INFERENCE, state
+from wengert.core import dispatch, node as nodes, saved as saving, tensor
+from wengert.core.modes import DUAL, INFERENCE, OBSERVED, state
 from wengert.core.node import OpNode, TensorMeta, _internal_files, next_sequence_nr, record_position
 from wengert.core.op import SAVE_INPUT, SAVE_OUTPUT, Op, Plan
 from wengert.core.saved import INPUT, OUTPUT, SavedTensor, save
@@ -29,7 +29,7 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     """Runs an operation of two inputs with its default parameters."""
     cls = tensor._tensor_class
     mode = state.flags
-    if mode & DUAL or type(x) is not cls or type(y) is not cls or not op.is_kernel or op.refuses_complex:
+    if mode & (DUAL | OBSERVED) or type(x) is not cls or type(y) is not cls or not op.is_kernel or op.refuses_complex:
         return _general_call2(op, x, y)
     a = x._array
     b = y._array
@@ -89,7 +89,7 @@ def record(op: Op, x: TensorBase, y: TensorBase, a: Any, b: Any, out: TensorBase
     node._seq = next_sequence_nr()
     frame = sys._getframe(3)  # above this function, call2 and the operator
     code = frame.f_code
-    if code is _user_code or is_user_code(code):
+    if nodes._keep_stack is None and (code is _user_code or is_user_code(code)):
         node._code = code
         node._lasti = frame.f_lasti
     else:

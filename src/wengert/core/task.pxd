@@ -28,6 +28,7 @@ cdef class GraphTask:
     cdef public bint sum_owned
     cdef public bint quiet
     cdef public list results
+    cdef public object check
     cdef object __weakref__
 
     @cython.locals(buffer=InputBuffer)

@@ -34,6 +34,7 @@ class GraphTask:
     if not cython.compiled:
         __slots__ = (
             "__weakref__",
+            "check",
             "create_graph",
             "displaced",
             "face",
@@ -64,6 +65,7 @@ class GraphTask:
         self.sum_owned = False  # what sum_of tells besides the sum
         self.quiet = False  # whether NumPy's warnings are silenced until end_quiet
         self.results: list[Any] = []
+        self.check: Any = None  # check(node, results, cotangents) sees what each node made; see recorder.py
 
     # -- buffers -------------------------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 cimport cython
-from wengert.core.dispatch cimport record, unwrap
+from wengert.core.dispatch cimport observe, record, unwrap
 from wengert.core.modes cimport flags, quiet_enter, quiet_exit
 from wengert.core.op cimport Op
 from wengert.core.saved cimport before_write, is_watched
@@ -8,6 +8,7 @@ from wengert.core.tensor cimport TensorBase, VersionCounter, ViewInfo, counter_o
 cdef int DUAL
 cdef object _write_dual
 cdef object _become_view_dual
+cdef long OBSERVED
 
 cpdef check_write(TensorBase target, bint gradient_written=*)
 @cython.locals(counter=VersionCounter)

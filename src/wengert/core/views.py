@@ -30,6 +30,7 @@ from wengert.core.dispatch import (
     call,
     cast_array,
     explain_broadcast,
+    observe,
     record,
     set_kernel,
     unwrap,
@@ -39,6 +40,7 @@ from wengert.core.modes import (
     DUAL,
     INFERENCE,
     NO_GRAD,
+    OBSERVED,
     flags,
     grad_enabled,
     quiet_enter,
@@ -262,6 +264,9 @@ def bump(target: TensorBase) -> None:
 
 def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> TensorBase:
     """Runs an operation and writes the result into its first input, which it returns."""
+    if flags() & OBSERVED:
+        observed: TensorBase = observe(op.name + "_", inputs, call_inplace, (op, inputs, params))
+        return observed
     if flags() & DUAL:
         return _write_dual(op, inputs, params)
     target: TensorBase = inputs[0]

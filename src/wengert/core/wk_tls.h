@@ -18,13 +18,23 @@
 #define WK_THREAD_LOCAL _Thread_local
 #endif
 
+/* Observers (a profiler, anomaly detection) watch every thread: their bits are set for all of them at once, but for one
+ * that runs an observed operation just now. */
+#define WK_OBSERVED 48 /* OBSERVED of modes.py */
+static long wk_observed_ = 0;
+static WK_THREAD_LOCAL int wk_unobserved_ = 0;
+
 static WK_THREAD_LOCAL long wk_flags_ = 0;
 static WK_THREAD_LOCAL PyObject *wk_task_ = NULL;  /* borrowed: the run_backward that set it holds it */
 static WK_THREAD_LOCAL PyObject *wk_quiet_ = NULL; /* borrowed: threading.local in modes.py owns it */
 static WK_THREAD_LOCAL int wk_quiet_depth_ = 0;
 
-static inline long wk_flags(void) { return wk_flags_; }
-static inline void wk_set_flags(long flags) { wk_flags_ = flags; }
+static inline long wk_flags(void) { return wk_observed_ && !wk_unobserved_ ? wk_flags_ | wk_observed_ : wk_flags_; }
+static inline void wk_set_flags(long flags) { wk_flags_ = flags & ~WK_OBSERVED; }
+
+static inline void wk_set_observed(long bits) { wk_observed_ = bits; }
+static inline long wk_observed(void) { return wk_observed_; }
+static inline void wk_set_unobserved(int change) { wk_unobserved_ += change; }
 
 static inline PyObject *wk_task(void) { return Py_NewRef(wk_task_ != NULL ? wk_task_ : Py_None); }
 static inline void wk_set_task(PyObject *task) { wk_task_ = task; }

@@ -18,6 +18,7 @@ is what people search for, and may go on with the values at hand and a hint. Not
     signals   messages about Fourier transforms of pieces of a signal, and reductions by index
     masks     messages about reductions under a mask
     forward   messages about forward mode, its dual levels and tangents; loaded with it
+    profiling messages about the profiler
     eras      messages about what torch has given up since; the warnings that name today's spelling
 """
 
@@ -38,6 +39,7 @@ from .names import (
     scalar_name as scalar_name,
     tensor_type as tensor_type,
 )
+from .profiling import *  # noqa: F403
 from .saved import *  # noqa: F403
 from .signals import *  # noqa: F403
 from .tensors import *  # noqa: F403

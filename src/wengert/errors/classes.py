@@ -27,6 +27,8 @@ __all__ = [
     "MutationBlockError",
     "NoGraphError",
     "NotDifferentiableError",
+    "ProfilerError",
+    "ProfilerKeyError",
     "PromotionError",
     "RequiresGradError",
     "ShapeError",
@@ -179,6 +181,21 @@ class InferenceError(WengertError, RuntimeError):
 
 class AnomalyError(WengertError, RuntimeError):
     """Anomaly detection found a NaN in a gradient. The warning before it shows the forward line."""
+
+
+class ProfilerError(WengertError, RuntimeError):
+    """A profiler was used out of order: entered twice, asked before it had finished.
+
+    >>> import wengert
+    >>> with wengert.autograd.profiler.profile() as prof:
+    ...     x = wengert.ones(2) + 1
+    >>> [event.name for event in prof.function_events]
+    ['add']
+    """
+
+
+class ProfilerKeyError(WengertError, AttributeError, ValueError):
+    """A profiler's table was asked for in a way that it does not know: sorted by an unknown key, in an unknown style."""
 
 
 # ----------------------------------------------------------------------------------------------------------------------

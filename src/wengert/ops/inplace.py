@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.core.dispatch import record, unwrap
-from wengert.core.modes import DUAL, NO_GRAD, flags, quiet_enter, quiet_exit
+from wengert.core.dispatch import observe, record, unwrap
+from wengert.core.modes import DUAL, NO_GRAD, OBSERVED, flags, quiet_enter, quiet_exit
 from wengert.core.op import Op
 from wengert.core.tensor import IS_VOLATILE, TensorBase, counter_of, refresh_view, wrap
 from wengert.core.views import bump, check_memory, check_write, rebase_history, write_volatile
@@ -77,6 +77,9 @@ def write_inplace(
 
     No rule of op may ask for the first input or the output: they are not as they were. one_value: see check_memory.
     """
+    if flags() & OBSERVED:
+        name = op.name.strip("_").removesuffix("_inplace") + "_"
+        return observe(name, inputs, write_inplace, (op, inputs, params, write, one_value))
     if flags() & DUAL:
         from wengert.core.dual import write_dual
 

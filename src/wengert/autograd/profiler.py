@@ -1,0 +1,278 @@
+"""Measuring what runs: profile, and ranges that users name.
+
+>>> import wengert
+>>> x = wengert.ones(3, requires_grad=True)
+>>> with wengert.autograd.profiler.profile() as prof:
+...     (x ** 2).sum().backward()
+>>> [event.name for event in prof.function_events]
+['pow', 'sum', 'torch::autograd::GraphRoot', 'SumBackward0', 'PowBackward0', 'torch::autograd::AccumulateGrad']
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Iterable
+from time import perf_counter_ns
+from types import TracebackType
+from typing import Any
+
+from wengert import errors
+from wengert.autograd.profiler_util import (
+    EventList,
+    FormattedTimesMixin,
+    FunctionEvent,
+    FunctionEventAvg,
+    Interval,
+    build_events,
+)
+from wengert.core.recorder import RANGE, Recording, begin_range, end_range, get_ranges, set_ranges
+
+__all__ = [
+    "EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg", "Interval", "emit_itt", "emit_nvtx",
+    "load_nvprof", "parse_nvprof_trace", "profile", "record_function",
+]  # fmt: skip
+
+
+class profile:
+    """In this block, measures every operation, every node of a backward pass and every range, on all threads.
+
+    print(prof) shows a table in the form that torch's first profilers had, prof.table() today's; prof.key_averages() sums
+    up by name, prof.function_events are the events, prof.export_chrome_trace(path) writes a trace for Perfetto. Blocks may
+    be nested: each has all that runs inside it. Not seen are what makes tensors of no other (ones, randn), and threads that
+    run the uncompiled core and were there before.
+
+    enabled: False measures nothing. record_shapes: also the shapes of inputs. profile_memory: also the bytes of results.
+    with_stack: also the stack of each call (without it, its innermost line). with_flops: also floating-point operations,
+    of products of matrices and elementwise arithmetic; implies record_shapes. The others are accepted for torch's sake;
+    use_cuda and use_device="cuda" warn.
+
+    Raises ProfilerError, a RuntimeError, where a block is entered twice, and for results before its end.
+    """
+
+    def __init__(
+        self,
+        enabled: bool = True,
+        *,
+        use_cuda: bool = False,
+        use_device: str | None = None,
+        record_shapes: bool = False,
+        with_flops: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_modules: bool = False,
+        use_kineto: bool = False,
+        use_cpu: bool = True,
+        experimental_config: Any = None,
+        acc_events: bool = False,
+        custom_trace_id_callback: Any = None,
+        **_: Any,
+    ) -> None:
+        if use_cuda:
+            warnings.warn(errors.profile_use_cuda_deprecated(), stacklevel=2)
+            use_device = "cuda"
+        if use_device is not None and use_device != "cpu":
+            warnings.warn(errors.profile_device_missing(use_device), stacklevel=2)
+        self.enabled = bool(enabled)
+        self.use_device = None
+        self.record_shapes = bool(record_shapes) or bool(with_flops)
+        self.with_flops = bool(with_flops)
+        self.profile_memory = bool(profile_memory)
+        self.with_stack = bool(with_stack)
+        self.with_modules = bool(with_modules)
+        self.entered = False
+        self._recording = Recording(self.record_shapes, self.profile_memory, self.with_stack)
+        self._origin = 0
+        self._finished = False
+        self._events: EventList | None = None
+
+    def __enter__(self) -> profile | None:
+        if not self.enabled:
+            return None
+        if self.entered:
+            raise errors.profile_reentered()
+        self.entered = True
+        self._origin = perf_counter_ns()
+        self._recording.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._recording.stop()
+        self._finished = self.entered
+
+    @property
+    def function_events(self) -> EventList:
+        """The events, in the order in which they began: an EventList of FunctionEvents."""
+        if not self._finished:
+            raise errors.profile_unfinished()
+        if self._events is None:
+            events = build_events(self._recording.records, self._origin, self.with_flops)
+            self._recording.records = []
+            self._events = EventList(
+                events, profile_memory=self.profile_memory, with_flops=self.with_flops, with_shapes=self.record_shapes,
+                with_stacks=self.with_stack,
+            )  # fmt: skip
+        return self._events
+
+    def __str__(self) -> str:
+        return str(self.function_events) if self._finished else "<unfinished torch.autograd.profile>"
+
+    def __repr__(self) -> str:
+        return repr(self.function_events) if self._finished else "<unfinished torch.autograd.profile>"
+
+    def table(self, sort_by: str | None = None, row_limit: int = 100, **options: Any) -> str:
+        """The events as a text table: EventList.table."""
+        return self.function_events.table(sort_by, row_limit, **options)
+
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        """The sums over events of one name: EventList.key_averages."""
+        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n)
+
+    def total_average(self) -> FunctionEventAvg:
+        """The sum over all events."""
+        return self.function_events.total_average()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """Microseconds, of all events together."""
+        return self.function_events.self_cpu_time_total
+
+    def export_chrome_trace(self, path: Any) -> None:
+        """Writes a trace that Perfetto opens: EventList.export_chrome_trace. Any number of times."""
+        self.function_events.export_chrome_trace(path)
+
+    def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
+        """Writes stacks for a flame graph: EventList.export_stacks."""
+        self.function_events.export_stacks(path, metric)
+
+    def toggle_collection_dynamic(self, enabled: bool, activities: Iterable[Any] = ()) -> None:
+        """Inside the block, stops measuring (False), or goes on (True). activities: accepted for torch's sake."""
+        if not self.entered or self._finished:
+            return
+        if enabled:
+            self._recording.start()
+        else:
+            self._recording.stop()
+
+
+class record_function:
+    """Names a range: what runs in this block, or in a function that it decorates, is shown under name.
+
+    args: a text that is kept as .args. RuntimeError for a name that is no str.
+
+    >>> import wengert
+    >>> with wengert.autograd.profiler.profile() as prof:
+    ...     with wengert.autograd.profiler.record_function("layer 1"):
+    ...         y = wengert.ones(2) * 2
+    >>> [(event.name, event.cpu_parent and event.cpu_parent.name) for event in prof.function_events]
+    [('layer 1', None), ('mul', 'layer 1')]
+    """
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        if not isinstance(name, str):
+            raise errors.range_name(type(name))
+        self.name = name
+        self.args = args
+        self._began: list[int] = []  # one object may be entered again inside itself
+
+    def __enter__(self) -> record_function:
+        self._began.append(begin_range(self.name))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        end_range(self.name, RANGE, self._began.pop())
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            with type(self)(self.name, self.args):
+                return function(*args, **kwargs)
+
+        return wrapper
+
+
+# -- other profilers -------------------------------------------------------------------------------------------------------
+
+
+class _Emitter:
+    """Tells another profiler, through a package of its own, when operations, nodes and ranges begin and end."""
+
+    context = package = ""
+
+    def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
+        self.enabled = bool(enabled)
+        self.record_shapes = bool(record_shapes)
+        self.entered = False
+
+    def _ranges(self) -> Any:
+        raise NotImplementedError
+
+    def __enter__(self) -> _Emitter | None:
+        if not self.enabled:
+            return None
+        if self.entered or get_ranges() is not None:
+            raise errors.ranges_nested(self.context)
+        try:
+            ranges = self._ranges()
+        except ImportError:
+            raise errors.ranges_package(self.context, self.package) from None
+        self.entered = True
+        set_ranges(ranges)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self.enabled:
+            self.entered = False
+            set_ranges(None)
+
+
+class emit_nvtx(_Emitter):
+    """In this block, every operation and every node of a backward pass is an NVTX range, for NVIDIA's Nsight Systems.
+
+    Needs the package nvtx: MissingFeatureError, a NotImplementedError, where it is not installed. enabled: False does
+    nothing. record_shapes: accepted for torch's sake.
+    """
+
+    context, package = "emit_nvtx", "nvtx"
+
+    def _ranges(self) -> Any:
+        import nvtx
+
+        return _Ranges(nvtx.push_range, nvtx.pop_range)
+
+
+class emit_itt(_Emitter):
+    """In this block, every operation and every node of a backward pass is an ITT task, for Intel's VTune.
+
+    Needs the package ittapi: MissingFeatureError, a NotImplementedError, where it is not installed. Otherwise as emit_nvtx.
+    """
+
+    context, package = "emit_itt", "ittapi"
+
+    def _ranges(self) -> Any:
+        import ittapi
+
+        domain = ittapi.domain("wengert")
+        return _Ranges(lambda name: ittapi.task_begin(domain, ittapi.string_handle(name)), lambda: ittapi.task_end(domain))
+
+
+class _Ranges:
+    """What set_ranges takes."""
+
+    def __init__(self, push: Callable[[str], Any], pop: Callable[[], Any]) -> None:
+        self.push = push
+        self.pop = pop
+
+
+def load_nvprof(path: Any) -> EventList:
+    """Raises DeviceError, a RuntimeError: a trace of nvprof is of kernels on a GPU, which this version has no backend for."""
+    raise errors.nvprof_trace(path)
+
+
+def parse_nvprof_trace(path: Any) -> list[FunctionEvent]:
+    """Raises DeviceError, as load_nvprof does."""
+    raise errors.nvprof_trace(path)

@@ -1,0 +1,163 @@
+"""The tables of a profiler: as torch prints them today (2.x), and as it did when its profiler was new (1.x)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from wengert import errors
+
+_UNITS = {"us": 1.0, "ms": 1e3, "s": 1e6}
+
+
+def render(
+    events: Sequence[Any],
+    total_us: float,
+    style: str,
+    columns: dict[str, bool],
+    widths: tuple[int, int, int],
+    header: str | None,
+    top_level: bool,
+    unit: str | None,
+) -> str:
+    """A table of the events.
+
+    total_us: what counts as 100%. columns: which of memory, shapes, flops and stack are shown (2.x). widths: the widest
+    that the columns of names, shapes and stacks may be. top_level: says so under the header. unit: of times, or None.
+    """
+    if unit is not None and unit not in _UNITS:
+        raise errors.profile_time_unit(unit)
+    if style == "1.x":
+        return _render_old(events, total_us, header)
+    if style != "2.x":
+        raise errors.profile_table_style(style)
+    if not events:
+        return ""
+    return _render_new(events, total_us, columns, widths, header, top_level, unit)
+
+
+def format_time(us: float, unit: str | None = None) -> str:
+    """Microseconds as 12.345us, 1.234ms or 2.345s."""
+    if unit is None:
+        unit = "s" if us >= 1e6 else "ms" if us >= 1e3 else "us"
+    return f"{us / _UNITS[unit]:.3f}{unit}"
+
+
+def format_share(part: float, total: float) -> str:
+    """A part of a total as 12.34%; 0.00% of nothing."""
+    return f"{part * 100.0 / total if total else 0.0:.2f}%"
+
+
+def format_bytes(n: int) -> str:
+    """A number of bytes as 12 B, 1.21 KB ..."""
+    for unit, size in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
+        if abs(n) >= size:
+            return f"{n / size:.2f} {unit}"
+    return f"{n} B"
+
+
+def _render_old(events: Sequence[Any], total_us: float, header: str | None) -> str:
+    """Left-aligned; names and shapes at least 35 wide, numbers 15."""
+    name_width = max([35, *[len(event.key) for event in events]])
+    titles = [
+        "Name", "Self CPU total %", "Self CPU total", "CPU total %", "CPU total", "CPU time avg", "Number of Calls", "Input Shapes",
+    ]  # fmt: skip
+    shapes = [str(event.input_shapes or []) for event in events]
+    widths = [name_width, *[15] * 6, max([35, *[len(s) for s in shapes]])]
+    ruler = "".join(["-" * width + "  " for width in widths])
+
+    def line(cells: Sequence[str]) -> str:
+        return "".join([f"{cell:<{width}}  " for cell, width in zip(cells, widths, strict=True)])
+
+    lines = ["=" * len(ruler), header, "=" * len(ruler)] if header is not None else []
+    lines += [ruler, line(titles), ruler]
+    for event, shape in zip(events, shapes, strict=True):
+        lines.append(
+            line(
+                [
+                    event.key,
+                    format_share(event.self_cpu_time_total, total_us),
+                    event.self_cpu_time_total_str,
+                    format_share(event.cpu_time_total, total_us),
+                    event.cpu_time_total_str,
+                    event.cpu_time_str,
+                    str(event.count),
+                    shape,
+                ]
+            )
+        )
+    lines += [ruler, f"Self CPU time total: {format_time(total_us)}", "CUDA time total: 0.000us", ""]
+    return "\n".join(lines)
+
+
+def _render_new(
+    events: Sequence[Any],
+    total_us: float,
+    columns: dict[str, bool],
+    widths: tuple[int, int, int],
+    header: str | None,
+    top_level: bool,
+    unit: str | None,
+) -> str:
+    """Right-aligned; names as wide as the longest, numbers 12."""
+    scale, flops_title = _flops_scale(events)
+    titles = ["Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"]
+    if columns["memory"]:
+        titles += ["CPU Mem", "Self CPU Mem"]
+    titles.append("# of Calls")
+    tails = ["Input Shapes"] * columns["shapes"] + ["Source Location"] * columns["stack"] + [flops_title] * columns["flops"]
+    rows = []
+    for event in events:
+        row = [
+            _cut(event.key, widths[0]),
+            format_share(event.self_cpu_time_total, total_us),
+            format_time(event.self_cpu_time_total, unit),
+            format_share(event.cpu_time_total, total_us),
+            format_time(event.cpu_time_total, unit),
+            format_time(event.cpu_time, unit),
+        ]
+        if columns["memory"]:
+            row += [format_bytes(event.cpu_memory_usage), format_bytes(event.self_cpu_memory_usage)]
+        row.append(str(event.count))
+        if columns["shapes"]:
+            row.append(_cut(str(event.input_shapes or []), widths[1]))
+        if columns["stack"]:
+            row.append(_cut_front(" <- ".join(event.stack or ()), widths[2]))
+        if columns["flops"]:
+            row.append(f"{event.flops / scale:.3f}" if event.flops else "--")
+        rows.append(row)
+    titles += tails
+    sizes = [min(max([len(row[0]) for row in rows]) + 4, widths[0])]
+    for i in range(1, len(titles)):
+        sizes.append(max(12, *[len(row[i]) for row in rows]) if i < len(titles) - len(tails) else _tail_width(titles[i], i, rows))
+    ruler = "".join(["-" * size + "  " for size in sizes])
+    lines = ["=" * len(ruler), header, "=" * len(ruler)] if header is not None else []
+    lines += ["This report only display top-level ops statistics"] if top_level else []
+    lines.append(ruler)
+    lines.append("".join([f"{title:>{size}}  " for title, size in zip(titles, sizes, strict=True)]))
+    lines.append(ruler)
+    lines += ["".join([f"{cell:>{size}}  " for cell, size in zip(row, sizes, strict=True)]) for row in rows]
+    return "\n".join([*lines, ruler, f"Self CPU time total: {format_time(total_us, unit)}", ""])
+
+
+def _tail_width(title: str, position: int, rows: list[list[str]]) -> int:
+    return max(12, len(title), *[len(row[position]) for row in rows])
+
+
+def _flops_scale(events: Sequence[Any]) -> tuple[float, str]:
+    """What to divide numbers of operations by, and the title of their column."""
+    most = max([event.flops for event in events], default=0)
+    for power, prefix in ((12, "T"), (9, "G"), (6, "M"), (3, "K")):
+        if most >= 10**power:
+            return 10.0**power, f"Total {prefix}FLOPs"
+    return 1.0, "Total FLOPs"
+
+
+def _cut(text: str, width: int) -> str:
+    """At most width characters, the last three of them dots where some are missing."""
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def _cut_front(text: str, width: int) -> str:
+    """The same of the end of a text."""
+    return text if len(text) <= width else "..." + text[len(text) - width + 3 :]

@@ -1,0 +1,81 @@
+"""Writing a profiler's events for other programs: traces for Perfetto, stacks for flame graphs."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+_CATEGORIES = {"operation": "cpu_op", "backward": "cpu_op", "function": "cpu_op", "range": "user_annotation"}
+
+
+def write_trace(events: Any, path: Any) -> None:
+    """Writes events in Chrome's trace event format: complete events ("X"), and flows ("s", "f") from forward to backward."""
+    process = os.getpid()
+    entries: list[dict[str, Any]] = [
+        {"ph": "M", "name": "process_name", "ts": 0, "pid": process, "tid": 0, "args": {"name": "wengert"}}
+    ]
+    for thread in sorted({event.thread for event in events}):
+        entries.append(
+            {"ph": "M", "name": "thread_name", "ts": 0, "pid": process, "tid": thread, "args": {"name": f"thread {thread}"}}
+        )
+    for event in events:
+        entries.append(_complete(event, process))
+        if event.is_backward and event.forward is not None:
+            entries += _flow(event, process)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"schemaVersion": 1, "displayTimeUnit": "ms", "traceEvents": entries}, file)
+
+
+def _complete(event: Any, process: int) -> dict[str, Any]:
+    from wengert.autograd.profiler_util import kind_of
+
+    kind = kind_of(event)
+    arguments: dict[str, Any] = {"Kind": kind}
+    if event.source is not None:
+        arguments["Forward source" if kind == "backward" else "Source"] = event.source
+    if event.sequence_nr >= 0:
+        arguments["Sequence number"] = event.sequence_nr
+    if kind == "backward":
+        arguments["Fwd thread id"] = event.fwd_thread
+    if event.input_shapes:
+        arguments["Input Dims"] = event.input_shapes
+    if event.self_cpu_memory_usage:
+        arguments["Bytes"] = event.self_cpu_memory_usage
+    if event.flops:
+        arguments["flops"] = event.flops
+    return {
+        "ph": "X",
+        "cat": _CATEGORIES[kind],
+        "name": event.name,
+        "pid": process,
+        "tid": event.thread,
+        "ts": event.time_range.start,
+        "dur": event.time_range.elapsed_us(),
+        "args": arguments,
+    }
+
+
+def _flow(event: Any, process: int) -> list[dict[str, Any]]:
+    """The arrow from an operation to its node. Each end lies inside its event, which is how viewers find it."""
+    common = {"id": event.id, "cat": "fwdbwd", "name": "fwdbwd", "pid": process}
+    start, end = event.forward, event
+    return [
+        {"ph": "s", **common, "tid": start.thread, "ts": start.time_range.start},
+        {"ph": "f", **common, "tid": end.thread, "ts": end.time_range.start, "bp": "e"},
+    ]
+
+
+def write_stacks(events: Any, path: Any, metric: str) -> None:
+    """Writes a line a stack: frames joined by ";", the outermost first, a space, microseconds."""
+    totals: dict[str, float] = {}
+    for event in events:
+        if event.stack:
+            frames = [*event.stack[::-1], event.name]
+            line = ";".join([frame.translate(_PLAIN) for frame in frames])
+            totals[line] = totals.get(line, 0.0) + getattr(event, metric)
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines([f"{line} {int(us)}\n" for line, us in totals.items() if int(us) > 0])
+
+
+_PLAIN = str.maketrans(dict.fromkeys(" ;\t\n", "_"))

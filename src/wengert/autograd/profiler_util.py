@@ -1,0 +1,373 @@
+"""Events: what a profiler's records become when somebody looks at them, one by one or averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from wengert import errors
+from wengert.autograd.profiler_table import format_time, render
+from wengert.core.node import line_number, locate
+from wengert.core.recorder import FUNCTION, NODE, OPERATION, RANGE, Record
+
+__all__ = ["EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg", "Interval"]
+
+SORT_KEYS = (
+    "count", "cpu_memory_usage", "cpu_time", "cpu_time_total", "flops", "key", "self_cpu_memory_usage", "self_cpu_time_total",
+)  # fmt: skip
+# What torch has besides: there is no other device, so all are zero.
+DEVICE_KEYS = (
+    "cuda_time", "cuda_time_total", "device_memory_usage", "device_time", "device_time_total", "self_cuda_memory_usage",
+    "self_cuda_time_total", "self_device_memory_usage", "self_device_time_total",
+)  # fmt: skip
+
+
+class Interval:
+    """From start to end, in microseconds since the profiler started."""
+
+    __slots__ = ("end", "start")
+
+    def __init__(self, start: float, end: float) -> None:
+        self.start = start
+        self.end = end
+
+    def elapsed_us(self) -> float:
+        """The length, in microseconds."""
+        return self.end - self.start
+
+
+class FormattedTimesMixin:
+    """The times of an event as texts, and what torch tells of other devices."""
+
+    count: int
+    cpu_time_total: float
+    self_cpu_time_total: float
+
+    cuda_time = cuda_time_total = device_time = device_time_total = self_cuda_time_total = self_device_time_total = 0.0
+    cuda_memory_usage = device_memory_usage = self_cuda_memory_usage = self_device_memory_usage = 0
+    is_async = is_remote = is_legacy = False
+    node_id = -1
+    use_device = None
+
+    @property
+    def cpu_time(self) -> float:
+        """Microseconds a call."""
+        return self.cpu_time_total / self.count if self.count else 0.0
+
+    @property
+    def cpu_time_str(self) -> str:
+        return format_time(self.cpu_time)
+
+    @property
+    def cpu_time_total_str(self) -> str:
+        return format_time(self.cpu_time_total)
+
+    @property
+    def self_cpu_time_total_str(self) -> str:
+        return format_time(self.self_cpu_time_total)
+
+
+class FunctionEvent(FormattedTimesMixin):
+    """One thing that ran: an operation, a node of a backward pass, a range of the user, a custom Function's forward.
+
+    name; time_range, an Interval; thread, numbered from 1; cpu_parent and cpu_children, what ran around and inside it on
+    the same thread; cpu_time_total and, without the children, self_cpu_time_total, in microseconds; source, the line that
+    called it, and for a node the forward line that made it; forward, a node's forward event, if that was recorded;
+    sequence_nr, that of the node, -1 without one; input_shapes, of a node those of its cotangents (with record_shapes);
+    cpu_memory_usage and self_cpu_memory_usage, bytes of its results (with profile_memory); stack, of the call, the
+    innermost frame first (with with_stack); flops (with with_flops).
+    """
+
+    count = 1
+
+    def __init__(self, record: Record, origin: int, number: int) -> None:
+        self.id = number
+        # Some operations are registered under a name that says they are internal: reads as _select.
+        self.name = self.trace_name = self.key = record.name.lstrip("_") if record.kind == OPERATION else record.name
+        self.time_range = Interval((record.start - origin) / 1000, (record.end - origin) / 1000)
+        self.scope = {NODE: 1, RANGE: 7}.get(record.kind, 0)
+        self.is_backward = record.kind == NODE
+        self.is_user_annotation = record.kind == RANGE
+        self.is_function = record.kind == FUNCTION
+        self.sequence_nr = record.sequence_nr
+        self.input_shapes: list[list[int]] = [list(shape) for shape in record.shapes or ()]
+        self.concrete_inputs: list[Any] = []
+        self.source = locate(record.code, record.lasti)
+        self.thread = self.fwd_thread = 0
+        self.cpu_parent: FunctionEvent | None = None
+        self.cpu_children: list[FunctionEvent] = []
+        self.forward: FunctionEvent | None = None
+        self._nbytes = record.nbytes
+        self.flops = 0
+        self._stack = record.stack
+        self.cpu_time_total = (record.end - record.start) / 1000
+
+    @property
+    def self_cpu_time_total(self) -> float:  # type: ignore[override]  # here it is computed
+        """Microseconds in the event itself, without what ran inside it."""
+        return self.cpu_time_total - sum([child.cpu_time_total for child in self.cpu_children])
+
+    @property
+    def self_cpu_memory_usage(self) -> int:
+        """Bytes of the results, without those that something inside the event made."""
+        return max(0, self._nbytes - sum([child.cpu_memory_usage for child in self.cpu_children]))
+
+    @property
+    def cpu_memory_usage(self) -> int:
+        """Bytes of the results of the event and of all inside it."""
+        return self.self_cpu_memory_usage + sum([child.cpu_memory_usage for child in self.cpu_children])
+
+    @property
+    def stack(self) -> list[str]:
+        """The calls that led here, "train.py(12): step", the innermost first; for a node those of its forward."""
+        stack = self._stack
+        if self.is_backward:
+            stack = None if self.forward is None else self.forward._stack
+        return [f"{code.co_filename}({line_number(code, lasti)}): {code.co_name}" for code, lasti in (stack or ())[::-1]]
+
+    @property
+    def kernels(self) -> list[Any]:
+        """What ran on other devices: nothing."""
+        return []
+
+    def __repr__(self) -> str:
+        return (
+            f"<FunctionEvent id={self.id} name={self.name} cpu_time={self.cpu_time_str} start_us={self.time_range.start:.3f} "
+            f"end_us={self.time_range.end:.3f} cpu_children={[child.id for child in self.cpu_children]} thread={self.thread} "
+            f"input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} seq_nr={self.sequence_nr} "
+            f"source={self.source}>"
+        )
+
+
+class FunctionEventAvg(FormattedTimesMixin):
+    """The sum over events of one name: count, cpu_time_total, self_cpu_time_total, memory; cpu_time is the mean."""
+
+    def __init__(self) -> None:
+        self.key: str | None = None
+        self.count = 0
+        self.cpu_time_total = self.self_cpu_time_total = 0.0
+        self.cpu_memory_usage = self.self_cpu_memory_usage = 0
+        self.flops = 0
+        self.scope = 0
+        self.input_shapes: Any = None
+        self.stack: list[str] | None = None
+        self.source: str | None = None
+        self.is_user_annotation = False
+        self.cpu_children: list[FunctionEvent] = []
+        self.cpu_parent: FunctionEvent | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The key."""
+        return self.key
+
+    def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
+        """Adds an event, or another sum of events of the same name."""
+        if self.key is None:
+            self.key, self.scope, self.source = other.key, other.scope, other.source
+            self.input_shapes, self.stack = other.input_shapes, other.stack
+            self.is_user_annotation = other.is_user_annotation
+        self.count += other.count
+        self.cpu_time_total += other.cpu_time_total
+        self.self_cpu_time_total += other.self_cpu_time_total
+        self.cpu_memory_usage += other.cpu_memory_usage
+        self.self_cpu_memory_usage += other.self_cpu_memory_usage
+        self.flops += other.flops
+        return self
+
+    __iadd__ = add
+
+    def __repr__(self) -> str:
+        return (
+            f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} cpu_time={self.cpu_time_str} "
+            f" self_cuda_time=0.000us cuda_time=0.000us input_shapes={self.input_shapes} "
+            f"cpu_memory_usage={self.cpu_memory_usage} cuda_memory_usage=0>"
+        )
+
+
+class EventList(list):  # type: ignore[type-arg]  # of either kind
+    """Events, or averages of events; prints as a table."""
+
+    def __init__(
+        self, events: Iterable[Any] = (), *, use_device: Any = None, profile_memory: bool = False, with_flops: bool = False,
+        with_shapes: bool = False, with_stacks: bool = False, total_us: float | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(events)
+        self._profile_memory = profile_memory
+        self._with_flops = with_flops
+        self._with_shapes = with_shapes
+        self._with_stacks = with_stacks
+        self._total_us = total_us  # of the events that these are the averages of
+
+    def __str__(self) -> str:
+        return self.table(style="1.x")
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """Microseconds, of all events together."""
+        return sum([event.self_cpu_time_total for event in self]) if self._total_us is None else self._total_us
+
+    def table(
+        self,
+        sort_by: str | None = None,
+        row_limit: int = 100,
+        max_src_column_width: int = 75,
+        max_name_column_width: int = 55,
+        max_shapes_column_width: int = 80,
+        header: str | None = None,
+        top_level_events_only: bool = False,
+        time_unit: str | None = None,
+        style: str = "2.x",
+    ) -> str:
+        """The events as a text table.
+
+        sort_by: what to sort by, the largest first: count, cpu_time (mean), cpu_time_total, self_cpu_time_total,
+        cpu_memory_usage, self_cpu_memory_usage, flops, key; by default as they started. row_limit: of rows; -1 for all.
+        style: "2.x" as torch prints today, "1.x" as it did when its profiler was new, which is what print(prof) shows.
+
+        Raises ProfilerKeyError, an AttributeError and a ValueError, for a key, style or unit that is none.
+        """
+        if sort_by is not None and sort_by not in SORT_KEYS and sort_by not in DEVICE_KEYS:
+            raise errors.profile_sort_key(sort_by, SORT_KEYS)
+        events = [event for event in self if event.cpu_parent is None] if top_level_events_only else list(self)
+        if sort_by is not None:
+            events.sort(key=lambda event: getattr(event, sort_by), reverse=sort_by != "key")
+        if row_limit >= 0:
+            events = events[:row_limit]
+        columns = {
+            "memory": self._profile_memory, "shapes": self._with_shapes, "flops": self._with_flops, "stack": self._with_stacks,
+        }  # fmt: skip
+        widths = (max_name_column_width, max_shapes_column_width, max_src_column_width)
+        return render(events, self.self_cpu_time_total, style, columns, widths, header, top_level_events_only, time_unit)
+
+    def key_averages(
+        self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
+        """The sums over events of one name; of one name and the same input shapes; with the same innermost n frames."""
+        sums: dict[Any, FunctionEventAvg] = {}
+        for event in self:
+            key: tuple[Any, ...] = (event.key, event.is_user_annotation)
+            if group_by_input_shapes:
+                key += (str(event.input_shapes),)
+            if group_by_stack_n > 0:
+                key += tuple((event.stack or [event.source])[:group_by_stack_n])
+            if key not in sums:
+                sums[key] = FunctionEventAvg()
+            sums[key].add(event)
+        for total in sums.values():
+            if not group_by_input_shapes:
+                total.input_shapes = []
+            total.stack = (total.stack or [total.source or ""])[:group_by_stack_n] if group_by_stack_n > 0 else []
+        return EventList(
+            sums.values(), profile_memory=self._profile_memory, with_flops=self._with_flops,
+            with_shapes=group_by_input_shapes, with_stacks=group_by_stack_n > 0, total_us=self.self_cpu_time_total,
+        )  # fmt: skip
+
+    def total_average(self) -> FunctionEventAvg:
+        """The sum over all events, named Total."""
+        total = FunctionEventAvg()
+        for event in self:
+            total.add(event)
+        total.key = "Total"
+        return total
+
+    def export_chrome_trace(self, path: Any) -> None:
+        """Writes the events as a trace that Perfetto (ui.perfetto.dev) and chrome://tracing open. path: of a .json file.
+
+        An arrow leads from each operation to its node in the backward pass.
+        """
+        from wengert.autograd.profiler_trace import write_trace
+
+        write_trace(self, path)
+
+    def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
+        """Writes, for flame graphs, a line a stack: its frames, the outermost first, and the microseconds spent there.
+
+        Needs a profile(with_stack=True). metric: self_cpu_time_total, or cpu_time_total.
+        """
+        from wengert.autograd.profiler_trace import write_stacks
+
+        if metric not in ("self_cpu_time_total", "cpu_time_total", *DEVICE_KEYS):
+            raise errors.stacks_metric(metric, ("self_cpu_time_total", "cpu_time_total"))
+        if not self._with_stacks:
+            raise errors.stacks_missing()
+        write_stacks(self, path, metric)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The events as plain dicts, for programs: name, kind, thread, start and times in microseconds, source line ..."""
+        return [
+            {
+                "name": event.name,
+                "kind": kind_of(event),
+                "thread": event.thread,
+                "start_us": event.time_range.start,
+                "total_us": event.cpu_time_total,
+                "self_us": event.self_cpu_time_total,
+                "source": event.source,
+                "sequence_nr": event.sequence_nr,
+                "shapes": event.input_shapes,
+                "bytes": event.self_cpu_memory_usage,
+                "parent": None if event.cpu_parent is None else event.cpu_parent.id,
+            }
+            for event in self
+        ]
+
+
+def kind_of(event: FunctionEvent) -> str:
+    """One of "backward", "range", "function" and "operation"."""
+    if event.is_backward:
+        return "backward"
+    return "range" if event.is_user_annotation else "function" if event.is_function else "operation"
+
+
+def build_events(records: Sequence[Record], origin: int, with_flops: bool = False) -> list[FunctionEvent]:
+    """The events of records, as they started. origin: the time that counts as zero."""
+    order = sorted(range(len(records)), key=lambda i: (records[i].start, -records[i].end, -i))
+    events: list[FunctionEvent] = []
+    threads: dict[int, int] = {}
+    open_events: dict[int, list[FunctionEvent]] = {}  # of each thread
+    forwards: dict[int, FunctionEvent] = {}  # by sequence number
+    for i in order:
+        record = records[i]
+        event = FunctionEvent(record, origin, len(events))
+        event.thread = event.fwd_thread = threads.setdefault(record.thread, len(threads) + 1)
+        around = open_events.setdefault(record.thread, [])
+        while around and around[-1].time_range.end < event.time_range.end:
+            around.pop()
+        if around:
+            event.cpu_parent = around[-1]
+            around[-1].cpu_children.append(event)
+        around.append(event)
+        if event.is_backward:
+            event.forward = forwards.get(event.sequence_nr)
+            if event.forward is not None:
+                event.fwd_thread = event.forward.thread
+        elif event.sequence_nr >= 0:
+            forwards[event.sequence_nr] = event
+        if with_flops and not event.is_backward:
+            event.flops = count_flops(event.name, event.input_shapes)
+        events.append(event)
+    return events
+
+
+def count_flops(name: str, shapes: list[list[int]]) -> int:
+    """Floating-point operations of what is worth counting: products of matrices, and elementwise sums and products."""
+    sizes = [size for size in shapes if size]
+    if name in ("mm", "matmul", "bmm", "mv", "dot") and len(sizes) >= 2:
+        (a, b) = sizes[:2]
+        columns = b[-1] if len(b) > 1 else 1
+        batches = max(_product(a[:-2]), _product(b[:-2]))
+        rows = a[-2] if len(a) > 1 else 1
+        return 2 * batches * rows * a[-1] * columns
+    if name in ("addmm", "baddbmm") and len(sizes) >= 3:
+        return count_flops("matmul", sizes[1:])
+    if name in ("add", "sub", "mul", "div") and sizes:
+        return _product(max(sizes, key=_product))
+    return 0
+
+
+def _product(sizes: list[int]) -> int:
+    result = 1
+    for n in sizes:
+        result *= n
+    return result

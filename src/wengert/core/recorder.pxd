@@ -1,0 +1,49 @@
+cimport cython
+from wengert.core.buffers cimport InputBuffer, cotangent_of
+from wengert.core.engine cimport evaluate_node, start
+from wengert.core.modes cimport set_unobserved
+from wengert.core.node cimport AccumulateGrad, Node, count_outputs, next_node, record_position
+from wengert.core.task cimport GraphTask
+from wengert.core.tensor cimport TensorBase
+
+cdef class Record:
+    cdef public str name
+    cdef public int kind
+    cdef public long long start
+    cdef public long long end
+    cdef public unsigned long long thread
+    cdef public long long sequence_nr
+    cdef public object code
+    cdef public int lasti
+    cdef public tuple shapes
+    cdef public long long nbytes
+    cdef public tuple stack
+
+cdef list _log
+cdef bint _wants_shapes
+cdef bint _wants_bytes
+cdef bint _wants_stacks
+cdef object _ranges
+cdef object _check
+cdef object _anomaly
+
+@cython.locals(began=cython.longlong)
+cpdef object observe(str name, tuple inputs, object function, tuple arguments)
+cdef object ranged(str name, object function, tuple arguments)
+@cython.locals(log=list, record=Record, tensor=TensorBase, node=Node)
+cdef add_operation(str name, tuple inputs, object result, long long began, long long ended)
+@cython.locals(record=Record)
+cdef Record new_record(str name, int kind, long long began, long long ended)
+cdef long long owned_bytes(object x) except -1
+@cython.locals(marker=Node)
+cdef place(Record record)
+cpdef long long begin_range(str name) except -1
+@cython.locals(log=list, record=Record)
+cpdef object end_range(str name, int kind, long long began)
+@cython.locals(node=Node, buffer=InputBuffer)
+cpdef run_watched(GraphTask task, list roots, list cotangents)
+@cython.locals(log=list, record=Record)
+cdef measure_node(GraphTask task, Node node, InputBuffer buffer)
+cdef object shape_of_cotangent(object ct)
+@cython.locals(behind=Node, buffer=InputBuffer)
+cdef list places_without_cotangent(GraphTask task, Node node)

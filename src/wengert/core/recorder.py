@@ -1,0 +1,348 @@
+"""Measuring operations and passes: what a profiler reads. Loaded when something is first observed.
+
+Records are raw, so that one costs well below a microsecond: a name, two times, a code object and an offset. All go into
+one log, whatever thread they come from; a recording is a part of it. Events, with parents and lines, are made of them
+when somebody looks.
+
+Operations come here from dispatch (observe), passes from engine (run_watched); what is written in Python, ranges of the
+user and custom Functions, says itself when it begins and ends. The same two places serve anomaly.py.
+"""
+
+from __future__ import annotations
+
+if False:
+    import cython
+import threading
+from collections.abc import Callable
+from time import perf_counter_ns
+from typing import Any
+
+from wengert import _shim as cython
+from wengert.core.buffers import InputBuffer, cotangent_of
+from wengert.core.dispatch import set_observer
+from wengert.core.engine import evaluate_node, set_watch, start
+from wengert.core.modes import CHECK, PROFILE, set_observed, set_recording, set_unobserved
+from wengert.core.node import AccumulateGrad, Node, count_outputs, next_node, record_position
+from wengert.core.stacks import take_stack
+from wengert.core.task import GraphTask
+from wengert.core.tensor import TensorBase
+
+# What a Record is of.
+OPERATION = 0
+NODE = 1  # of a backward pass
+RANGE = 2  # named by the user
+FUNCTION = 3  # the forward of a custom Function
+
+get_ident = threading.get_ident
+
+
+@cython.final
+@cython.no_gc  # it holds names, code objects and shapes: no cycle
+@cython.freelist(256)
+@cython.cclass
+class Record:
+    """One thing that ran. Times in nanoseconds of perf_counter_ns; sequence_nr is that of the node, -1 without one."""
+
+    if not cython.compiled:  # the compiled class starts with the same
+        __slots__ = ("code", "end", "kind", "lasti", "name", "nbytes", "sequence_nr", "shapes", "stack", "start", "thread")
+        name: str
+        kind: int
+        start: int
+        end: int
+        thread: int
+        sequence_nr: int
+        code: Any  # with lasti, where it was called; of a node, where its operation was
+        lasti: int
+        shapes: tuple[Any, ...] | None  # of the inputs, or of a node's cotangents, where they were asked for
+        nbytes: int  # of the results that are no views, where they were asked for
+        stack: tuple[Any, ...] | None  # as of stacks.py, where it was asked for
+
+        def __new__(cls, *_: Any, **__: Any) -> Any:
+            return object.__new__(cls)
+
+
+if not cython.compiled:
+    _log: list[Record] | None = None  # None: nothing is recorded
+    _wants_shapes = False
+    _wants_bytes = False
+    _wants_stacks = False
+    _ranges: Any = None
+    _check: Any = None
+    _anomaly: Any = None
+_recordings: list[Recording] = []
+_changing = threading.RLock()
+
+
+class Recording:
+    """A part of the log: what runs between start() and stop(), which may alternate."""
+
+    def __init__(self, shapes: bool = False, nbytes: bool = False, stacks: bool = False) -> None:
+        self.shapes = shapes
+        self.nbytes = nbytes
+        self.stacks = stacks
+        self.first = -1  # of the part that is being written
+        self.records: list[Record] = []
+
+    def start(self) -> None:
+        """Begins, or goes on, to record."""
+        global _log
+        with _changing:
+            if self.first < 0:
+                log: list[Record] = [] if _log is None else _log
+                _log = log
+                self.first = len(log)
+                _recordings.append(self)
+                _renew()
+
+    def stop(self) -> None:
+        """Takes what was recorded since start(); does nothing where start() was not called."""
+        global _log
+        with _changing:
+            if self.first >= 0:
+                self.records.extend((_log or [])[self.first :])
+                self.first = -1
+                _recordings.remove(self)
+                if not _recordings:
+                    _log = None
+                _renew()
+
+
+def set_ranges(ranges: Any) -> None:
+    """Calls ranges.push(name) and ranges.pop() around all that runs, for another profiler to see; None: no more."""
+    global _ranges
+    with _changing:
+        _ranges = ranges
+        _renew()
+
+
+def get_ranges() -> Any:
+    """What set_ranges was given last."""
+    return _ranges
+
+
+def set_anomaly(anomaly: Any, check: Any) -> None:
+    """anomaly: what looks at passes, see anomaly.py. check(name, inputs, result): looks at operations. Or None."""
+    global _anomaly, _check
+    with _changing:
+        _anomaly = anomaly
+        _check = check
+        _renew()
+
+
+def _renew() -> None:
+    """Tells dispatch and engine who observes now."""
+    global _wants_shapes, _wants_bytes, _wants_stacks
+    _wants_shapes = any(r.shapes for r in _recordings)
+    _wants_bytes = any(r.nbytes for r in _recordings)
+    _wants_stacks = any(r.stacks for r in _recordings)
+    profiling = _log is not None or _ranges is not None
+    set_watch(run_watched if profiling or _anomaly is not None else None)
+    set_observed((PROFILE if profiling else 0) | (CHECK if _check is not None else 0))
+
+
+# -- operations --------------------------------------------------------------------------------------------------------
+
+
+def observe(name: str, inputs: tuple[Any, ...], function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """function(*arguments), which runs an operation on inputs; measured and checked."""
+    set_unobserved(1)
+    try:
+        if _ranges is not None:
+            result = ranged(name, function, arguments)
+        elif _log is None:
+            result = function(*arguments)
+        else:
+            began: int = perf_counter_ns()
+            result = function(*arguments)
+            add_operation(name, inputs, result, began, perf_counter_ns())
+        if _check is not None:
+            _check(name, inputs, result)
+    finally:
+        set_unobserved(-1)
+    return result
+
+
+set_observer(observe)
+
+
+def ranged(name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """function(*arguments), in a range of another profiler; what is recorded besides is not measured then."""
+    ranges = _ranges
+    ranges.push(name)
+    try:
+        return function(*arguments)
+    finally:
+        ranges.pop()
+
+
+def add_operation(name: str, inputs: tuple[Any, ...], result: Any, began: int, ended: int) -> None:
+    """Records an operation."""
+    log = _log
+    if log is None:
+        return
+    record = new_record(name, OPERATION, began, ended)
+    first = result if isinstance(result, TensorBase) or not result else result[0]
+    node: Node | None = None
+    if isinstance(first, TensorBase):
+        tensor: TensorBase = first
+        node = tensor._grad_fn
+    record.sequence_nr = -1 if node is None else node._seq
+    place(record)
+    if _wants_shapes:
+        record.shapes = tuple([x._array.shape if isinstance(x, TensorBase) else () for x in inputs])
+    if _wants_bytes:
+        for x in result if isinstance(result, tuple) else (result,):
+            record.nbytes += owned_bytes(x)
+    log.append(record)
+
+
+def new_record(name: str, kind: int, began: int, ended: int) -> Record:
+    """A record with no more than that."""
+    record: Record = Record.__new__(Record)
+    record.name = name
+    record.kind = kind
+    record.start = began
+    record.end = ended
+    record.thread = get_ident()
+    record.sequence_nr = -1
+    record.code = None
+    record.lasti = -1
+    record.shapes = None
+    record.nbytes = 0
+    record.stack = None
+    return record
+
+
+def place(record: Record) -> None:
+    """Notes where the user's code stands now."""
+    marker: Node = Node.__new__(Node)
+    record_position(marker)
+    record.code = marker._code
+    record.lasti = marker._lasti
+    if _wants_stacks:
+        record.stack = take_stack()
+
+
+def owned_bytes(x: Any) -> int:
+    """The bytes of a tensor, or of an array, that is no view."""
+    array = x._array if isinstance(x, TensorBase) else x
+    return array.nbytes if getattr(array, "base", array) is None else 0
+
+
+def begin_range(name: str) -> int:
+    """To be called where a range begins: the time, for end_range."""
+    if _ranges is not None:
+        _ranges.push(name)
+    return perf_counter_ns() if _log is not None else 0
+
+
+def end_range(name: str, kind: int, began: int) -> Any:
+    """Records a range, where recording was on when it began, and returns the record. kind: RANGE, FUNCTION or NODE."""
+    log = _log
+    record = None
+    if log is not None and began != 0:
+        record = new_record(name, kind, began, perf_counter_ns())
+        place(record)
+        log.append(record)
+    if _ranges is not None:
+        _ranges.pop()
+    return record
+
+
+class measured_forward(set_recording):
+    """As set_recording(False), around the forward of a custom Function, which is measured. record: what came of that."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(False)
+        self.name = name
+
+    def __enter__(self) -> None:
+        self.began = begin_range(self.name)
+        super().__enter__()
+
+    def __exit__(self, *problem: object) -> None:
+        super().__exit__(*problem)
+        self.record = end_range(self.name, FUNCTION, self.began)
+
+    def name_node(self, node: Node) -> None:
+        """Tells the record of the node that the call made."""
+        if self.record is not None:
+            self.record.sequence_nr = node._seq
+
+
+# -- passes ------------------------------------------------------------------------------------------------------------
+
+
+def run_watched(task: GraphTask, roots: list[Any], cotangents: list[Any]) -> None:
+    """engine.start and engine.run, while somebody looks."""
+    anomaly = _anomaly
+    if anomaly is not None:
+        task.check = anomaly.check
+    began: int = begin_range("torch::autograd::GraphRoot")
+    start(task, roots, cotangents)
+    end_range("torch::autograd::GraphRoot", NODE, began)
+    while True:
+        node: Node | None = task.pop()
+        if node is None:
+            return
+        buffer: InputBuffer = task.take_buffer(node)
+        task.end_quiet()
+        if not buffer.needed:
+            evaluate_node(task, node, buffer)
+        elif anomaly is None:
+            measure_node(task, node, buffer)
+        else:
+            with anomaly.watching(node):
+                measure_node(task, node, buffer)
+
+
+def measure_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
+    """Evaluates a node, and records that."""
+    if _ranges is not None:
+        ranged(node.name(), evaluate_node, (task, node, buffer))
+        return
+    if _log is None:
+        evaluate_node(task, node, buffer)
+        return
+    shapes = None
+    if _wants_shapes:
+        shapes = tuple([shape_of_cotangent(cotangent_of(buffer, nr)) for nr in range(count_outputs(node))])
+    empty = places_without_cotangent(task, node) if _wants_bytes else []
+    began: int = perf_counter_ns()
+    evaluate_node(task, node, buffer)
+    ended: int = perf_counter_ns()
+    log = _log
+    if log is None:
+        return
+    record = new_record(node.name(), NODE, began, ended)
+    record.sequence_nr = node._seq
+    record.code = node._code
+    record.lasti = node._lasti
+    record.shapes = shapes
+    for place in empty:
+        record.nbytes += owned_bytes(place.cotangent if isinstance(place, InputBuffer) else place._grad)
+    log.append(record)
+
+
+def shape_of_cotangent(ct: Any) -> Any:
+    """Of an array or a tensor; () where none arrived."""
+    return () if ct is None else ct.shape
+
+
+def places_without_cotangent(task: GraphTask, node: Node) -> list[Any]:
+    """Where the node will leave memory: buffers of the nodes behind it that are empty yet, a leaf without a gradient."""
+    if isinstance(node, AccumulateGrad):
+        return [node._variable] if node._variable._grad is None else []
+    found: list[Any] = []
+    for i in range(node._n_edges):
+        behind: Node | None = next_node(node, i)
+        if behind is not None:
+            buffer: InputBuffer | None = task.find_buffer(behind)
+            if buffer is not None and buffer.cotangent is None and buffer not in found:
+                found.append(buffer)
+    return found
+
+
+def is_recording() -> bool:
+    """Whether anything is recorded now."""
+    return _log is not None
