@@ -234,6 +234,22 @@ def bump(target: TensorBase) -> None:
         view.version = counter.value
 
 
+def merge_counters(source: TensorBase, output: TensorBase, others: list[TensorBase]) -> None:
+    """Gives two tensors that share memory without being views one counter, which has counted the writes into both.
+
+    others: tensors that go along where output's counter was theirs.
+    """
+    counter, replaced = counter_of(source), counter_of(output)
+    if counter is replaced:
+        return
+    counter.value += replaced.value
+    if replaced.code is not None:
+        counter.code, counter.lasti = replaced.code, replaced.lasti
+    for tensor in [*others, output]:
+        if tensor._counter is replaced:
+            tensor._counter = counter
+
+
 def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> TensorBase:
     """Runs an operation and writes the result into its first input, which it returns."""
     target: TensorBase = inputs[0]

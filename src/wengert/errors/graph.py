@@ -388,9 +388,11 @@ def invalid_gradient_shape(node_name: str, index: int, got: Sequence[int], expec
 
 
 def invalid_gradient_dtype(node_name: str, index: int, got: object, expected: object) -> FunctionError:
+    """got, expected: two dtypes, one of them complex."""
+    hint = "return the real part of the gradient, grad.real" if "complex" in dtype_name(got) else "return a floating one"
     return FunctionError(
         f"Function {node_name} returned an invalid gradient at index {index} - got dtype {dtype_name(got)} but "
-        f"expected {dtype_name(expected)}"
+        f"expected {dtype_name(expected)}. Hint: {hint}."
     )
 
 
@@ -419,7 +421,7 @@ def save_for_backward_type(index: int, got: type | str) -> FunctionTypeError:
 
 
 def mark_type(method: str, index: int, got: type | str) -> FunctionTypeError:
-    """method: "mark_dirty" or "mark_non_differentiable"."""
+    """method: "mark_dirty", "mark_non_differentiable" or "mark_shared_storage"."""
     return FunctionTypeError(f"{method} can only accept variables, but argument {index} is of type {type_name(got)}")
 
 
