@@ -382,6 +382,7 @@ def _mark_written(
     """Checks that an input may be, and is properly, written in place; counts the write."""
     if not any(tensor is o for o in outputs):
         raise errors.dirty_not_returned()
+    bump(tensor)  # first: forward has written it, whatever is wrong with that
     if recording:
         check_dirty(tensor)
     if recording and tensor._is_view():
@@ -395,7 +396,6 @@ def _mark_written(
                     order = list(getattr(ctx, name))
                     order.insert(0, order.pop(i))
                     setattr(ctx, name, tuple(order))
-    bump(tensor)
 
 
 def _attach_output(
@@ -415,15 +415,16 @@ def _attach_output(
         counter = counter_of(source)
         output = wrap(source._array)
         output._counter = counter
-        if differentiable and is_input:
+        if is_input and (differentiable or (not again and grad_enabled())):
             base = source if source._view is None else source._view.base
             output._view = ViewInfo(base, counter.value, VIEW_IN_FUNCTION)
     if differentiable:
         output._grad_fn = ctx
         output._output_nr = nr
         output._requires_grad = True
-        if output._view is not None:
-            output._view.creation = VIEW_OF_MANY if len(ctx._outputs) > 1 else VIEW_IN_FUNCTION
+    if output._view is not None and grad_enabled():
+        several = differentiable and len(ctx._outputs) > 1
+        output._view.creation = VIEW_OF_MANY if several else VIEW_IN_FUNCTION
     return output
 
 

@@ -345,6 +345,10 @@ class AccumulateGrad(Node):
             self._variable = None
             return self
 
+    def _sequence_nr(self) -> int:
+        """As in torch the largest there is: leaves come before all operations."""
+        return 2**64 - 1
+
     @property
     def variable(self) -> Any:
         """The leaf."""

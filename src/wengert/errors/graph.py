@@ -210,12 +210,17 @@ def multi_view_inplace(
     return InplaceError(f"Output {output_nr} of {operation_name(node_name)} is a view and {_modified(indirect)}. {text}")
 
 
-def function_view_inplace(output_nr: int, node_name: str, *, indirect: bool = False) -> InplaceError:
+def function_view_inplace(output_nr: int, node_name: str | None, *, indirect: bool = False) -> InplaceError:
+    """node_name: None where no input of the Function required a gradient."""
+    if node_name is None:
+        text = f"A view was created in no_grad mode and {_modified(indirect)} with grad mode enabled."
+    else:
+        text = f"Output {output_nr} of {operation_name(node_name)} is a view and {_modified(indirect)}."
     return InplaceError(
-        f"Output {output_nr} of {operation_name(node_name)} is a view and {_modified(indirect)}. This view was created "
-        "inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace "
-        "would override the custom backward associated with the custom Function, leading to incorrect gradients. This "
-        "behavior is forbidden. You can fix this by cloning the output of the custom Function."
+        f"{text} This view was created inside a custom Function (or because an input was returned as-is) and the "
+        "autograd logic to handle view+inplace would override the custom backward associated with the custom Function, "
+        "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
+        "Function."
     )
 
 
