@@ -218,7 +218,8 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
     @property
     def grad(self) -> Tensor | None:
         """What backward passes have accumulated for this leaf; None before the first. Assign None to reset it."""
-        if self._grad is None and self._requires_grad and self.grad_fn is not None and not self._flags & RETAINS_GRAD:
+        # _grad_fn, not grad_fn: of a view that may not be used any more, this much may be asked.
+        if self._grad is None and self._requires_grad and self._grad_fn is not None and not self._flags & RETAINS_GRAD:
             import warnings
 
             warnings.warn(errors.non_leaf_grad(), stacklevel=2)

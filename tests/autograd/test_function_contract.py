@@ -5,35 +5,9 @@ import pytest
 import wengert
 from lines import line_of
 from snapshots import Unchanged
+from user_functions import Cube, function, leaf, numbers
 from wengert.autograd import Function, grad
 from wengert.autograd.function import once_differentiable
-
-
-def leaf(*numbers):
-    return wengert.tensor(list(numbers), dtype=wengert.float64, requires_grad=True)
-
-
-def numbers(*values):
-    return wengert.tensor(list(values), dtype=wengert.float64)
-
-
-def function(forward, backward=None, **others):
-    """The apply of a Function named F made of these static methods."""
-    methods = {"forward": forward, "backward": backward, **others}
-    return type("F", (Function,), {k: staticmethod(m) for k, m in methods.items() if m is not None}).apply
-
-
-class Cube(Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x**3
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return g * 3 * x**2
-
 
 # -- writing in place --------------------------------------------------------------------------------------------------------
 
@@ -149,6 +123,32 @@ def test_mark_shared_storage_shares_the_version():
     assert x._version == before + 1
 
 
+def test_mark_shared_storage_counts_what_was_written_before():
+    def forward(ctx, x):
+        y = wengert.from_numpy(x.detach().numpy())
+        z = wengert.from_numpy(x.detach().numpy())
+        y.add_(1)
+        ctx.mark_shared_storage((y, z), (x, y))
+        return y, z
+
+    x = leaf(1.0, 2.0) * 1
+    squares = x * x
+    with pytest.warns(FutureWarning, match="`mark_shared_storage` is deprecated"):
+        y, z = function(forward, lambda ctx, g, h: g + h)(x)
+    assert x._version == y._version == z._version == 1
+    with wengert.no_grad():
+        z.add_(1)
+    assert x._version == y._version == z._version == 2
+    with pytest.raises(RuntimeError, match=r"is at version 2; expected version 0 instead"):
+        squares.sum().backward()
+
+
+@pytest.mark.filterwarnings("ignore:`mark_shared_storage`:FutureWarning")
+def test_mark_shared_storage_takes_pairs_of_tensors():
+    with pytest.raises(TypeError, match=r"^mark_shared_storage can only accept variables, but argument 1 is of type int"):
+        function(lambda ctx, x: ctx.mark_shared_storage((x, 3)), lambda ctx, g: g)(leaf(1.0))
+
+
 # -- setup_context -----------------------------------------------------------------------------------------------------------
 
 
@@ -255,6 +255,19 @@ def test_gradients_are_cast_to_the_inputs_dtype():
     assert x.grad.dtype is wengert.float32
 
 
+def test_a_real_gradient_does_for_a_complex_input():
+    x = wengert.tensor([1j, 2.0], requires_grad=True)
+    function(lambda ctx, x: x * 1, lambda ctx, g: g.real)(x).backward(wengert.tensor([3 + 1j, 4j]))
+    assert x.grad.dtype is wengert.complex64 and x.grad.tolist() == [3, 0]
+
+
+def test_a_gradient_of_any_dtype_is_dropped_where_none_is_wanted():
+    f = function(lambda ctx, x, y: x * y, lambda ctx, g: (g, wengert.ones(7, dtype=wengert.complex64)))
+    x = leaf(1.0)
+    f(x, numbers(2.0)).backward()
+    assert x.grad.item() == 1.0
+
+
 def plain(ctx, x, y=None):
     return x * 1
 
@@ -296,6 +309,18 @@ WRONG = {
         RuntimeError,
         r"^Function FBackward returned an invalid gradient at index 0 - got \[1\] but expected shape compatible with \[2\]",
     ),
+    "complex for a real input": (
+        lambda: function(plain, lambda ctx, g: g * 1j)(leaf(1.0)),
+        RuntimeError,
+        r"^Function FBackward returned an invalid gradient at index 0 - got dtype torch.complex128 but expected "
+        r"torch.float64. Hint: return the real part of the gradient, grad.real.",
+    ),
+    "integers for a complex input": (
+        lambda: function(plain, lambda ctx, g: g.real.long())(leaf(1.0) * 1j).real,
+        RuntimeError,
+        r"^Function FBackward returned an invalid gradient at index 0 - got dtype torch.int64 but expected torch.complex128. "
+        r"Hint: return a floating one.",
+    ),
     "no backward": (
         lambda: function(plain)(leaf(1.0)),
         NotImplementedError,
@@ -325,7 +350,7 @@ def test_a_wrong_backward_raises_and_changes_nothing(case):
     grad(root, x)  # the rest of the graph still runs
 
 
-@pytest.mark.parametrize("case", ["too few", "wrong shape", "a number", "the user's own error"])
+@pytest.mark.parametrize("case", ["too few", "wrong shape", "complex for a real input", "a number", "the user's own error"])
 def test_a_wrong_backward_raises_the_same_under_create_graph(case):
     make, kind, text = WRONG[case]
     y = make()

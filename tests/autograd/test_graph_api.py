@@ -286,6 +286,28 @@ def test_a_leaf_unpacked_in_another_dtype_is_still_the_leaf():
     assert (x * y).grad_fn._saved_self.is_leaf
 
 
+def test_shapes_and_numbers_stay_when_the_arrays_are_freed():
+    x = wengert.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    for y, shown in (
+        (x.softmax(1), {"dim": 1}),
+        (x.prod(1, keepdim=True), {"dim": 1, "keepdim": True}),
+        (x.clamp(0.5, 3.5), {"min": 0.5, "max": 3.5}),
+    ):
+        node = y.grad_fn
+        y.sum().backward()
+        assert {name: getattr(node, "_saved_" + name) for name in shown} == shown
+        with pytest.raises(RuntimeError, match="^Trying to backward through the graph a second time"):
+            node(wengert.ones_like(y))
+    with pytest.raises(RuntimeError, match=r"The freed values are those of SoftmaxBackward0.*test_graph_api.py"):
+        _ = x.softmax(1).sum().grad_fn.next_functions[0][0], released(x.softmax(1))._saved_result
+
+
+def released(y):
+    """y's node, once a pass has freed what it saved."""
+    y.sum().backward()
+    return y.grad_fn
+
+
 # -- increment_version -------------------------------------------------------------------------------------------------------
 
 

@@ -514,6 +514,7 @@ WRONG_ON_NODES = {
         "register_prehook", lambda go: (go[0], go[0]), RuntimeError,
         r"has returned an incorrect number of values \(got 2, but expected 1\)",
     ),
+    "prehook, a tensor": ("register_prehook", lambda go: go[0], TypeError, r"^expected tuple, but hook returned 'Tensor'"),
     "prehook, a number": ("register_prehook", lambda go: (3,), TypeError, r"^expected Variable, but hook returned 'int'"),
     "hook, number of values": (
         "register_hook", lambda gi, go: (gi[0],) * 3, RuntimeError,

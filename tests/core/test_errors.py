@@ -287,7 +287,7 @@ MESSAGES = [
         lambda: errors.invalid_gradient_dtype("FBackward", 1, "complex64", "float32"),
         RuntimeError,
         "Function FBackward returned an invalid gradient at index 1 - got dtype torch.complex64 but expected "
-        "torch.float32",
+        "torch.float32. Hint: return the real part of the gradient, grad.real.",
     ),
     (
         lambda: errors.gradient_wrong_number("FBackward", 2, 1),

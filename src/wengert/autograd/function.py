@@ -20,6 +20,8 @@ from wengert.core.node import (
     holds_arrays,
     make_meta,
     meta_at,
+    next_node,
+    next_nr,
     next_sequence_nr,
     record_position,
     set_metas,
@@ -28,7 +30,7 @@ from wengert.core.saved import INPUT, OUTPUT, save
 from wengert.core.saved_hooks import tensor_of
 from wengert.core.saved_names import SavedTensorHandle
 from wengert.core.tensor import TensorBase, ViewInfo, counter_of, gradient_edge, is_differentiable, meta_of, wrap
-from wengert.core.views import bump, check_dirty, rebase_history
+from wengert.core.views import bump, check_dirty, merge_counters, rebase_history
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "once_differentiable"]
 
@@ -60,10 +62,16 @@ class FunctionCtx:
         self.non_differentiable = _checked(outputs, functools.partial(errors.mark_type, "mark_non_differentiable"))
 
     def mark_shared_storage(self, *pairs: Any) -> None:
-        """Names (input, output) pairs that share memory, so that writes into one count for the other."""
+        """Names (input, output) pairs that share memory: from now on a write into one counts for the other.
+
+        Writes that either has seen count for both, too. Views that were made of them before are not reached.
+        """
         warnings.warn(errors.mark_shared_storage_deprecated(), stacklevel=2)
+        for pair in pairs:
+            _checked(tuple(pair), functools.partial(errors.mark_type, "mark_shared_storage"))
+        tensors = [tensor for pair in pairs for tensor in pair]
         for source, output in pairs:
-            output._counter = counter_of(source)
+            merge_counters(source, output, tensors)
 
     def set_materialize_grads(self, value: bool) -> None:
         """False: backward gets None, not zeros, for an output without gradient."""
@@ -175,7 +183,19 @@ class BackwardCFunction(Node, FunctionCtx):
                 raise errors.gradient_not_a_tensor(type(g))
             if g is not None and i not in self._positions:
                 raise errors.gradient_unexpected(self.name(), i + 1)
-        return [grads[i] for i in self._positions]
+        gradients = [grads[i] for i in self._positions]
+        for position, g in enumerate(gradients):
+            if g is not None and g._array.dtype.kind != "f":
+                self._check_kind(position, g._array.dtype)
+        return gradients
+
+    def _check_kind(self, position: int, dtype: Any) -> None:
+        """Raises for a complex gradient of a real tensor, of which the engine would drop a part unasked."""
+        behind = next_node(self, position)
+        if behind is not None:
+            expected = meta_at(behind, next_nr(self, position)).dtype
+            if (dtype.kind == "c") != (expected.kind == "c") and dtype.kind in "cbui":
+                raise errors.invalid_gradient_dtype(self.name(), position, dtype, expected)
 
 
 def _backward_of(cls: type[Function]) -> Callable[..., Any]:
@@ -388,6 +408,7 @@ def _mark_written(
     """Checks that an input may be, and is properly, written in place; counts the write."""
     if not any(tensor is o for o in outputs):
         raise errors.dirty_not_returned()
+    bump(tensor)  # first: forward has written it, whatever is wrong with that
     if recording:
         check_dirty(tensor)
     if recording and tensor._is_view():
@@ -401,7 +422,6 @@ def _mark_written(
                     order = list(getattr(ctx, name))
                     order.insert(0, order.pop(i))
                     setattr(ctx, name, tuple(order))
-    bump(tensor)
 
 
 def _attach_output(
@@ -421,15 +441,16 @@ def _attach_output(
         counter = counter_of(source)
         output = wrap(source._array)
         output._counter = counter
-        if differentiable and is_input:
+        if is_input and (differentiable or (not again and grad_enabled())):
             base = source if source._view is None else source._view.base
             output._view = ViewInfo(base, counter.value, VIEW_IN_FUNCTION)
     if differentiable:
         output._grad_fn = ctx
         output._output_nr = nr
         output._requires_grad = True
-        if output._view is not None:
-            output._view.creation = VIEW_OF_MANY if len(ctx._outputs) > 1 else VIEW_IN_FUNCTION
+    if output._view is not None and grad_enabled():
+        several = differentiable and len(ctx._outputs) > 1
+        output._view.creation = VIEW_OF_MANY if several else VIEW_IN_FUNCTION
     return output
 
 

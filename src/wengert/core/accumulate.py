@@ -24,8 +24,11 @@ _adding = threading.RLock()
 
 
 def accumulate(leaf: TensorBase, value: Any, owned: bool, face: Any, create_graph: bool) -> None:
-    """Adds value into leaf.grad, then runs the leaf's post-accumulate hooks; does nothing for None."""
-    if value is None:
+    """Adds value into leaf.grad, then runs the leaf's post-accumulate hooks.
+
+    Does nothing for None, nor for a leaf that no longer requires a gradient.
+    """
+    if value is None or not leaf._requires_grad:
         return
     with _adding:
         if create_graph:

@@ -1,7 +1,8 @@
 """The backward pass: one GraphTask a run, from root cotangents to the leaves.
 
 Nodes become ready when everything that feeds them has run; of the ready nodes the one made last (highest sequence
-number) runs next, gradients of leaves are added in the order in which they become complete. That order is a guarantee.
+number) runs next, but leaves run before all others: a gradient is added as soon as it is complete. Of leaves that become
+complete together, the one that was used first comes first. That order is a guarantee.
 
 At each node: tensor hooks of its outputs, retained gradients, captures for autograd.grad, node prehooks, the node, node
 posthooks, release of what it saved; at a leaf, accumulation and then the post-accumulate hooks.

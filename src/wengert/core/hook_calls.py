@@ -49,7 +49,7 @@ def call_prehooks(task: GraphTask, node: Node, buffer: InputBuffer, hooks: Any) 
     for hook in list(hooks.values()):
         result = hook(grads)
         if result is not None:
-            grads = checked_result(hook, (result,) if isinstance(result, TensorBase) else result, grads)
+            grads = checked_result(hook, result, grads)
     for nr in range(len(grads)):
         set_cotangent(buffer, nr, as_value(task, grads[nr]))
 

@@ -281,7 +281,7 @@ class OpNode(Node):
         __slots__ = ("_extra", "_op", "_plan", "_saved")
         _op: Op
         _plan: Plan
-        _extra: Any  # of a read, the index, all that it keeps; once released, where the pass that did it was called
+        _extra: Any  # of a read, the index, all that it keeps; once released, where that was, and what is left: release_op
         _saved: tuple[Any, ...] | None  # a tuple: the garbage collector soon leaves one alone that holds no containers
 
         def __new__(cls, *_: Any, **__: Any) -> Any:
@@ -315,8 +315,24 @@ def release_op(node: OpNode, position: Any) -> None:
     Where that is no array but shapes and numbers it stays, and the node can run any number of times.
     """
     if node._saved is not None and holds_arrays(node._saved):
+        # Shapes and numbers stay visible, as _saved_dim and the like.
+        node._extra = (*(position or (None, -1)), plain_values(node._saved)) if node._plan.shows_values else position
         node._saved = None
-        node._extra = position
+
+
+DROPPED = ...  # stands for a released value
+
+
+def plain_values(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """values, with DROPPED in the place of whatever may hold an array."""
+    return tuple([v if is_plain(v) else DROPPED for v in values])
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is a number, a string, None, or a tuple of these."""
+    if isinstance(value, tuple):
+        return all(is_plain(v) for v in value)
+    return value is None or isinstance(value, (bool, int, float, complex, str))
 
 
 @cython.cclass
@@ -331,6 +347,10 @@ class AccumulateGrad(Node):
             self = Node.__new__(cls)
             self._variable = None
             return self
+
+    def _sequence_nr(self) -> int:
+        """As in torch the largest there is: leaves come before all operations."""
+        return 2**64 - 1
 
     @property
     def variable(self) -> Any:
@@ -403,7 +423,7 @@ def set_more(node: Node, nodes: list[Node | None], nrs: tuple[int, ...] | None) 
 
 def freed_error(node: Any) -> Exception:
     """The error for a node whose saved values are asked for once they have been released."""
-    code, lasti = getattr(node, "_extra", None) or (None, -1)
+    code, lasti = (getattr(node, "_extra", None) or (None, -1))[:2]
     return errors.backward_twice(node.name(), locate(node._code, node._lasti), locate(code, lasti))
 
 

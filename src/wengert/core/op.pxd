@@ -30,6 +30,7 @@ cdef class Plan:
     cdef public tuple saves
     cdef public tuple calls
     cdef public list constants
+    cdef public bint shows_values
     cdef public object covered
 
 cdef class Op:

@@ -125,12 +125,14 @@ class Plan:
     """
 
     if not cython.compiled:
-        __slots__ = ("calls", "constants", "covered", "saves")
+        __slots__ = ("calls", "constants", "covered", "saves", "shows_values")
 
     def __init__(self, saves: tuple[SaveEntry, ...], calls: tuple[RuleCall, ...], constants: list[Any]) -> None:
         self.saves = saves
         self.calls = calls
         self.constants = constants
+        # Whether numbers are among what is saved, which users may look at after the arrays are gone.
+        self.shows_values = any(entry.kind in (SAVE_PARAM, SAVE_SHAPE) for entry in saves)
         self.covered = 0  # the inputs that some rule gives a cotangent, as bits
         for call in calls:
             for target in call.targets:

@@ -120,7 +120,7 @@ def run_calls(task: GraphTask, node: Any, ct: Any) -> None:
             else:
                 task.stack.append(behind)
     if plan.saves and not task.keep_graph:
-        if type(node._saved[0]) is SavedTensor:
+        if type(node._saved[0]) is SavedTensor and not plan.shows_values:
             node._saved = None
             node._extra = task.position
         else:

@@ -15,7 +15,7 @@ from wengert import errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.engine import run_single
 from wengert.core.modes import grad_enabled
-from wengert.core.node import Node, OpNode, Saved, count_outputs, freed_error
+from wengert.core.node import DROPPED, Node, OpNode, Saved, count_outputs, freed_error
 from wengert.core.op import Op
 from wengert.core.saved import SavedTensor
 from wengert.core.saved_hooks import PackedTensor, pack_later, tensor_of
@@ -112,10 +112,10 @@ def _read(node: OpNode, key: str, raw: bool) -> Any:
             return op.defaults[key]
         return SavedTensorHandle._of(node, None) if raw else None
     place = places[0]
-    if node._saved is None and not raw:
-        raise freed_error(node)
-    values = node._saved[place] if node._saved is not None else None
     is_tensor = _is_tensor_key(op, key)
+    if node._saved is None and not raw:
+        return _left(node, place)
+    values = node._saved[place] if node._saved is not None else None
     if isinstance(values, tuple) and is_tensor:
         if raw:
             return tuple([SavedTensorHandle._of(node, (place, i)) for i in range(len(values))])
@@ -123,6 +123,14 @@ def _read(node: OpNode, key: str, raw: bool) -> Any:
     if raw:
         return SavedTensorHandle._of(node, (place,))
     return _shown(values, node) if is_tensor else values
+
+
+def _left(node: OpNode, place: int) -> Any:
+    """A value that stayed when the node was released: a shape or a number. GraphFreedError for any other."""
+    value = node._extra[2][place] if node._plan.shows_values else DROPPED
+    if value is DROPPED:
+        raise freed_error(node)
+    return value
 
 
 def _shown(value: Any, node: Node) -> Any:

@@ -344,8 +344,12 @@ def set_view_refresher(function: Callable[[Any, bool], None]) -> None:
 
 
 def is_outdated(tensor: TensorBase, view: ViewInfo) -> bool:
-    """Whether a view's memory was written since its grad_fn was made. Without a gradient in the base it does not matter."""
-    return view.base._requires_grad and tensor._counter is not None and view.version != tensor._counter.value
+    """Whether a view's memory was written since its grad_fn was made. Where no gradient is in play it does not matter."""
+    return (
+        (view.base._requires_grad or tensor._grad_fn is not None)
+        and tensor._counter is not None
+        and view.version != tensor._counter.value
+    )
 
 
 def refresh_view(tensor: TensorBase) -> None:
@@ -392,6 +396,7 @@ def accumulator_of(tensor: TensorBase) -> AccumulateGrad:
         node = wk_new_instance(AccumulateGrad, accumulate_grad_class)
         node._variable = tensor
         node._meta = meta_of(tensor)
-        node._seq = next_sequence_nr()
+        # Before all operations that are ready: a gradient is added as soon as it is complete.
+        node._seq = 0x4000000000000000 - next_sequence_nr()
         tensor._accumulator = weakref.ref(node)
     return node

@@ -174,7 +174,12 @@ def regenerate(view: TensorBase, asked: bool) -> None:
         raise creation_error(view, info, indirect=True)
     try:
         set_flags(before & ~(NO_GRAD | INFERENCE))
-        fresh = replay(steps_to(view, info), info.base)
+        base: TensorBase = info.base
+        if view._grad_fn is not None and not base._requires_grad:
+            # The base was cut from its history, by detach_() say, and written: nothing leads back from it any more.
+            base = wrap(base._array)
+            base._requires_grad = True
+        fresh = replay(steps_to(view, info), base)
     finally:
         set_flags(before)
     if fresh._flags & IS_VOLATILE:
@@ -237,7 +242,7 @@ def creation_error(target: TensorBase, view: ViewInfo, *, indirect: bool = False
         return errors.inference_view_inplace(indirect=indirect)
     node = target._grad_fn
     if view.creation == VIEW_IN_FUNCTION:
-        return errors.function_view_inplace(target._output_nr, "a function" if node is None else node.name(), indirect=indirect)
+        return errors.function_view_inplace(target._output_nr, None if node is None else node.name(), indirect=indirect)
     if node is not None:
         return errors.multi_view_inplace(target._output_nr, node.name(), indirect=indirect)
     info: Any = view
@@ -246,11 +251,17 @@ def creation_error(target: TensorBase, view: ViewInfo, *, indirect: bool = False
     return errors.multi_view_inplace(info.output_nr, info.op.name.lstrip("_"), indirect=indirect, of_constant=True)
 
 
+def refresh_target(target: TensorBase) -> None:
+    """refresh_view, of a view that is written: of one that must not be, check_write has more to say."""
+    if target._view is not None and target._view.creation == VIEW_DEFAULT:
+        refresh_view(target)
+
+
 def bump(target: TensorBase) -> None:
     """Counts a write into target's memory, and notes the line that made it."""
     if target._flags & IS_INFERENCE:
         return
-    refresh_view(target)  # while the count says that it is due: its base may have changed since it was last looked at
+    refresh_target(target)  # while the count says that it is due: its base may have changed since it was last looked at
     counter = counter_of(target)
     view = target._view
     # The view that is written stays up to date: its history is rebased, or there is none. Not one that forbids writes:
@@ -262,6 +273,22 @@ def bump(target: TensorBase) -> None:
         view.version = counter.value
 
 
+def merge_counters(source: TensorBase, output: TensorBase, others: list[TensorBase]) -> None:
+    """Gives two tensors that share memory without being views one counter, which has counted the writes into both.
+
+    others: tensors that go along where output's counter was theirs.
+    """
+    counter, replaced = counter_of(source), counter_of(output)
+    if counter is replaced:
+        return
+    counter.value += replaced.value
+    if replaced.code is not None:
+        counter.code, counter.lasti = replaced.code, replaced.lasti
+    for tensor in [*others, output]:
+        if tensor._counter is replaced:
+            tensor._counter = counter
+
+
 def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> TensorBase:
     """Runs an operation and writes the result into its first input, which it returns."""
     if flags() & OBSERVED:
@@ -270,7 +297,7 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
     if flags() & DUAL:
         return _write_dual(op, inputs, params)
     target: TensorBase = inputs[0]
-    refresh_view(target)
+    refresh_target(target)
     arrays, needs = unwrap(op, inputs)
     check_write(target, needs != 0)
     check_memory(target, target._array)

@@ -210,12 +210,17 @@ def multi_view_inplace(
     return InplaceError(f"Output {output_nr} of {operation_name(node_name)} is a view and {_modified(indirect)}. {text}")
 
 
-def function_view_inplace(output_nr: int, node_name: str, *, indirect: bool = False) -> InplaceError:
+def function_view_inplace(output_nr: int, node_name: str | None, *, indirect: bool = False) -> InplaceError:
+    """node_name: None where no input of the Function required a gradient."""
+    if node_name is None:
+        text = f"A view was created in no_grad mode and {_modified(indirect)} with grad mode enabled."
+    else:
+        text = f"Output {output_nr} of {operation_name(node_name)} is a view and {_modified(indirect)}."
     return InplaceError(
-        f"Output {output_nr} of {operation_name(node_name)} is a view and {_modified(indirect)}. This view was created "
-        "inside a custom Function (or because an input was returned as-is) and the autograd logic to handle view+inplace "
-        "would override the custom backward associated with the custom Function, leading to incorrect gradients. This "
-        "behavior is forbidden. You can fix this by cloning the output of the custom Function."
+        f"{text} This view was created inside a custom Function (or because an input was returned as-is) and the "
+        "autograd logic to handle view+inplace would override the custom backward associated with the custom Function, "
+        "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the custom "
+        "Function."
     )
 
 
@@ -388,9 +393,11 @@ def invalid_gradient_shape(node_name: str, index: int, got: Sequence[int], expec
 
 
 def invalid_gradient_dtype(node_name: str, index: int, got: object, expected: object) -> FunctionError:
+    """got, expected: two dtypes, one of them complex."""
+    hint = "return the real part of the gradient, grad.real" if "complex" in dtype_name(got) else "return a floating one"
     return FunctionError(
         f"Function {node_name} returned an invalid gradient at index {index} - got dtype {dtype_name(got)} but "
-        f"expected {dtype_name(expected)}"
+        f"expected {dtype_name(expected)}. Hint: {hint}."
     )
 
 
@@ -419,7 +426,7 @@ def save_for_backward_type(index: int, got: type | str) -> FunctionTypeError:
 
 
 def mark_type(method: str, index: int, got: type | str) -> FunctionTypeError:
-    """method: "mark_dirty" or "mark_non_differentiable"."""
+    """method: "mark_dirty", "mark_non_differentiable" or "mark_shared_storage"."""
     return FunctionTypeError(f"{method} can only accept variables, but argument {index} is of type {type_name(got)}")
 
 

@@ -137,8 +137,8 @@ def _(F, ct, y):
 
 
 @_div.vjp("y")
-def _(F, ct, y, out):
-    return -ct * F.conj(out / y)
+def _(F, ct, x, y):
+    return -ct * F.conj(x / y / y)  # not from the output: what is so often written in place must not be saved
 
 
 @pointwise(node="DivBackward2", inplace="_div_rounded_", complex=False, **_PRIVATE)

@@ -387,14 +387,14 @@ def _(F, ct, x):
 def sinc(xp, x):
     """sin(pi * x) / (pi * x), and 1 at 0.
 
-    Derivative: (cos(pi * x) - out) / x, and 0 at 0; the second is -pi**2 / 3 at 0."""
+    Derivative: (cos(pi * x) - sinc(x)) / x, and 0 at 0; the second is -pi**2 / 3 at 0."""
     return xp.sinc(x).astype(x.dtype, copy=False)
 
 
 @sinc.vjp("x")
-def _(F, ct, x, out):
+def _(F, ct, x):
     at_zero = x == 0
-    slope = (F.cos(math.pi * x) - out) / F.where(at_zero, 1.0, x)
+    slope = (F.cos(math.pi * x) - F.sinc(x)) / F.where(at_zero, 1.0, x)
     return ct * F.conj(F.where(at_zero, (-(math.pi**2) / 3) * x, slope))
 
 

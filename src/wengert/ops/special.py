@@ -46,13 +46,13 @@ def _(F, ct, x):
 def erfinv(xp, x):
     """The number whose erf is x; infinite at 1 and -1, NaN outside.
 
-    Derivative: sqrt(pi) / 2 * exp(out**2)."""
+    Derivative: sqrt(pi) / 2 * exp(erfinv(x)**2)."""
     return special("erfinv", x)
 
 
 @erfinv.vjp("x")
-def _(F, ct, out):
-    return ct * (math.sqrt(math.pi) / 2) * F.exp(out * out)
+def _(F, ct, x):
+    return ct * (math.sqrt(math.pi) / 2) * F.exp(F.square(F.erfinv(x)))
 
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(0.3, 4.0))
