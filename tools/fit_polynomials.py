@@ -81,6 +81,8 @@ FITS = [
     ("erfc_scaled", erfc_scaled, (-1, mp.mpf("0.87")), 24, "double"),
     ("exp_rest", exp_rest, (-LN2 / 2, LN2 / 2), 4, "float"),
     ("log_rest", log_rest, (0, Z_LOG), 2, "float"),
+    ("sin_rest", sin_rest, (0, QUARTER), 3, "float"),
+    ("cos_rest", cos_rest, (0, QUARTER), 2, "float"),
     ("erf_slope", erf_slope, (0, 1), 6, "float"),
     ("log_erfc", log_erfc, (mp.mpf("0.95"), 4), 7, "float"),
 ]

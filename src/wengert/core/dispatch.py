@@ -251,12 +251,12 @@ def record_direct(
     node._plan = plan
     node._n_edges = len(op.input_names)
     needs &= plan.covered  # an edge that no rule serves would keep the node at its end waiting for ever
-    if needs & 1:
+    if x is not None and needs & 1:
         node._next0 = gradient_node(x)
-        node._nr0 = x._output_nr  # type: ignore[union-attr]  # it needs a gradient
-    if needs & 2:
+        node._nr0 = x._output_nr
+    if y is not None and needs & 2:
         node._next1 = gradient_node(y)
-        node._nr1 = y._output_nr  # type: ignore[union-attr]
+        node._nr1 = y._output_nr
     node._seq = next_sequence_nr()
     record_position(node, 5)
     meta: TensorMeta | None = y._meta if x is None else x._meta  # type: ignore[union-attr]

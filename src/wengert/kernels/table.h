@@ -30,7 +30,7 @@ BLOCK2(xlogy, 8, 0, a, b, , ((a == C(0.0)) & (b == b)) ? C(0.0) : (a * VM(log)(b
 BLOCK3(xlogy__x, 8, 0, a, b, c, , ((b == C(0.0)) & (c <= C(0.0))) ? C(0.0) : (a * VM(log)(c)))
 SIMPLE2(copysign, 1, 1, a, b, , LIBM(copysign)(a, b))
 BLOCK3(copysign__x, 3, 1, a, b, c, , (b == C(0.0)) ? C(0.0) : (a * (c / b)))
-BLOCK2(ldexp, 41, 0, a, b, , a * VM(pow)(C(2.0), b))
+BLOCK2(ldexp, 6, 1, a, b, , a * VM(exp2)(b))
 SIMPLE2(ldexp__y, 1, 1, a, b, , (a * b) * C(0.6931471805599453))
 BLOCK3(nextafter__x, 1, 1, a, b, c, , (b == c) ? C(0.0) : a)
 SIMPLE1(abs, 1, 1, a, , LIBM(fabs)(a))

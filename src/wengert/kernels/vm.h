@@ -34,7 +34,7 @@
 #define VM_ROUND 6755399441055744.0 /* 1.5 * 2**52 */
 #define VM_ROUNDF 12582912.0f       /* 1.5 * 2**23 */
 #define VM_TRIG_LIMIT 8192.0
-#define VM_TRIG_LIMITF 1e6f
+#define VM_TRIG_LIMITF 6000.0f
 
 WK_INLINE uint64_t vm_bits(double x) {
     uint64_t u;
@@ -429,15 +429,46 @@ WK_INLINE float vm_erf_f32(float x) {
     return a < 1.0f ? near : copysignf(1.0f - vm_exp_f32(vm_log_erfc_f32(b)), x);
 }
 
+/* vm_split_trig: parts of pi/2 with 12 bits each, for n below 2**12. */
+WK_INLINE float vm_split_trigf(float x, uint32_t *bits) {
+    float shifted = x * 0.636619772f + VM_ROUNDF, n = shifted - VM_ROUNDF;
+    *bits = vm_bitsf(shifted);
+    return ((x - n * 0x1.9200000000000p+0f) - n * 0x1.fb40000000000p-12f - n * 0x1.4440000000000p-24f) - n * 0x1.68c2340000000p-39f;
+}
+
+WK_INLINE float vm_sin_partf(float r) { return VM_FMAF(r * (r * r), vm_sin_rest_f32(r * r), r); }
+
+WK_INLINE float vm_cos_partf(float r) {
+    float z = r * r, half = 0.5f * z, w = 1.0f - half;
+    return w + (((1.0f - w) - half) + z * z * vm_cos_rest_f32(z));
+}
+
+WK_INLINE float vm_sin_f32(float x) {
+    uint32_t n;
+    float r = vm_split_trigf(x, &n), y = n & 1 ? vm_cos_partf(r) : vm_sin_partf(r);
+    y = vm_from_bitsf(vm_bitsf(y) ^ ((n & 2) << 30));
+    return x == 0.0f ? x : y;
+}
+
+WK_INLINE float vm_cos_f32(float x) {
+    uint32_t n;
+    float r = vm_split_trigf(x, &n), y = n & 1 ? vm_sin_partf(r) : vm_cos_partf(r);
+    return vm_from_bitsf(vm_bitsf(y) ^ (((n + 1) & 2) << 30));
+}
+
+WK_INLINE float vm_tan_f32(float x) {
+    uint32_t n;
+    float r = vm_split_trigf(x, &n), s = vm_sin_partf(r), c = vm_cos_partf(r);
+    float y = n & 1 ? -c / s : s / c;
+    return x == 0.0f ? x : y;
+}
+
 /* Half the numbers at a time, but simply right: by way of float64. */
 WK_INLINE float vm_log2_f32(float x) { return (float)vm_log2_f64(x); }
 WK_INLINE float vm_log10_f32(float x) { return (float)vm_log10_f64(x); }
 WK_INLINE float vm_asinh_f32(float x) { return (float)vm_asinh_f64(x); }
 WK_INLINE float vm_acosh_f32(float x) { return (float)vm_acosh_f64(x); }
 WK_INLINE float vm_atanh_f32(float x) { return (float)vm_atanh_f64(x); }
-WK_INLINE float vm_sin_f32(float x) { return (float)vm_sin_f64(x); }
-WK_INLINE float vm_cos_f32(float x) { return (float)vm_cos_f64(x); }
-WK_INLINE float vm_tan_f32(float x) { return (float)vm_tan_f64(x); }
 WK_INLINE float vm_asin_f32(float x) { return (float)vm_asin_f64(x); }
 WK_INLINE float vm_acos_f32(float x) { return (float)vm_acos_f64(x); }
 WK_INLINE float vm_atan_f32(float x) { return (float)vm_atan_f64(x); }

@@ -141,6 +141,21 @@ WK_INLINE float vm_log_rest_f32(float x) {
     p = VM_FMAF(p, x, 0.66666687f);
     return p;
 }
+/* [0, 0.61685]: 3.09e-8 */
+WK_INLINE float vm_sin_rest_f32(float x) {
+    float p = 2.7249926e-06f;
+    p = VM_FMAF(p, x, -0.00019840087f);
+    p = VM_FMAF(p, x, 0.008333332f);
+    p = VM_FMAF(p, x, -0.16666667f);
+    return p;
+}
+/* [0, 0.61685]: 5.97e-8 */
+WK_INLINE float vm_cos_rest_f32(float x) {
+    float p = 2.4547942e-05f;
+    p = VM_FMAF(p, x, -0.0013888302f);
+    p = VM_FMAF(p, x, 0.041666664f);
+    return p;
+}
 /* [0, 1]: 6.63e-8 */
 WK_INLINE float vm_erf_slope_f32(float x) {
     float p = 7.875875e-05f;

@@ -124,7 +124,7 @@ class Scalar:
         self.expression = expression
         self.inspected = False
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> type:
         self.inspected = True  # isinstance looks here when type() has not settled it
         return Scalar
@@ -132,7 +132,7 @@ class Scalar:
     def __bool__(self) -> bool:
         raise Untraceable("a branch depends on a value")
 
-    __float__ = __int__ = __index__ = __iter__ = __len__ = __bool__  # type: ignore[assignment]
+    __float__ = __int__ = __index__ = __iter__ = __len__ = __bool__
 
     def astype(self, dtype: Any, copy: bool = True) -> Scalar:
         if not isinstance(dtype, _Dtype):
@@ -143,13 +143,13 @@ class Scalar:
         return Scalar(self.expression)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
-        function = _UFUNCS.get(ufunc.__name__)
+        function: Any = _UFUNCS.get(ufunc.__name__)
         if method != "__call__" or settings or function is None:
             raise Untraceable(f"{ufunc.__name__} has no C form")
         return function(*inputs)
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, settings: Any) -> Any:
-        form = {"where": _where, "sinc": _sinc}.get(function.__name__)
+        form: Any = {"where": _where, "sinc": _sinc}.get(function.__name__)
         if form is None or settings:
             raise Untraceable(f"{function.__name__} has no C form")
         return form(*arguments)
@@ -167,20 +167,20 @@ def _logical(function: str) -> Callable[..., Scalar]:
     return lambda x, y: Scalar(Expression(function, truth(x), truth(y)))
 
 
-def _where(condition: Any, x: Any, y: Any) -> Scalar:
+def _where(condition: Any, x: Any, y: Any) -> Any:
     return Scalar(Expression("where", truth(condition), number(x), number(y)))
 
 
-def _power(x: Any, y: Any) -> Scalar:
-    if not isinstance(y, (int, float)) or type(y) is Scalar:
-        return _arithmetic("pow")(x, y)
-    special = {0.5: "sqrt", -1: "reciprocal", 1: "positive", 2: "square"}.get(y)
+def _power(x: Any, y: Any) -> Any:
+    if type(x) is float and x == 2:
+        return _UFUNCS["exp2"](y)
+    special = None if type(y) is Scalar else {0.5: "sqrt", -1: "reciprocal", 1: "positive", 2: "square"}.get(y)
     return _UFUNCS[special](x) if special else _arithmetic("pow")(x, y)
 
 
 def _sinc(x: Any) -> Scalar:
     zero = x == 0
-    angle = math.pi * _where(zero, 1.0, x)
+    angle: Any = math.pi * _where(zero, 1.0, x)
     return _where(zero, 1.0, _UFUNCS["sin"](angle) / angle)
 
 
@@ -353,11 +353,12 @@ def trace_operation(op: Any) -> list[Trace]:
 
 def to_c(roots: list[Expression], operands: list[str], slow: bool = False) -> tuple[str, list[str]]:
     """Statements for terms that are used more than once, and the expressions. slow: C's library in place of vm.h."""
-    uses: dict[Expression, int] = {}
+    uses: dict[Expression, int] = {}  # a form that names an argument twice counts as two
     for e in terms(roots):
         for a in e.arguments:
             if isinstance(a, Expression):
-                uses[a] = uses.get(a, 0) + (2 if _FORMS.get(e.function, "").count(f"{{{e.arguments.index(a)}}}") > 1 else 1)
+                place = f"{{{e.arguments.index(a)}}}"
+                uses[a] = uses.get(a, 0) + (2 if _FORMS.get(e.function, "").count(place) > 1 else 1)
     texts: dict[Expression, str] = {}
     statements: list[str] = []
     for e in terms(roots):
