@@ -5,26 +5,27 @@
 
 from __future__ import annotations
 
-import os
 import platform
-import sys
 from importlib import import_module
 
 import wengert
 from wengert import _pure
+from wengert.kernels import native
+from wengert.threads import blas_threads, get_num_threads, parallel_info as parallel_info
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["info", "show", "summary"]
+__all__ = ["info", "parallel_info", "show", "summary"]
 
 
 def info() -> dict[str, Any]:
     """Returns the facts that `show()` prints, as a dict of strings, ints, lists and dicts of these.
 
     Keys: "wengert", "python", "numpy" (versions); "core" ("compiled" or "python"); "why" (what the core was compiled
-    with, or why it is not); "threads" (the cores that this process may use); "blas" (name, version and threads; threads
+    with, or why it is not); "kernels" (the CPU level of the compiled kernels, if there are); "threads" (how many these
+    work on); "blas" (name, version and threads; threads
     is None where threadpoolctl is not installed); "cpu" (model, architecture, the vector instructions NumPy found).
 
     >>> import wengert
@@ -41,7 +42,8 @@ def info() -> dict[str, Any]:
         "numpy": numpy.__version__,
         "core": core,
         "why": why,
-        "threads": _usable_cores(),
+        "threads": get_num_threads(),
+        "kernels": "not compiled" if native is None else f"CPU level {native.level}",
         "blas": _blas(numpy_config),
         "cpu": {
             "model": _cpu_model(),
@@ -61,6 +63,7 @@ def show() -> None:
         "core": f"{facts['core']} ({facts['why']})",
         "Python": facts["python"],
         "NumPy": facts["numpy"],
+        "kernels": facts["kernels"],
         "threads": facts["threads"],
         "BLAS": f"{blas['name']} {blas['version']}{blas_threads}",
         "CPU": f"{cpu['model']} ({cpu['architecture']})",
@@ -96,29 +99,14 @@ def _build_facts() -> Any:
         return None
 
 
-def _usable_cores() -> int:
-    """The cores that this process may run on."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def _blas(numpy_config: dict[str, Any]) -> dict[str, Any]:
     """The BLAS that NumPy was built with, and how many threads it uses now."""
     built = numpy_config.get("Build Dependencies", {}).get("blas", {})
     return {
         "name": built.get("name", "unknown"),
         "version": built.get("version", "unknown"),
-        "threads": _blas_threads(),
+        "threads": blas_threads(),
     }
-
-
-def _blas_threads() -> int | None:
-    try:
-        from threadpoolctl import threadpool_info
-    except ImportError:
-        return None
-    return max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=None)
 
 
 def _cpu_model() -> str:

@@ -12,6 +12,7 @@ from wengert import _pure
 _pure.install()
 
 from importlib import import_module as _import_module  # noqa: E402
+from os import environ as _environ  # noqa: E402
 
 from wengert import autograd as autograd  # noqa: E402
 from wengert.autograd.grad_mode import (  # noqa: E402
@@ -52,16 +53,27 @@ _LAZY = frozenset({
     "compat", "cuda", "fft", "linalg", "masked", "nn", "profiler", "signal", "special", "testing", "utils", "__config__",
 })  # fmt: skip
 
+_OF_THREADS = frozenset({
+    "empty_cache", "get_num_interop_threads", "get_num_threads", "memory_stats", "reset_peak_memory_stats",
+    "set_num_interop_threads", "set_num_threads",
+})  # fmt: skip
+
 
 def __getattr__(name: str) -> object:
     if name in _LAZY:
         return _import_module(f"wengert.{name}")
+    if name in _OF_THREADS:
+        return getattr(_import_module("wengert.threads"), name)
     if not name.startswith("_"):
         found = _late_function(name)
         if found is not None:
             globals()[name] = found
             return found
     raise AttributeError(f"module 'wengert' has no attribute {name!r}")
+
+
+if _environ.get("WENGERT_NUM_THREADS"):
+    _import_module("wengert.threads").apply_environment()
 
 
 def is_tensor(obj: object) -> bool:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as _np
 from numpy import asarray, copyto, empty, empty_like, ndarray, zeros
 
+from wengert.kernels import rows
+
 name = "cpu"
 
 
@@ -35,11 +37,14 @@ def sum_to_size(x: Any, shape: tuple[int, ...]) -> Any:
     """Sums x over the dimensions that broadcasting a tensor of this shape to x's shape added or stretched."""
     extra = x.ndim - len(shape)
     if extra == 1 and x.shape[1:] == shape:  # a bias
-        return asarray(_np.add.reduce(x))
+        total = rows.reduce(rows.SUM, x, 0, False)
+        return asarray(_np.add.reduce(x)) if total is None else total
     axes = tuple([i for i in range(x.ndim) if i < extra or (shape[i - extra] == 1 and x.shape[i] != 1)])
     if not axes:
         return x
-    total = asarray(_np.add.reduce(x, axis=axes))
+    total = rows.reduce(rows.SUM, x, axes, False)
+    if total is None:
+        total = asarray(_np.add.reduce(x, axis=axes))
     return total if total.shape == shape else total.reshape(shape)
 
 

@@ -374,3 +374,7 @@ class MissingFeatureError(WengertError, AttributeError, NotImplementedError):
 
 class DeviceError(WengertError, RuntimeError):
     """There is no such device, or tensors are on different ones."""
+
+
+class ThreadsError(WengertError, RuntimeError):
+    """A number of threads that cannot be: `set_num_threads(0)`. Give an int from 1 on."""

@@ -17,6 +17,7 @@ from .classes import (
     PromotionError,
     ShapeError,
     TensorIndexError,
+    ThreadsError,
     UnsupportedDtypeError,
     ValueOverflowError,
 )
@@ -381,3 +382,14 @@ def iteration_over_zero_dim() -> DtypeError:
 
 def device_index_twice(device: str) -> DeviceError:
     return DeviceError(f"type (string) must not include an index because index was passed explicitly: {device}")
+
+
+# -- numbers of threads ------------------------------------------------------------------------------------------------
+
+
+def threads_type(function: str, found: type) -> ThreadsError:
+    return ThreadsError(f"{function} expects an int, but got {found.__name__}")
+
+
+def threads_number(function: str) -> ThreadsError:
+    return ThreadsError(f"{function} expects a positive integer")

@@ -1,9 +1,9 @@
 """Products, sums and maxima in the forms that NumPy and its BLAS run fastest, for families of operations to use.
 
 Note [Sums by BLAS]
-NumPy adds contiguous floats pairwise, eight at a time; a product with a vector of ones adds with the full width of the
-registers, in a third of the time, on all threads. It does not add pairwise, so rows are cut to at most _BLOCK elements,
-and the blocks' sums are added pairwise: the error stays about that of NumPy's own sum.
+Where no kernels are compiled: NumPy adds contiguous floats pairwise, eight at a time; a product with a vector of ones adds
+with the full width of the registers, in a third of the time, on all threads. It does not add pairwise, so rows are cut to at
+most _BLOCK elements, and the blocks' sums are added pairwise: the error stays about that of NumPy's own sum.
 
 Note [Few rows]
 x @ w^T with few rows of x and a large w, a layer's output or the cotangent of its input, is slow in OpenBLAS, whose
@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
+
+from wengert.kernels import rows
 
 __all__ = ["LARGE_FACTOR", "add_up", "matrix_product", "row_maxima", "row_sums"]
 
@@ -40,6 +42,9 @@ def add_up(xp: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any
     """xp.add.reduce(x, axis, keepdims=keepdims), for a floating or complex x of at least 32 bits.
 
     axis: sorted, counted from the front."""
+    total = rows.reduce(rows.SUM, x, axis, keepdims)
+    if total is not None:
+        return total
     if x.size >= _LONG and x.dtype.char in "fd" and x.flags.c_contiguous:
         if axis is None or len(axis) == x.ndim:
             total = _long_sum(xp, x.reshape(-1))
@@ -60,6 +65,9 @@ def _long_sum(xp: Any, x: Any) -> Any:
 def row_sums(xp: Any, x: Any) -> Any:
     """The sums along the rows of a contiguous matrix of a real type, (n, m): (n). See Note [Sums by BLAS]."""
     n, m = x.shape
+    sums = rows.reduce(rows.SUM, x, 1, False)
+    if sums is not None:
+        return sums
     block = m if m <= _BLOCK else _block_of(m)
     if block == 0 or x.dtype.char not in "fd" or not m:
         return xp.add.reduce(x, axis=1)
@@ -82,6 +90,9 @@ def _block_of(size: int) -> int:
 
 def row_maxima(xp: Any, x: Any) -> Any:
     """The maxima along the rows of a matrix, (n, m) with m > 0: (n). NaN where a row has one."""
+    maxima = rows.reduce(rows.LARGEST, x, 1, False)
+    if maxima is not None:
+        return maxima
     if x.shape[1] <= _FEW:
         return xp.maximum.reduce(xp.ascontiguousarray(x.T), axis=0)
     return xp.maximum.reduce(x, axis=1)

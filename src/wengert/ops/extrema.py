@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors, return_types
+from wengert.kernels import rows
 from wengert.ops.dims import count_of, normalize_dim, normalize_dims, restore_dims
 from wengert.ops.registry import NONE, composite, general, linear, nondifferentiable
 
@@ -29,6 +30,16 @@ def _check(op: str, kernel: str, x: Any, dim: Any) -> None:
                 raise errors.empty_reduction(op, d)
 
 
+def _largest(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
+    found = rows.reduce(rows.LARGEST, x, axis, keepdim)
+    return xp.maximum.reduce(x, axis=axis, keepdims=keepdim) if found is None else found
+
+
+def _smallest(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
+    found = rows.reduce(rows.SMALLEST, x, axis, keepdim)
+    return xp.minimum.reduce(x, axis=axis, keepdims=keepdim) if found is None else found
+
+
 # -- the value alone ---------------------------------------------------------------------------------------------------
 
 
@@ -40,7 +51,7 @@ def amax(xp, x, *, dim=(), keepdim=False):
 
     Derivative: 1 in the largest element; shared evenly where several tie."""
     _check("amax", "max_values_cpu", x, dim)
-    return xp.maximum.reduce(x, axis=normalize_dims(dim, x.ndim), keepdims=keepdim)
+    return _largest(xp, x, normalize_dims(dim, x.ndim), keepdim)
 
 
 @general(complex=False)
@@ -51,7 +62,7 @@ def amin(xp, x, *, dim=(), keepdim=False):
 
     Derivative: 1 in the smallest element; shared evenly where several tie."""
     _check("amin", "min_values_cpu", x, dim)
-    return xp.minimum.reduce(x, axis=normalize_dims(dim, x.ndim), keepdims=keepdim)
+    return _smallest(xp, x, normalize_dims(dim, x.ndim), keepdim)
 
 
 def _shared(F: Any, ct: Any, x: Any, out: Any, dim: Any, keepdim: bool, nan_ties: bool = False) -> Any:
@@ -124,7 +135,7 @@ def _aminmax(xp, x, *, dim=None, keepdim=False):
         raise errors.unsupported_dtype("aminmax_cpu", x.dtype)
     if x.size == 0 and count_of(x.shape, axis) == 0:
         raise errors.empty_aminmax() if dim is None else errors.empty_reduction("aminmax", dim)
-    return xp.minimum.reduce(x, axis=axis, keepdims=keepdim), xp.maximum.reduce(x, axis=axis, keepdims=keepdim)
+    return _smallest(xp, x, axis, keepdim), _largest(xp, x, axis, keepdim)
 
 
 @_aminmax.vjp("x")
@@ -246,14 +257,14 @@ def _(F, ct, x_shape, indices, dim, keepdim):
 def _max_all(xp, x):
     """Largest of all elements."""
     _check("max", "max_all", x, None)
-    return xp.maximum.reduce(x, axis=None)
+    return _largest(xp, x, None, False)
 
 
 @general(node="MinBackward1", complex=False, **_PRIVATE)
 def _min_all(xp, x):
     """Smallest of all elements."""
     _check("min", "min_all", x, None)
-    return xp.minimum.reduce(x, axis=None)
+    return _smallest(xp, x, None, False)
 
 
 @_max_all.vjp("x")

@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from wengert import errors
+from wengert.kernels import rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.reductions import STACKLEVEL, check_floating, reduced, reduction_of
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
@@ -519,18 +520,23 @@ def _cross_entropy(xp, x, target, *, ignore_index, reduction):
     index, ignored = _class_index(xp, target, x.shape[1], ignore_index)
     places = xp.arange(index.size) * x.shape[1] + index
     wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
-    off = wide - row_maxima(xp, wide)[:, None] if x.size else wide.copy()
-    of_target = off.reshape(-1)[places]
-    probabilities = xp.exp(off, off)
-    totals = row_sums(xp, probabilities)
-    probabilities /= totals[:, None]
-    losses = _without(ignored, xp.log(totals) - of_target)
+    losses, probabilities = rows.cross_entropy(wide, index) or _losses_and_probabilities(xp, wide, places)
+    losses = _without(ignored, losses)
     if ignored is not None:
         places = places[~ignored]
     if reduction != "none":
         losses = xp.add.reduce(losses)
         losses = _divide(losses, places.size) if reduction == "mean" else losses
     return xp.asarray(losses, x.dtype), probabilities.astype(x.dtype, copy=False), places
+
+
+def _losses_and_probabilities(xp: Any, x: Any, places: Any) -> tuple[Any, Any]:
+    off = x - row_maxima(xp, x)[:, None] if x.size else x.copy()
+    of_target = off.reshape(-1)[places]
+    probabilities = xp.exp(off, off)
+    totals = row_sums(xp, probabilities)
+    probabilities /= totals[:, None]
+    return xp.log(totals) - of_target, probabilities
 
 
 @_cross_entropy.vjp("x")

@@ -6,6 +6,7 @@ from math import inf
 from typing import Any
 
 from wengert import dtypes, errors
+from wengert.kernels import rows
 from wengert.ops.dims import count_of, normalize_dims, restore_dims
 from wengert.ops.registry import NONE, composite, general, nondifferentiable, pointwise
 
@@ -48,6 +49,9 @@ def _moments(xp: Any, op: str, x: Any, dim: Any, correction: float, keepdim: boo
         x = x.astype(xp.float32)
     axis = normalize_dims(dim, x.ndim)
     n = count_of(x.shape, axis)
+    both = rows.variance(x, axis, keepdim, max(n - correction, 0.0))
+    if both is not None:
+        return both
     # Measured from an element, not from 0: so the variance of equal elements is exactly 0, where std has its kink.
     pivot = x[tuple([slice(0, 1) if d in axis else slice(None) for d in range(x.ndim)])] if n else x.dtype.type(0)
     off = x - pivot
@@ -218,6 +222,9 @@ def _vector_norm(xp, x, *, ord=2, dim=None, keepdim=False):
 
 
 def _norm_of(xp: Any, x: Any, ord: float, axis: tuple[int, ...], keepdim: bool) -> Any:
+    kind = rows.NORM if ord == 2 else rows.SIZES if ord == 1 else None
+    if kind is not None and (found := rows.reduce(kind, x, axis, keepdim)) is not None:
+        return found
     if ord == 2:
         if x.dtype.kind == "c":
             squares = x.real * x.real + x.imag * x.imag

@@ -5,7 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from wengert import dtypes, errors
+from wengert.kernels import rows
 from wengert.ops.blas import matrix_product
 from wengert.ops.dims import normalize_dims
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
@@ -301,6 +304,10 @@ def _layer_norm(xp, x, weight=None, bias=None, *, dims, eps):
         raise errors.unsupported_dtype("LayerNormKernelImpl", x.dtype)
     axis = tuple(range(x.ndim - dims, x.ndim))
     n = max(prod(x.shape[x.ndim - dims :]), 1)
+    found = rows.standardize(x, weight, bias, n, eps)
+    if found is not None:
+        over = (*x.shape[: x.ndim - dims], *(1,) * dims)
+        return found[0], found[1].reshape(over), found[2].reshape(over)
     wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
     mean = xp.add.reduce(wide, axis=axis, keepdims=True) / n
     out = wide - mean
@@ -313,8 +320,19 @@ def _layer_norm(xp, x, weight=None, bias=None, *, dims, eps):
     return out.astype(x.dtype, copy=False), xp.asarray(mean, x.dtype), xp.asarray(rstd, x.dtype)
 
 
-@_layer_norm.vjp("x")
+@_layer_norm.vjp("x", "weight", "bias")
 def _(F, ct, x, weight, mean, rstd, dims):
+    if not F.is_tensor and ct[1] is None and ct[2] is None:
+        needs = 5 if weight is None else 7
+        found = rows.standardize_cotangent(np.ascontiguousarray(ct[0]), x, mean, rstd, weight, needs)
+        if found is not None:
+            shape = x.shape[x.ndim - dims :]
+            return found[0], None if weight is None else found[1].reshape(shape), found[2].reshape(shape)
+    of_weight = None if ct[0] is None or weight is None else ct[0] * ((x - mean) * rstd)
+    return _layer_norm_cotangent(F, ct, x, weight, mean, rstd, dims), of_weight, ct[0]
+
+
+def _layer_norm_cotangent(F: Any, ct: Any, x: Any, weight: Any, mean: Any, rstd: Any, dims: int) -> Any:
     over = tuple(range(x.ndim - dims, x.ndim))
     n = max(prod(x.shape[x.ndim - dims :]), 1)
     h = (x - mean) * rstd
@@ -330,16 +348,6 @@ def _(F, ct, x, weight, mean, rstd, dims):
         part = h * (ct[2] * rstd * rstd / -n)
         result = part if result is None else result + part
     return result
-
-
-@_layer_norm.vjp("weight")
-def _(F, ct, x, mean, rstd):
-    return None if ct[0] is None else ct[0] * ((x - mean) * rstd)
-
-
-@_layer_norm.vjp("bias")
-def _(F, ct):
-    return ct[0]
 
 
 @composite(namespaces=("", "nn.functional"))

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.kernels import rows
+from wengert.ops.blas import add_up
 from wengert.ops.indices import raw
 from wengert.ops.inplace import fill, unrecorded_write
 from wengert.ops.registry import NONE, composite, general
@@ -49,9 +51,12 @@ def _standardize(xp, x, weight=None, bias=None, *, grouped, over, eps, node):
     * h in weight, of ct in bias."""
     wide = _wide(xp, x).reshape(grouped)
     n = max(prod([grouped[d] for d in over]), 1)
-    mean = xp.add.reduce(wide, axis=over, keepdims=True) / wide.dtype.type(n)
+    mean = add_up(xp, wide, over, True) / wide.dtype.type(n)
     out = wide - mean
-    rstd = 1 / xp.sqrt(xp.add.reduce(out * out, axis=over, keepdims=True) / wide.dtype.type(n) + wide.dtype.type(eps))
+    squares = rows.reduce(rows.SQUARES, out, over, True)
+    if squares is None:
+        squares = xp.add.reduce(out * out, axis=over, keepdims=True)
+    rstd = 1 / xp.sqrt(squares / wide.dtype.type(n) + wide.dtype.type(eps))
     out *= rstd
     return _scale(out.reshape(x.shape), weight, bias).astype(x.dtype, copy=False), mean, rstd
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert import dtypes, errors
+from wengert.kernels import rows
 from wengert.ops.blas import add_up
 from wengert.ops.dims import count_of, normalize_dim, normalize_dims, restore_dims
 from wengert.ops.registry import INT_TO_INT64, general, linear, nondifferentiable
@@ -103,6 +104,9 @@ def mean(xp, x, *, dim=None, keepdim=False, dtype=None):
     if x.dtype.kind in "biu":
         raise errors.needs_floating("mean", x.dtype)
     axis = _axis(dim, x.ndim)
+    average = rows.reduce(rows.MEAN, x, axis, keepdim)
+    if average is not None:
+        return average
     n = x.size if axis is None else count_of(x.shape, axis)
     if _is_short(x):
         return (xp.add.reduce(x, axis=axis, dtype=xp.float32, keepdims=keepdim) / n).astype(x.dtype)

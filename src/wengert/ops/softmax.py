@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import dtypes, errors
+from wengert.kernels import rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.dims import normalize_dim, normalize_dims, restore_dims
 from wengert.ops.registry import INT_TO_FLOAT, composite, general
@@ -26,6 +27,9 @@ def logsumexp(xp, x, *, dim, keepdim=False):
 
     Derivative: exp(x - out), the softmax; NaN where all elements are -inf."""
     axis = normalize_dims(dim, x.ndim)
+    found = rows.logsumexp(x, axis, keepdim)
+    if found is not None:
+        return found
     if x.size == 0:
         return xp.log(xp.add.reduce(xp.exp(x), axis=axis, keepdims=keepdim))
     highest = xp.maximum.reduce(x.real, axis=axis, keepdims=True)
@@ -78,6 +82,9 @@ def softmax(xp, x, *, dim=None, _stacklevel=3, dtype=None):
     x, result = _softmax_input(xp, "softmax", x, _stacklevel, dtype)
     if x.size == 0:
         return xp.zeros(shape, result)
+    found = rows.softmax(False, dim, x)
+    if found is not None:
+        return found.astype(result, copy=False).reshape(shape)
     if dim == x.ndim - 1 and x.size > _LARGE:
         return _by_rows(xp, _softmax_rows, x).astype(result, copy=False).reshape(shape)
     out = x - xp.maximum.reduce(x, axis=dim, keepdims=True)
@@ -138,6 +145,9 @@ def _(F, ct, out, dim):
 def _softmax_cotangent(xp, ct, softmax, *, dim):
     """The cotangent of x, from that of softmax(x) and softmax(x) itself."""
     dim = _given_dim(dim, ct.ndim)
+    found = rows.softmax(False, dim, ct, softmax) if ct.ndim else None
+    if found is not None:
+        return found
     if _fits_rows(ct, softmax, dim):
         return _by_rows(xp, _softmax_cotangent_rows, ct, softmax)
     weighted = ct * softmax
@@ -177,6 +187,9 @@ def log_softmax(xp, x, *, dim=None, _stacklevel=3, dtype=None):
     x, result = _softmax_input(xp, "log_softmax", x, _stacklevel, dtype)
     if x.size == 0:
         return xp.zeros(shape, result)
+    found = rows.softmax(True, dim, x)
+    if found is not None:
+        return found.astype(result, copy=False).reshape(shape)
     if dim == x.ndim - 1 and x.size > _LARGE:
         return _by_rows(xp, _log_softmax_rows, x).astype(result, copy=False).reshape(shape)
     out = x - xp.maximum.reduce(x, axis=dim, keepdims=True)
@@ -193,6 +206,9 @@ def _(F, ct, out, dim):
 def _log_softmax_cotangent(xp, ct, log_softmax, *, dim):
     """The cotangent of x, from that of log_softmax(x) and log_softmax(x) itself."""
     dim = _given_dim(dim, ct.ndim)
+    found = rows.softmax(True, dim, ct, log_softmax) if ct.ndim else None
+    if found is not None:
+        return found
     if _fits_rows(ct, log_softmax, dim):
         return _by_rows(xp, _log_softmax_cotangent_rows, ct, log_softmax)
     return ct - xp.exp(log_softmax) * xp.add.reduce(ct, axis=dim, keepdims=True)

@@ -1,0 +1,36 @@
+"""The kernels that take several passes, or add up: reductions, softmax, cross entropy, layer norm.
+
+Each function returns a new array (or several), or None for what it does not take: other dtypes than float32 and float64,
+memory with gaps, nothing to reduce; and always where nothing is compiled. What calls them has the same in NumPy's words.
+
+Arrays in; `axes` as NumPy's reductions take them, counted from the front.
+
+reduce(kind, x, axes, keepdims); variance(x, axes, keepdims, freedom): with the mean, whose dims are kept;
+logsumexp(x, axes, keepdims), over the last dims; softmax(logs, axis, x), and softmax(logs, axis, ct, out), the cotangent of x;
+cross_entropy(x, target): losses and probabilities; standardize(x, weight, bias, n, eps): result, means and reciprocals of the
+deviations of rows of n elements; standardize_cotangent(ct, x, mean, rstd, weight, needs): of x, weight, bias (bits 1, 2, 4).
+"""
+
+from __future__ import annotations
+
+from wengert.kernels import native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Kinds of reductions, as wk_rows.h numbers them.
+SUM, SQUARES, SIZES, LARGEST, SMALLEST, MEAN, NORM = 0, 1, 2, 5, 6, 7, 8
+
+
+def _decline(*_: Any) -> Any:
+    return None
+
+
+reduce: Any = getattr(native, "reduce", _decline)
+variance: Any = getattr(native, "variance", _decline)
+logsumexp: Any = getattr(native, "logsumexp", _decline)
+softmax: Any = getattr(native, "softmax", _decline)
+cross_entropy: Any = getattr(native, "cross_entropy", _decline)
+standardize: Any = getattr(native, "standardize", _decline)
+standardize_cotangent: Any = getattr(native, "standardize_cotangent", _decline)
