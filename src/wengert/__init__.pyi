@@ -899,7 +899,7 @@ def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = N
     """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each item's groups of channels."""
 def instance_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: Any, momentum: Any, eps: _float, cudnn_enabled: Any, *, out: Any = None) -> Tensor:
     """nn.functional.instance_norm, with the arguments in the order that torch.instance_norm has them in."""
-def constant_pad_nd(input: Tensor, pad: Any, *, value: _Operand = 0, out: Tensor | None = None) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: Any, value: _Operand = 0, *, out: Tensor | None = None) -> Tensor:
     """x with value in front of and behind it. pad: (front, back) of the last dimension, then of the one before, ..."""
 def pixel_shuffle(input: Tensor, upscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
     """(..., c * r * r, h, w) as (..., c, h * r, w * r): each pixel becomes r x r, from as many channels."""
