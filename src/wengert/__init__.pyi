@@ -471,7 +471,7 @@ def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Any = None) ->
 def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Any = None) -> Tensor:
     """result[i][j] = x[index[i][j]][j] for dim 0, x[i][index[i][j]] for dim 1, and so on."""
 def take_along_dim(input: Tensor, indices: Any, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
-    """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened."""
+    """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened. With dim,"""
 def take(input: Tensor, index: Tensor, *, out: Any = None) -> Tensor:
     """The elements of x, seen as a vector, at index: int64, of any shape, which is the result's; negative ones count"""
 @overload
@@ -768,7 +768,7 @@ def cummax(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummax:
 def cummin(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummin:
     """The smallest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
 def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm of the running sum of exponentials along a dimension, without overflow."""
+    """The logarithm of the running sum of exponentials along a dimension, without overflow. Of complex numbers"""
 def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None, *, out: Any = None) -> Tensor:
     """The differences of neighbours along a dimension, n times over; for bools, whether they differ."""
 def trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
@@ -777,7 +777,7 @@ def trapz(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any 
     """`trapezoid`. Derivative: as of that."""
 def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
     """The running integral of y along a dimension by the trapezoidal rule: one element less than y. Arguments as in"""
-def gradient(input: Tensor, *, spacing: _int = 1, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1, out: Any = None) -> tuple[Tensor, ...]:
+def gradient(input: Tensor, *, spacing: Any = None, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1, out: Any = None) -> tuple[Tensor, ...]:
     """The slope of input along each dim (all by default), as a tuple: by central differences inside, by one-sided ones of"""
 def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
     """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating."""
@@ -899,7 +899,7 @@ def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = N
     """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each item's groups of channels."""
 def instance_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: Any, momentum: Any, eps: _float, cudnn_enabled: Any, *, out: Any = None) -> Tensor:
     """nn.functional.instance_norm, with the arguments in the order that torch.instance_norm has them in."""
-def constant_pad_nd(input: Tensor, pad: Any, *, value: _Operand = 0, out: Tensor | None = None) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: Any, value: _Operand = 0, *, out: Tensor | None = None) -> Tensor:
     """x with value in front of and behind it. pad: (front, back) of the last dimension, then of the one before, ..."""
 def pixel_shuffle(input: Tensor, upscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
     """(..., c * r * r, h, w) as (..., c, h * r, w * r): each pixel becomes r x r, from as many channels."""
@@ -918,7 +918,7 @@ def pdist(input: Tensor, p: _float = 2.0, *, out: Any = None) -> Tensor:
 def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
+    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims, if any is drawn."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """input where it is positive, else input times a slope: in training a random one from [lower, upper) for each element,"""
 def subtract(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:

@@ -460,51 +460,51 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
         check_device("cuda")
         return self
 
-    def double(self) -> Tensor:
+    def double(self, memory_format: Any = None) -> Tensor:
         """The tensor in float64."""
         return self.to(dtypes.float64)
 
-    def float(self) -> Tensor:
+    def float(self, memory_format: Any = None) -> Tensor:
         """The tensor in float32."""
         return self.to(dtypes.float32)
 
-    def half(self) -> Tensor:
+    def half(self, memory_format: Any = None) -> Tensor:
         """The tensor in float16."""
         return self.to(dtypes.float16)
 
-    def bfloat16(self) -> Tensor:
+    def bfloat16(self, memory_format: Any = None) -> Tensor:
         """The tensor in bfloat16."""
         return self.to(dtypes.bfloat16)
 
-    def long(self) -> Tensor:
+    def long(self, memory_format: Any = None) -> Tensor:
         """The tensor in int64."""
         return self.to(dtypes.int64)
 
-    def int(self) -> Tensor:
+    def int(self, memory_format: Any = None) -> Tensor:
         """The tensor in int32."""
         return self.to(dtypes.int32)
 
-    def short(self) -> Tensor:
+    def short(self, memory_format: Any = None) -> Tensor:
         """The tensor in int16."""
         return self.to(dtypes.int16)
 
-    def char(self) -> Tensor:
+    def char(self, memory_format: Any = None) -> Tensor:
         """The tensor in int8."""
         return self.to(dtypes.int8)
 
-    def byte(self) -> Tensor:
+    def byte(self, memory_format: Any = None) -> Tensor:
         """The tensor in uint8."""
         return self.to(dtypes.uint8)
 
-    def bool(self) -> Tensor:
+    def bool(self, memory_format: Any = None) -> Tensor:
         """The tensor in bool."""
         return self.to(dtypes.bool_)
 
-    def cfloat(self) -> Tensor:
+    def cfloat(self, memory_format: Any = None) -> Tensor:
         """The tensor in complex64."""
         return self.to(dtypes.complex64)
 
-    def cdouble(self) -> Tensor:
+    def cdouble(self, memory_format: Any = None) -> Tensor:
         """The tensor in complex128."""
         return self.to(dtypes.complex128)
 

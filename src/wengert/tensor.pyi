@@ -680,7 +680,7 @@ class Tensor(TensorBase):
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
         """result[i][j] = x[index[i][j]][j] for dim 0, x[i][index[i][j]] for dim 1, and so on."""
     def take_along_dim(self, indices: Any, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened."""
+        """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened. With dim,"""
     def take(self, index: Tensor) -> Tensor:
         """The elements of x, seen as a vector, at index: int64, of any shape, which is the result's; negative ones count"""
     @overload
@@ -891,7 +891,7 @@ class Tensor(TensorBase):
     def cummin(self, dim: _int) -> return_types.cummin:
         """The smallest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
     def logcumsumexp(self, dim: _int) -> Tensor:
-        """The logarithm of the running sum of exponentials along a dimension, without overflow."""
+        """The logarithm of the running sum of exponentials along a dimension, without overflow. Of complex numbers"""
     def diff(self, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
         """The differences of neighbours along a dimension, n times over; for bools, whether they differ."""
     def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
@@ -1152,27 +1152,27 @@ class Tensor(TensorBase):
         """The tensor in main memory: itself."""
     def cuda(self, *_: Any, **__: Any) -> Tensor:
         """Raises RuntimeError: there is no GPU backend in this version."""
-    def double(self) -> Tensor:
+    def double(self, memory_format: Any=None) -> Tensor:
         """The tensor in float64."""
-    def float(self) -> Tensor:
+    def float(self, memory_format: Any=None) -> Tensor:
         """The tensor in float32."""
-    def half(self) -> Tensor:
+    def half(self, memory_format: Any=None) -> Tensor:
         """The tensor in float16."""
-    def bfloat16(self) -> Tensor:
+    def bfloat16(self, memory_format: Any=None) -> Tensor:
         """The tensor in bfloat16."""
-    def long(self) -> Tensor:
+    def long(self, memory_format: Any=None) -> Tensor:
         """The tensor in int64."""
-    def int(self) -> Tensor:
+    def int(self, memory_format: Any=None) -> Tensor:
         """The tensor in int32."""
-    def short(self) -> Tensor:
+    def short(self, memory_format: Any=None) -> Tensor:
         """The tensor in int16."""
-    def char(self) -> Tensor:
+    def char(self, memory_format: Any=None) -> Tensor:
         """The tensor in int8."""
-    def byte(self) -> Tensor:
+    def byte(self, memory_format: Any=None) -> Tensor:
         """The tensor in uint8."""
-    def bool(self) -> Tensor:
+    def bool(self, memory_format: Any=None) -> Tensor:
         """The tensor in bool."""
-    def cfloat(self) -> Tensor:
+    def cfloat(self, memory_format: Any=None) -> Tensor:
         """The tensor in complex64."""
-    def cdouble(self) -> Tensor:
+    def cdouble(self, memory_format: Any=None) -> Tensor:
         """The tensor in complex128."""

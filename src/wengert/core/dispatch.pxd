@@ -62,6 +62,8 @@ cpdef tuple unwrap(Op op, tuple inputs)
 cdef object run_compiled(Op op, list arrays, dict params)
 cpdef object run_numpy(Op op, list arrays, dict params)
 
+cdef bint is_narrow(Op op, object array) except -1
+
 cpdef object constant(Op op, object x, int position)
 
 @cython.locals(result=TensorBase, outputs=tuple)

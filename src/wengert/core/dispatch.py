@@ -162,6 +162,8 @@ def run_numpy1(op: Op, array: Any) -> Any:
         refuse_complex(op, array)
     quiet_enter()
     try:
+        if not is_inexact(array) and is_narrow(op, array):
+            return run_in_float32(op, [array], {})
         if op.kernel is not False:
             return op.kernel(array)
         return op.forward(numpy_backend, array)
@@ -226,6 +228,8 @@ def run_numpy2(op: Op, a: Any, b: Any) -> Any:
         refuse_complex(op, a if is_ndarray(a) else b)
     quiet_enter()
     try:
+        if not is_inexact(a) and is_narrow(op, a):
+            return run_in_float32(op, [a, b], {})
         if op.kernel is not False:
             return op.kernel(a, b)
         return op.forward(numpy_backend, a, b)
@@ -320,6 +324,8 @@ def run_numpy(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> Any:
     """The forward on NumPy."""
     quiet_enter()
     try:
+        if len(arrays) != 0 and not is_inexact(arrays[0]) and is_narrow(op, arrays[0]):
+            return run_in_float32(op, arrays, params or {})
         if params is None:
             return op.forward(numpy_backend, *arrays)
         return op.forward(numpy_backend, *arrays, **params)
@@ -328,6 +334,29 @@ def run_numpy(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> Any:
         raise
     finally:
         quiet_exit()
+
+
+def is_narrow(op: Op, array: Any) -> bool:
+    """Whether an operand is of bfloat16, and the operation computes such in float32: all do that promote their operands,
+    unless they ask for the dtype's own precision.
+    """
+    if op.promote == NONE or op.is_view or op.own_precision:
+        return False
+    return isinstance(array, np.ndarray) and array.dtype.kind == "V"
+
+
+def run_in_float32(op: Op, arrays: list[Any], params: dict[str, Any]) -> Any:
+    """What the forward gives for operands in bfloat16: computed in float32 and rounded once, as torch does. ml_dtypes' own
+    arithmetic rounds at each step, and leaves the dtype where a Python float takes part.
+    """
+    narrow = arrays[0].dtype
+    wide = [x.astype(np.float32) if isinstance(x, np.ndarray) and x.dtype == narrow else x for x in arrays]
+    out = op.forward(numpy_backend, *wide, **params)
+    if params.get("dtype") is not None:
+        return out
+    if op.output_names is None:
+        return numpy_backend.asarray(out).astype(narrow) if out.dtype.kind == "f" else out
+    return tuple([numpy_backend.asarray(o).astype(narrow) if o.dtype.kind == "f" else o for o in out])
 
 
 def unwrap(op: Op, inputs: tuple[Any, ...]) -> tuple[list[Any], int]:

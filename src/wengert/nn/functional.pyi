@@ -219,7 +219,7 @@ def embedding_bag(input: Tensor, weight: Any, offsets: Any = None, max_norm: Any
 def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims."""
+    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims, if any is drawn."""
 def poisson_nll_loss(input: Tensor, target: Any, log_input: _bool = True, full: _bool = False, size_average: Any = None, eps: _float = 1e-08, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """Minus the logarithm of the probability of counts, target, at the rates input, or exp(input) with log_input."""
 def gaussian_nll_loss(input: Tensor, target: Any, var: Any, full: _bool = False, eps: _float = 1e-06, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
@@ -239,7 +239,7 @@ def soft_margin_loss(input: Tensor, target: Any, size_average: Any = None, reduc
 def multilabel_soft_margin_loss(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """The mean over classes of binary cross entropies with scores input and labels target, (..., classes), of 0 and 1."""
 def multi_margin_loss(input: Tensor, target: Any, p: _float = 1, margin: _float = 1.0, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
-    """The mean over classes, but for the target's sum, of max(0, margin - input[target] + input)**p. input: (n, classes)"""
+    """The mean over classes, but for the target's sum, of max(0, margin - input[target] + input)**p. input: (n, classes),"""
 def multilabel_margin_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """The mean over classes of max(0, 1 - input[label] + input[other]), summed over all labels of an item and all other"""
 def ctc_loss(log_probs: Tensor, targets: Any, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _str = 'mean', zero_infinity: _bool = False, *, out: Any = None) -> Tensor:

@@ -112,6 +112,8 @@ def prelu(F, input, weight):
         raise errors.prelu_dtypes(input.dtype, weight.dtype)
     if weight.ndim == 1 and input.ndim > 1:
         weight = F.reshape(weight, shape=(-1,) + (1,) * (input.ndim - 2))
+    elif input.ndim == 0 and weight.ndim == 1:
+        weight = F.reshape(weight, shape=())
     return F._prelu(input, weight)
 
 
@@ -180,7 +182,7 @@ def _threshold(xp, x, *, threshold=0.0, value=0.0):
     """threshold out of place."""
     if x.dtype.kind == "c":
         raise errors.unsupported_dtype("threshold_cpu", x.dtype)
-    return xp.where(x <= threshold, x.dtype.type(value), x)
+    return xp.where(x <= threshold, x.dtype.type(value) if x.dtype.kind == "f" else xp.asarray(value).astype(x.dtype), x)
 
 
 @_threshold.vjp("x")

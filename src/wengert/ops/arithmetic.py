@@ -52,7 +52,9 @@ def _scaled(x, y, alpha):
             raise RuntimeError("Boolean alpha only supported for Boolean results.")
     elif isinstance(alpha, complex) and kind != "c":
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-    return y & bool(alpha) if kind == "b" else y * alpha
+    if kind == "b":
+        return y & bool(alpha)
+    return y * np.asarray(alpha).astype(y.dtype) if kind == "u" else y * alpha  # of bytes -1 is 255
 
 
 def _refuse_bool(operands):
@@ -306,8 +308,10 @@ def pow(xp, x, exponent):
             return xp.reciprocal(xp.sqrt(x))
     elif exponent.dtype.kind in "biu":
         return _integer_power(xp, x, exponent)
-    elif exponent.ndim == 0:
+    elif exponent.ndim == 0 and not is_number(x):
         return pow.forward(xp, x, exponent.item())
+    elif is_number(x) and not isinstance(x, complex):
+        return xp.power(exponent.dtype.type(x), exponent)  # Python's power of a negative number is complex
     return x**exponent
 
 
@@ -615,7 +619,7 @@ def heaviside(xp, x, values):
     return xp.where(x == 0, values, x > 0).astype(x.dtype)
 
 
-@pointwise(inplace=True, complex=False)
+@pointwise(inplace=True, complex=False, own_precision=True)
 def nextafter(xp, x, y):
     """The next floating-point number after x in the direction of y. Raises RuntimeError for integers.
 

@@ -182,9 +182,9 @@ def alpha_dropout(F, input, p=0.5, training=False, inplace=False):
 
 @composite(namespaces=("nn.functional", ""))
 def feature_alpha_dropout(F, input, p=0.5, training=False, inplace=False):
-    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims.
+    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims, if any is drawn.
 
     Derivative: as in `alpha_dropout`."""
-    if input.ndim < 2:
+    if input.ndim < 2 and training and 0 < p < 1:
         raise errors.feature_dropout_dims()
     return _alpha_dropped(F, input, p, training, inplace, 2)

@@ -296,8 +296,10 @@ def arange(*bounds, start=0, end=None, step=1, dtype=None, **options):
         raise errors.ArgumentError(
             f"arange() takes from 1 to 3 numbers, end or start, end, step, but got {len(bounds)}"
         )
-    if len(bounds) == 1:
+    if len(bounds) == 1 and end is None:
         end = bounds[0]
+    elif len(bounds) == 1:
+        start = bounds[0]
     elif bounds:
         start, end, step = bounds if len(bounds) == 3 else (*bounds, step)
     return finished("arange", _range_array(_number(start), _number(end), _number(step), dtype), options)
@@ -314,7 +316,7 @@ def _range_array(start: Any, end: Any, step: Any, dtype: Any) -> Any:
     else:
         wanted = numpy_dtype(dtype)
     if wanted.kind in "iu":
-        start, step, end = int(start), int(step), end
+        start, step, end = int(start), int(step), int(end)
     if step == 0:
         raise errors.ShapeError("step must be nonzero")
     if (end - start) * step < 0:
@@ -364,6 +366,8 @@ def _line(start: Any, end: Any, steps: int, wanted: Any) -> Any:
     """The numbers, in wanted where that is a floating type; from either end inwards, so that both are met exactly."""
     if steps < 0:
         raise errors.ShapeError("number of steps must be non-negative")
+    if wanted.kind in "iu":
+        start, end = int(start), int(end)
     real = np.float64 if wanted.kind in "iub" or wanted.itemsize < 4 else wanted.type
     places = np.arange(steps)
     step = real(end - start) / real(max(steps - 1, 1))
@@ -376,7 +380,8 @@ def logspace(start, end, steps, base=10.0, *, dtype=None, **options):
     """steps numbers from base**start to base**end, both included, at equal ratios."""
     wanted = _line_dtype(start, end, dtype)
     wide = np.dtype(np.complex128 if wanted.kind == "c" else np.float64)
-    line = np.power(wide.type(base), _line(_number(start), _number(end), steps, wide))
+    exponents = _line(_number(start), _number(end), steps, wanted if wanted.kind in "iu" else wide)
+    line = np.power(wide.type(base), exponents)
     return finished("logspace", cast_array(line, wanted), options)
 
 

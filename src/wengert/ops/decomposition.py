@@ -322,4 +322,6 @@ def linalg_householder_product(F, A, tau):
     Derivative: that of the products."""
     if A.ndim < 2 or A.shape[-2] < A.shape[-1]:
         raise errors.householder_shape()
+    if not tau.shape[-1]:
+        return F._constant_eye(A)
     return reflected(F, A, tau, F._eye_like(A), False)

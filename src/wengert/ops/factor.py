@@ -15,7 +15,7 @@ from typing import Any
 from wengert import dtypes, errors, return_types
 from wengert.ops.dims import unrepeated_dims
 from wengert.ops.matrices import adjoint, check_square, finite_part, first_failing, zero_pivot
-from wengert.ops.registry import NONE, composite, general, nondifferentiable, pointwise
+from wengert.ops.registry import NONE, composite, general, linear, nondifferentiable, pointwise
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
@@ -240,6 +240,17 @@ def _identity(xp, x):
     return xp.broadcast_to(xp.eye(x.shape[-1], dtype=x.dtype), x.shape).copy()
 
 
+@linear(method=False, namespaces=(), node="CopyBackwards")
+def _constant_eye(xp, x):
+    """Ones on the diagonals of matrices in the shape of x: what is left of a product without factors. Derivative: 0."""
+    return xp.broadcast_to(xp.eye(*x.shape[-2:], dtype=x.dtype), x.shape).copy()
+
+
+@_constant_eye.vjp("x")
+def _(F, ct):
+    return ct * 0
+
+
 @composite(method=True, namespaces=("", "linalg"))
 def matrix_power(F, A, n):
     """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k).
@@ -248,7 +259,7 @@ def matrix_power(F, A, n):
     if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
         raise errors.square_matrix("linalg.matrix_power", A.shape)
     if n == 0:
-        return F._identity(A)
+        return F._constant_eye(A)
     square = A if n > 0 else F.linalg_inv(A)
     result = None
     bits = abs(n)
@@ -307,6 +318,17 @@ def _(F, ct, out):
     return -ct * out * out
 
 
+def _reduced(F: Any, U: Any, of_U: Any, k: int) -> tuple[Any, Any]:
+    """The first k columns of a unitary matrix, and their cotangent. The others span what these leave, so their projection
+    is I minus that of these, and they turn by what these turn into them."""
+    rest = U.shape[-1] - k
+    first = F.narrow(U, -1, 0, k)
+    if of_U is None or not rest:
+        return first, of_U
+    others, of_others = F.narrow(U, -1, k, rest), F.narrow(of_U, -1, k, rest)
+    return first, F.narrow(of_U, -1, 0, k) - F.matmul(others, F.matmul(adjoint(F, of_others), first))
+
+
 @general(outputs=("U", "S", "Vh"), node="LinalgSvdBackward0", **_PRIVATE)
 def _svd(xp, A, *, full_matrices=False):
     """Singular value decomposition."""
@@ -327,9 +349,9 @@ def _(F, ct, A_shape, U, S, Vh, full_matrices):
     of_U, of_S, of_Vh = ct
     m, n = A_shape[-2:]
     if full_matrices and m != n:
-        if of_U is not None or of_Vh is not None:
-            raise errors.missing_derivative("linalg.svd", "full_matrices")
-        U, Vh = F.narrow(U, -1, 0, min(m, n)), F.narrow(Vh, -2, 0, min(m, n))
+        U, of_U = _reduced(F, U, of_U, min(m, n))
+        V, of_V = _reduced(F, adjoint(F, Vh), None if of_Vh is None else adjoint(F, of_Vh), min(m, n))
+        Vh, of_Vh = adjoint(F, V), None if of_V is None else adjoint(F, of_V)
     # left @ Vh + outer is the result; left begins with U @ diag(of_S).
     left = None if of_S is None else U * F.unsqueeze(of_S, dim=-2)
     outer = None
@@ -366,8 +388,8 @@ def linalg_svd(F, A, full_matrices=True, *, driver=None):
     if not full_matrices. driver is accepted for its place.
 
     Derivative: of functions that do not depend on the signs (phases) of the vectors, nor on their choice where values
-    are equal (Note [Equal values]); of the vectors only with full_matrices=False, or a square A (J. Townsend,
-    Differentiating the singular value decomposition, 2016).
+    are equal (Note [Equal values]), so of the vectors beyond the first k only in functions of the space they span
+    (J. Townsend, Differentiating the singular value decomposition, 2016).
     """
     return return_types.linalg_svd(F._svd(A, full_matrices=full_matrices))
 
@@ -406,13 +428,21 @@ def linalg_matrix_norm(F, A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=No
     if ord not in ("nuc", 2, -2):
         summed = columns if abs(ord) == inf else rows
         sums = F.sum(F.abs(A), dim=summed, keepdim=True)
-        return (F.amax if ord > 0 else F.amin)(sums, dim=(rows, columns), keepdim=keepdim)
+        return _extreme(F, sums, ord, (rows, columns), keepdim)
     others = [d for d in range(A.ndim) if d not in (rows, columns)]
     values = F._svd(F.permute(A, dims=(*others, rows, columns)))[1]
-    result = F.sum(values, dim=-1) if ord == "nuc" else F.amax(values, dim=-1) if ord == 2 else F.amin(values, dim=-1)
+    result = F.sum(values, dim=-1) if ord == "nuc" else _extreme(F, values, ord, (-1,), False)
     if not keepdim:
         return result
     return F.reshape(result, shape=tuple([1 if d in (rows, columns) else n for d, n in enumerate(A.shape)]))
+
+
+def _extreme(F: Any, x: Any, ord: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
+    """The largest of what is not negative, 0 of nothing; or for a negative ord the smallest."""
+    if ord < 0:
+        return F.amin(x, dim=dims, keepdim=keepdim)
+    empty = any(x.shape[d] == 0 for d in dims)
+    return (F.sum if empty else F.amax)(x, dim=dims, keepdim=keepdim)
 
 
 @composite(namespaces=("linalg",))

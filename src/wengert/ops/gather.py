@@ -71,6 +71,8 @@ def index_select(input, dim, index):
 def _gather(xp, x, index, *, dim):
     """x at index along dim, an int not below 0, each other dimension at its own place. Derivative: scattered back,
     added up."""
+    if not index.size:
+        return xp.empty(index.shape, x.dtype)  # of any shape
     return xp.atleast_1d(x)[mesh_of(index, x.shape, dim)].reshape(index.shape)
 
 
@@ -78,6 +80,8 @@ def _gather(xp, x, index, *, dim):
 def _(F, ct, x_shape, index, dim):
     if not x_shape:
         return F.sum(ct)
+    if not raw(index).size:
+        return F.expand(F.sum(ct), shape=x_shape)
     return F.read_cotangent(ct, shape=x_shape, index=mesh_of(raw(index), x_shape, dim), repeats=True)
 
 
@@ -104,7 +108,8 @@ def gather(input, dim, index, *, sparse_grad=False):
 
 @composite(method=True)
 def take_along_dim(F, input, indices, dim=None):
-    """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened.
+    """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened. With dim,
+    negative indices count from the end.
 
     Derivative: each element gets the sum of the cotangents of its copies."""
     indices = as_tensor(indices)
@@ -116,6 +121,10 @@ def take_along_dim(F, input, indices, dim=None):
             f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
         )
     dim = normalize_dim(dim, input.ndim)
+    array = raw(indices)
+    if is_index(array) and array.size and array.min() < 0:
+        size = input.shape[dim] if input.ndim else 1
+        indices = wrap(np.where(array < 0, array + size, array))
     theirs = list(indices.shape)
     ours = list(input.shape)
     for d in range(input.ndim):

@@ -25,9 +25,9 @@ def checked(op: str, x: Any, argument: str = "input") -> Any:
 
 
 def index_array(index: Any, op: str) -> Any:
-    """The array of an index tensor. Raises RuntimeError for other dtypes than int64 and int32."""
+    """The array of an index tensor. Raises RuntimeError for other dtypes than int64 and int32, unless it is empty."""
     array = raw(index)
-    if not is_index(array):
+    if array.size and not is_index(array):
         raise errors.UnsupportedDtypeError(f"{op}(): Expected dtype int32/int64 for index")
     return array
 

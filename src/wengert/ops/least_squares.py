@@ -169,7 +169,7 @@ def linalg_lstsq(F, A, B, rcond=None, *, driver=None):
     A, B = F.expand(A, shape=(*batch, *A.shape[-2:])), F.expand(B, shape=(*batch, *B.shape[-2:]))
     X, rank, values = F._lstsq(A, B, rcond=rcond, driver=driver)
     m, n = A.shape[-2:]
-    residuals = F._nothing(values)
+    residuals = F.reshape(F.abs(F.narrow(X, -1, 0, 0)), shape=(0,))
     if driver not in (None, "gelsy") and m > n and bool((rank == n).all()):
         residuals = F.sum(F.square(F.abs(F.matmul(A, X) - B)), dim=-2)
     values = F._constant(values) if driver in ("gelsd", "gelss") else F._nothing(values)
@@ -308,8 +308,8 @@ def linalg_vander(F, x, *, N=None):
     """The Vandermonde matrix: the powers 0, 1, ..., N - 1 of each element. x: (..., n); returns (..., n, N), N by default n.
 
     Derivative: the sum of ct[k] k x**(k - 1) over k."""
-    N = x.shape[-1] if N is None and x.ndim else N
-    if not x.ndim or N < 2:
+    N = (x.shape[-1] if x.ndim else 1) if N is None else N
+    if N < 2:
         raise errors.vander_n()
     if x.dtype in (np.bool_, dtypes.bool_):
         raise errors.vander_bool()
@@ -319,8 +319,8 @@ def linalg_vander(F, x, *, N=None):
 @composite(namespaces=())
 def _vander(F, x, N):
     """linalg_vander of any dtype."""
-    column = F.unsqueeze(x, dim=-1)
-    powers = F.cumprod(F.expand(column, shape=(*x.shape, N - 1)), dim=-1)
+    column = F.unsqueeze(x, dim=-1) if x.ndim else F.reshape(x, shape=(1, 1))  # a number is a vector of one
+    powers = F.cumprod(F.expand(column, shape=(*column.shape[:-1], N - 1)), dim=-1)
     return F.cat([F.ones_like(column), powers], dim=-1)
 
 

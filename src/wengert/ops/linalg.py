@@ -31,10 +31,15 @@ def _batched(xp: Any, a: Any, b: Any) -> Any:
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
         return _batched(xp, a.astype(xp.float32), b.astype(xp.float32)).astype(a.dtype)
     if b.ndim == 2:
-        return matrix_product(xp, a.reshape(-1, a.shape[-1]), b).reshape(a.shape[:-1] + b.shape[1:])
+        return matrix_product(xp, _rows_of(a), b).reshape(a.shape[:-1] + b.shape[1:])
     if b.ndim == 1:
-        return xp.dot(a.reshape(-1, a.shape[-1]), b).reshape(a.shape[:-1])
+        return xp.dot(_rows_of(a), b).reshape(a.shape[:-1])
     return xp.matmul(_blas_ready(xp, a), _blas_ready(xp, b))
+
+
+def _rows_of(x: Any) -> Any:
+    """x as one matrix with its last dimension for a row, also where that is empty."""
+    return x.reshape(prod(x.shape[:-1]), x.shape[-1])
 
 
 def _blas_ready(xp: Any, x: Any) -> Any:
@@ -142,12 +147,13 @@ def _cotangent_of_right(F: Any, ct: Any, x: Any, y_ndim: int) -> Any:
         if x.ndim == 1:
             return ct * x
         if x.ndim > 2:
-            x, ct = F.reshape(x, shape=(-1, x.shape[-1])), F.reshape(ct, shape=(-1,))
+            x, ct = F.reshape(x, shape=(prod(x.shape[:-1]), x.shape[-1])), F.reshape(ct, shape=(-1,))
         return F.matmul(ct, x)
     if x.ndim == 1:
         return F.unsqueeze(x, dim=-1) * F.unsqueeze(ct, dim=-2)
     if y_ndim == 2 and x.ndim > 2:
-        x, ct = F.reshape(x, shape=(-1, x.shape[-1])), F.reshape(ct, shape=(-1, ct.shape[-1]))
+        rows = prod(x.shape[:-1])
+        x, ct = F.reshape(x, shape=(rows, x.shape[-1])), F.reshape(ct, shape=(rows, ct.shape[-1]))
     return F.matmul(F.transpose(x, dim0=-2, dim1=-1), ct)
 
 
@@ -284,6 +290,8 @@ def _add_scaled(xp: Any, added: Any, beta: Any, product: Any, alpha: Any) -> Any
     With beta 0 what is added is not looked at (it may be NaN)."""
     if product.dtype.kind in "iu":
         beta, alpha = int(beta), int(alpha)
+    elif product.dtype.kind == "b":
+        beta, alpha = bool(beta), bool(alpha)
     if added.dtype != product.dtype:
         raise errors.addmm_dtypes(added.dtype, product.dtype)
     if alpha != 1:
@@ -336,7 +344,7 @@ def addbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     batch1: (b, n, k), batch2: (b, k, m); x broadcasts to the result, (n, m). All of one dtype.
 
     Derivative: beta ct in x, alpha ct @ batch2^H in batch1, alpha batch1^H @ ct in batch2."""
-    return _add_scaled(xp, x, beta, xp.add.reduce(bmm.forward(xp, batch1, batch2), axis=0), alpha)
+    return _add_scaled(xp, x, beta, xp.add.reduce(bmm.forward(xp, batch1, batch2), axis=0, dtype=x.dtype), alpha)
 
 
 @general(inplace=True)
@@ -455,13 +463,19 @@ def tensordot(F, a, b, dims=2):
 
     dims: two lists of dims of a and b, or n: the last n of a, the first n of b.
 
-    Returns the other dimensions of a, then those of b. Raises RuntimeError where the sizes of a pair differ.
+    Returns the other dimensions of a, then those of b. In a pair of sizes a 1 stretches; RuntimeError where others differ.
 
     Derivative: tensordot of ct with b* over b's other dimensions, in a; the same with a* in b."""
     pairs = _tensordot_dims(a, b, dims)
     if a.dtype != b.dtype:
         raise errors.inner_dtypes()
     first, second = unrepeated_dims(pairs[0], a.ndim), unrepeated_dims(pairs[1], b.ndim)
+    for d, e in zip(first, second, strict=True):
+        if a.shape[d] != b.shape[e]:  # one of them is 1, and stretches
+            if a.shape[d] == 1:
+                b = F.sum(b, dim=e, keepdim=True, dtype=b.dtype)
+            else:
+                a = F.sum(a, dim=d, keepdim=True, dtype=a.dtype)
     rest_a = [d for d in range(a.ndim) if d not in first]
     rest_b = [d for d in range(b.ndim) if d not in second]
     inner_size = prod([a.shape[d] for d in first])
@@ -472,7 +486,7 @@ def tensordot(F, a, b, dims=2):
 
 
 def _tensordot_dims(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
-    """The two lists of dims, of pairwise equal sizes."""
+    """The two lists of dims, of sizes that are pairwise equal or 1."""
     if isinstance(dims, (tuple, list)) or (hasattr(dims, "ndim") and dims.ndim == 2):
         first, second = ([int(d) for d in ([side] if isinstance(side, int) else side)] for side in dims)
     else:
@@ -484,7 +498,7 @@ def _tensordot_dims(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
         raise errors.tensordot_lists()
     for d, e in zip(first, second, strict=True):
         size, other = a.shape[normalize_dim(d, a.ndim)], b.shape[normalize_dim(e, b.ndim)]
-        if size != other:
+        if size != other and 1 not in (size, other):
             raise errors.tensordot_sizes(size, d, other, e)
     return first, second
 

@@ -365,7 +365,7 @@ def _nll_loss(xp, x, target, weight=None, *, ignore_index, reduction):
     losses = -x[_class_places(xp, index, dim)]
     counts = _importance(xp, index, ignored, weight, x.dtype)
     if counts is not None:
-        losses = _without(ignored, losses * counts)
+        losses = _without(ignored, xp.asarray(losses * counts))
     if reduction == "none":
         return losses
     total = xp.add.reduce(losses, axis=None)
@@ -393,7 +393,7 @@ def _nll_cotangent(xp, ct, target, weight=None, *, shape, ignore_index, reductio
     if reduction == "mean":
         ct = _divide(ct, _count(xp, index, counts))
     out = xp.zeros(shape, ct.dtype)
-    out[_class_places(xp, index, dim)] = -ct if counts is None else _without(ignored, -ct * counts)
+    out[_class_places(xp, index, dim)] = -ct if counts is None else _without(ignored, xp.asarray(-ct * counts))
     return out
 
 

@@ -229,8 +229,8 @@ def multilabel_soft_margin_loss(F, input, target, weight=None, size_average=None
 def multi_margin_loss(
     F, input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
 ):
-    """The mean over classes, but for the target's sum, of max(0, margin - input[target] + input)**p. input: (n, classes)
-    or (classes), floating; target: class numbers, (n) or without dims.
+    """The mean over classes, but for the target's sum, of max(0, margin - input[target] + input)**p. input: (n, classes),
+    (classes) or one number, floating; target: class numbers, (n) or without dims.
 
     p: 1 or 2 (ValueError else). weight: (classes), what each target class counts. Raises RuntimeError for shapes that do
     not fit, and a class that there is not.
@@ -248,14 +248,15 @@ def multi_margin_loss(
 
 
 def _check_class_numbers(shape: tuple[int, ...], classes: Any, weight: Any) -> None:
-    if len(shape) not in (1, 2) or shape[-1] == 0:
+    if len(shape) > 2 or 0 in shape[-1:]:
         raise errors.multi_margin_dims(shape)
     if classes.size != (shape[0] if len(shape) == 2 else 1) or classes.ndim > 1:
         raise errors.multi_margin_target(shape, tuple(classes.shape))
-    if classes.size and not (classes.min() >= 0 and classes.max() < shape[-1]):
+    count = shape[-1] if shape else 1
+    if classes.size and not (classes.min() >= 0 and classes.max() < count):
         raise errors.multi_margin_range()
-    if weight is not None and tuple(weight.shape) != (shape[-1],):
-        raise errors.multi_margin_weight(shape[-1], tuple(weight.shape))
+    if weight is not None and tuple(weight.shape) != (count,):
+        raise errors.multi_margin_weight(count, tuple(weight.shape))
 
 
 def _excess(F: Any, x: Any, target: Any, margin: float) -> tuple[Any, Any]:
@@ -272,7 +273,7 @@ def _excess(F: Any, x: Any, target: Any, margin: float) -> tuple[Any, Any]:
 def _multi_margin_loss(xp, x, target, weights=None, *, p, margin, reduction):
     """multi_margin_loss. weights: what each item counts, or None."""
     check_floating("multi_margin_loss", x)
-    rows = x if x.ndim == 2 else x[None]
+    rows = x if x.ndim == 2 else x.reshape(1, -1)
     index = target.reshape(-1)
     gap = xp.maximum(margin - rows[xp.arange(len(rows)), index][:, None] + rows, 0)
     gap[xp.arange(len(rows)), index] = 0
@@ -280,12 +281,12 @@ def _multi_margin_loss(xp, x, target, weights=None, *, p, margin, reduction):
     if weights is not None:
         losses *= weights
     losses = losses.astype(x.dtype, copy=False)
-    return _reduced_array(xp, losses if x.ndim == 2 else losses[0, ...], reduction)
+    return _reduced_array(xp, losses if x.ndim == 2 or target.ndim else losses[0, ...], reduction)
 
 
 @_multi_margin_loss.vjp("x")
 def _(F, ct, x, target, weights, p, margin, reduction):
-    rows = x if x.ndim == 2 else F.unsqueeze(x, dim=0)
+    rows = x if x.ndim == 2 else F.reshape(x, shape=(1, -1))
     excess, index = _excess(F, rows, target, margin)
     slopes = F._is_nonzero(excess) if p == 1 else 2 * excess
     each = F.reshape(_each(F, ct, rows.shape[0], reduction), shape=(-1, 1)) / rows.shape[1]
@@ -306,11 +307,11 @@ def multilabel_margin_loss(F, input, target, size_average=None, reduce=None, red
     Derivative: that of the formula; 0 at the margin."""
     reduction = reduction_of(size_average, reduce, reduction)
     shape, labels = tuple(input.shape), raw(target)
-    if len(shape) not in (1, 2) or shape[-1] == 0:
+    if len(shape) > 2 or 0 in shape[-1:]:
         raise errors.multi_margin_dims(shape)
     if tuple(labels.shape) != shape:
         raise errors.multilabel_target(tuple(labels.shape), shape)
-    if labels.size and not (labels.min() >= -1 and labels.max() < shape[-1]):
+    if labels.size and not (labels.min() >= -1 and labels.max() < (shape[-1] if shape else 1)):
         raise errors.multilabel_range()
     return F._multilabel_margin_loss(input, target, reduction=reduction)
 
@@ -335,7 +336,7 @@ def _label_gaps(xp: Any, x: Any, counts: Any) -> Any:
 def _multilabel_margin_loss(xp, x, target, *, reduction):
     """multilabel_margin_loss."""
     check_floating("multilabel_margin_loss", x)
-    rows, labels = (a if a.ndim == 2 else a[None] for a in (x, target))
+    rows, labels = (a if a.ndim == 2 else a.reshape(1, -1) for a in (x, target))
     gaps = _label_gaps(xp, rows, _label_counts(xp, labels, x.dtype))
     losses = (xp.add.reduce(gaps, axis=(1, 2)) / rows.shape[1]).astype(x.dtype, copy=False)
     return _reduced_array(xp, losses if x.ndim == 2 else losses[0, ...], reduction)
@@ -344,7 +345,7 @@ def _multilabel_margin_loss(xp, x, target, *, reduction):
 @nondifferentiable(promote=NONE, **_PRIVATE)
 def _multilabel_slopes(xp, x, target):
     """The derivative of each item's multilabel margin loss, (n, classes); constant between the margins."""
-    rows, labels = (a if a.ndim == 2 else a[None] for a in (x, target))
+    rows, labels = (a if a.ndim == 2 else a.reshape(1, -1) for a in (x, target))
     counts = _label_counts(xp, labels, x.dtype)
     active = (_label_gaps(xp, rows, counts) > 0) * counts[:, :, None]
     slopes = xp.add.reduce(active, axis=1) - xp.add.reduce(active, axis=2)

@@ -358,7 +358,12 @@ def rms_norm(F, input, normalized_shape, weight=None, eps=None):
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     if not shape or tuple(input.shape[-len(shape) :]) != shape:
         raise errors.layer_norm_input(shape, input.shape)
+    dtype = dtypes.as_numpy_dtype(input.dtype)
+    if dtype.itemsize == 2:  # whose squares overflow
+        input = F.cast(input, dtypes.float32.dtype)
+        weight = None if weight is None else F.cast(weight, dtypes.float32.dtype)
     eps = dtypes.finfo(input.dtype).eps if eps is None else eps
     squares = F.mean(input * input, dim=normalize_dims(tuple(range(-len(shape), 0)), input.ndim), keepdim=True)
     out = input * F.rsqrt(squares + eps)
-    return out if weight is None else out * weight
+    out = out if weight is None else out * weight
+    return F.cast(out, dtype) if dtype.itemsize == 2 else out

@@ -17,7 +17,7 @@ _FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional", 
 # -- padding -----------------------------------------------------------------------------------------------------------
 
 
-@general(promote=NONE, node="ConstantPadNdBackward0", method=False)
+@general(promote=NONE, node="ConstantPadNdBackward0", method=False, keyword_only=())
 def constant_pad_nd(xp, x, *, pad, value=0):
     """x with value in front of and behind it. pad: (front, back) of the last dimension, then of the one before, ...
 

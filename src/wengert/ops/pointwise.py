@@ -383,19 +383,27 @@ def _(F, ct, x):
     return ct / F.conj(x * x + 1)
 
 
+# The series of sinc's derivative, by powers of x**2: x times the sum of these.
+_SINC_SLOPE = [(-1) ** k * math.pi ** (2 * k) * 2 * k / math.factorial(2 * k + 1) for k in range(1, 11)]
+
+
 @pointwise(promote=INT_TO_FLOAT, inplace=True, namespaces=_SPECIAL)
 def sinc(xp, x):
     """sin(pi * x) / (pi * x), and 1 at 0.
 
-    Derivative: (cos(pi * x) - sinc(x)) / x, and 0 at 0; the second is -pi**2 / 3 at 0."""
+    Derivative: (cos(pi * x) - sinc(x)) / x, near 0 by its series; 0 at 0, where the second is -pi**2 / 3."""
     return xp.sinc(x).astype(x.dtype, copy=False)
 
 
 @sinc.vjp("x")
 def _(F, ct, x):
-    at_zero = x == 0
-    slope = (F.cos(math.pi * x) - F.sinc(x)) / F.where(at_zero, 1.0, x)
-    return ct * F.conj(F.where(at_zero, (-(math.pi**2) / 3) * x, slope))
+    near = F.abs(x) < 0.25
+    slope = (F.cos(math.pi * x) - F.sinc(x)) / F.where(near, 1.0, x)
+    square = F.where(near, x * x, 0.0)
+    series = 0.0
+    for factor in reversed(_SINC_SLOPE):  # near 0 the difference above has few digits left, and its derivative fewer
+        series = series * square + factor
+    return ct * F.conj(F.where(near, series * x, slope))
 
 
 # -- hyperbolic functions ----------------------------------------------------------------------------------------------
@@ -592,7 +600,7 @@ def _(F, ct):
     return ct
 
 
-@pointwise(inplace=True, complex=False)
+@pointwise(inplace=True, complex=False, own_precision=True)
 def nan_to_num(xp, x, *, nan=0.0, posinf=None, neginf=None):
     """x with NaN and the infinities replaced by numbers; None stands for the dtype's largest and smallest number.
 

@@ -94,6 +94,8 @@ class Operation(Op):
         self.varargs = settings.pop("varargs", None)
         self.complex = settings.pop("complex", True)
         self.refuses_complex = not self.complex
+        # Whether bfloat16 is computed in as it is: its neighbours, limits or bits are what the operation is about.
+        self.own_precision = settings.pop("own_precision", False)
         # check(operands) raises torch's error for dtypes that the operation refuses; see them before they are promoted.
         self.check = settings.pop("check", None)
         node = settings.pop("node", None)

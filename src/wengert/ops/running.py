@@ -82,23 +82,42 @@ _NOTHING = 1e-35  # stands for a cotangent of 0, which has no logarithm; float32
 # -- running logsumexp -------------------------------------------------------------------------------------------------
 
 
-@general(promote=INT_TO_FLOAT, complex=False)
+@general(promote=INT_TO_FLOAT)
 def logcumsumexp(xp, x, *, dim):
-    """The logarithm of the running sum of exponentials along a dimension, without overflow.
+    """The logarithm of the running sum of exponentials along a dimension, without overflow. Of complex numbers
+    the one whose imaginary part goes on from that of the largest number so far.
 
     Derivative: x[i] gets the sum of ct[j] exp(x[i] - out[j]) over j >= i, from the logarithms of the cotangent's
-    positive and negative parts."""
+    positive and negative parts; of complex numbers from that of the cotangent."""
     dim = normalize_dim(dim, x.ndim)
+    if x.dtype.kind == "c":
+        return _complex_logcumsumexp(xp, x, dim)
     if not x.ndim or x.dtype.itemsize > 2:
         return xp.logaddexp.accumulate(x, axis=dim) if x.ndim else x.copy()
     return xp.logaddexp.accumulate(x.astype(xp.float32), axis=dim).astype(x.dtype)
+
+
+def _complex_logcumsumexp(xp: Any, x: Any, dim: int) -> Any:
+    """logcumsumexp of complex numbers, one after the other. Imaginary parts go on from that of the largest number."""
+    out = x.copy()
+    if not x.ndim:
+        return out
+    rows = xp.moveaxis(out, dim, 0)
+    for i in range(1, len(rows)):
+        before, row = rows[i - 1], rows[i]
+        larger, smaller = xp.where(before.real > row.real, (before, row), (row, before))
+        # log(exp(a) + exp(b)) is a + log(1 + exp(b - a)); what is equal to an infinity, or -inf, adds nothing.
+        alone = xp.isinf(larger.real) | xp.isneginf(smaller.real)
+        rows[i] = xp.where(alone, larger, larger + xp.log1p(xp.exp(smaller - larger)))
+    return out
 
 
 @logcumsumexp.vjp("x")
 def _(F, ct, x, out, dim):
     if not x.ndim:
         return ct
-    total = _cumsum_of_exp(F, F.flip(ct, dims=(dim,)), F.flip(-out, dims=(dim,)), F.flip(x, dims=(dim,)), dim)
+    ct, out, x = [F.flip(each, dims=(dim,)) for each in (ct, F.conj(out), F.conj(x))]
+    total = _cumsum_of_exp(F, ct, -out, x, dim)
     return F.flip(total, dims=(dim,))
 
 
@@ -109,6 +128,8 @@ def _(F, x_t, x, out, dim):
 
 def _cumsum_of_exp(F: Any, factor: Any, x: Any, shift: Any, dim: int) -> Any:
     """exp(shift) times the running sum of factor * exp(x), without overflow: by logarithms of factor's parts."""
+    if raw(factor).dtype.kind == "c":
+        return F.exp(F.logcumsumexp(F.log(F.where(factor == 0, _NOTHING, factor)) + x, dim=dim) + shift)
     positive, negative = [
         F.exp(F.logcumsumexp(F.log(F.where(part > 0, part, _NOTHING)) + x, dim=dim) + shift) for part in (factor, -factor)
     ]
@@ -130,10 +151,10 @@ def diff(F, input, n=1, dim=-1, prepend=None, append=None):
     if n < 0:
         raise errors.diff_order(n)
     dim = normalize_dim(dim, input.ndim)
+    if n == 0:
+        return F.clone(input)  # without what would be put before and after it
     parts = [x for x in (prepend, input, append) if x is not None]
     x = F.cat(parts, dim=dim) if len(parts) > 1 else input
-    if n == 0:
-        return F.clone(x)
     for _ in range(min(n, max(x.shape[dim], 1))):
         size = x.shape[dim]
         later, earlier = F.narrow(x, dim, min(1, size), max(size - 1, 0)), F.narrow(x, dim, 0, max(size - 1, 0))
@@ -187,11 +208,12 @@ def cumulative_trapezoid(F, y, x=None, *, dx=None, dim=-1):
 
 
 @composite()
-def gradient(F, input, *, spacing=1, dim=None, edge_order=1):
+def gradient(F, input, *, spacing=None, dim=None, edge_order=1):
     """The slope of input along each dim (all by default), as a tuple: by central differences inside, by one-sided ones of
     edge_order 1 or 2 at the ends.
 
-    spacing: the distance of the samples, a number for all dims or one for each; or where they lie, a 1-D tensor for each.
+    spacing: the distance of the samples, a number for all dims (1 unless given) or one for each; or where they lie, a
+    1-D tensor for each.
 
     Derivative: that of the differences."""
     dims = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
@@ -200,6 +222,7 @@ def gradient(F, input, *, spacing=1, dim=None, edge_order=1):
         raise errors.gradient_dtype()
     if any(input.shape[d] < edge_order + 1 for d in dims):
         raise errors.gradient_size()
+    spacing = 1 if spacing is None else spacing
     spacings = [spacing] * len(dims) if not isinstance(spacing, (tuple, list)) else list(spacing)
     if len(spacings) != len(dims):
         raise errors.gradient_spacing(len(dims), len(spacings))

@@ -217,7 +217,9 @@ def _listed(shape: tuple) -> str:
 
 def _write_index_add(x: Any, index: Any, source: Any, *, dim: int, alpha: Any) -> None:
     x, where = _at(x, index, dim)
-    ArrayOps.add_at(x, where, np.atleast_1d(source if alpha == 1 else np.asarray(source * alpha, x.dtype)), True)
+    if alpha != 1:
+        source = np.asarray(source * np.asarray(alpha).astype(x.dtype), x.dtype)
+    ArrayOps.add_at(x, where, np.atleast_1d(source), True)
 
 
 @general(promote=NONE, node="IndexAddBackward0", method=False, namespaces=())

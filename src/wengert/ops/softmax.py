@@ -18,7 +18,7 @@ from wengert.ops.dims import normalize_dim, normalize_dims, restore_dims
 from wengert.ops.registry import INT_TO_FLOAT, composite, general
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
-_SOFTMAX: dict[str, Any] = {"complex": False, "namespaces": ("", "nn.functional", "special"), "keyword_only": ()}
+_SOFTMAX: dict[str, Any] = {"namespaces": ("", "nn.functional", "special"), "keyword_only": ()}
 
 
 @general(promote=INT_TO_FLOAT, namespaces=("", "special"))

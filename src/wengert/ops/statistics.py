@@ -51,19 +51,21 @@ def _check_quantile(op: str, x: Any, q: Any, interpolation: str) -> None:
         )
 
 
-def _ranks(x: Any, q: Any, ignore_nan: bool) -> Any:
-    """Where in the sorted last dim the quantiles lie, (..., quantiles): at the end, where NaN is, if there is any."""
-    size = x.shape[-1]
+def _ranks(x: Any, ignore_nan: bool) -> tuple[Any, Any]:
+    """(a, b), (..., 1) each: the q-th quantile lies at a q + b in the sorted last dim. At the end, where NaN is, if any."""
+    last = x.shape[-1] - 1
     nan = np.isnan(x)
     if ignore_nan:
-        last = np.maximum(size - 1 - nan.sum(axis=-1, keepdims=True), 0)
-        return (last * q).astype(x.dtype)
-    return np.where(nan.any(axis=-1, keepdims=True), size - 1, q * (size - 1)).astype(x.dtype)
+        a = np.maximum(last - nan.sum(axis=-1, keepdims=True), 0)
+        return a.astype(x.dtype), np.zeros_like(a, x.dtype)
+    has_nan = nan.any(axis=-1, keepdims=True)
+    return np.where(has_nan, 0, last).astype(x.dtype), np.where(has_nan, last, 0).astype(x.dtype)
 
 
 def _quantile(F: Any, op: str, input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, ignore_nan: bool) -> Any:
-    x, q = raw(input), raw(q)
-    _check_quantile(op, x, q, interpolation)
+    x, fractions = raw(input), raw(q)
+    _check_quantile(op, x, fractions, interpolation)
+    fractions = np.atleast_1d(np.asarray(fractions, x.dtype))
     shape = [1] * x.ndim
     if dim is None:
         flat = F.reshape(input, shape=(-1,))
@@ -71,7 +73,8 @@ def _quantile(F: Any, op: str, input: Any, q: Any, dim: Any, keepdim: bool, inte
         dim = normalize_dim(dim, x.ndim)
         flat = F.movedim(input, dim, -1) if x.ndim else F.reshape(input, shape=(1,))
         shape = [1 if d == dim else size for d, size in enumerate(x.shape)]
-    ranks = _ranks(raw(flat), np.atleast_1d(np.asarray(q, x.dtype)), ignore_nan)
+    factor, offset = _ranks(raw(flat), ignore_nan)
+    ranks = factor * fractions + offset
     if interpolation in ("lower", "higher", "nearest"):
         ranks = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[interpolation](ranks)
     below = np.floor(ranks)
@@ -79,11 +82,13 @@ def _quantile(F: Any, op: str, input: Any, q: Any, dim: Any, keepdim: bool, inte
     found = F.gather(ordered, -1, wrap(below.astype(np.int64)))
     if interpolation in ("linear", "midpoint"):
         weight = wrap(np.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below)
+        if interpolation == "linear" and getattr(q, "requires_grad", False):
+            weight = F.reshape(q, shape=(-1,)) * wrap(factor) + wrap(offset - below)
         found = F.lerp(found, F.gather(ordered, -1, wrap(np.ceil(ranks).astype(np.int64))), weight)
     found = F.movedim(found, -1, 0)
     if keepdim:
         found = F.reshape(found, shape=(-1, *shape))
-    return F.squeeze(found, dim=0) if np.ndim(q) == 0 else found
+    return F.squeeze(found, dim=0) if np.ndim(raw(q)) == 0 else found
 
 
 @composite(method=True)
@@ -94,7 +99,8 @@ def quantile(F, input, q, dim=None, keepdim=False, *, interpolation="linear"):
     comes first in the result. interpolation: what a quantile between two elements is: "linear", "lower", "higher",
     "midpoint" or "nearest". Raises RuntimeError for anything else.
 
-    Derivative: the two elements' weights; none in q."""
+    Derivative: the two elements' weights; in q, of "linear" only, their difference times the number of steps between
+    elements."""
     return _quantile(F, "quantile", input, q, dim, keepdim, interpolation, False)
 
 

@@ -1,0 +1,124 @@
+"""The table of docs/parity.md: every entry of torch's operator database, all its samples, beside wengert.
+
+    PYTHONPATH=src:tests python -m parity.op_db_table              prints what differs without a reason, and writes the page
+    PYTHONPATH=src:tests python -m parity.op_db_table add sum      prints what those entries give
+
+It takes about ten minutes on two processors. `make parity-table` runs it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from parity import op_db
+from parity.op_db_known import ABSENT
+
+PAGE = Path(__file__).parents[2] / "docs" / "parity.md"
+
+_HEAD = """# Parity with torch
+
+Written by `make parity-table`: change `tests/parity/op_db_known.py` or the operations, not this page.
+
+torch {version} brings a database of its operators along, with inputs to test each of them on. Here each entry is run on both
+libraries, on all its samples (at most {most} of a dtype), contiguous or not: the values, the gradients at random cotangents, and the
+gradients of these, in float64 and complex128 where torch differentiates them (float32 where it has no float64), to {tolerance:g} of the
+largest number of a tensor; and the values in other dtypes, of the method, the in-place form and `out=`.
+
+An entry **agrees** if values and derivatives do on every sample. It **differs** if one does not: the table says why. What is
+drawn at random has the same shapes and dtypes. **Missing** are those whose name wengert has not got.
+
+| | agree | random | differ | missing | all |
+|---|---|---|---|---|---|
+"""
+
+
+def family(name: str) -> str:
+    """The heading that an entry comes under."""
+    for prefix in ("nn.functional", "linalg", "fft", "special", "masked", "signal.windows", "sparse"):
+        if name.startswith(prefix + "."):
+            return prefix
+    return "others" if not name.startswith("torch.ops") else "torch.ops"
+
+
+def _verdicts(names: list[str]) -> dict[str, op_db.Verdict]:
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        return dict(zip(names, pool.map(op_db.verdict, names, chunksize=4)))
+
+
+def _row(title: str, words: list[str]) -> str:
+    counts = [words.count(word) for word in ("agrees", "random", "differs", "missing")]
+    return f"| {title} | " + " | ".join(map(str, [*counts, len(words)])) + " |\n"
+
+
+def _names(names: Iterable[str]) -> Iterator[str]:
+    """Lists of names, a paragraph a family."""
+    groups: dict[str, list[str]] = {}
+    for name in sorted(names):
+        groups.setdefault(family(name), []).append(f"`{name}`")
+    for title in sorted(groups):
+        yield f"*{title}*: {', '.join(groups[title])}\n\n"
+
+
+def page(found: dict[str, op_db.Verdict]) -> str:
+    """The text of docs/parity.md."""
+    words = {name: v.word for name, v in found.items()}
+    text = _HEAD.format(version=op_db.torch.__version__.split("+")[0], most=op_db.MOST_SAMPLES, tolerance=op_db.TOLERANCE)
+    text += _row("with derivatives", [words[name] for name in op_db.AUTOGRAD])
+    text += _row("without", [word for name, word in words.items() if name not in op_db.AUTOGRAD])
+    text += "\nLarger tolerances: " + "; ".join(f"`{n}` {t:g}, {why}" for n, (t, why) in op_db.TOLERANCES.items()) + ".\n"
+    text += "\n## Different\n\n| entry | where | why |\n|---|---|---|\n"
+    text += _reasons({name: v for name, v in found.items() if v.word == "differs"})
+    text += "\n## Agreeing, but for another dtype or form\n\n| entry | where | why |\n|---|---|---|\n"
+    text += _reasons({name: v for name, v in found.items() if v.word in ("agrees", "random")})
+    text += "\nWithout `out=`, which torch has: " + ", ".join(f"`{n}`" for n, v in found.items() if not v.has_out) + ".\n"
+    text += "\n## Missing\n\n| entry | why |\n|---|---|\n"
+    text += "".join(f"| `{name}` | {ABSENT.get(name, 'not written yet')} |\n" for name, word in words.items() if word == "missing")
+    for title, word in (("Drawn at random", "random"), ("Agreeing", "agrees")):
+        text += f"\n## {title}\n\n" + "".join(_names(name for name, w in words.items() if w == word)).rstrip("\n") + "\n"
+    return text
+
+
+def _reasons(found: dict[str, op_db.Verdict]) -> str:
+    rows = []
+    for name, v in found.items():
+        by_reason: dict[str, list[str]] = {}
+        for aspect, reason in v.known.items():
+            by_reason.setdefault(reason, []).append(aspect)
+        rows += [f"| `{name}` | {', '.join(aspects)} | {reason} |\n" for reason, aspects in by_reason.items()]
+    return "".join(rows)
+
+
+def published() -> dict[str, str]:
+    """The word for each entry that the page has."""
+    text = PAGE.read_text(encoding="utf-8")
+    found: dict[str, str] = {}
+    for title, word in (("Different", "differs"), ("Missing", "missing"), ("Drawn at random", "random"), ("Agreeing", "agrees")):
+        section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+        assert section is not None, f"docs/parity.md has no section {title}"
+        lines = section[1].splitlines()
+        cells = [line.split("|")[1] if line.startswith("|") else line for line in lines]
+        found.update((name, word) for cell in cells for name in re.findall(r"`([^`]+)`", cell))
+    return found
+
+
+def main(names: list[str]) -> None:
+    found = _verdicts(names or list(op_db.ENTRIES))
+    for name, v in found.items():
+        if names or v.unexplained:
+            print(f"{name:40} {v.word}")
+            for line in [f"{aspect}: {reason}" for aspect, reason in v.known.items()] + [f"UNEXPLAINED {t}" for t in v.unexplained]:
+                print(f"    {line[:300]}")
+    if not names:
+        PAGE.write_text(page(found), encoding="utf-8")
+        print(f"written: {PAGE}")
+    words = [found[name].word for name in op_db.AUTOGRAD if name in found]
+    print(", ".join(f"{words.count(word)} {word}" for word in ("agrees", "random", "differs", "missing")), f"of {len(words)} with derivatives")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

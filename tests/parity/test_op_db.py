@@ -1,0 +1,53 @@
+"""torch's operator database: what agrees goes on to agree. Here a few samples of each entry; all of them in op_db_table."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch", reason="the database comes with torch")
+pytest.importorskip("expecttest", reason="torch's testing package, which has the database, needs it")
+try:
+    from torch.testing._internal import common_methods_invocations as _  # noqa: F401
+except ImportError as error:  # its place is private, and may change
+    pytest.skip(f"this torch does not let its operator database be imported: {error}", allow_module_level=True)
+
+from parity import op_db, op_db_table
+
+SAMPLES = 3  # of each entry and dtype
+
+
+@pytest.fixture(scope="module")
+def published() -> dict[str, str]:
+    """The word for each entry in docs/parity.md."""
+    return op_db_table.published()
+
+
+@pytest.mark.parametrize("name", list(op_db.ENTRIES))
+def test_entry_agrees_or_differs_for_a_known_reason(name, published):
+    found = op_db.verdict(name, SAMPLES)
+    assert not found.unexplained, "differs from torch:\n  " + "\n  ".join(found.unexplained)
+    if found.word == "missing":
+        assert published[name] == "missing", "was there when docs/parity.md was written"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({name for name, _ in op_db.KNOWN}))
+def test_known_differences_are_still_there(name):
+    """A reason for something that agrees by now is out of date."""
+    found = op_db.verdict(name).known
+    stale = [aspect for entry, aspect in op_db.KNOWN if entry == name and aspect not in found]
+    assert not stale, f"agrees with torch by now: {stale}"
+
+
+def test_enough_entries_agree(published):
+    agreeing = [name for name in op_db.AUTOGRAD if published.get(name) == "agrees"]
+    assert len(agreeing) >= 450
+
+
+def test_a_wrong_value_is_found(monkeypatch):
+    """The comparison can fail: with sin in its place, cos differs in value, gradient and second derivative."""
+    import wengert
+
+    monkeypatch.setattr(wengert, "cos", wengert.sin)
+    aspects = {finding.aspect for finding in op_db.findings("cos", 2)}
+    assert {"value", "gradient", "second"} <= aspects
