@@ -867,6 +867,38 @@ def hann_window(window_length: Any, periodic: _bool = True, *, dtype: _Dtype | N
     """(1 - cos t) / 2, with t over one turn: signal.windows.hann."""
 def kaiser_window(window_length: Any, periodic: _bool = True, beta: _Number = 12.0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """I0(beta sqrt(1 - x**2)) / I0(beta), with x from -1 to 1: signal.windows.kaiser."""
+def native_layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any, bias: Any, eps: _float, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
+    """layer_norm, the mean, and 1 / sqrt(variance + eps), both with the normalised dims as 1."""
+def native_group_norm(input: Tensor, weight: Any, bias: Any, N: Any, C: Any, HxW: Any, group: Any, eps: _float, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
+    """group_norm, and for each item and group the mean and 1 / sqrt(variance + eps)."""
+def native_batch_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: _bool, momentum: Any, eps: _float, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
+    """batch_norm, and in training each channel's mean and 1 / sqrt(variance + eps), else two empty tensors."""
+def native_dropout(input: Tensor, p: _float, train: Any, *, out: Any = None) -> tuple[Tensor, Tensor]:
+    """dropout, and a mask that is True where an element was kept. Derivative: what the element was multiplied by."""
+def native_channel_shuffle(input: Tensor, groups: Any, *, out: Any = None) -> Tensor:
+    """channel_shuffle. Derivative: the cotangent with the channels put back."""
+def frobenius_norm(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
+    """Square root of the sum of squares over dim: norm(input, "fro", dim). Derivative: as norm."""
+def nuclear_norm(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
+    """Sum of the singular values of a matrix, or of those in two dims. Derivative: as linalg.matrix_norm of "nuc"."""
+def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0, *, out: Any = None) -> Tensor:
+    """The pow-norm over all dims but one, which the others follow as 1; dim -1 means the norm of all elements."""
+def grid_sampler_2d(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any, *, out: Any = None) -> Tensor:
+    """grid_sample() of images, with numbers for modes: see grid_sampler. Derivative: as grid_sample."""
+def grid_sampler_3d(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any, *, out: Any = None) -> Tensor:
+    """grid_sample() of volumes, with numbers for modes: see grid_sampler. Derivative: as grid_sample."""
+def affine_grid_generator(theta: Tensor, size: _int | Sequence[_int], align_corners: Any, *, out: Any = None) -> Tensor:
+    """nn.functional.affine_grid with no defaults. Derivative: as there."""
+def segment_reduce(data: Tensor, reduce: Any, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: _int = 0, unsafe: _bool = False, initial: Any = None, out: Any = None) -> Tensor:
+    """The reduction of each of the consecutive pieces that a dimension is cut into."""
+def svd_lowrank(A: Tensor, q: _int = 6, niter: _int = 2, M: Any = None, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
+    """(U, S, V) with A - M close to U diag(S) V^H, of rank q at most."""
+def pca_lowrank(A: Tensor, q: Any = None, center: _bool = True, niter: _int = 2, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
+    """svd_lowrank of A with each column's mean taken away: principal components. q: min(6, m, n) unless given."""
+def lobpcg(A: Tensor, k: _int | None = None, B: Any = None, X: Any = None, n: _int | None = None, iK: Any = None, niter: Any = None, tol: Any = None, largest: Any = None, method: Any = None, tracker: Any = None, ortho_iparams: Any = None, ortho_fparams: Any = None, ortho_bparams: Any = None, *, out: Any = None) -> tuple[Tensor, Tensor]:
+    """The k largest (largest=False: smallest) eigenvalues of symmetric A, or of A x = value B x, and their vectors."""
+def triangular_solve(input: Tensor, A: Any, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: Any = None) -> return_types.triangular_solve:
+    """(X, A) with A @ X = input, or A^T @ X = input if transpose, for a triangular A: linalg.solve_triangular today."""
 def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
 def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:

@@ -98,3 +98,9 @@ def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, o
     """The diagonals of the matrices in two dims, by default the last: a view. Derivative: the cotangent there, 0"""
 def matmul(input: Tensor, other: _Operand, *, out: Any = None) -> Tensor:
     """`matmul`: the product of matrices. Derivative: as of matmul."""
+def ldl_factor_ex(A: Tensor, *, hermitian: _bool = False, check_errors: _bool = False, out: Any = None) -> return_types.linalg_ldl_factor_ex:
+    """LDL factors of symmetric matrices, or Hermitian ones: L and D in one lower triangle, the pivots as LAPACK's sytrf"""
+def ldl_factor(A: Tensor, *, hermitian: _bool = False, out: Any = None) -> return_types.linalg_ldl_factor:
+    """linalg.ldl_factor_ex without info. Raises RuntimeError where D is singular."""
+def ldl_solve(LD: Tensor, pivots: Any, B: Any, *, hermitian: _bool = False, out: Any = None) -> Tensor:
+    """X with A @ X = B, from the LDL factors of A. LD: (..., n, n), pivots: (..., n), B: (..., n, k)."""

@@ -146,6 +146,8 @@ _OF_REGULAR_MATRICES = {
     "linalg_matrix_power", "linalg_svdvals", "linalg_matrix_norm",
 }  # fmt: skip
 
+_RANDOM = {"gumbel_softmax", "svd_lowrank", "pca_lowrank"}
+
 _WARNS = {
     "std", "var", "std_mean", "var_mean",  # of too few elements
     "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss",  # of shapes that differ
@@ -204,7 +206,7 @@ def operation_nodes(tensors: list[Any]) -> list[OpNode]:
 
 def _is_random(op: Any) -> bool:
     function = op.forward if isinstance(op, Operation) else op.fn
-    return function.__globals__["__name__"].endswith(".random") or "dropout" in op.name or op.name == "gumbel_softmax"
+    return function.__globals__["__name__"].endswith(".random") or "dropout" in op.name or op.name in _RANDOM
 
 
 def is_public(op: Any) -> bool:

@@ -28,6 +28,7 @@ RULES_TESTED_BY_HAND = {
     "_geqrf": "tests/explicit/test_factorisations.py",
     "_standard_gamma": "tests/explicit/test_statistics.py",
     "_standard_gamma_grad": "tests/explicit/test_statistics.py",
+    "_ldl_solve": "tests/explicit/test_low_rank.py",
     "_masked_reciprocal": "tests/explicit/test_factorisations.py",
     "special_zeta": "tests/explicit/test_special.py",
     "view_as_real": "tests/explicit/test_complex_views.py",

@@ -133,6 +133,20 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("only values that are there share an extremum; torch counts the place itself too", "index_reduce",
             "special gradient"),
     **_both("of equal elements, and of NaN, torch takes any, here it is the first", "fractional_max_pool3d", "special gradient"),
+    # Names of torch's own layer
+    **_both("the mean and the factor have derivatives too", "native_layer_norm", "requires_grad", "node", "special requires_grad"),
+    **_both("the mean of numbers with an infinity is infinite, as in mean(); here torch's is NaN",
+            "native_layer_norm native_group_norm", "special value"),
+    **_both("operands are promoted; torch keeps the input's dtype, or refuses", "native_group_norm", "promotion value",
+            "promotion error"),
+    **_both("statistics of half precision come in float32", "native_layer_norm", "promotion value"),
+    **_both("the sign of a zero", "native_batch_norm", "special zero"),
+    **_both("of matrices that are singular, or not finite, LAPACK's builds give different factors", "nuclear_norm",
+            "special gradient"),
+    **_both("integers are refused, as by affine_grid", "affine_grid_generator", "promotion error"),
+    **_both("NaN is the extremum, and has the gradient alone", "segment_reduce", "special gradient"),
+    **_both("the second result is a copy of A, and its history that of a copy", "triangular_solve", "requires_grad",
+            "special requires_grad"),
     # Under masks
     **_both("integers become floats; torch cuts the result to integers", "masked_logsumexp",
             "promotion value"),
@@ -180,7 +194,7 @@ BEYOND_TORCH: dict[str, str] = dict.fromkeys(("gesv", "masked_copy_", "potrf"), 
 # LAPACK's iterations, in torch's build of it, may not come to an end where a matrix is not finite; and torch reads outside
 # its memory where a point of a grid is not, which may end the process.
 NO_SPECIAL_VALUES = {"linalg_lstsq", "linalg_pinv", "pinverse", "linalg_matrix_rank", "linalg_cond", "grid_sample",
-                     "grid_sampler"}  # fmt: skip
+                     "grid_sampler", "grid_sampler_2d", "grid_sampler_3d"}  # fmt: skip
 
 NO_RULE = "NotImplemented"  # torch's node of an operation that it cannot differentiate; here some have a derivative
 

@@ -15,7 +15,7 @@ is what people search for, and may go on with the values at hand and a hint. Not
     images    messages about padding and interpolation
     losses    messages about attention, distances and losses
     bags      messages about bags of embeddings
-    signals   messages about Fourier transforms of pieces of a signal, and reductions by index
+    signals   messages about Fourier transforms of pieces of a signal, and reductions by index and by segments
     masks     messages about reductions under a mask
     forward   messages about forward mode, its dual levels and tangents; loaded with it
     profiling messages about the profiler

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .classes import DimensionError, NotDifferentiableError, ShapeError, SingularMatrixError, UnsupportedDtypeError
+from .classes import (
+    DimensionError,
+    ElementError,
+    NotDifferentiableError,
+    PromotionError,
+    ShapeError,
+    SingularMatrixError,
+    UnsupportedDtypeError,
+)
 from .names import scalar_name
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -291,3 +299,22 @@ def view_as_complex_dtype(dtype: object) -> UnsupportedDtypeError:
 def view_as_complex(text: str) -> ShapeError:
     """text: what is wrong with the shape or the strides."""
     return ShapeError(text)
+
+
+def low_rank_size(q: int, largest: int) -> ElementError:
+    return ElementError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={largest}")
+
+
+def low_rank_iterations(niter: int) -> ElementError:
+    return ElementError(f"niter(={niter}) must be non-negative integer")
+
+
+def ldl_singular() -> SingularMatrixError:
+    return SingularMatrixError(
+        "torch.linalg.ldl_factor: a block of D is singular, so the factors solve no equations. Hint: linalg.ldl_factor_ex "
+        "returns them all the same."
+    )
+
+
+def ldl_dtypes(factors: object, right: object) -> PromotionError:
+    return PromotionError(f"torch.linalg.ldl_solve: Expected LD and B to have the same data type, but got {factors} and {right}")

@@ -84,3 +84,29 @@ def outside_storage(
         f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {itemsize} "
         f"requiring a storage size of {(last + 1) * itemsize} are out of bounds for storage of size {count * itemsize}"
     )
+
+
+def segments_missing() -> ShapeError:
+    return ShapeError("segment_reduce(): Either lengths or offsets must be defined.")
+
+
+def segments_reduction(reduce: str) -> ShapeError:
+    return ShapeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+
+
+def segments_axis(argument: str, axis: int) -> ShapeError:
+    return ShapeError(f"segment_reduce(): Expected axis to be the last dimension of {argument} but got {axis}.")
+
+
+def segments_negative() -> ShapeError:
+    return ShapeError("lengths contains negative value!")
+
+
+def segments_sum() -> ShapeError:
+    return ShapeError(
+        "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when !unsafe."
+    )
+
+
+def sampler_dims(dims: int, given: int) -> ShapeError:
+    return ShapeError(f"grid_sampler_{dims}d(): Expected input with {dims + 2} dimensions, but got {given}")

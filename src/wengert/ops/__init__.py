@@ -17,7 +17,9 @@ _FAMILIES = (
     "loss", "create", "random", "running", "statistics", "older",
 )  # fmt: skip
 _LATE_FAMILIES = {
-    "package": ("copies", "index_reduce", "short_time", "signal_windows"),
+    "package": (
+        "copies", "index_reduce", "short_time", "signal_windows", "native", "segments", "low_rank",
+    ),
     "signal.windows": ("signal_windows",),
     "masked": ("masked",),
     "fft": ("fft",),
@@ -25,12 +27,13 @@ _LATE_FAMILIES = {
         "conv", "pool", "norm", "pad", "resize", "grid", "attention", "distance", "bags", "margin_loss", "ctc",
         "stochastic_activation", "fractional_pool", "multi_head", "linear_loss",
     ),
-    "linalg": ("eigen", "decomposition", "least_squares"),
+    "linalg": ("eigen", "decomposition", "least_squares", "ldl"),
     "special": ("bessel", "polynomials", "probability"),
 }
 _LATE_METHODS: dict[str, tuple[str, ...]] = {
     "copies": ("narrow_copy",),
     "index_reduce": ("as_strided_scatter", "fill_diagonal_", "index_reduce", "index_reduce_", "nonzero_static"),
+    "low_rank": ("triangular_solve",),
     "short_time": ("istft", "stft"),
 }  # fmt: skip
 

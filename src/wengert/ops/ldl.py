@@ -1,0 +1,90 @@
+"""LDL factors of symmetric or Hermitian matrices, definite or not, and equations solved with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import errors, return_types
+from wengert.ops.indices import raw
+from wengert.ops.matrices import check_square, each_matrix
+from wengert.ops.registry import NONE, composite, general, nondifferentiable
+
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+
+
+def _routine(name: str, dtype: Any, hermitian: bool) -> Any:
+    """LAPACK's sytrf, sytrs, hetrf or hetrs for a dtype."""
+    from scipy.linalg import lapack
+
+    kind = "he" if hermitian and dtype.kind == "c" else "sy"
+    prefix = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}[dtype.name]
+    return getattr(lapack, f"{prefix}{kind}{name}")
+
+
+@nondifferentiable(promote=NONE, outputs=("LD", "pivots", "info"), **_PRIVATE)
+def _ldl(xp, A, *, hermitian):
+    """linalg.ldl_factor_ex."""
+    check_square("torch.linalg.ldl_factor_ex", A)
+    factorise = _routine("trf", A.dtype, hermitian)
+
+    def factor(a: Any) -> tuple[Any, Any, Any]:
+        if not a.size:
+            return a.copy(), np.zeros(0, np.int32), np.int32(0)
+        LD, pivots, info = factorise(a, lower=1)
+        # SciPy counts pivots from 0 and LAPACK from 1, with negative ones for blocks of two.
+        return np.tril(LD), np.asarray(pivots, np.int32), np.int32(info)
+
+    return each_matrix(factor, A.shape[:-2], A)
+
+
+@composite(namespaces=("linalg",))
+def linalg_ldl_factor_ex(F, A, *, hermitian=False, check_errors=False):
+    """LDL factors of symmetric matrices, or Hermitian ones: L and D in one lower triangle, the pivots as LAPACK's sytrf
+    (hetrf) gives them, and info, not 0 where D is singular. A: (..., n, n); only its lower half is looked at.
+
+    check_errors: raises RuntimeError where info is not 0. The factors have no derivative; linalg.ldl_solve has one."""
+    LD, pivots, info = F._ldl(A, hermitian=hermitian)
+    if check_errors and bool((info != 0).any()):
+        raise errors.ldl_singular()
+    return return_types.linalg_ldl_factor_ex((LD, pivots, info))
+
+
+@composite(namespaces=("linalg",))
+def linalg_ldl_factor(F, A, *, hermitian=False):
+    """linalg.ldl_factor_ex without info. Raises RuntimeError where D is singular."""
+    return return_types.linalg_ldl_factor(F.linalg_ldl_factor_ex(A, hermitian=hermitian, check_errors=True)[:2])
+
+
+@general(promote=NONE, **_PRIVATE)
+def _ldl_solve(xp, B, LD, pivots, *, hermitian):
+    """linalg.ldl_solve. Derivative: in B, for the conjugate matrix the same solution."""
+    solve = _routine("trs", LD.dtype, hermitian)
+    batch = xp.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
+    LD, B = xp.broadcast_to(LD, batch + LD.shape[-2:]), xp.broadcast_to(B, batch + B.shape[-2:])
+    pivots = xp.broadcast_to(pivots, batch + pivots.shape[-1:])
+    if not B.size:
+        return xp.zeros(B.shape, B.dtype)
+    return each_matrix(lambda a, p, b: (solve(a, p, b, lower=1)[0],), batch, LD, pivots, B)[0]
+
+
+@_ldl_solve.vjp("B")
+def _(F, ct, LD, pivots, hermitian):
+    # A^-H ct: a Hermitian A is its own adjoint, a symmetric one's is its conjugate.
+    if hermitian:
+        return F._ldl_solve(ct, LD, pivots, hermitian=True)
+    return F.conj(F._ldl_solve(F.conj(ct), LD, pivots, hermitian=False))
+
+
+@composite(namespaces=("linalg",))
+def linalg_ldl_solve(F, LD, pivots, B, *, hermitian=False):
+    """X with A @ X = B, from the LDL factors of A. LD: (..., n, n), pivots: (..., n), B: (..., n, k).
+
+    Raises RuntimeError for shapes and dtypes that do not fit. Derivative: in B, A^-H @ ct; none in the factors."""
+    check_square("torch.linalg.ldl_solve", raw(LD))
+    if B.ndim < 2 or B.shape[-2] != LD.shape[-1] or tuple(pivots.shape[-1:]) != tuple(LD.shape[-1:]):
+        raise errors.equation_shapes("torch.linalg.ldl_solve", tuple(LD.shape), tuple(B.shape), True)
+    if LD.dtype != B.dtype:
+        raise errors.ldl_dtypes(LD.dtype, B.dtype)
+    return F._ldl_solve(B, LD.detach(), pivots, hermitian=hermitian)

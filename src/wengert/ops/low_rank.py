@@ -1,0 +1,114 @@
+"""Factors of matrices of low rank, and the largest or smallest eigenvalues; triangular equations as torch had them first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import errors, return_types
+from wengert.core.tensor import wrap
+from wengert.generator import generator_of
+from wengert.ops.indices import raw
+from wengert.ops.matrices import adjoint
+from wengert.ops.registry import composite
+
+
+def _basis(F: Any, A: Any, q: int, niter: int) -> Any:
+    """An orthonormal basis of nearly all of A's range: (..., m, q), by power iterations from random vectors.
+
+    Halko, Martinsson, Tropp, Finding Structure with Randomness, 2011, algorithm 4.4."""
+    array = raw(A)
+    part = array.real.dtype if array.dtype.kind == "c" else array.dtype
+    shape = (array.shape[-1], min(q, *array.shape[-2:]))
+    draws = generator_of(None).standard_normal(shape).astype(part)
+    if array.dtype.kind == "c":
+        draws = draws + 1j * generator_of(None).standard_normal(shape).astype(part)
+    Q = F.linalg_qr(F.matmul(A, wrap(draws.astype(array.dtype))))[0]
+    for _ in range(niter):
+        Q = F.linalg_qr(F.matmul(adjoint(F, A), Q))[0]
+        Q = F.linalg_qr(F.matmul(A, Q))[0]
+    return Q
+
+
+@composite()
+def svd_lowrank(F, A, q=6, niter=2, M=None):
+    """(U, S, V) with A - M close to U diag(S) V^H, of rank q at most.
+
+    A: (..., m, n), floating or complex. niter: power iterations; the more, the nearer. M: of A's shape, or broadcasts to
+    it. Returns (..., m, q), (..., q) and (..., n, q). Random vectors come from the default generator.
+
+    Derivative: that of the steps, through linalg.qr and linalg.svd."""
+    q = 6 if q is None else q
+    A = A if M is None else A - M
+    flip = A.shape[-2] < A.shape[-1]
+    tall = adjoint(F, A) if flip else A
+    Q = _basis(F, tall, q, niter)
+    U, S, Vh = F.linalg_svd(F.matmul(adjoint(F, Q), tall), False)
+    U, V = F.matmul(Q, U), adjoint(F, Vh)
+    return (V, S, U) if flip else (U, S, V)
+
+
+@composite()
+def pca_lowrank(F, A, q=None, center=True, niter=2):
+    """svd_lowrank of A with each column's mean taken away: principal components. q: min(6, m, n) unless given.
+
+    Raises ValueError for a q that is negative or larger than min(m, n), or a negative niter. Derivative: as svd_lowrank."""
+    m, n = A.shape[-2:]
+    q = min(6, m, n) if q is None else q
+    if not 0 <= q <= min(m, n):
+        raise errors.low_rank_size(q, min(m, n))
+    if niter < 0:
+        raise errors.low_rank_iterations(niter)
+    return F.svd_lowrank(A - F.mean(A, dim=-2, keepdim=True) if center else A, q, niter)
+
+
+@composite()
+def lobpcg(
+    F,
+    A,
+    k=None,
+    B=None,
+    X=None,
+    n=None,
+    iK=None,
+    niter=None,
+    tol=None,
+    largest=None,
+    method=None,
+    tracker=None,
+    ortho_iparams=None,
+    ortho_fparams=None,
+    ortho_bparams=None,
+):
+    """The k largest (largest=False: smallest) eigenvalues of symmetric A, or of A x = value B x, and their vectors.
+
+    A, B: (..., m, m), B positive definite. Returns (..., k) and (..., m, k). Computed by linalg.eigh, so exactly: what
+    steers torch's iteration is accepted and not used. k: as many as X has columns, 1 without.
+
+    Derivative: that of the steps, through linalg.eigh and linalg.cholesky."""
+    count = k if k is not None else X.shape[-1] if X is not None else n or 1
+    if not 0 < count <= A.shape[-1]:
+        raise errors.low_rank_size(count, A.shape[-1])
+    root = None
+    if B is not None:
+        root = F.linalg_cholesky(B)
+        half = F.linalg_solve_triangular(root, A, upper=False)
+        A = F.linalg_solve_triangular(root, adjoint(F, half), upper=False)
+    values, vectors = F.linalg_eigh(A)
+    order = np.arange(A.shape[-1])[::-1] if largest is None or largest else np.arange(A.shape[-1])
+    index = wrap(order[:count].copy())
+    values, vectors = F.index_select(values, -1, index), F.index_select(vectors, -1, index)
+    if root is not None:
+        vectors = F.linalg_solve_triangular(adjoint(F, root), vectors, upper=True)
+    return values, vectors
+
+
+@composite(method=True)
+def triangular_solve(F, input, A, upper=True, transpose=False, unitriangular=False):
+    """(X, A) with A @ X = input, or A^T @ X = input if transpose, for a triangular A: linalg.solve_triangular today.
+
+    Derivative: as linalg.solve_triangular."""
+    matrix = F.transpose(A, dim0=-2, dim1=-1) if transpose else A
+    solution = F.linalg_solve_triangular(matrix, input, upper=upper != transpose, unitriangular=unitriangular)
+    return return_types.triangular_solve((solution, A.clone()))

@@ -1,0 +1,115 @@
+"""Normalisations with their statistics, norms and samplers under the names that torch's own layer uses for them."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.core.tensor import wrap
+from wengert.ops.dims import normalize_dim
+from wengert.ops.indices import raw
+from wengert.ops.registry import composite
+
+
+@composite()
+def native_layer_norm(F, input, normalized_shape, weight, bias, eps):
+    """layer_norm, the mean, and 1 / sqrt(variance + eps), both with the normalised dims as 1.
+
+    Derivative: as layer_norm, also of the mean and the factor."""
+    shape = tuple(normalized_shape)
+    if not shape or tuple(input.shape[-len(shape) :]) != shape:
+        raise errors.layer_norm_input(shape, input.shape)
+    return F._layer_norm(input, weight, bias, dims=len(shape), eps=eps)
+
+
+@composite()
+def native_group_norm(F, input, weight, bias, N, C, HxW, group, eps):
+    """group_norm, and for each item and group the mean and 1 / sqrt(variance + eps).
+
+    N, C, HxW: items, channels and elements a channel. Derivative: as group_norm, also of the mean and the factor."""
+    if C % group or prod(input.shape) != N * C * HxW:
+        raise errors.group_norm_groups(tuple(input.shape), group)
+    out, mean, rstd = F._standardize(
+        input, weight, bias, grouped=(N, group, C // group, HxW), over=(2, 3), eps=eps, node="NativeGroupNormBackward0"
+    )
+    return out, F.reshape(mean, shape=(N, group)), F.reshape(rstd, shape=(N, group))
+
+
+@composite()
+def native_batch_norm(F, input, weight, bias, running_mean, running_var, training, momentum, eps):
+    """batch_norm, and in training each channel's mean and 1 / sqrt(variance + eps), else two empty tensors.
+
+    Derivative: as batch_norm."""
+    out = F.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
+    array = raw(input)
+    kind = np.dtype(np.float32) if array.dtype.itemsize == 2 else array.dtype
+    if not training:
+        return out, wrap(np.zeros(0, kind)), wrap(np.zeros(0, kind))
+    over = (0, *range(2, array.ndim))
+    variance = array.astype(kind).var(axis=over)
+    return out, wrap(array.astype(kind).mean(axis=over)), wrap((1 / np.sqrt(variance + eps)).astype(kind))
+
+
+@composite()
+def native_dropout(F, input, p, train):
+    """dropout, and a mask that is True where an element was kept. Derivative: what the element was multiplied by."""
+    if train is False or p == 0:
+        return input.clone(), F.cast(F.ones_like(input), dtype=np.dtype(np.bool_))
+    noise = F._dropout_noise(input, p=p)
+    return input * noise, noise != 0
+
+
+@composite()
+def native_channel_shuffle(F, input, groups):
+    """channel_shuffle. Derivative: the cotangent with the channels put back."""
+    return F.channel_shuffle(input, groups)
+
+
+@composite()
+def frobenius_norm(F, input, dim=None, keepdim=False):
+    """Square root of the sum of squares over dim: norm(input, "fro", dim). Derivative: as norm."""
+    return F.norm(input, "fro", dim, keepdim)
+
+
+@composite()
+def nuclear_norm(F, input, dim=None, keepdim=False):
+    """Sum of the singular values of a matrix, or of those in two dims. Derivative: as linalg.matrix_norm of "nuc"."""
+    return F.linalg_matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim)
+
+
+@composite()
+def norm_except_dim(F, v, pow=2, dim=0):
+    """The pow-norm over all dims but one, which the others follow as 1; dim -1 means the norm of all elements.
+
+    Derivative: as norm."""
+    if dim == -1:
+        return F.norm(v, pow)
+    others = tuple([d for d in range(v.ndim) if d != normalize_dim(dim, v.ndim)])
+    return F.norm(v, pow, others, True) if others else F.norm(F.unsqueeze(v, dim=-1), pow, -1)
+
+
+def _sampler(F: Any, dims: int, input: Any, grid: Any, modes: tuple[int, int], align_corners: bool) -> Any:
+    if input.ndim != dims + 2:
+        raise errors.sampler_dims(dims, input.ndim)
+    return F.grid_sampler(input, grid, *modes, align_corners)
+
+
+@composite()
+def grid_sampler_2d(F, input, grid, interpolation_mode, padding_mode, align_corners):
+    """grid_sample() of images, with numbers for modes: see grid_sampler. Derivative: as grid_sample."""
+    return _sampler(F, 2, input, grid, (interpolation_mode, padding_mode), align_corners)
+
+
+@composite()
+def grid_sampler_3d(F, input, grid, interpolation_mode, padding_mode, align_corners):
+    """grid_sample() of volumes, with numbers for modes: see grid_sampler. Derivative: as grid_sample."""
+    return _sampler(F, 3, input, grid, (interpolation_mode, padding_mode), align_corners)
+
+
+@composite()
+def affine_grid_generator(F, theta, size, align_corners):
+    """nn.functional.affine_grid with no defaults. Derivative: as there."""
+    return F.affine_grid(theta, size, align_corners)

@@ -1,0 +1,74 @@
+"""segment_reduce: reductions of consecutive pieces of a dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import errors
+from wengert.core.tensor import wrap
+from wengert.ops.dims import normalize_dim
+from wengert.ops.indices import raw
+from wengert.ops.registry import composite
+
+_REDUCTIONS = {"sum": "sum", "mean": "mean", "prod": "prod", "max": "amax", "min": "amin", "amax": "amax", "amin": "amin"}
+_NEUTRAL = {"sum": 0.0, "mean": np.nan, "prod": 1.0, "amax": -np.inf, "amin": np.inf}
+
+
+def _checked_lengths(data: Any, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> Any:
+    """How long the segments are: an array of the shape of data in front of axis, then one an entry."""
+    if lengths is None and offsets is None:
+        raise errors.segments_missing()
+    given = raw(offsets if lengths is None else lengths)
+    if given.dtype.kind not in "iu":
+        raise errors.unsupported_dtype("_segment_reduce_lengths_cpu_kernel1", given.dtype)
+    if given.ndim - 1 != axis:
+        raise errors.segments_axis("lengths" if offsets is None else "offsets", axis)
+    found = np.diff(given, axis=-1) if lengths is None else given
+    if not unsafe:
+        if found.size and found.min() < 0:
+            raise errors.segments_negative()
+        if lengths is not None and (found.sum(axis=-1) != data.shape[axis]).any():
+            raise errors.segments_sum()
+    return found
+
+
+@composite()
+def segment_reduce(F, data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
+    """The reduction of each of the consecutive pieces that a dimension is cut into.
+
+    data: any shape, floating. reduce: "sum", "mean", "prod", "max" or "min". lengths: (*data.shape[:axis], n), how long the
+    pieces are; or offsets: (*data.shape[:axis], n + 1), where they begin and end. initial: takes part in each piece
+    (a mean has it in its sum only). Returns data's shape with n along axis. Raises RuntimeError unless the lengths add
+    up to the size, which unsafe=True leaves unchecked.
+
+    A piece of no elements gives initial, or else 0, NaN, 1 or an infinity. Derivative: as scatter_reduce; an extremum's
+    is shared evenly among the elements that attain it."""
+    if reduce not in _REDUCTIONS:
+        raise errors.segments_reduction(reduce)
+    axis = normalize_dim(axis, data.ndim)
+    counts = _checked_lengths(data, lengths, offsets, axis, unsafe)
+    reduce = _REDUCTIONS[reduce]
+    start = np.zeros(counts.shape[:-1], int) if offsets is None else raw(offsets)[..., 0]
+    shape = (*data.shape[:axis], counts.shape[-1], *data.shape[axis + 1 :])
+    dtype = raw(data).dtype
+    value = _NEUTRAL[reduce] if initial is None else float(initial)
+    base = 0.0 if reduce == "mean" and initial is None else value
+    # Elements that belong to no segment go to one of their own, behind the others.
+    wide = (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :])
+    places = np.full((*counts.shape[:-1], data.shape[axis]), counts.shape[-1])
+    for where in np.ndindex(*counts.shape[:-1]):
+        first = int(start[where])
+        owners = np.repeat(np.arange(counts.shape[-1]), counts[where])
+        places[where][first : first + len(owners)] = owners
+    index = np.broadcast_to(places.reshape(places.shape + (1,) * (data.ndim - axis - 1)), data.shape)
+    kind = "sum" if reduce == "mean" else reduce
+    found = F._scatter_reduce(wrap(np.full(wide, base, dtype)), wrap(index), data, dim=axis, reduce=kind)
+    found = F.narrow(found, axis, 0, shape[axis])
+    if reduce != "mean":
+        return found
+    number = counts.reshape(counts.shape + (1,) * (data.ndim - axis - 1))
+    # The number of elements, 1 for none: then the sum is what initial was.
+    found = found / wrap(np.broadcast_to(np.maximum(number, 1), shape).astype(dtype))
+    return found if initial is not None else F._masked_fill(found, wrap(np.broadcast_to(number == 0, shape)), np.nan)
