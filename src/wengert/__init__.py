@@ -56,6 +56,8 @@ _LAZY = frozenset({
 def __getattr__(name: str) -> object:
     if name in _LAZY:
         return _import_module(f"wengert.{name}")
+    if name in ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"):
+        return getattr(autograd, name)
     if not name.startswith("_"):
         found = _late_function(name)
         if found is not None:
