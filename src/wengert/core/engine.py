@@ -140,7 +140,11 @@ def run(task: GraphTask) -> None:
             run_op(task, node, buffer)
         else:
             task.end_quiet()
-            evaluate_node(task, node, buffer)
+            try:
+                evaluate_node(task, node, buffer)
+            except Exception as error:
+                add_source(error, node)
+                raise
 
 
 # -- one node ----------------------------------------------------------------------------------------------------------

@@ -468,6 +468,11 @@ def set_stack_keeper(function: Any) -> None:
     _keep_stack = function
 
 
+def keeps_stacks() -> bool:
+    """Whether anomaly detection is on."""
+    return _keep_stack is not None
+
+
 def record_position(node: Node, skip: int = 2) -> None:
     """Notes where the user's code called the operation: a code object and an offset, no frame.
 

@@ -40,7 +40,11 @@ def run(task: GraphTask) -> None:
             or not isinstance(node, OpNode)
         ):
             task.end_quiet()
-            engine.evaluate_node(task, node, buffer)
+            try:
+                engine.evaluate_node(task, node, buffer)
+            except Exception as error:
+                add_source(error, node)
+                raise
             continue
         if not task.quiet:
             task.begin_quiet()

@@ -23,6 +23,7 @@ from wengert.core.dispatch import set_observer
 from wengert.core.engine import evaluate_node, set_watch, start
 from wengert.core.modes import CHECK, PROFILE, set_observed, set_recording, set_unobserved
 from wengert.core.node import AccumulateGrad, Node, count_outputs, next_node, record_position
+from wengert.core.rules import add_source
 from wengert.core.stacks import take_stack
 from wengert.core.task import GraphTask
 from wengert.core.tensor import TensorBase
@@ -275,7 +276,7 @@ class measured_forward(set_recording):
 
 def run_watched(task: GraphTask, roots: list[Any], cotangents: list[Any]) -> None:
     """engine.start and engine.run, while somebody looks."""
-    anomaly = _anomaly
+    anomaly = None if _anomaly is None else _anomaly.begin(roots)
     if anomaly is not None:
         task.check = anomaly.check
     began: int = begin_range("torch::autograd::GraphRoot")
@@ -287,13 +288,15 @@ def run_watched(task: GraphTask, roots: list[Any], cotangents: list[Any]) -> Non
             return
         buffer: InputBuffer = task.take_buffer(node)
         task.end_quiet()
-        if not buffer.needed:
-            evaluate_node(task, node, buffer)
-        elif anomaly is None:
-            measure_node(task, node, buffer)
-        else:
-            with anomaly.watching(node):
+        try:
+            if anomaly is None:
                 measure_node(task, node, buffer)
+            else:
+                with anomaly.watching(node):
+                    measure_node(task, node, buffer)
+        except Exception as error:
+            add_source(error, node)
+            raise
 
 
 def measure_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
@@ -301,7 +304,7 @@ def measure_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
     if _ranges is not None:
         ranged(node.name(), evaluate_node, (task, node, buffer))
         return
-    if _log is None:
+    if _log is None or not buffer.needed:
         evaluate_node(task, node, buffer)
         return
     shapes = None

@@ -18,7 +18,7 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert import errors
-from wengert.core.node import AccumulateGrad, Edge, Node, Saved, edge_at, locate
+from wengert.core.node import AccumulateGrad, Edge, Node, Saved, edge_at, keeps_stacks, locate
 from wengert.core.tensor import IS_DUAL, IS_INFERENCE, TensorBase, VersionCounter, counter_of, is_differentiable, wrap
 
 INPUT = 0
@@ -188,4 +188,5 @@ def modified_error(saved: SavedTensor, node: Node) -> Exception:
         saved_by=node.name(),
         saved_at=locate(node._code, node._lasti),
         written_at=locate(counter.code, counter.lasti),
+        anomaly=keeps_stacks(),
     )

@@ -22,6 +22,16 @@ def take_stack() -> Stack:
     return tuple(frames[::-1])
 
 
+def user_level() -> int:
+    """The stacklevel by which a warning, given by the caller of this, stands at the line of the user's that is being called."""
+    level = 1
+    frame = sys._getframe(1)
+    while is_internal(frame.f_code) and frame.f_back is not None:
+        frame = frame.f_back
+        level += 1
+    return level
+
+
 def format_stack(stack: Stack) -> list[str]:
     """The stack as traceback.format_stack writes one: an entry a frame, with its source line where that can be read."""
     from linecache import getline

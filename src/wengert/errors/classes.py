@@ -1,6 +1,7 @@
 """The exceptions. Each docstring gives the cause and code that works."""
 
 __all__ = [
+    "AnomalyCheckError",
     "AnomalyError",
     "ArgumentError",
     "AttentionShapeError",
@@ -180,7 +181,11 @@ class InferenceError(WengertError, RuntimeError):
 
 
 class AnomalyError(WengertError, RuntimeError):
-    """Anomaly detection found a NaN in a gradient. The warning before it shows the forward line."""
+    """Anomaly detection found a value that is not finite. The warning before it shows the forward line."""
+
+
+class AnomalyCheckError(WengertError, ValueError):
+    """Anomaly detection was asked for a check that it does not know."""
 
 
 class ProfilerError(WengertError, RuntimeError):

@@ -485,10 +485,10 @@ def missing_jvp(op: str) -> MissingDerivativeError:
     )
 
 
-def nan_gradient(node_name: str, index: int, location: str | None = None) -> AnomalyError:
-    """index: of the gradient among those that the node returned. location: of the forward call."""
+def nan_gradient(node_name: str, index: int, location: str | None = None, kind: str = "nan") -> AnomalyError:
+    """index: of the gradient among those that the node returned. location: of the forward call. kind: "nan" or "inf"."""
     where = f" Its forward was called at {location}." if location else ""
-    return AnomalyError(f"Function '{node_name}' returned nan values in its {index}th output.{where}")
+    return AnomalyError(f"Function '{node_name}' returned {kind} values in its {index}th output.{where}")
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -532,11 +532,12 @@ def create_graph_cycle() -> UserWarning:
     )
 
 
-def error_detected(node_name: str, traceback: str | None) -> UserWarning:
-    """traceback: the forward call's, formatted; None where none was recorded."""
+def error_detected(node_name: str, traceback: str | None, location: str | None = None) -> UserWarning:
+    """traceback: the forward call's, formatted; None where none was recorded. location: of the call, then."""
     if traceback is None:
+        where = f" The forward was called at {location}." if location else ""
         return UserWarning(
             f"Error detected in {node_name}. No forward pass information available. "
-            "Enable detect anomaly during forward pass for more information."
+            f"Enable detect anomaly during forward pass for more information.{where}"
         )
     return UserWarning(f"Error detected in {node_name}. Traceback of forward call that caused the error:\n{traceback}")

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .classes import DeviceError, MissingFeatureError, ProfilerError, ProfilerKeyError
+from .classes import (
+    AnomalyCheckError,
+    AnomalyError,
+    ArgumentError,
+    DeviceError,
+    MissingFeatureError,
+    ProfilerError,
+    ProfilerKeyError,
+)
 
 
 def profile_reentered() -> ProfilerError:
@@ -75,3 +83,47 @@ def profile_use_cuda_deprecated() -> FutureWarning:
 
 def profile_device_missing(device: str) -> UserWarning:
     return UserWarning(f"{device.upper()} is not available, disabling {device.upper()} profiling")
+
+
+# -- anomaly detection -----------------------------------------------------------------------------------------------------
+
+
+def anomaly_enabled() -> UserWarning:
+    return UserWarning(
+        "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
+    )
+
+
+def error_induced(node_name: str, traceback: str | None) -> UserWarning:
+    """node_name: of the node whose pass made the failing one. traceback: of its forward, formatted, if there is one."""
+    if traceback is None:
+        return UserWarning(
+            f"\n\nPrevious calculation was induced by {node_name}. No forward pass information available. "
+            "Enable detect anomaly during forward pass for more information."
+        )
+    return UserWarning(
+        f"\n\nPrevious calculation was induced by {node_name}. "
+        f"Traceback of forward call that induced the previous calculation:\n{traceback}"
+    )
+
+
+def forward_anomaly(operation: str, kind: str, location: str | None, was_given: bool) -> AnomalyError:
+    """kind: "nan" or "inf". location: of the call. was_given: the inputs held such values already."""
+    where = f" at {location}" if location else ""
+    if was_given:
+        return AnomalyError(
+            f"Operation '{operation}'{where} was given values that are not finite, and returned {kind} values. "
+            "No operation looked at before has made them."
+        )
+    return AnomalyError(f"Operation '{operation}'{where} returned {kind} values. It is the first that did.")
+
+
+def anomaly_check(check: object, known: Iterable[str]) -> AnomalyCheckError:
+    return AnomalyCheckError(f"detect_anomaly(check=...) takes one of {list(known)}, but got {check!r}")
+
+
+def anomaly_flag(name: str, position: int, kind: type) -> ArgumentError:
+    """name, position: of the argument. kind: of what was given."""
+    return ArgumentError(
+        f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not {kind.__name__}"
+    )
