@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import wengert
-from programs import Program, programs
+from drawn_programs import Program, programs
 from twins import assert_same
 
 torch = pytest.importorskip("torch")
