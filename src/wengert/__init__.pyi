@@ -57,6 +57,13 @@ from wengert import signal as signal
 from wengert import special as special
 from wengert import testing as testing
 from wengert import utils as utils
+from wengert.threads import empty_cache as empty_cache
+from wengert.threads import get_num_interop_threads as get_num_interop_threads
+from wengert.threads import get_num_threads as get_num_threads
+from wengert.threads import memory_stats as memory_stats
+from wengert.threads import reset_peak_memory_stats as reset_peak_memory_stats
+from wengert.threads import set_num_interop_threads as set_num_interop_threads
+from wengert.threads import set_num_threads as set_num_threads
 def is_tensor(obj: object) -> _bool:
     """Whether obj is a tensor."""
 
