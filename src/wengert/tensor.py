@@ -424,6 +424,10 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
         return result
 
     def __reduce_ex__(self, protocol: Any) -> tuple:
+        if self._leaf_hooks:
+            from wengert.utils.hooks import warn_if_has_hooks
+
+            warn_if_has_hooks(self)
         # A result loses its history and becomes a leaf.
         return _rebuild, (type(self), self._array, self.requires_grad, dict(self.__dict__), self.volatile)
 

@@ -12,11 +12,14 @@ from wengert import dtypes, errors
 from wengert.autograd.function import Function
 from wengert.autograd.grad_mode import (
     enable_grad,
+    enforce_grad_layout_policy,
     inference_mode,
     is_grad_enabled,
     is_inference_mode_enabled,
+    is_multithreading_enabled,
     no_grad,
     set_grad_enabled,
+    set_multithreading_enabled,
 )
 from wengert.autograd.graph import GradientEdge
 from wengert.autograd.variable import Variable
@@ -29,8 +32,9 @@ from wengert.core.tensor import TensorBase, gradient_edge, wrap
 from wengert.tensor import set_backward  # type: ignore[attr-defined]  # no public name: not in the stub
 
 __all__ = [
-    "Function", "SavedTensor", "Variable", "backward", "enable_grad", "grad", "gradcheck", "gradgradcheck", "inference_mode",
-    "is_grad_enabled", "is_inference_mode_enabled", "no_grad", "set_grad_enabled",
+    "Function", "SavedTensor", "Variable", "backward", "enable_grad", "enforce_grad_layout_policy", "grad",
+    "gradcheck", "gradgradcheck", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
+    "is_multithreading_enabled", "no_grad", "set_grad_enabled", "set_multithreading_enabled",
 ]  # fmt: skip
 
 
@@ -231,7 +235,7 @@ def _checked(given: Any, meta: Any, i: int) -> Any:
 
 _LAZY = {  # names, and the modules of this package where they are: loaded when first used
     "profiler": "", "profiler_util": "", "anomaly_mode": "",
-    "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode",
+    "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode", "NestedIOFunction": "legacy_function",
 }  # fmt: skip
 
 

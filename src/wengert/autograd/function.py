@@ -110,6 +110,7 @@ class BackwardCFunction(Node, FunctionCtx):
     _fixed: tuple[bool, ...] = ()  # which outputs were marked as non-differentiable; () where none was
     _in_jvp: tuple[Any, ...] | None = None  # while jvp runs, what save_for_forward was given
     _extra: Any = None  # where the pass was called that released it
+    _taken = False  # what was saved has been handed out for good: see Function.clear_saved_tensors_on_access
     _saved: Any = ()  # what save_for_backward was given, a Saved or None each; None once released
 
     @property
@@ -118,7 +119,12 @@ class BackwardCFunction(Node, FunctionCtx):
         return self._unpacked() if self._in_jvp is None else self._in_jvp
 
     def _unpacked(self) -> tuple[Any, ...]:
-        return tuple([None if v is None else tensor_of(v, self) for v in self._saved_values()])
+        if self._taken:
+            raise errors.saved_tensors_taken()
+        tensors = tuple([None if v is None else tensor_of(v, self) for v in self._saved_values()])
+        if self._forward_cls.clear_saved_tensors_on_access:
+            self._saved, self._taken = (), True
+        return tensors
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensorHandle, ...]:
@@ -151,9 +157,13 @@ class BackwardCFunction(Node, FunctionCtx):
     def apply(self, *grads: Any) -> Any:
         """Calls the Function's backward."""
         backward = _backward_of(self._forward_cls)
-        return backward(self, *grads)
+        return backward(self, list(grads)) if self._forward_cls.boxed_grads_call else backward(self, *grads)
 
     __call__ = apply
+
+    def apply_boxed(self, grads: list[Any]) -> Any:
+        """The same, given a list."""
+        return self.apply(*grads)
 
     def _run(self, cotangents: list[Any], create_graph: bool) -> list[Any]:
         if self.materialize_grads:
@@ -215,6 +225,7 @@ class FunctionMeta(type):
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         super().__init__(name, bases, namespace)
+        cls._forward_cls = cls  # of an instance that is its own node
         cls._backward_cls = type(
             name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__module__": "torch.autograd.function"}
         )
@@ -242,6 +253,8 @@ class Function(BackwardCFunction, metaclass=FunctionMeta):
 
     _backward_cls: type[BackwardCFunction]
     generate_vmap_rule = False
+    boxed_grads_call = False  # True: backward(ctx, grads) gets one list, out of which it may take the gradients
+    clear_saved_tensors_on_access = False  # True: ctx.saved_tensors can be read once, and then only its reader holds them
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -516,8 +529,8 @@ def forbid_differentiation(results: tuple[Any, ...], grads: tuple[Any, ...], err
 
 
 def __getattr__(name: str) -> Any:
-    if name == "InplaceFunction":  # it has a module of its own, which needs this one
-        from wengert.autograd.legacy_function import InplaceFunction
+    if name in ("InplaceFunction", "NestedIOFunction"):  # they have a module of their own, which needs this one
+        from wengert.autograd import legacy_function
 
-        return InplaceFunction
+        return getattr(legacy_function, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,15 +12,18 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import errors
-from wengert.core.modes import INFERENCE, NO_GRAD, flags, grad_enabled, set_flags
+from wengert.core.modes import INFERENCE, NO_GRAD, flags, grad_enabled, set_flags, state
 
 __all__ = [
     "enable_grad",
+    "enforce_grad_layout_policy",
     "inference_mode",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "is_multithreading_enabled",
     "no_grad",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 # Flags of code objects, as in module inspect, which is slow to import.
@@ -237,3 +240,48 @@ class inference_mode(_Mode):
 
     def clone(self) -> _Mode:
         return inference_mode(self.mode)
+
+
+def is_multithreading_enabled() -> bool:
+    """What set_multithreading_enabled says on this thread; at first True."""
+    return state.multithreading
+
+
+class set_multithreading_enabled(_Mode):
+    """Notes whether a backward pass may use several threads: at once as a plain call, until the end of a with block.
+
+    A pass runs on the thread that asks for it, whatever this says; kernels have threads of their own.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__()
+        self.mode = mode
+        self._found = is_multithreading_enabled()
+        state.multithreading = mode
+
+    def clone(self) -> _Mode:
+        return set_multithreading_enabled(self.mode)
+
+    def __enter__(self) -> None:
+        state.multithreading = self.mode
+
+    def __exit__(self, *_: object) -> None:
+        state.multithreading = self._found
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        state.multithreading = self._found
+        return super().__call__(function)
+
+
+class enforce_grad_layout_policy(_Mode):
+    """Changes nothing: the first gradient of a leaf always lies in memory as the leaf does."""
+
+    def __init__(self, enable: bool = True) -> None:
+        super().__init__()
+        self.enable = enable
+
+    def clone(self) -> _Mode:
+        return enforce_grad_layout_policy(self.enable)
+
+    def _changed(self, before: int) -> int:
+        return before

@@ -26,7 +26,7 @@ from wengert.core.modes import grad_enabled, set_recording
 from wengert.core.node import meta_at, next_sequence_nr, record_position
 from wengert.core.tensor import TensorBase, gradient_edge, wrap
 
-__all__ = ["InplaceFunction", "call_instance", "run_instance"]
+__all__ = ["InplaceFunction", "NestedIOFunction", "call_instance", "run_instance"]
 
 
 class InplaceFunction(Function):
@@ -35,6 +35,85 @@ class InplaceFunction(Function):
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
+
+
+class NestedIOFunction(Function):
+    """Base of instance Functions whose inputs and results are tensors in tuples, lists and dicts of any depth.
+
+    forward_extended and backward_extended take the place of forward and backward; what they are given and return is
+    nested. save_for_backward and the marks take nested tensors, too, and saved_tensors are as they were given.
+    """
+
+    _inputs: Any = None  # the nesting of the inputs, with a number in the place of each tensor
+    _results: Any = None
+    _saved_nest: Any = ()
+
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+        """Runs forward_extended on inputs. TypeError for what is no tensor among them."""
+        tensors: list[Any] = []
+        self._inputs = _numbered(inputs, tensors)
+        result = super().__call__(*tensors, **kwargs)
+        return _filled(self._results, result if isinstance(result, tuple) else (result,))
+
+    def forward(self, *tensors: Any) -> Any:  # type: ignore[override]  # of an instance
+        results: list[Any] = []
+        self._results = _numbered(self.forward_extended(*_filled(self._inputs, tensors)), results)
+        return tuple(results)
+
+    def backward(self, *grads: Any) -> Any:  # type: ignore[override]  # of an instance
+        found: list[Any] = []
+        nest = _filled(self._results, grads)
+        nested = self.backward_extended(*(nest if isinstance(nest, tuple) else (nest,)))
+        _numbered(nested, found)
+        return tuple(found)
+
+    def forward_extended(self, *inputs: Any) -> Any:
+        """The result, nested, of nested inputs."""
+        raise NotImplementedError("a NestedIOFunction needs forward_extended")
+
+    def backward_extended(self, *grad_outputs: Any) -> Any:
+        """The gradients of the inputs, nested as these, given those of the results."""
+        raise NotImplementedError("a NestedIOFunction needs backward_extended")
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        found: list[Any] = []
+        self._saved_nest = _numbered(tensors, found)
+        super().save_for_backward(*found)
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What forward_extended saved, nested as it was, without history."""
+        nest: tuple[Any, ...] = _filled(self._saved_nest, super().saved_tensors)
+        return nest
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        found: list[Any] = []
+        _numbered(tensors, found)
+        super().mark_dirty(*found)
+
+    def mark_non_differentiable(self, *outputs: Any) -> None:
+        found: list[Any] = []
+        _numbered(outputs, found)
+        super().mark_non_differentiable(*found)
+
+
+def _numbered(nest: Any, found: list[Any]) -> Any:
+    """nest with a number in the place of each thing that is no tuple, list or dict; the things are added to found."""
+    if isinstance(nest, (tuple, list)):
+        return type(nest)([_numbered(x, found) for x in nest])
+    if isinstance(nest, dict):
+        return {key: _numbered(x, found) for key, x in nest.items()}
+    found.append(nest)
+    return len(found) - 1
+
+
+def _filled(nest: Any, values: tuple[Any, ...]) -> Any:
+    """What _numbered made, with values in the places of the numbers."""
+    if isinstance(nest, (tuple, list)):
+        return type(nest)([_filled(x, values) for x in nest])
+    if isinstance(nest, dict):
+        return {key: _filled(x, values) for key, x in nest.items()}
+    return values[nest]
 
 
 def call_instance(function: Function, inputs: tuple[Any, ...]) -> Any:

@@ -241,6 +241,11 @@ def node_results(task: GraphTask, node: Node, buffer: InputBuffer, outputs: list
     return [as_value(task, r) for r in given]
 
 
+def run_leaf_alone(node: AccumulateGrad, cotangent: Any) -> None:
+    """Adds a cotangent (an array or None) into the leaf's .grad, outside a pass over the graph."""
+    accumulate(node._variable, cotangent, False, _array_face, False)
+
+
 def run_single(node: OpNode, cotangents: Sequence[Any], create_graph: bool) -> list[Any]:
     """The cotangents (tensors) that one operation's node makes of its outputs', outside a pass over the graph."""
     task: GraphTask = new_task(True, create_graph or (flags() & DUAL) != 0)

@@ -256,6 +256,11 @@ class TensorBase:
         return add_hook(self._post_hooks, hook)
 
     @property
+    def _post_accumulate_grad_hooks(self) -> OrderedDict[int, Any] | None:
+        """The hooks that register_post_accumulate_grad_hook filled, by handle id; None where there never was one."""
+        return self._post_hooks
+
+    @property
     def _backward_hooks(self) -> OrderedDict[int, Any] | None:
         """The hooks that register_hook filled, by handle id; None where there are none."""
         if self._grad_fn is None:

@@ -425,6 +425,13 @@ def save_for_backward_type(index: int, got: type | str) -> FunctionTypeError:
     )
 
 
+def saved_tensors_taken() -> GraphFreedError:
+    return GraphFreedError(
+        "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. "
+        "Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
+    )
+
+
 def mark_type(method: str, index: int, got: type | str) -> FunctionTypeError:
     """method: "mark_dirty", "mark_non_differentiable" or "mark_shared_storage"."""
     return FunctionTypeError(f"{method} can only accept variables, but argument {index} is of type {type_name(got)}")
@@ -520,6 +527,13 @@ def mark_shared_storage_deprecated() -> FutureWarning:
     return FutureWarning(
         "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. "
         "Hint: needed only where forward shares memory by a way around tensors, such as a NumPy array."
+    )
+
+
+def hook_not_pickled(hook: object) -> UserWarning:
+    return UserWarning(
+        f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the function "
+        "with @torch.utils.hooks.unserializable_hook to suppress this warning"
     )
 
 
