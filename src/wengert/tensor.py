@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.core.hooks import RemovableHandle
+from wengert.core.hooks import RemovableHandle, warn_if_has_hooks
 from wengert.core.legacy import LegacyMembers, set_volatile
 from wengert.core.modes import DUAL, flags
 from wengert.core.reading import ReadableBase, set_readers
@@ -425,8 +425,6 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
 
     def __reduce_ex__(self, protocol: Any) -> tuple:
         if self._leaf_hooks:
-            from wengert.utils.hooks import warn_if_has_hooks
-
             warn_if_has_hooks(self)
         # A result loses its history and becomes a leaf.
         return _rebuild, (type(self), self._array, self.requires_grad, dict(self.__dict__), self.volatile)

@@ -1,10 +1,14 @@
-"""RemovableHandle: what registering a hook returns. Not compiled: hooks are rare."""
+"""RemovableHandle: what registering a hook returns; what is said of hooks that pickling loses. Not compiled: hooks are rare."""
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
+
+from wengert import errors
 
 
 class RemovableHandle:
@@ -39,3 +43,16 @@ def add_hook(hooks: OrderedDict[int, Any], hook: Any) -> RemovableHandle:
     handle = RemovableHandle(hooks)
     hooks[handle.id] = hook
     return handle
+
+
+def unserializable_hook(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorates a hook of which it is known that pickling its tensor loses it: no warning is given."""
+    f.__torch_unserializable__ = True  # type: ignore[attr-defined]
+    return f
+
+
+def warn_if_has_hooks(tensor: Any) -> None:
+    """Warns of each hook on the tensor that pickling it loses, but for those marked as unserializable_hook."""
+    for hook in (tensor._backward_hooks or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(errors.hook_not_pickled(hook), stacklevel=3)
