@@ -33,10 +33,13 @@ NAMES = {
     """,
     "wengert.autograd": """
         Function Variable backward enable_grad function grad grad_mode gradcheck gradgradcheck graph
-        inference_mode no_grad set_grad_enabled variable
+        inference_mode is_multithreading_enabled no_grad set_grad_enabled set_multithreading_enabled variable NestedIOFunction
+        enforce_grad_layout_policy
     """,
     "wengert.autograd.function": "Function FunctionCtx FunctionMeta BackwardCFunction InplaceFunction once_differentiable",
-    "wengert.autograd.grad_mode": "enable_grad inference_mode no_grad set_grad_enabled",
+    "wengert.autograd.grad_mode": """
+        enable_grad enforce_grad_layout_policy inference_mode no_grad set_grad_enabled set_multithreading_enabled
+    """,
     "wengert.autograd.graph": """
         GradientEdge Node allow_mutation_on_saved_tensors disable_saved_tensors_hooks get_gradient_edge
         increment_version register_multi_grad_hook save_on_cpu saved_tensors_hooks
@@ -55,10 +58,10 @@ NAMES = {
         binary_cross_entropy binary_cross_entropy_with_logits elu gelu kl_div l1_loss layer_norm leaky_relu
         normalize one_hot silu smooth_l1_loss softplus
     """,
-    "wengert.utils.hooks": "RemovableHandle",
+    "wengert.utils.hooks": "RemovableHandle unserializable_hook warn_if_has_hooks",
     "wengert.compat": "install uninstall",
     "wengert.cuda": "device_count is_available manual_seed manual_seed_all FloatTensor LongTensor",
-    "wengert.autograd.legacy_function": "InplaceFunction",
+    "wengert.autograd.legacy_function": "InplaceFunction NestedIOFunction",
     "wengert.testing": "assert_close make_tensor",
     "wengert.__config__": "show",
 }
@@ -67,7 +70,7 @@ MEMBERS = {
     "Tensor": """
         backward data detach detach_ grad grad_fn is_inference is_leaf output_nr register_hook
         register_post_accumulate_grad_hook requires_grad requires_grad_ retain_grad retains_grad volatile reinforce
-        _backward_hooks _base _grad _grad_fn _is_view _version H T __array__ __array_priority__ __dlpack__
+        _backward_hooks _post_accumulate_grad_hooks _base _grad _grad_fn _is_view _version H T __array__ __array_priority__ __dlpack__
         __dlpack_device__ __getitem__ __setitem__ __iter__ __len__ __bool__ __float__ __int__ __index__
         __complex__ __deepcopy__ __contains__ __format__ __matmul__ __rmatmul__ __radd__ __rsub__ __rmul__
         __rtruediv__ __rpow__ __iadd__ __neg__ __invert__ __abs__ __eq__ __lt__ __and__ __or__ bool byte char

@@ -446,3 +446,51 @@ def test_once_differentiable_with_several_gradients():
     assert (gx.item(), gy.item()) == (20.0, 30.0)
     with pytest.raises(RuntimeError, match="differentiate twice"):
         (gx + gy).backward()
+
+
+# -- what backward may take away ---------------------------------------------------------------------------------------------
+
+
+def test_boxed_gradients_come_in_one_list():
+    seen = []
+
+    class F(Function):
+        boxed_grads_call = True
+
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2, "no tensor", x * 3
+
+        @staticmethod
+        def backward(ctx, grads):
+            seen.append([None if g is None else g.item() for g in grads])
+            return grads.pop() * 3 + grads.pop(0) * 2
+
+    x = leaf(1.0)
+    a, _, b = F.apply(x)
+    (a + 10 * b).backward()
+    assert seen == [[1.0, None, 10.0]] and x.grad.item() == 32.0
+    assert a.grad_fn.apply_boxed([numbers(1.0), None, numbers(0.0)]).item() == 2.0
+
+
+def test_saved_tensors_that_are_handed_out_once():
+    class F(Function):
+        clear_saved_tensors_on_access = True
+
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x * 3)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            (tripled,) = ctx.saved_tensors
+            assert ctx._raw_saved_tensors == ()
+            return g * tripled
+
+    x = leaf(5.0)
+    y = F.apply(x)
+    y.backward(retain_graph=True)
+    assert x.grad.item() == 15.0
+    with pytest.raises(RuntimeError, match=r"^saved_tensors can only be accessed once when clear_saved_tensors_on_access"):
+        y.backward()

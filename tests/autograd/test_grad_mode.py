@@ -475,3 +475,30 @@ def test_the_modes_are_reachable_by_every_name(name):
 
 def test_set_grad_enabled_prints_its_mode():
     assert repr(set_grad_enabled(True)) == "torch.autograd.grad_mode.set_grad_enabled(mode=True)"
+
+
+# -- modes that change nothing -----------------------------------------------------------------------------------------------
+
+
+def test_multithreading_is_noted():
+    from wengert.autograd import is_multithreading_enabled, set_multithreading_enabled
+
+    assert is_multithreading_enabled()
+    with set_multithreading_enabled(False):
+        assert not is_multithreading_enabled()
+        with set_multithreading_enabled(True):
+            assert is_multithreading_enabled()
+        assert not is_multithreading_enabled()
+    assert set_multithreading_enabled(False)(is_multithreading_enabled)() is False
+    assert is_multithreading_enabled()
+    try:
+        set_multithreading_enabled(False)
+        assert not is_multithreading_enabled()
+    finally:
+        set_multithreading_enabled(True)
+
+
+def test_the_layout_policy_leaves_modes_alone():
+    with wengert.no_grad(), wengert.autograd.enforce_grad_layout_policy():
+        assert not wengert.is_grad_enabled()
+    assert wengert.autograd.enforce_grad_layout_policy(False)(wengert.is_grad_enabled)() is True

@@ -1,5 +1,6 @@
 """What makes a leaf and what a leaf has: detach, detach_, requires_grad, .grad."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -179,3 +180,46 @@ def test_reading_grad_is_silent_where_it_makes_sense():
         y = x * 2
         y.retain_grad()
         assert x.grad is None and y.grad is None and numbers(1.0).grad is None and y.detach().grad is None
+
+
+# -- hooks as attributes -----------------------------------------------------------------------------------------------------
+
+
+def test_pickling_a_leaf_with_hooks_warns_unless_they_say_so():
+    x = leaf(1.0)
+    handle = x.register_hook(lambda g: g)
+    with pytest.warns(UserWarning, match=r"^backward hook <function .* on tensor will not be serialized"):
+        again = pickle.loads(pickle.dumps(x))
+    assert again.requires_grad and not again._backward_hooks
+    handle.remove()
+    x.register_hook(wengert.utils.hooks.unserializable_hook(lambda g: g))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pickle.dumps(x)
+
+
+def test_hooks_after_accumulation_as_an_attribute():
+    x = leaf(1.0)
+    assert x._post_accumulate_grad_hooks is None
+    handle = x.register_post_accumulate_grad_hook(print)
+    assert x._post_accumulate_grad_hooks == {handle.id: print}
+
+
+def test_calling_a_leafs_node_adds_to_its_grad():
+    x = leaf(1.0, 2.0)
+    node = wengert.autograd.graph.get_gradient_edge(x).node
+    for _ in range(2):
+        assert node(numbers(1.0, 3.0)) == ()
+    assert x.grad.tolist() == [2.0, 6.0] and node(None) == ()
+    with pytest.raises(RuntimeError, match=r"got \[1\] but expected shape compatible with \[2\]"):
+        node(numbers(1.0))
+    with pytest.raises(TypeError, match="argument 0 is not a Variable"):
+        node(1.0)
+
+
+def test_a_leaf_that_no_longer_requires_grad_gets_none():
+    x, y = leaf(1.0), leaf(2.0)
+    z = x * y
+    x.requires_grad_(False)
+    z.backward()
+    assert x.grad is None and y.grad.item() == 1.0

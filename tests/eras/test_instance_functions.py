@@ -7,7 +7,7 @@ import weakref
 import pytest
 
 import wengert as torch
-from wengert.autograd import Function, Variable, grad
+from wengert.autograd import Function, NestedIOFunction, Variable, grad
 from wengert.autograd.function import InplaceFunction
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*calling an instance of a Function:DeprecationWarning")
@@ -235,6 +235,53 @@ def test_inplace_functions():
         z = f(y)
         assert (z is y) is inplace and z.grad_fn is f and z.item() == 3.0
         assert grad(z, x)[0].item() == 200.0
+
+
+class Products(NestedIOFunction):
+    def forward_extended(self, a, others):
+        b, named = others
+        self.save_for_backward(a, [b, named["c"]])
+        return a * b, [a * named["c"]]
+
+    def backward_extended(self, grad_ab, grads):
+        a, (b, c) = self.saved_tensors
+        (grad_ac,) = grads
+        return grad_ab * b + grad_ac * c, [grad_ab * a, {"c": grad_ac * a}]
+
+
+def test_nested_inputs_and_results():
+    a, b, c = leaf(2.0), leaf(3.0), leaf(5.0)
+    ab, [ac] = Products()(a, [b, {"c": c}])
+    assert (ab.item(), ac.item()) == (6.0, 10.0)
+    (ab + 10 * ac).backward()
+    assert (a.grad.item(), b.grad.item(), c.grad.item()) == (53.0, 2.0, 20.0)
+
+
+def test_nested_results_that_are_written_or_not_differentiable():
+    class F(NestedIOFunction):
+        def forward_extended(self, pair):
+            x, y = pair
+            x.mul_(2)
+            rounded = (y * 4).round()
+            self.mark_dirty([x])
+            self.mark_non_differentiable({"rounded": rounded})
+            return {"x": x, "rounded": rounded}
+
+        def backward_extended(self, grads):
+            assert grads["rounded"] is None
+            return [[grads["x"] * 2, None]]
+
+    x, y = leaf(1.0), leaf(0.6)
+    middle = x * 1
+    result = F()([middle, y])
+    assert result["x"] is middle and result["rounded"].item() == 2.0 and not result["rounded"].requires_grad
+    result["x"].backward()
+    assert x.grad.item() == 2.0 and y.grad is None
+
+
+def test_nested_inputs_are_tensors():
+    with pytest.raises(TypeError):
+        Products()(leaf(1.0), [3, {"c": leaf(1.0)}])
 
 
 def test_a_write_is_noticed_by_what_saved_the_old_value():

@@ -32,7 +32,7 @@ from wengert.core.tensor import TensorBase, gradient_edge, wrap
 from wengert.tensor import set_backward  # type: ignore[attr-defined]  # no public name: not in the stub
 
 __all__ = [
-    "Function", "NestedIOFunction", "SavedTensor", "Variable", "backward", "enable_grad", "enforce_grad_layout_policy", "grad",
+    "Function", "SavedTensor", "Variable", "backward", "enable_grad", "enforce_grad_layout_policy", "grad",
     "gradcheck", "gradgradcheck", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
     "is_multithreading_enabled", "no_grad", "set_grad_enabled", "set_multithreading_enabled",
 ]  # fmt: skip
@@ -237,6 +237,7 @@ _LAZY = {  # names, and the modules of this package where they are: loaded when 
     "profiler": "", "profiler_util": "", "anomaly_mode": "",
     "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode",
     "is_anomaly_enabled": "anomaly_mode", "is_anomaly_check_nan_enabled": "anomaly_mode",
+    "NestedIOFunction": "legacy_function",
 }  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from wengert.core.delivery import as_tensor, as_value, deliver_result, dense
 from wengert.core.hook_calls import call_hooks, call_posthooks, call_prehooks, call_tensor_hooks
 from wengert.core.modes import DUAL, NO_GRAD, current_task, flags, set_current_task, set_flags
 from wengert.core.node import AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs, next_node
+from wengert.core.reentry import LEVELS, run_on_new_thread
 from wengert.core.rules import add_source, rule_results, run_op
 from wengert.core.task import GraphTask
 from wengert.core.tensor import TensorBase
@@ -78,7 +79,14 @@ def run_backward(
     """
     before = flags()
     outer = current_task()
+    depth = 0 if outer is None else outer.depth + 1
+    if depth == LEVELS:
+        results: list[Any] | None = run_on_new_thread(
+            run_backward, roots, cotangents, keep_graph, create_graph, inputs, accumulate_inputs, run_all
+        )
+        return results
     task: GraphTask = new_task(keep_graph, create_graph or (before & DUAL) != 0)
+    task.depth = depth
     finished = False
     task.partial = inputs is not None
     try:
@@ -243,6 +251,11 @@ def node_results(task: GraphTask, node: Node, buffer: InputBuffer, outputs: list
         add_source(error, node)
         raise
     return [as_value(task, r) for r in given]
+
+
+def run_leaf_alone(node: AccumulateGrad, cotangent: Any) -> None:
+    """Adds a cotangent (an array or None) into the leaf's .grad, outside a pass over the graph."""
+    accumulate(node._variable, cotangent, False, _array_face, False)
 
 
 def run_single(node: OpNode, cotangents: Sequence[Any], create_graph: bool) -> list[Any]:

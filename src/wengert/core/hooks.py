@@ -1,4 +1,4 @@
-"""RemovableHandle, which registering a hook returns, and what pickling says of hooks. Not compiled: hooks are rare."""
+"""RemovableHandle: what registering a hook returns; what is said of hooks that pickling loses. Not compiled: hooks are rare."""
 
 from __future__ import annotations
 

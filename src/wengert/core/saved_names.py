@@ -13,9 +13,18 @@ import numpy as np
 
 from wengert import errors
 from wengert.backends import numpy as numpy_backend
-from wengert.core.engine import run_single
+from wengert.core.engine import run_leaf_alone, run_single
 from wengert.core.modes import grad_enabled
-from wengert.core.node import DROPPED, Node, OpNode, Saved, count_outputs, freed_error
+from wengert.core.node import (
+    DROPPED,
+    AccumulateGrad,
+    Node,
+    OpNode,
+    Saved,
+    accumulate_grad_class,
+    count_outputs,
+    freed_error,
+)
 from wengert.core.op import Op
 from wengert.core.saved import SavedTensor
 from wengert.core.saved_hooks import PackedTensor, pack_later, tensor_of
@@ -51,6 +60,20 @@ class RecordedNode(OpNode):
             if _is_tensor_key(self._op, key):
                 names.append(_RAW + name)
         return names
+
+
+def call_leaf(node: AccumulateGrad, cotangent: TensorBase | None) -> tuple[()]:
+    """What calling a leaf's node does: adds the cotangent (a tensor or None) into its .grad."""
+    if cotangent is not None and not isinstance(cotangent, TensorBase):
+        raise errors.node_argument_type(0, type(cotangent))
+    array = None if cotangent is None else cotangent._array
+    if array is not None and array.shape != node._variable._array.shape:
+        raise errors.invalid_gradient_shape(node.name(), 0, array.shape, node._variable._array.shape)
+    run_leaf_alone(node, array)
+    return ()
+
+
+accumulate_grad_class.__call__ = call_leaf  # type: ignore[method-assign]
 
 
 def show_saved(op: Op) -> None:

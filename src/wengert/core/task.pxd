@@ -25,6 +25,7 @@ cdef class GraphTask:
     cdef public long long order
     cdef public list first_grads
     cdef public bint partial
+    cdef public int depth
     cdef public bint sum_owned
     cdef public bint quiet
     cdef public list results

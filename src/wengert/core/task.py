@@ -36,6 +36,7 @@ class GraphTask:
             "__weakref__",
             "check",
             "create_graph",
+            "depth",
             "displaced",
             "face",
             "first_grads",
@@ -60,6 +61,7 @@ class GraphTask:
         self.stack: list[Node] = []  # by ascending sequence number
         self.heap: list[tuple[int, int, Node]] = []  # (-sequence number, order, node)
         self.order = 0
+        self.depth = 0  # how many passes on this thread it runs inside
         self.partial = False  # only what leads to given inputs runs
         self.first_grads: list[tuple[Any, Any]] = []  # (leaf, gradient) where this run gave the leaf its first one
         self.sum_owned = False  # what sum_of tells besides the sum
