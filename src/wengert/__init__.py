@@ -50,7 +50,8 @@ from wengert.dtypes import (  # noqa: E402
 __version__ = "0.1.0"
 
 _LAZY = frozenset({
-    "compat", "cuda", "fft", "linalg", "masked", "nn", "profiler", "signal", "special", "testing", "utils", "__config__",
+    "compat", "cuda", "fft", "func", "linalg", "masked", "nn", "profiler", "signal", "special", "testing", "utils",
+    "__config__",
 })  # fmt: skip
 
 _OF_THREADS = frozenset({
@@ -76,6 +77,13 @@ def __getattr__(name: str) -> object:
 
 if _environ.get("WENGERT_NUM_THREADS"):
     _import_module("wengert.threads").apply_environment()
+
+
+def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
+    """wengert.func.vmap: func mapped over a dimension of its arguments."""
+    from wengert.autograd.vmap import vmap
+
+    return vmap(func, in_dims, out_dims, randomness, chunk_size=chunk_size)
 
 
 def is_tensor(obj: object) -> bool:

@@ -49,6 +49,7 @@ from wengert import __config__ as __config__
 from wengert import compat as compat
 from wengert import cuda as cuda
 from wengert import fft as fft
+from wengert import func as func
 from wengert import linalg as linalg
 from wengert import masked as masked
 from wengert import nn as nn
@@ -64,6 +65,8 @@ from wengert.threads import memory_stats as memory_stats
 from wengert.threads import reset_peak_memory_stats as reset_peak_memory_stats
 from wengert.threads import set_num_interop_threads as set_num_interop_threads
 from wengert.threads import set_num_threads as set_num_threads
+def vmap(func, in_dims=0, out_dims=0, randomness='error', *, chunk_size=None) -> Any:
+    """wengert.func.vmap: func mapped over a dimension of its arguments."""
 def is_tensor(obj: object) -> _bool:
     """Whether obj is a tensor."""
 

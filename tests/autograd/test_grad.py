@@ -399,3 +399,33 @@ def test_error_leaves_everything_as_it_was(case):
 def test_get_gradient_edge_needs_requires_grad():
     with pytest.raises(RuntimeError, match=r"^It is not possible to get the gradient edge for a Tensor that does not"):
         get_gradient_edge(numbers(1.0))
+
+
+# -- batches of cotangents -------------------------------------------------------------------------------------------
+
+
+def test_a_batch_of_cotangents_gives_a_jacobian():
+    x = wengert.tensor([1.0, 2.0], requires_grad=True)
+    y = x**2
+    (found,) = grad(y, x, wengert.eye(2), is_grads_batched=True, retain_graph=True)
+    assert found.tolist() == [[2.0, 0.0], [0.0, 4.0]]
+    (recorded,) = grad(y, x, wengert.eye(2), is_grads_batched=True, create_graph=True)
+    assert grad(recorded.sum(), x)[0].tolist() == [2.0, 2.0]
+    other = wengert.ones(1, requires_grad=True)
+    both = grad((y, y.sum()), (x, other), (wengert.ones(3, 2), wengert.ones(3)), is_grads_batched=True, allow_unused=True)
+    assert both[0].tolist() == [[4.0, 8.0]] * 3
+    assert both[1] is None
+    with pytest.raises(RuntimeError, match="a second time"):  # freed by the last pass of the batch
+        grad(y, x, wengert.ones(2))
+
+
+def test_batches_that_do_not_fit():
+    x = wengert.tensor([1.0, 2.0], requires_grad=True)
+    y = x**2
+    message = r"first dimension of each grad_output as the batch dimension.*grad_output\[0\] has a shape of torch.Size\(\[3\]\)"
+    with pytest.raises(RuntimeError, match=message):
+        grad(y, x, wengert.ones(3, 3), is_grads_batched=True)
+    with pytest.raises(ValueError, match=r"same size in the mapped dimension, got sizes \[3, 4\]"):
+        grad((y, y), x, (wengert.ones(3, 2), wengert.ones(4, 2)), is_grads_batched=True)
+    with pytest.raises(ValueError, match="needs a grad_output, with a batch dimension in front, for every output"):
+        grad(y.sum(), x, is_grads_batched=True)

@@ -532,10 +532,70 @@ def test_gradgradcheck_refuses_to_check_nothing():
         gradgradcheck(lambda x: x * x, (real([1.0]),), check_rev_over_rev=False)
 
 
-@pytest.mark.parametrize("option", ["check_batched_grad", "check_forward_ad"])
-def test_checks_that_are_not_available_yet_say_so(option):
-    with pytest.raises(NotImplementedError, match=f"{option}=True.*not available yet"):
-        gradcheck(lambda x: x * 2, (real([1.0]),), **{option: True})
+class WrongTangent(wengert.autograd.Function):
+    """2 x, with a jvp that says 3."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * 2
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        return tangent * 3
+
+
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_forward_mode_is_checked(fast_mode):
+    x = wengert.tensor([0.5, 2.0], dtype=wengert.float64, requires_grad=True)
+    z = wengert.tensor([0.5 + 1j], dtype=wengert.complex128, requires_grad=True)
+    options = {"check_forward_ad": True, "fast_mode": fast_mode}
+    assert gradcheck(lambda x, y: (x * y).sin(), (x, x.detach().clone().requires_grad_()), **options)
+    assert gradcheck(lambda z: z * z.conj() + z.exp(), (z,), **options)
+    assert gradcheck(WrongTangent.apply, (x,), fast_mode=fast_mode)
+    message = "^Jacobian computed with forward mode mismatch for output 0 with respect to input 0,"
+    with pytest.raises(GradcheckError, match=message):
+        gradcheck(WrongTangent.apply, (x,), **options)
+    with pytest.raises(GradcheckError, match=message):
+        gradcheck(WrongTangent.apply, (x,), check_backward_ad=False, **options)
+    with pytest.raises(GradcheckError, match="^While considering the imaginary part of complex inputs only, Jacobian computed"):
+        gradcheck(WrongTangent.apply, (z,), **options)
+    assert not gradcheck(WrongTangent.apply, (x,), raise_exception=False, **options)
+
+
+def test_second_derivatives_are_checked_in_forward_mode():
+    class WrongSecond(wengert.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            ctx.save_for_forward(x)
+            return x**2
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            (x,) = ctx.saved_tensors
+            return grad_output * x.detach() * 2
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            (x,) = ctx.saved_tensors
+            return tangent * x * 2
+
+    x = wengert.tensor([0.5, 2.0], dtype=wengert.float64, requires_grad=True)
+    assert gradgradcheck(lambda x: x**3, (x,), check_fwd_over_rev=True)
+    assert gradcheck(WrongSecond.apply, (x,), check_forward_ad=True)
+    with pytest.raises(GradcheckError, match="computed with forward mode mismatch"):
+        gradgradcheck(WrongSecond.apply, (x,), check_fwd_over_rev=True, check_rev_over_rev=False, check_undefined_grad=False)
+
+
+def test_batches_are_checked():
+    x = wengert.tensor([0.5, 2.0], dtype=wengert.float64, requires_grad=True)
+    assert gradcheck(
+        lambda x: (x**2, x.sum()), (x,), check_batched_grad=True, check_forward_ad=True, check_batched_forward_grad=True
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------------------

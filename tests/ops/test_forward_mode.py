@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from op_samples.cases import Case, cases_where, tensors_in
+from op_samples.cases import Case, cases_where, first_cases, tensors_in
 from wengert.autograd import forward_ad, grad
 from wengert.core.tensor import wrap
+
+_SINGULAR_AT_EQUAL_ELEMENTS = {"corrcoef", "masked_std"}
 
 
 def differentiable(case: Case) -> bool:
@@ -127,3 +129,14 @@ def test_tangents_agree_with_the_backward_pass(case):
 @pytest.mark.parametrize("case", cases_where(differentiable))
 def test_second_derivatives_agree_in_any_order(case):
     check_second_order(case, np.float64)
+    if case.takes_complex:
+        check_second_order(case, np.complex128)
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id) for case in first_cases().values() if differentiable(case)])
+def test_layout_makes_no_difference(case):
+    if case.is_about_memory:
+        pytest.skip("a function of the memory's layout")
+    check_first_order(case, np.float64, "sliced")
+    if not case.has_distinct and case.name not in _SINGULAR_AT_EQUAL_ELEMENTS:
+        check_first_order(case, np.float64, "expanded")

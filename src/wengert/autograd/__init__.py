@@ -108,7 +108,8 @@ def grad(
     outputs, inputs: a tensor (or GradientEdge), or a sequence of them. grad_outputs: cotangents of the outputs, as in
     backward. retain_graph, create_graph: as in backward. only_inputs=False also accumulates into .grad of all other
     leaves. allow_unused: give None for an input that the outputs do not depend on, instead of an error;
-    materialize_grads: give zeros for it.
+    materialize_grads: give zeros for it. is_grads_batched: grad_outputs have one more dimension in front, as the results then
+    do: one pass for each entry.
 
     >>> import wengert
     >>> x = wengert.tensor([1.0, 2.0], requires_grad=True)
@@ -116,7 +117,12 @@ def grad(
     (tensor([ 3., 12.]),)
     """
     if is_grads_batched:
-        raise NotImplementedError("grad(is_grads_batched=True) needs vmap, which this version does not have")
+        from wengert.autograd.batched import grad_of_batch
+
+        return grad_of_batch(
+            _as_tuple(outputs), inputs, _gradients(grad_outputs, outputs), retain_graph, create_graph, allow_unused,
+            materialize_grads,
+        )  # fmt: skip
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -234,7 +240,7 @@ def _checked(given: Any, meta: Any, i: int) -> Any:
 
 
 _LAZY = {  # names, and the modules of this package where they are: loaded when first used
-    "profiler": "", "profiler_util": "", "anomaly_mode": "",
+    "profiler": "", "profiler_util": "", "anomaly_mode": "", "forward_ad": "", "functional": "",
     "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode",
     "is_anomaly_enabled": "anomaly_mode", "is_anomaly_check_nan_enabled": "anomaly_mode",
     "NestedIOFunction": "legacy_function",

@@ -101,7 +101,9 @@ def gradcheck(
         nondet_tol: how much two identical backward passes may differ.
         check_undefined_grad: also check that backward copes with undefined (None) and zero gradients of the outputs.
         check_grad_dtypes: also check that each gradient has its input's dtype.
-        check_batched_grad, check_batched_forward_grad, check_forward_ad: not available yet, NotImplementedError.
+        check_forward_ad: also compare tangents, of forward mode, with finite differences.
+        check_batched_grad, check_batched_forward_grad: also compare derivatives of a batch with those of its entries. As a
+            batch is a loop here, that tells only whether they can be repeated.
         check_backward_ad: False needs check_forward_ad=True.
         fast_mode: compare one random projection of each Jacobian. Cost: two calls of func an input and two backward
             passes an output, where the full check needs two calls an input element and two passes an output element.
@@ -138,14 +140,18 @@ def gradcheck(
             _check_constant(mode)
             return True
         if check_forward_ad:
-            _check_forward_mode(mode, check_batched_forward_grad)
+            from wengert.autograd.forward_check import check_forward_mode
+
+            check_forward_mode(mode, check_batched_forward_grad)
         if check_backward_ad:
             _check_backward_mode(mode)
             _check_linear(problem)
             if check_undefined_grad:
                 _check_undefined_gradients(problem)
             if check_batched_grad:
-                _check_batched_gradients(problem)
+                from wengert.autograd.forward_check import check_batched_gradients
+
+                check_batched_gradients(problem)
     except GradcheckError:
         if raise_exception:
             raise
@@ -183,7 +189,7 @@ def gradgradcheck(
             and dtype. They are checked too where they require grad; in messages they count as inputs that follow the
             inputs. None takes random ones, uniform in [-1, 1), that require grad, the same in each call.
         gen_non_contig_grad_outputs: make the random grad_outputs non-contiguous.
-        check_fwd_over_rev: not available yet, NotImplementedError.
+        check_fwd_over_rev: also check gradients in forward mode.
         check_rev_over_rev: False needs check_fwd_over_rev=True.
         masked: accepted for compatibility.
 
@@ -334,6 +340,8 @@ class _Tolerances(NamedTuple):
 class _SlowMode:
     """Full Jacobians, element by element."""
 
+    is_fast = False
+
     def __init__(self, problem: Problem, tolerances: _Tolerances) -> None:
         self.problem = problem
         self.tolerances = tolerances
@@ -357,6 +365,8 @@ class _SlowMode:
 
 class _FastMode:
     """One projection u^T J v of each Jacobian, with a fixed random direction u for each input and v for each output."""
+
+    is_fast = True
 
     def __init__(self, problem: Problem, tolerances: _Tolerances) -> None:
         self.problem = problem
@@ -564,18 +574,4 @@ def _warn_of_undefined_gradients() -> None:
         "break existing callers of this function. If this is true for you, you can call this function with "
         '"check_undefined_grad=False" to disable the feature',
         stacklevel=5,
-    )
-
-
-def _check_batched_gradients(problem: Problem) -> None:
-    raise NotImplementedError(
-        "check_batched_grad=True: batched gradients need vmap, which is not available yet. "
-        "Hint: leave check_batched_grad at False."
-    )
-
-
-def _check_forward_mode(mode: _SlowMode | _FastMode, batched: bool) -> None:
-    raise NotImplementedError(
-        "check_forward_ad=True (in gradgradcheck: check_fwd_over_rev=True): the check of forward-mode derivatives is "
-        "not available yet. Hint: leave it at False and check backward mode."
     )

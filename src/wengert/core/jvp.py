@@ -4,7 +4,8 @@ Note [Derived tangents]
 What an operation's block does not say, its kind does:
     view        the same view of the tangent
     linear      the operation itself, of the tangents, with zeros for inputs without one
-    bilinear    the product rule: the operation of one input's tangent and the other inputs, summed
+    bilinear    the product rule: the operation of one input's tangent and the other inputs, summed; an input that is
+                added to the product (a bias) left out, for which the last way is taken
     pointwise   the vjp rule of each input, given its tangent for a cotangent: an elementwise factor is its own transpose
 and where it is none of these, or complex, where factors are conjugated:
     general     a vjp is linear in its cotangent, ct -> J' ct, so the derivative of <J' ct, t> with respect to ct is J t
@@ -139,16 +140,21 @@ class Application:
             elif not self.has_vjp(i):
                 inputs.append(x)
             else:
-                inputs.append(wrap(np.zeros_like(x._array)) if isinstance(x, TensorBase) else None if x is None else x * 0)
+                inputs.append(_zero_of(x))
         return inputs
 
     def product_rule(self, positions: list[int]) -> list[Any]:
         """The operation of each tangent and the other inputs, summed."""
-        total: list[Any] = [None] * len(self.outputs)
+        added = self.op.added
+        total: list[Any] = self.transposed([added]) if added in positions else [None] * len(self.outputs)
         for i in positions:
-            inputs = (*self.primals[:i], self.tangents[i], *self.primals[i + 1 :])
-            parts = self.as_outputs(call(self.op, inputs, self.params))
-            total = [_plus(a, b) for a, b in zip(total, parts, strict=True)]
+            if i != added:
+                inputs = [*self.primals]
+                inputs[i] = self.tangents[i]
+                if added >= 0:
+                    inputs[added] = _zero_of(inputs[added])
+                parts = self.as_outputs(call(self.op, tuple(inputs), self.params))
+                total = [_plus(a, b) for a, b in zip(total, parts, strict=True)]
         return total
 
     def by_factors(self, positions: list[int]) -> list[Any]:
@@ -216,6 +222,15 @@ def _as_promoted(x: Any, array: Any) -> Any:
     if not isinstance(x, TensorBase):
         return array
     return x if array is None or x._array.dtype == array.dtype else engine.tensor_face().cast(x, array.dtype)
+
+
+def _zero_of(x: Any) -> Any:
+    """An input of value zero, like x: a tensor, an array, a number or None."""
+    if isinstance(x, TensorBase):
+        return wrap(np.zeros_like(x._array))
+    if isinstance(x, np.ndarray):
+        return np.zeros_like(x)
+    return None if x is None else type(x)(0)  # not x * 0: x may be infinite
 
 
 def _is_real(x: Any) -> bool:

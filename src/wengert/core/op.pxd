@@ -56,6 +56,7 @@ cdef class Op:
     cdef public tuple rules
     cdef public tuple jvps
     cdef public str kind
+    cdef public int added
     cdef public dict plans
     cdef public dict default_plans
     cdef public object recent_meta

@@ -170,6 +170,7 @@ class Op:
         self.rules: tuple[Rule, ...] = ()
         self.jvps: tuple[JvpRule, ...] = ()  # for inputs whose tangents jvp.py cannot, or not as well, derive
         self.kind = "general"  # what is known of the operation; see jvp.py
+        self.added = -1  # of a bilinear one, the position of an input that is added to the product of the others
         self.plans: dict[Any, Plan] = {}
         self.default_plans: dict[Any, Plan] = {}  # for calls with the inputs alone
         self.recent_meta: Any = None  # the TensorMeta of a result, for the next of the same shape and dtype

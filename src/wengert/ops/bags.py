@@ -11,7 +11,7 @@ from wengert import errors
 from wengert.core.dispatch import spread_volatile
 from wengert.generator import default_generator
 from wengert.ops.indices import is_index, raw
-from wengert.ops.registry import NONE, composite, general, nondifferentiable
+from wengert.ops.registry import NONE, composite, general, linear, nondifferentiable
 from wengert.ops.row_norms import limit_rows
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -25,7 +25,7 @@ def _starts(bags: Any) -> Any:
     return np.flatnonzero(np.concatenate((np.ones(min(bags.size, 1), bool), bags[1:] != bags[:-1])))
 
 
-@general(promote=NONE, node="EmbeddingBagBackward0", complex=False, **_PRIVATE)
+@linear(promote=NONE, node="EmbeddingBagBackward0", complex=False, **_PRIVATE)
 def _bag_sums(xp, x, *, bags, rows):
     """The sums of the rows of x, (n, m), that are of one bag: (rows, m). Derivative: the bag's cotangent for each row."""
     out = xp.zeros((rows, x.shape[1]), x.dtype)

@@ -268,7 +268,7 @@ alias("clip_", clamp_)
 # -- where -------------------------------------------------------------------------------------------------------------
 
 
-@general(promote=NONE, **_PRIVATE)
+@linear(promote=NONE, **_PRIVATE)
 def _where(xp, condition, x, y):
     """x where condition is true, else y: what where does.
 
@@ -403,7 +403,7 @@ def fill_(self, value):
     return write_inplace(_fill_inplace, (self, value), {}, _write, one_value=not isinstance(value, TensorBase))
 
 
-@general(promote=NONE, **_PRIVATE)
+@linear(promote=NONE, **_PRIVATE)
 def _zero(xp, x):
     """0 in x's shape and dtype. Derivative: 0."""
     return xp.zeros_like(x)
@@ -426,7 +426,7 @@ def _write_zero(target):
     target.fill(0)
 
 
-@general(promote=NONE, node="CopyBackwards", **_PRIVATE)
+@linear(promote=NONE, node="CopyBackwards", **_PRIVATE)
 def _copy(xp, x, src):
     """src, in x's shape and dtype.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.ops.faces import conj_of
-from wengert.ops.registry import INT_TO_FLOAT, NONE, composite, general, nondifferentiable, pointwise, view
+from wengert.ops.registry import INT_TO_FLOAT, NONE, composite, general, linear, nondifferentiable, pointwise, view
 from wengert.ops.values import is_complex, is_number
 
 _PRIVATE = {"method": False, "namespaces": ()}
@@ -151,7 +151,7 @@ def _check_parts(x, y):
         raise errors.UnsupportedDtypeError("Expected both inputs to have the same dtype")
 
 
-@general(name="complex", method=False, promote=NONE)
+@linear(name="complex", method=False, promote=NONE)
 def make_complex(xp, real, imag):
     """real + 1j * imag, with broadcasting. real, imag: tensors of one dtype, float32 or float64.
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from wengert import dtypes, errors
-from wengert.ops.registry import NONE, composite, general
+from wengert.ops.registry import NONE, bilinear, composite, linear
 from wengert.ops.windows import Windows, as_sizes, sizes_of_argument
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -152,7 +152,7 @@ def _bias_cotangent(F: Any, ct: Any) -> Any:
     return F.sum(ct, dim=(0, *range(2, ct.ndim)))
 
 
-@general(promote=NONE, node="ConvolutionBackward0", **_PRIVATE)
+@bilinear(promote=NONE, node="ConvolutionBackward0", added="bias", **_PRIVATE)
 def _convolution(xp, x, weight, bias=None, *, windows, groups):
     """The sums over each window of x, (n, c, *size), times weight, (o, c / groups, *kernel): (n, o, *count); + bias.
 
@@ -160,7 +160,7 @@ def _convolution(xp, x, weight, bias=None, *, windows, groups):
     return _add_bias(_convolve(xp, x, weight, windows, groups), bias)
 
 
-@general(promote=NONE, node="ConvolutionBackward0", **_PRIVATE)
+@bilinear(promote=NONE, node="ConvolutionBackward0", added="bias", **_PRIVATE)
 def _convolution_transposed(xp, x, weight, bias=None, *, windows, groups):
     """The adjoint of a convolution in its input: x, (n, o, *count), spread over windows of an array (n, c, *size).
 
@@ -168,7 +168,7 @@ def _convolution_transposed(xp, x, weight, bias=None, *, windows, groups):
     return _add_bias(_convolve_adjoint(xp, x, weight, windows, groups), bias)
 
 
-@general(promote=NONE, node="ConvolutionBackwardBackward0", **_PRIVATE)
+@bilinear(promote=NONE, node="ConvolutionBackwardBackward0", **_PRIVATE)
 def _convolution_weight(xp, x, y, *, windows, groups):
     """The adjoint of a convolution in its weight, of its input x and a cotangent y of its output."""
     return _convolve_adjoint_in_weight(xp, x, y, windows, groups)
@@ -377,7 +377,7 @@ def convolution(F, input, weight, bias, stride, padding, dilation, transposed, o
 # -- unfold and fold ---------------------------------------------------------------------------------------------------
 
 
-@general(promote=NONE, node="Im2ColBackward0", **_PRIVATE)
+@linear(promote=NONE, node="Im2ColBackward0", **_PRIVATE)
 def _im2col(xp, x, *, windows):
     """The windows of x, (n, c, *size) or (c, *size), as columns: (n, c * taps, places). Derivative: _col2im."""
     items = x if x.ndim == 4 else x[None]
@@ -386,7 +386,7 @@ def _im2col(xp, x, *, windows):
     return columns.reshape(*x.shape[:-3], x.shape[-3] * windows.taps, windows.places)
 
 
-@general(promote=NONE, node="Col2ImBackward0", **_PRIVATE)
+@linear(promote=NONE, node="Col2ImBackward0", **_PRIVATE)
 def _col2im(xp, x, *, windows):
     """The array of which each element is the sum of the column entries that show it. Derivative: _im2col."""
     channels = x.shape[-2] // windows.taps

@@ -46,6 +46,11 @@ def _(F, ct, out):
     return -F.matmul(F.matmul(inverse, ct), inverse)
 
 
+@linalg_inv.jvp("A")
+def _(F, A_t, out):
+    return -F.matmul(F.matmul(out, A_t), out)
+
+
 @composite(method=True)
 def inverse(F, input):
     """Inverse of a square matrix or of each of a batch: `linalg.inv`.
@@ -95,6 +100,17 @@ def _(F, ct, x, out, vector, left):
     of_y = F._solve(adjoint(F, x), ct, vector=vector, left=left)
     a, b = (F.unsqueeze(of_y, dim=-1), F.unsqueeze(out, dim=-1)) if vector else (of_y, out)
     return -(F.matmul(a, adjoint(F, b)) if left else F.matmul(adjoint(F, b), a)), of_y
+
+
+@_solve.jvp("x", "y")
+def _(F, x_t, y_t, x, out, vector, left):
+    right = y_t
+    if x_t is not None:
+        X = F.unsqueeze(out, dim=-1) if vector else out
+        product = F.matmul(x_t, X) if left else F.matmul(X, x_t)
+        product = F.squeeze(product, dim=-1) if vector else product
+        right = -product if y_t is None else y_t - product
+    return F._solve(x, right, vector=vector, left=left)
 
 
 # -- determinants ------------------------------------------------------------------------------------------------------
@@ -229,6 +245,13 @@ def _(F, ct, out):
     left = F._solve(adjoint(F, out), inner)
     whole = adjoint(F, F._solve(adjoint(F, out), adjoint(F, left)))
     return 0.5 * (whole + adjoint(F, whole))
+
+
+@_cholesky.jvp("A")
+def _(F, A_t, out):
+    left = F._solve(out, 0.5 * (A_t + adjoint(F, A_t)))
+    inner = adjoint(F, F._solve(out, adjoint(F, left)))
+    return F.matmul(out, 0.5 * (F.tril(inner, diagonal=0) + F.tril(inner, diagonal=-1)))
 
 
 # -- powers and chains -------------------------------------------------------------------------------------------------

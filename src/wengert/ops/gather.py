@@ -15,10 +15,10 @@ from wengert.core.tensor import wrap
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import array_face
 from wengert.ops.indices import FULL, as_tensor, checked, index_array, is_index, mesh_of, raw
-from wengert.ops.registry import NONE, composite, general, nondifferentiable, plain
+from wengert.ops.registry import NONE, composite, linear, nondifferentiable, plain
 
 
-@general(promote=NONE, node="IndexSelectBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="IndexSelectBackward0", method=False, namespaces=())
 def _index_select(xp, x, index, *, dim):
     """The slices of x along dim, an int not below 0, that a vector of ints names.
 
@@ -67,7 +67,7 @@ def index_select(input, dim, index):
     return call(_index_select, (input, index), {"dim": dim})
 
 
-@general(promote=NONE, node="GatherBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="GatherBackward0", method=False, namespaces=())
 def _gather(xp, x, index, *, dim):
     """x at index along dim, an int not below 0, each other dimension at its own place. Derivative: scattered back,
     added up."""
@@ -133,7 +133,7 @@ def take_along_dim(F, input, indices, dim=None):
     return F.gather(F.expand(input, shape=tuple(ours)), dim, F.expand(indices, shape=tuple(theirs)))
 
 
-@general(promote=NONE, method=False, namespaces=(), node="TakeBackward0")
+@linear(promote=NONE, method=False, namespaces=(), node="TakeBackward0")
 def _take(xp, x, index):
     """The elements of x, seen as a vector, that index names. Derivative: the cotangent at index of zeros, added up."""
     try:

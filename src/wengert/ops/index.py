@@ -27,7 +27,7 @@ from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import ArrayOps
 from wengert.ops.indices import as_tensor, is_index, raw
 from wengert.ops.inplace import begin_write, fill, is_recorded, unrecorded_write, write_inplace
-from wengert.ops.registry import NONE, composite, general, plain, view
+from wengert.ops.registry import NONE, composite, linear, plain, view
 
 _FULL = slice(None)
 
@@ -35,7 +35,7 @@ _FULL = slice(None)
 # -- reads -------------------------------------------------------------------------------------------------------------
 
 
-@general(promote=NONE, method=False, namespaces=(), array=ArrayOps.read_cotangent)
+@linear(promote=NONE, method=False, namespaces=(), array=ArrayOps.read_cotangent)
 def read_cotangent(xp, x, *, shape, index, repeats=False):
     """Zeros of a shape with x added at index; with repeats, an element that index names twice gets both.
 
@@ -50,7 +50,7 @@ def _(F, ct, index, repeats):
     return F._read(ct, index=index, repeats=repeats)
 
 
-@general(promote=NONE, method=False, namespaces=())
+@linear(promote=NONE, method=False, namespaces=())
 def _read(xp, x, *, index, repeats=False):
     """A copy of x[index]. Derivative: the cotangent at index of zeros."""
     return xp.array(x[_raw_index(index)])
@@ -390,7 +390,7 @@ def index_of(arrays: Sequence[Any], dims: tuple) -> tuple:
     return tuple(index)
 
 
-@general(promote=NONE, node="IndexBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="IndexBackward0", method=False, namespaces=())
 def _index(xp, x, *indices, dims):
     """A copy of the elements that indices name: arrays of ints, for dimensions dims, that broadcast; or one mask.
 
@@ -441,7 +441,7 @@ def put(x: Any, values: Any, *indices: Any, dims: tuple, accumulate: bool) -> No
         ) from None
 
 
-@general(promote=NONE, node="IndexPutBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="IndexPutBackward0", method=False, namespaces=())
 def _index_put(xp, x, values, *indices, dims, accumulate=False):
     """A copy of x with values, which broadcast, at the indices; with accumulate, added there.
 

@@ -15,7 +15,7 @@ from wengert.core.tensor import TensorBase
 from wengert.core.views import store_out
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import checked, raw
-from wengert.ops.registry import NONE, SAME, alias, composite, general, linear, plain, view
+from wengert.ops.registry import NONE, SAME, alias, composite, linear, plain, view
 
 _FULL = slice(None)
 
@@ -284,7 +284,7 @@ def _split(xp, x, *, sizes, dim, node):
     return tuple(parts)
 
 
-@general(promote=NONE, outputs=(), method=False, namespaces=(), node=lambda inputs, params: params["node"])
+@linear(promote=NONE, outputs=(), method=False, namespaces=(), node=lambda inputs, params: params["node"])
 def _unsafe_split(xp, x, *, sizes, dim, node):
     """The parts of x in its memory, as tensors of their own. Derivative: the cotangents, joined."""
     return _split.forward(xp, x, sizes=sizes, dim=dim, node=node)

@@ -10,7 +10,7 @@ import numpy as np
 from wengert import dtypes, errors, return_types
 from wengert.ops.dims import normalize_dim
 from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix, zero_pivot
-from wengert.ops.registry import composite, general, nondifferentiable
+from wengert.ops.registry import bilinear, composite, general, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _LINALG: dict[str, Any] = {"namespaces": ("linalg",)}
@@ -324,7 +324,7 @@ def _vander(F, x, N):
     return F.cat([F.ones_like(column), powers], dim=-1)
 
 
-@general(node="LinalgCrossBackward0", **_PRIVATE)
+@bilinear(node="LinalgCrossBackward0", **_PRIVATE)
 def _cross(xp, x, y, *, dim):
     """linalg_cross."""
     if x.ndim != y.ndim:

@@ -14,7 +14,7 @@ from typing import Any
 from wengert import errors
 from wengert.ops.blas import LARGE_FACTOR, matrix_product
 from wengert.ops.dims import normalize_dim, unrepeated_dims
-from wengert.ops.registry import INT_TO_INT64, NONE, alias, bilinear, composite, general, linear
+from wengert.ops.registry import INT_TO_INT64, NONE, alias, bilinear, composite, linear
 
 
 def _dot(xp: Any, a: Any, b: Any) -> Any:
@@ -239,7 +239,7 @@ def _(F, ct, x):
     return ct * F.conj(x)
 
 
-@general(promote=NONE)
+@bilinear(promote=NONE)
 def vdot(xp, x, other):
     """`dot` of the conjugate of x with other.
 
@@ -305,7 +305,7 @@ def _add_scaled(xp: Any, added: Any, beta: Any, product: Any, alpha: Any) -> Any
     return product
 
 
-@general(promote=NONE, inplace=True)
+@bilinear(promote=NONE, inplace=True, added="x")
 def addmm(xp, x, mat1, mat2, *, beta=1, alpha=1):
     """beta * x + alpha * (mat1 @ mat2).
 
@@ -317,7 +317,7 @@ def addmm(xp, x, mat1, mat2, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, xp.asarray(matmul.forward(xp, mat1, mat2)), alpha)
 
 
-@general(promote=NONE, inplace=True)
+@bilinear(promote=NONE, inplace=True, added="x")
 def addmv(xp, x, mat, vec, *, beta=1, alpha=1):
     """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype.
 
@@ -327,7 +327,7 @@ def addmv(xp, x, mat, vec, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, xp.asarray(matmul.forward(xp, mat, vec)), alpha)
 
 
-@general(promote=NONE, inplace=True)
+@bilinear(promote=NONE, inplace=True, added="x")
 def baddbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     """beta * x + alpha * (batch1 @ batch2).
 
@@ -337,7 +337,7 @@ def baddbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, bmm.forward(xp, batch1, batch2), alpha)
 
 
-@general(promote=NONE, inplace=True)
+@bilinear(promote=NONE, inplace=True, added="x")
 def addbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     """beta * x + alpha * the sum over the batch of batch1 @ batch2.
 
@@ -347,7 +347,7 @@ def addbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, xp.add.reduce(bmm.forward(xp, batch1, batch2), axis=0, dtype=x.dtype), alpha)
 
 
-@general(inplace=True)
+@bilinear(inplace=True, added="x")
 def addr(xp, x, vec1, vec2, *, beta=1, alpha=1):
     """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype.
 

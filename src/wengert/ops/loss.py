@@ -10,7 +10,7 @@ from wengert import errors
 from wengert.kernels import rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.reductions import STACKLEVEL, check_floating, reduced, reduction_of
-from wengert.ops.registry import NONE, composite, general, nondifferentiable
+from wengert.ops.registry import NONE, composite, general, linear, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
@@ -383,7 +383,7 @@ def _(F, ct, x_shape, target, weight, ignore_index, reduction):
     return F._nll_cotangent(ct, target, weight, shape=x_shape, ignore_index=ignore_index, reduction=reduction)
 
 
-@general(promote=NONE, node="NllLossBackwardBackward0", complex=False, **_PRIVATE)
+@linear(promote=NONE, node="NllLossBackwardBackward0", complex=False, **_PRIVATE)
 def _nll_cotangent(xp, ct, target, weight=None, *, shape, ignore_index, reduction):
     """The cotangent of x, of this shape, from that of _nll_loss(x, target, weight)."""
     dim = _class_dim(len(shape))

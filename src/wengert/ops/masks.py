@@ -13,7 +13,7 @@ from wengert.core.tensor import TensorBase, wrap
 from wengert.ops.faces import array_face
 from wengert.ops.indices import as_tensor, broadcast_shape, raw, stored, zero_dim_value
 from wengert.ops.inplace import write_inplace
-from wengert.ops.registry import NONE, composite, general, plain
+from wengert.ops.registry import NONE, composite, linear, plain
 
 
 def _mask_of(op: str, mask: Any, stacklevel: int = 3) -> Any:
@@ -39,7 +39,7 @@ def _fill_masked(x: Any, mask: Any, value: Any) -> None:
     np.copyto(x, stored(value, x.dtype), casting="unsafe", where=mask)
 
 
-@general(
+@linear(
     promote=NONE, method=False, namespaces=(),
     node=lambda inputs, params: f"MaskedFillBackward{int(isinstance(inputs[2], TensorBase))}",
 )  # fmt: skip
@@ -106,7 +106,7 @@ def _scatter_masked(x: Any, mask: Any, source: Any) -> None:
     x[where] = source.reshape(-1)[:count]
 
 
-@general(promote=NONE, node="MaskedScatterBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="MaskedScatterBackward0", method=False, namespaces=())
 def _masked_scatter(xp, x, mask, source):
     """A copy of x with the elements of source, in order, where mask is True. Derivative: in x 0 there, 1 elsewhere; in
     source the cotangent there."""
@@ -158,7 +158,7 @@ def masked_scatter_(self, mask, source):
     return write_inplace(_masked_scatter, (self, mask, _checked_source(self, source)), {}, _scatter_masked)
 
 
-@general(promote=NONE, node="MaskedSelectBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="MaskedSelectBackward0", method=False, namespaces=())
 def _masked_select(xp, x, mask):
     """The elements of x where mask is True, as a vector; both broadcast. Derivative: the cotangent there, 0
     elsewhere."""

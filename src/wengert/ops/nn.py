@@ -94,6 +94,20 @@ def _(F, ct):
     return ct
 
 
+@linear.jvp("x", "weight")
+def _(F, x_t, weight_t, x, weight):
+    along_x = None if x_t is None else F.linear(x_t, weight)
+    if weight_t is None:
+        return along_x
+    along_weight = F.linear(x, weight_t)
+    return along_weight if along_x is None else along_x + along_weight
+
+
+@linear.jvp("bias")
+def _(F, bias_t):
+    return bias_t
+
+
 @composite(namespaces=("", "nn.functional"))
 def bilinear(F, input1, input2, weight, bias=None):
     """The products of two rows with each of k matrices: input1 @ weight[k] @ input2.

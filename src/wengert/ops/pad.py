@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.ops.registry import NONE, composite, general
+from wengert.ops.registry import NONE, composite, general, linear
 from wengert.ops.resampling import Table
 
 _FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional", "")}
@@ -121,7 +121,7 @@ def _check_shuffle(op: str, x: Any, factor: int, name: str) -> None:
         raise errors.shuffle_factor(op, name, factor)
 
 
-@general(promote=NONE, **_FUNCTIONAL)
+@linear(promote=NONE, **_FUNCTIONAL)
 def pixel_shuffle(xp, x, *, upscale_factor):
     """(..., c * r * r, h, w) as (..., c, h * r, w * r): each pixel becomes r x r, from as many channels.
 
@@ -136,7 +136,7 @@ def pixel_shuffle(xp, x, *, upscale_factor):
     return parts.transpose(*range(n - 4), n - 2, n - 4, n - 1, n - 3).reshape(*lead, channels // (r * r), h * r, w * r)
 
 
-@general(promote=NONE, **_FUNCTIONAL)
+@linear(promote=NONE, **_FUNCTIONAL)
 def pixel_unshuffle(xp, x, *, downscale_factor):
     """(..., c, h * r, w * r) as (..., c * r * r, h, w): what `pixel_shuffle` undoes.
 
@@ -162,7 +162,7 @@ def _(F, ct, downscale_factor):
     return F.pixel_shuffle(ct, upscale_factor=downscale_factor)
 
 
-@general(promote=NONE, **_FUNCTIONAL)
+@linear(promote=NONE, **_FUNCTIONAL)
 def channel_shuffle(xp, x, *, groups):
     """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ...
 

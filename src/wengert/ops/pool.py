@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.ops.indices import raw
-from wengert.ops.registry import NONE, composite, general
+from wengert.ops.registry import NONE, composite, general, linear
 from wengert.ops.resampling import Table, averaging, resample
 from wengert.ops.windows import Windows, sizes_of_argument
 
@@ -119,7 +119,7 @@ def _flat_places(xp: Any, indices: Any, size: tuple[int, ...]) -> Any:
     return (places + xp.arange(len(places))[:, None] * prod(size)).reshape(-1)
 
 
-@general(promote=NONE, **_PRIVATE)
+@linear(promote=NONE, **_PRIVATE)
 def _add_at_places(xp, x, indices, *, size):
     """Images of zeros, of a spatial size, with the elements of x added at indices. Derivative: the cotangent there."""
     out = xp.zeros((*x.shape[: x.ndim - len(size)], *size), x.dtype)
@@ -127,7 +127,7 @@ def _add_at_places(xp, x, indices, *, size):
     return out
 
 
-@general(promote=NONE, **_PRIVATE)
+@linear(promote=NONE, **_PRIVATE)
 def _at_places(xp, x, indices, *, size):
     """The elements of images, of a spatial size, at indices. Derivative: the cotangent there."""
     return x.reshape(-1)[_flat_places(xp, indices, size)].reshape(indices.shape)
@@ -153,7 +153,7 @@ def _(F, ct, x_shape, indices, size):
     return None if ct[0] is None else F._add_at_places(ct[0], indices, size=tuple(x_shape[-len(size) :]))
 
 
-@general(promote=NONE, **_PRIVATE)
+@linear(promote=NONE, **_PRIVATE)
 def _max_unpool(xp, x, indices, *, size, node):
     """Images of zeros, of a spatial size, with the elements of x at indices. Derivative: the cotangent there."""
     dims = len(size)
@@ -201,7 +201,7 @@ def _spread(xp: Any, x: Any, windows: Windows) -> Any:
     return windows.unpadded(xp, x)
 
 
-@general(promote=NONE, **_PRIVATE)
+@linear(promote=NONE, **_PRIVATE)
 def _avg_pool(xp, x, *, windows, divisors, node):
     """The sums over the windows of x, (..., *size), each divided by its divisor. Derivative: spread evenly."""
     dims = len(windows.size)
@@ -216,7 +216,7 @@ def _avg_pool(xp, x, *, windows, divisors, node):
     return out.reshape(*x.shape[: x.ndim - dims], *windows.count).astype(x.dtype, copy=False)
 
 
-@general(promote=NONE, **_PRIVATE)
+@linear(promote=NONE, **_PRIVATE)
 def _avg_pool_cotangent(xp, x, *, windows, divisors, node):
     """The adjoint of _avg_pool: each element divided by its divisor and added to all that its window covers."""
     dims = len(windows.size)
@@ -236,7 +236,7 @@ def _(F, ct, windows, divisors, node):
     return F._avg_pool(ct, windows=windows, divisors=divisors, node=node)
 
 
-@general(promote=NONE, **_PRIVATE)
+@linear(promote=NONE, **_PRIVATE)
 def _resample(xp, x, *, tables, node):
     """x, (..., one dimension for each table), resampled along these. Derivative: with the tables the other way round."""
     out = x.astype(xp.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x

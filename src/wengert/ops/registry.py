@@ -91,6 +91,7 @@ class Operation(Op):
         self.output_names = settings.pop("outputs", None)
         self.is_view = kind == "view"
         self.is_read = settings.pop("reads", False)
+        added = settings.pop("added", None)  # the input that a bilinear operation adds to the product of the others
         self.varargs = settings.pop("varargs", None)
         self.complex = settings.pop("complex", True)
         self.refuses_complex = not self.complex
@@ -100,6 +101,7 @@ class Operation(Op):
         self.check = settings.pop("check", None)
         node = settings.pop("node", None)
         _read_signature(self, forward)
+        self.added = -1 if added is None else self.input_names.index(added)
         self.keyword_aliases = {**_NUMPY_SPELLINGS, **settings.pop("aliases", {})}
         keyword_only = settings.pop("keyword_only", _KEYWORD_ONLY)
         self.positional_params = next(

@@ -10,7 +10,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.ops.indices import raw
-from wengert.ops.registry import NONE, composite, general
+from wengert.ops.registry import NONE, composite, linear
 from wengert.ops.resampling import Table
 
 _FUNCTIONAL = ("nn.functional",)
@@ -191,7 +191,7 @@ def _base_grid(xp: Any, size: tuple[int, ...], align_corners: bool, dtype: Any) 
     return xp.stack([*[m.reshape(-1) for m in reversed(mesh)], xp.ones(mesh[0].size)], axis=1).astype(dtype)
 
 
-@general(promote=NONE, node="AffineGridGeneratorBackward0", complex=False, method=False, namespaces=())
+@linear(promote=NONE, node="AffineGridGeneratorBackward0", complex=False, method=False, namespaces=())
 def _affine_grid(xp, theta, *, size, align_corners):
     """theta, (n, d, d + 1), applied to the points of an image of a size: (n, *size, d). Derivative: sums over points."""
     base = _base_grid(xp, size, align_corners, theta.dtype)

@@ -17,7 +17,7 @@ from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import ArrayOps
 from wengert.ops.indices import FULL, as_tensor, index_array, is_index, mesh_of, raw, stored, zero_dim_value
 from wengert.ops.inplace import write_inplace
-from wengert.ops.registry import NONE, composite, general, plain
+from wengert.ops.registry import NONE, composite, linear, plain
 
 
 def _source_part(index: Any, shape: tuple, source: Any, dim: int) -> Any:
@@ -37,7 +37,7 @@ def _write_scatter(x: Any, index: Any, src: Any, *, dim: int) -> None:
     np.atleast_1d(x)[mesh_of(index, x.shape, dim)] = src
 
 
-@general(
+@linear(
     promote=NONE, method=False, namespaces=(),
     node=lambda inputs, params: f"ScatterBackward{int(not isinstance(inputs[2], TensorBase))}",
 )  # fmt: skip
@@ -71,7 +71,7 @@ def _add_scatter(x: Any, index: Any, src: Any, *, dim: int) -> None:
     ArrayOps.add_at(np.atleast_1d(x), mesh_of(index, x.shape, dim), src, True)
 
 
-@general(promote=NONE, node="ScatterAddBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="ScatterAddBackward0", method=False, namespaces=())
 def _scatter_add(xp, x, index, src, *, dim):
     """A copy of x with src added where gather() with index would read. Derivative: 1 in x; in src the cotangent
     gathered."""
@@ -222,7 +222,7 @@ def _write_index_add(x: Any, index: Any, source: Any, *, dim: int, alpha: Any) -
     ArrayOps.add_at(x, where, np.atleast_1d(source), True)
 
 
-@general(promote=NONE, node="IndexAddBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="IndexAddBackward0", method=False, namespaces=())
 def _index_add(xp, x, index, source, *, dim, alpha=1):
     """A copy of x with alpha * source added to the slices along dim that index names. Derivative: 1 in x; in source
     alpha times the cotangent's slices."""
@@ -271,7 +271,7 @@ def _write_index_copy(x: Any, index: Any, source: Any, *, dim: int) -> None:
     x[where] = np.atleast_1d(source)
 
 
-@general(promote=NONE, node="IndexCopyBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="IndexCopyBackward0", method=False, namespaces=())
 def _index_copy(xp, x, index, source, *, dim):
     """A copy of x with the slices along dim that index names replaced by source's. Derivative: in x 0 there, 1
     elsewhere; in source the cotangent's slices."""
@@ -314,7 +314,7 @@ def _write_index_fill(x: Any, index: Any, value: Any, *, dim: int) -> None:
     x[where] = stored(value, x.dtype)
 
 
-@general(
+@linear(
     promote=NONE, method=False, namespaces=(),
     node=lambda inputs, params: f"IndexFillBackward{int(isinstance(inputs[2], TensorBase))}",
 )  # fmt: skip
@@ -382,7 +382,7 @@ def _write_put(x: Any, index: Any, source: Any, *, accumulate: bool) -> None:
         flat[where] = source
 
 
-@general(promote=NONE, node="PutBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="PutBackward0", method=False, namespaces=())
 def _put(xp, x, index, source, *, accumulate=False):
     """A copy of x with source written, or added, at index, which counts elements as of a vector. Derivative: in x 0
     there (1 where added), 1 elsewhere; in source the cotangent there."""
@@ -431,7 +431,7 @@ def put_(self, index, source, accumulate=False):
     return write_inplace(_put, (self, index, source), {"accumulate": accumulate}, _write_put)
 
 
-@general(promote=NONE, method=False, namespaces=(), node=lambda inputs, params: params["node"])
+@linear(promote=NONE, method=False, namespaces=(), node=lambda inputs, params: params["node"])
 def _replace(xp, x, src, *, index, node="SliceScatterBackward0"):
     """A copy of x with src at an index that names no element twice.
 
@@ -477,7 +477,7 @@ def slice_scatter(F, input, src, dim=0, start=None, end=None, step=1):
     return F._replace(input, src, index=(*((FULL,) * dim), slice(start, end, step)), node="SliceScatterBackward0")
 
 
-@general(promote=NONE)
+@linear(promote=NONE)
 def diagonal_scatter(xp, x, src, *, offset=0, dim1=0, dim2=1):
     """A copy of x with x.diagonal(offset, dim1, dim2) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src
     the cotangent's diagonal."""

@@ -18,7 +18,7 @@ from wengert.core.reading import rows
 from wengert.ops.dims import normalize_dim, unrepeated_dims
 from wengert.ops.indices import checked, raw
 from wengert.ops.options import spread
-from wengert.ops.registry import NONE, alias, composite, general, plain, view
+from wengert.ops.registry import NONE, alias, composite, linear, plain, view
 from wengert.ops.values import is_complex
 
 _MAX_NDIM = 64
@@ -108,7 +108,7 @@ def view_as_shape(input, *sizes, shape=None, size=None, dtype=None):
     return call(_view, (input,), {"shape": spread(sizes, shape if size is None else size, "view", "size")})
 
 
-@general(node="UnsafeViewBackward0", promote=NONE, method=False, namespaces=())
+@linear(node="UnsafeViewBackward0", promote=NONE, method=False, namespaces=())
 def _reshape_copy(xp, x, *, shape):
     """A copy of x with another shape, its elements in row-major order. Derivative: the cotangent, reshaped back."""
     result = x.reshape(shape)
@@ -226,7 +226,7 @@ def reshape_as(F, input, other):
     return F.reshape(input, shape=tuple(other.shape))
 
 
-@general(node="CloneBackward0", promote=NONE, method=False, namespaces=())
+@linear(node="CloneBackward0", promote=NONE, method=False, namespaces=())
 def _contiguous(xp, x):
     """A row-major copy of x. Derivative: 1."""
     return x.copy(order="C")

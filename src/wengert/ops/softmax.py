@@ -45,6 +45,11 @@ def _(F, ct, x, out, dim, keepdim):
     return ct * F.conj(F.exp(x - out))
 
 
+@logsumexp.jvp("x")
+def _(F, x_t, x, out, dim, keepdim):
+    return F.sum(x_t * F.exp(x - restore_dims(F, out, x.shape, dim, keepdim)), dim=dim, keepdim=keepdim)
+
+
 def _softmax_dim(op: str, dim: Any, ndim: int) -> int:
     """The dim of a softmax; torch's choice, with its warning, where none is given."""
     if dim is None:
@@ -141,6 +146,11 @@ def _(F, ct, out, dim):
     return F._softmax_cotangent(ct, out, dim=dim)
 
 
+@softmax.jvp("x")
+def _(F, x_t, out, dim):
+    return F._softmax_cotangent(x_t, out, dim=dim)  # the matrix of derivatives is symmetric
+
+
 @general(node="SoftmaxBackwardDataBackward0", **_PRIVATE)
 def _softmax_cotangent(xp, ct, softmax, *, dim):
     """The cotangent of x, from that of softmax(x) and softmax(x) itself."""
@@ -200,6 +210,11 @@ def log_softmax(xp, x, *, dim=None, _stacklevel=3, dtype=None):
 @log_softmax.vjp("x")
 def _(F, ct, out, dim):
     return F._log_softmax_cotangent(ct, out, dim=dim)
+
+
+@log_softmax.jvp("x")
+def _(F, x_t, out, dim):
+    return x_t - F.sum(F.exp(out) * x_t, dim=_given_dim(dim, out.ndim), keepdim=True)
 
 
 @general(node="LogSoftmaxBackwardDataBackward0", **_PRIVATE)

@@ -11,7 +11,7 @@ from wengert.core.dispatch import call
 from wengert.core.views import call_inplace_view, set_stride_finder
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import checked
-from wengert.ops.registry import NONE, general, node_class, plain, view
+from wengert.ops.registry import NONE, linear, node_class, plain, view
 
 
 @view(promote=NONE)
@@ -38,7 +38,7 @@ def _two_dims(dim1: Any, dim2: Any, ndim: int) -> tuple[int, int]:
     return first, second
 
 
-@general(promote=NONE, node="DiagonalBackward0_copy")
+@linear(promote=NONE, node="DiagonalBackward0_copy")
 def diagonal_copy(xp, x, *, offset=0, dim1=0, dim2=1):
     """diagonal(), as a copy. Derivative: the cotangent on the diagonals, 0 elsewhere."""
     return x.diagonal(offset, *_two_dims(dim1, dim2, x.ndim)).copy()

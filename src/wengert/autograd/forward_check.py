@@ -1,0 +1,130 @@
+"""What gradcheck checks of forward mode: tangents against finite differences, and that batches are their entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wengert.autograd.forward_ad import attach_tangent, detach_tangent
+from wengert.autograd.jacobians import as_outputs, memory_of, tensor_on
+from wengert.core.dual import close_level, open_level
+
+if TYPE_CHECKING:
+    from wengert.autograd.jacobians import Array, Problem
+
+
+def tangents_along(problem: Problem, j: int, direction: Array) -> list[Array]:
+    """The derivative of each output that counts along a direction of input j, flat."""
+    chosen = problem.inputs[j]
+    level = open_level()
+    try:
+        dual = attach_tangent(chosen, tensor_on(np.asarray(direction.reshape(chosen.shape), memory_of(chosen).dtype)))
+        outputs = as_outputs(problem.func(*[dual if x is chosen else x for x in problem.arguments]))
+        pairs = [detach_tangent(outputs[i]) for i in problem.positions]
+    finally:
+        close_level(level)
+    return [memory_of(y).reshape(-1) * 0 if t is None else memory_of(t).reshape(-1) for y, t in pairs]
+
+
+def forward_jacobians(problem: Problem, j: int, unit: complex) -> list[Array]:
+    """The Jacobian of each output with respect to input j, (input elements, output elements), times unit."""
+    size = memory_of(problem.inputs[j]).size
+    rows = [tangents_along(problem, j, unit * np.eye(1, size, k)[0]) for k in range(size)]
+    if rows:
+        return [np.stack(parts) for parts in zip(*rows, strict=True)]
+    return [np.zeros((0, memory_of(problem.every_output[i]).size)) for i in problem.positions]
+
+
+def check_forward_mode(mode: Any, batched: bool) -> None:
+    """Compares the tangents of all outputs with finite differences, by all inputs; mode: gradcheck's, slow or fast."""
+    from wengert.autograd.gradcheck import GradcheckError
+
+    problem, tolerances = mode.problem, mode.tolerances
+    for j in range(len(problem.inputs)):
+        for part, numerical, analytical in _comparisons(mode, j):
+            for i, (expected, found) in enumerate(zip(numerical, analytical, strict=True)):
+                atol = tolerances.atol if part is None or not mode.is_fast else mode.atol(i, j)
+                if not np.allclose(found, expected, tolerances.rtol, atol):
+                    raise GradcheckError(_mismatch(mode, i, j, part, expected, found))
+        if batched:
+            _check_batched_tangents(problem, j)
+
+
+def _comparisons(mode: Any, j: int) -> Iterator[tuple[str | None, list[Array], list[Array]]]:
+    """(part of a complex input, numerical and analytical derivatives of the outputs), in torch's order."""
+    problem, differences = mode.problem, mode.differences[j]
+    is_complex = problem.inputs[j].is_complex()
+    for part in ("imag", "real") if is_complex else (None,):
+        unit = 1j if part == "imag" else 1.0
+        numerical = [d.along_imag if part == "imag" else d.along_real for d in differences]
+        if not mode.is_fast:
+            yield part, numerical, forward_jacobians(problem, j, unit)
+            continue
+        direction = mode.of_inputs[j]
+        yield part, numerical, tangents_along(problem, j, unit * (direction.imag if part == "imag" else direction.real))
+
+
+def _mismatch(mode: Any, i: int, j: int, part: str | None, numerical: Array, analytical: Array) -> str:
+    from wengert.autograd.gradcheck import _FAST_MODE
+    from wengert.autograd.jacobians import jacobian_differences
+
+    text = f"Jacobian computed with forward mode mismatch for output {i} with respect to input {j},\n"
+    if part is not None:
+        name = {"real": "real", "imag": "imaginary"}[part]
+        text = f"While considering the {name} part of complex inputs only, {text}"
+    text += f"numerical:{tensor_on(numerical)}\nanalytical:{tensor_on(analytical)}\n"
+    if not mode.is_fast:
+        return text
+    difference = jacobian_differences(mode.problem, mode.problem.inputs[j])[i]
+    full_numerical: Any = difference.along_imag if part == "imag" else difference.along_real
+    full_analytical = forward_jacobians(mode.problem, j, 1j if part == "imag" else 1.0)[i]
+    with np.errstate(all="ignore"):
+        largest = np.abs(full_analytical - full_numerical).max().item()
+    text += f"\n{_FAST_MODE}\nNumerical:\n {tensor_on(full_numerical)}\nAnalytical:\n{tensor_on(full_analytical)}\n\n"
+    return text + f"The max per-element difference (slow mode) is: {largest}.\n"
+
+
+# -- batches -----------------------------------------------------------------------------------------------------------
+
+
+def check_batched_gradients(problem: Problem) -> None:
+    """Of each output, the gradients of two cotangents at once are those of one after the other."""
+    from wengert.autograd import grad
+
+    rng = np.random.default_rng(0)
+    for i, output in enumerate(problem.outputs):
+        like = memory_of(output)
+        batch = tensor_on(np.asarray(rng.uniform(-1, 1, (2, *like.shape)), like.dtype))
+        options: dict[str, Any] = {"retain_graph": True, "allow_unused": True}
+        found = grad(output, problem.inputs, batch, is_grads_batched=True, **options)
+        each = [grad(output, problem.inputs, batch[k], **options) for k in range(2)]
+        for j, (g, *single) in enumerate(zip(found, *each, strict=True)):
+            _compare_batch(g, single, f"computing batched gradients of output {i} with respect to input {j}")
+
+
+def _check_batched_tangents(problem: Problem, j: int) -> None:
+    """Of one input, the tangents along two directions at once are those along one after the other."""
+    from wengert.autograd.vmap import vmap
+
+    rng = np.random.default_rng(0)
+    like = memory_of(problem.inputs[j])
+    batch = tensor_on(np.asarray(rng.uniform(-1, 1, (2, *like.shape)), like.dtype))
+
+    def along(direction: Any) -> tuple[Any, ...]:
+        return tuple([tensor_on(t) for t in tangents_along(problem, j, memory_of(direction))])
+
+    found = vmap(along)(batch)
+    for i, (g, *single) in enumerate(zip(found, along(batch[0]), along(batch[1]), strict=True)):
+        _compare_batch(g, single, f"computing batched forward mode derivatives of output {i} along input {j}")
+
+
+def _compare_batch(found: Any, each: list[Any], what: str) -> None:
+    from wengert.autograd.gradcheck import GradcheckError
+
+    if found is None and all(g is None for g in each):
+        return
+    for k, single in enumerate(each):
+        if not np.allclose(memory_of(found[k]), memory_of(single)):
+            raise GradcheckError(f"While {what}: entry {k} of the batch differs from the same computed on its own")

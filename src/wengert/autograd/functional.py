@@ -1,0 +1,375 @@
+"""Derivatives of functions: products with the Jacobian and the Hessian, and these matrices themselves.
+
+Each takes a function of one tensor, or of several as a tuple, and computes it and its derivative at the inputs given:
+
+>>> import wengert
+>>> from wengert.autograd.functional import hessian, jacobian
+>>> x = wengert.tensor([1.0, 2.0])
+>>> jacobian(lambda x: x ** 2, x)
+tensor([[2., 0.],
+        [0., 4.]])
+>>> hessian(lambda x: (x ** 3).sum(), x)
+tensor([[ 6.,  0.],
+        [ 0., 12.]])
+
+create_graph=True records what is computed, so that results can be differentiated again. strict=True raises RuntimeError
+where an output does not depend on an input at all, which would otherwise give zeros: most often that is a mistake.
+wengert.func has the same as functions of functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.core.modes import set_recording
+from wengert.core.tensor import TensorBase, wrap
+from wengert.errors import functional as errors
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+Tensors = tuple[Any, ...]
+
+
+# -- inputs and outputs ------------------------------------------------------------------------------------------------
+
+
+def _as_tensors(x: Any, what: str, name: str) -> Tensors:
+    """x, a tensor or a tuple of them, as a tuple. TypeError for anything else."""
+    if isinstance(x, TensorBase):
+        return (x,)
+    if not isinstance(x, tuple):
+        raise errors.not_tensors(what, name, type(x), None)
+    for i, item in enumerate(x):
+        if not isinstance(item, TensorBase):
+            raise errors.not_tensors(what, name, type(item), i)
+    return x
+
+
+def _as_variables(inputs: Tensors, create_graph: bool) -> Tensors:
+    """What func is called with: it requires grad, and leads to inputs that do where a graph is wanted."""
+    return tuple(
+        [x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in inputs]
+    )
+
+
+def _evaluate(func: Callable[..., Any], inputs: Tensors, name: str) -> tuple[Tensors, bool]:
+    """func's outputs as a tuple, and whether they were one."""
+    found = func(*inputs)
+    return _as_tensors(found, "outputs of the user-provided function", name), isinstance(found, tuple)
+
+
+def _scalar(func: Callable[..., Any], inputs: Tensors, name: str) -> Any:
+    """func's only output, of one element."""
+    outputs, is_tuple = _evaluate(func, inputs, name)
+    if is_tuple or len(outputs) != 1:
+        raise errors.not_one_tensor(name)
+    if outputs[0].numel() != 1:
+        raise errors.not_one_number(name)
+    return outputs[0].reshape(()) if outputs[0].ndim else outputs[0]
+
+
+def _vectors(v: Any, like: Tensors, name: str, of_output: bool) -> Tensors:
+    """v as a tuple, of the shapes of like; where it is None, a one for a single tensor of one element."""
+    if v is None:
+        if len(like) != 1 or like[0].numel() != 1:
+            raise errors.vector_missing(of_output)
+        return (like[0].detach().new_ones(like[0].shape),)
+    vectors = _as_tensors(v, "v", name)
+    if len(vectors) != len(like):
+        raise errors.vector_length(len(like), len(vectors))
+    for i, (vector, x) in enumerate(zip(vectors, like, strict=True)):
+        if vector.shape != x.shape:
+            raise errors.vector_size(None if len(like) == 1 else i, x.shape, vector.shape)
+    return vectors
+
+
+def _finish(results: Any, create_graph: bool) -> Any:
+    """Results without their graph, unless that is wanted."""
+    if isinstance(results, (tuple, list)):
+        return tuple([_finish(r, create_graph) for r in results])
+    return results if create_graph or not results.requires_grad else results.detach()
+
+
+def _unless_tuple(results: Tensors, is_tuple: bool) -> Any:
+    return results if is_tuple else results[0]
+
+
+def _check_outputs(outputs: Tensors, strict: bool) -> None:
+    for i, output in enumerate(outputs):
+        if strict and not output.requires_grad:
+            raise errors.strict_output(i)
+
+
+def _grad(outputs: Tensors, inputs: Tensors, cotangents: Sequence[Any], create_graph: bool) -> list[Any]:
+    """autograd.grad of those outputs that require grad, with the graph kept; None for inputs that they do not depend on."""
+    from wengert.autograd import grad
+
+    pairs = [(o, ct) for o, ct in zip(outputs, cotangents, strict=True) if o is not None and o.requires_grad]
+    if not pairs:
+        return [None] * len(inputs)
+    found = grad(
+        [o for o, _ in pairs], inputs, [ct for _, ct in pairs], retain_graph=True, create_graph=create_graph, allow_unused=True
+    )
+    return list(found)
+
+
+def _filled(results: list[Any], like: Tensors, missing: Callable[[int], Exception] | None = None) -> Tensors:
+    """Results with zeros for None; if missing is given, None raises missing(index)."""
+    for i, result in enumerate(results):
+        if result is None and missing is not None:
+            raise missing(i)
+    return tuple([_zeros(x) if r is None else r for r, x in zip(results, like, strict=True)])
+
+
+def _zeros(x: Any) -> Any:
+    return wrap(np.zeros_like(x._array))
+
+
+def _check_depends(results: Tensors, strict: bool, create_graph: bool) -> None:
+    """Of first derivatives that are to be differentiated: whether they depend on anything."""
+    for i, result in enumerate(results):
+        if strict and create_graph and not result.requires_grad:
+            raise errors.strict_jacobian(i)
+
+
+def _transposed(products: Sequence[Any], duals: Tensors, vectors: Tensors, create_graph: bool) -> list[Any]:
+    """The transpose of duals -> products, which is linear, applied to vectors."""
+    return _grad(tuple(products), duals, vectors, create_graph)
+
+
+def _dual_of(tensors: Tensors) -> Tensors:
+    """Cotangents of tensors, to differentiate with respect to."""
+    return tuple([_zeros(t).requires_grad_() for t in tensors])
+
+
+# -- products ----------------------------------------------------------------------------------------------------------
+
+
+def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """(outputs, v' J): func's outputs and the product of a vector with its Jacobian, of the inputs' structure.
+
+    v: a tensor for each output, of its shape; may be left out for one output of one element. The product is one backward
+    pass: the cost of a few calls of func.
+
+    >>> import wengert
+    >>> wengert.autograd.functional.vjp(lambda x: x ** 2, wengert.tensor([1.0, 2.0]), wengert.tensor([1.0, 0.5]))
+    (tensor([1., 4.]), tensor([2., 2.]))
+    """
+    with set_recording(True):
+        given = _as_tensors(inputs, "inputs", "vjp")
+        variables = _as_variables(given, create_graph)
+        outputs, is_tuple = _evaluate(func, variables, "vjp")
+        _check_outputs(outputs, strict)
+        vectors = _vectors(v, outputs, "vjp", True)
+    with set_recording(create_graph):
+        found = _grad(outputs, variables, vectors, create_graph)
+        products = _filled(found, variables, errors.strict_input if strict else None)
+        _check_depends(products, strict, create_graph)
+    finished = _finish(products, create_graph)
+    return _finish(_unless_tuple(outputs, is_tuple), create_graph), _unless_tuple(finished, isinstance(inputs, tuple))
+
+
+def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """(outputs, J v): func's outputs and the product of its Jacobian with a vector, of the outputs' structure.
+
+    v: a tensor for each input, of its shape; may be left out for one input of one element. It is computed by two backward
+    passes, so that func may use custom Functions without a jvp; wengert.func.jvp does it in forward mode, for less.
+
+    >>> import wengert
+    >>> wengert.autograd.functional.jvp(lambda x: x ** 2, wengert.tensor([1.0, 2.0]), wengert.tensor([1.0, 0.5]))
+    (tensor([1., 4.]), tensor([2., 2.]))
+    """
+    with set_recording(True):
+        given = _as_tensors(inputs, "inputs", "jvp")
+        variables = _as_variables(given, create_graph)
+        vectors = _vectors(v, variables, "jvp", False)
+        outputs, is_tuple = _evaluate(func, variables, "jvp")
+        _check_outputs(outputs, strict)
+        duals = _dual_of(outputs)
+        backward = _grad(outputs, variables, duals, True)
+        _filled(backward, variables, errors.strict_input if strict else None)
+    with set_recording(create_graph):
+        products = _filled(_transposed(backward, duals, vectors, create_graph), outputs)
+        _check_depends(products, strict, create_graph)
+    return _finish(_unless_tuple(outputs, is_tuple), create_graph), _finish(_unless_tuple(products, is_tuple), create_graph)
+
+
+def _gradient(
+    func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
+) -> tuple[Any, Tensors, Tensors, list[Any]]:
+    """Of a function with one number for output: the output, the variables, the vectors, the recorded gradient."""
+    variables = _as_variables(_as_tensors(inputs, "inputs", name), create_graph)
+    vectors = _vectors(v, variables, name, False)
+    output = _scalar(func, variables, name)
+    _check_outputs((output,), strict)
+    found = _grad((output,), variables, [wrap(np.ones_like(output._array))], True)
+    gradient = _filled(found, variables, errors.strict_input if strict else None)
+    for i, g in enumerate(gradient):
+        if strict and not g.requires_grad:
+            raise errors.strict_hessian(i)
+    return output, variables, vectors, list(gradient)
+
+
+def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """(output, v' H): func's output, one number, and the product of a vector with its Hessian, of the inputs' structure.
+
+    v: a tensor for each input, of its shape. The Hessian itself is never made: the cost is that of two backward passes.
+
+    >>> import wengert
+    >>> wengert.autograd.functional.vhp(lambda x: (x ** 3).sum(), wengert.tensor([1.0, 2.0]), wengert.ones(2))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
+    with set_recording(True):
+        output, variables, vectors, gradient = _gradient(func, inputs, v, create_graph, strict, "vhp")
+    with set_recording(create_graph):
+        found = _grad(tuple(gradient), variables, vectors, create_graph)
+        products = _filled(found, variables, errors.strict_hessian if strict else None)
+    finished = _finish(products, create_graph)
+    return _finish(output, create_graph), _unless_tuple(finished, isinstance(inputs, tuple))
+
+
+def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """(output, H v): as vhp, to which it is equal where second derivatives are continuous; a backward pass dearer.
+
+    >>> import wengert
+    >>> wengert.autograd.functional.hvp(lambda x: (x ** 3).sum(), wengert.tensor([1.0, 2.0]), wengert.ones(2))
+    (tensor(9.), tensor([ 6., 12.]))
+    """
+    with set_recording(True):
+        output, variables, vectors, gradient = _gradient(func, inputs, v, create_graph, strict, "hvp")
+        duals = _dual_of(variables)
+        twice = _grad(tuple(gradient), variables, duals, True)
+        _filled(twice, variables, errors.strict_hessian if strict else None)
+    with set_recording(create_graph):
+        products = _filled(_transposed(twice, duals, vectors, create_graph), variables)
+    finished = _finish(products, create_graph)
+    return _finish(output, create_graph), _unless_tuple(finished, isinstance(inputs, tuple))
+
+
+# -- matrices ----------------------------------------------------------------------------------------------------------
+
+
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """The Jacobian of func: for an output of shape m and an input of shape n a tensor of shape m + n.
+
+    For several outputs or inputs, as tuples, a tuple of these: indexed by output first, then by input.
+
+    strategy: "reverse-mode" makes it row by row, a backward pass for each element of the outputs; "forward-mode" column by
+    column, a call of func on dual numbers for each element of the inputs, and requires vectorize=True, as in torch.
+    vectorize: torch runs all passes at once; here it changes nothing else.
+
+    >>> import wengert
+    >>> x, y = wengert.tensor([1.0, 2.0]), wengert.tensor(3.0)
+    >>> wengert.autograd.functional.jacobian(lambda x, y: x * y, (x, y))
+    (tensor([[3., 0.],
+            [0., 3.]]), tensor([1., 2.]))
+    """
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise errors.strategy(True)
+    if strategy == "forward-mode":
+        if strict:
+            raise errors.forward_strategy_strict()
+        if not vectorize:
+            raise errors.forward_strategy_unvectorized()
+        return _jacobian_by_columns(func, inputs, create_graph)
+    if strict and vectorize:
+        raise errors.strict_and_vectorized()
+    with set_recording(True):
+        variables = _as_variables(_as_tensors(inputs, "inputs", "jacobian"), create_graph)
+        outputs, is_tuple = _evaluate(func, variables, "jacobian")
+        _check_outputs(outputs, strict)
+    rows = []
+    for i, output in enumerate(outputs):
+        with set_recording(create_graph):
+            parts = _rows(output, i, variables, create_graph, strict)
+        rows.append(_unless_tuple(parts, isinstance(inputs, tuple)))
+    return _finish(_unless_tuple(tuple(rows), is_tuple), create_graph)
+
+
+def _rows(output: Any, number: int, variables: Tensors, create_graph: bool, strict: bool) -> Tensors:
+    """The Jacobian of one output with respect to each variable, of shape (*output, *variable)."""
+    from wengert import stack
+
+    columns: list[list[Any]] = [[] for _ in variables]
+    for index in np.ndindex(output._array.shape):
+        unit = np.zeros_like(output._array)
+        unit[index] = 1
+        found = _grad((output,), variables, [wrap(unit)], create_graph)
+        for i, (x, result) in enumerate(zip(variables, found, strict=True)):
+            if result is None and strict:
+                raise errors.strict_input(i, number)
+            if result is not None and strict and create_graph and not result.requires_grad:
+                raise errors.strict_jacobian(i)
+            columns[i].append(_zeros(x) if result is None else result)
+    return tuple(
+        [
+            stack(column).reshape(output.shape + x.shape) if column else x.new_zeros(output.shape + x.shape)
+            for column, x in zip(columns, variables, strict=True)
+        ]
+    )
+
+
+def _jacobian_by_columns(func: Callable[..., Any], inputs: Any, create_graph: bool) -> Any:
+    """jacobian in forward mode."""
+    from wengert.func import jacfwd
+
+    given = _as_tensors(inputs, "inputs", "jacobian")
+    is_tuple = False
+
+    def checked(*args: Any) -> Tensors:
+        nonlocal is_tuple
+        outputs, is_tuple = _evaluate(func, args, "jacobian")
+        return outputs
+
+    with set_recording(create_graph):
+        found = jacfwd(checked, argnums=tuple(range(len(given))))(*given)
+    rows = tuple([_unless_tuple(tuple(row), isinstance(inputs, tuple)) for row in found])
+    return _finish(_unless_tuple(rows, is_tuple), create_graph)
+
+
+def hessian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """The Hessian of func, whose output is one number: for an input of shape n a tensor of shape n + n.
+
+    For several inputs, as a tuple, a tuple of tuples: of input i and j the second derivatives, of shape n_i + n_j. The other
+    arguments are jacobian's: it is the Jacobian of the gradient.
+
+    >>> import wengert
+    >>> wengert.autograd.functional.hessian(lambda x, y: (x ** 2 * y).sum(), (wengert.ones(1), wengert.ones(1)))
+    ((tensor([[2.]]), tensor([[2.]])), (tensor([[2.]]), tensor([[0.]])))
+    """
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise errors.strategy(False)
+    is_tuple = isinstance(inputs, tuple)
+
+    def gradient(*variables: Any) -> Tensors:
+        with set_recording(True):
+            aliases = tuple([x if x.requires_grad else x.view_as(x).requires_grad_() for x in variables])
+            output = _scalar(func, aliases, "hessian")
+            _check_outputs((output,), strict)
+            found = _grad((output,), aliases, [wrap(np.ones_like(output._array))], True)
+            result = _filled(found, aliases)
+        for i, g in enumerate(result):
+            if strict and not g.requires_grad:
+                raise errors.strict_hessian(i)
+        return result
+
+    given = _as_tensors(inputs, "inputs", "hessian")
+    rows = jacobian(gradient, given, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return rows if is_tuple else rows[0][0]

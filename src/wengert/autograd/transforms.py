@@ -1,0 +1,448 @@
+"""Functions of functions: from f the function that computes its gradient, its Jacobian, its products with vectors.
+
+Public as wengert.func. Arguments and results of f may be trees of tensors (dicts, lists, tuples; see utils._pytree).
+
+Note [Transforms in one graph]
+torch wraps tensors once for each transform around them. Here all share one graph and one stack of dual levels. A transform
+calls f with aliases of its arguments, asks for derivatives with respect to these alone, and opens a level of its own; so
+transforms nest, and are differentiated by backward passes and forward mode around them. What it returns is cut from the
+aliases it made, unless something outside is to be differentiated through it: then its graph leads to a leaf that is not
+one of these (`leads_outside`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial, wraps
+from typing import Any
+
+import numpy as np
+
+from wengert.autograd.forward_ad import attach_tangent, detach_tangent
+from wengert.core.dual import close_level, levels_around, open_level
+from wengert.core.modes import grad_enabled, set_recording
+from wengert.core.node import AccumulateGrad
+from wengert.core.tensor import TensorBase, gradient_edge, is_differentiable, wrap
+from wengert.errors import functional as errors, gradient_shape, integer_requires_grad
+from wengert.errors.forward import dual_dtype
+from wengert.utils._pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
+
+__all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
+
+Function = Callable[..., Any]
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def _chosen(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...]:
+    """The positions that argnums, an int or a tuple of them, names. RuntimeError for others."""
+    if not isinstance(argnums, (int, tuple)):
+        raise errors.argnums_type(type(argnums))
+    wanted = (argnums,) if isinstance(argnums, int) else argnums
+    if not wanted:
+        raise errors.argnums_empty()
+    for i in wanted:
+        if not isinstance(i, int):
+            raise errors.argnums_type(type(i))
+        if not -len(args) <= i < len(args):
+            raise errors.argnum_range(i, len(args))
+    positions = tuple([i % len(args) for i in wanted])
+    if len(set(positions)) != len(positions):
+        raise errors.argnums_repeated(wanted)
+    return positions
+
+
+def _with(args: tuple[Any, ...], positions: Sequence[int], replacements: Iterable[Any]) -> tuple[Any, ...]:
+    """args with others at these positions."""
+    found = list(args)
+    for i, x in zip(positions, replacements, strict=True):
+        found[i] = x
+    return tuple(found)
+
+
+def _as_variable(x: Any) -> Any:
+    """What f is called with in x's place: an alias that requires grad, and is part of the graph and levels around."""
+    if not isinstance(x, TensorBase):
+        raise errors.not_a_tensor(type(x))
+    if not is_differentiable(x._array):
+        raise integer_requires_grad(setter=False, dtype=x._array.dtype)
+    alias: Any = x.view_as(x)  # type: ignore[attr-defined]  # a TensorBase is a Tensor
+    if not alias.requires_grad:
+        alias.requires_grad = True
+    return alias
+
+
+def _split_aux(result: Any, has_aux: bool, call: str) -> tuple[Any, Any]:
+    """(output, aux) of what f returned; aux is None where it has none."""
+    if not has_aux:
+        return result, None
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise errors.no_aux(call)
+    return result
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+
+def leads_outside(tensors: Iterable[Any], variables: Iterable[Any]) -> bool:
+    """Whether the graph of the tensors leads to a leaf that is none of the variables. See Note [Transforms in one graph]."""
+    own = {id(v) for v in variables}
+    edges = [gradient_edge(t) for t in tensors if isinstance(t, TensorBase) and t.requires_grad]
+    stack = [edge.node for edge in edges if edge is not None]
+    seen = set(stack)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, AccumulateGrad) and id(node.variable) not in own:
+            return True
+        for behind, _ in node.next_functions:
+            if behind is not None and behind not in seen:
+                seen.add(behind)
+                stack.append(behind)
+    return False
+
+
+def _released(tree: Any, variables: Sequence[Any], keep: bool) -> Any:
+    """Results as they are returned: cut from the variables, where nothing outside is to be differentiated through them."""
+
+    def release(x: Any) -> Any:
+        if not isinstance(x, TensorBase):
+            return x
+        # The variables themselves are not returned: later writes into them would be.
+        if not x.requires_grad or (keep and leads_outside([x], variables)):
+            return x
+        free: Any = x.detach()  # type: ignore[attr-defined]
+        for level in levels_around():
+            tangent = level.find(x)
+            if tangent is not None:
+                level.set(free, release(tangent))
+        return free
+
+    return tree_map(release, tree)
+
+
+def _backward(
+    outputs: Sequence[Any], variables: Sequence[Any], cotangents: Sequence[Any], retain_graph: bool, create_graph: bool
+) -> list[Any]:
+    """The gradients with respect to the variables, zeros where there are none."""
+    from wengert.autograd import grad
+
+    pairs = [(o, ct) for o, ct in zip(outputs, cotangents, strict=True) if o.requires_grad]
+    found: Any = [None] * len(variables)
+    if pairs and variables:
+        roots, seeds = zip(*pairs, strict=True)
+        found = grad(
+            list(roots), list(variables), list(seeds), retain_graph=retain_graph, create_graph=create_graph, allow_unused=True
+        )
+    return [_zeros(x) if g is None else g for g, x in zip(found, variables, strict=True)]
+
+
+def _zeros(x: Any) -> Any:
+    return wrap(np.zeros_like(x._array))
+
+
+# -- reverse mode ------------------------------------------------------------------------------------------------------
+
+
+def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
+    """(output, vjp_fn): what func(*primals) returns, and the function that takes cotangents back through it.
+
+    vjp_fn(cotangents), of the output's form, returns a tuple with the products of the cotangents and func's Jacobian, one of
+    each primal's form. It may be called any number of times. has_aux: func returns (output, aux), and aux is a third result.
+
+    >>> import wengert
+    >>> output, vjp_fn = wengert.func.vjp(lambda x: x ** 2, wengert.tensor([1.0, 2.0]))
+    >>> vjp_fn(wengert.tensor([1.0, 0.5]))
+    (tensor([2., 2.]),)
+    """
+    output, aux, run, _ = _vjp(func, primals, tuple(range(len(primals))), has_aux, "vjp(f, *primals)")
+    return (output, run, aux) if has_aux else (output, run)
+
+
+def _vjp(
+    func: Function, args: tuple[Any, ...], positions: tuple[int, ...], has_aux: bool, call: str
+) -> tuple[Any, Any, Function, list[Any]]:
+    """vjp with respect to the arguments at positions: output, aux, vjp_fn, the output's leaves."""
+    keep = grad_enabled()
+    leaves, form = tree_flatten(tuple([args[i] for i in positions]))
+    with set_recording(True):
+        variables = [_as_variable(x) for x in leaves]
+        result = func(*_with(args, positions, tree_unflatten(variables, form)))
+    output, aux = _split_aux(result, has_aux, call)
+    outputs, output_form = tree_flatten(output)
+    for x in outputs:
+        if not isinstance(x, TensorBase):
+            raise errors.only_tensors(f"{call}: expected f(*primals)", type(x))
+    outside = keep and leads_outside(outputs, variables)
+
+    def vjp_fn(cotangents: Any) -> Any:
+        """The products of the cotangents with the Jacobian, one for each argument."""
+        seeds, seeds_form = tree_flatten(cotangents)
+        if seeds_form != output_form:
+            raise errors.cotangents_form(treespec_pprint(seeds_form), treespec_pprint(output_form))
+        for i, (seed, x) in enumerate(zip(seeds, outputs, strict=True)):
+            if seed.shape != x.shape:
+                raise gradient_shape(i, seed.shape, x.shape)
+        create_graph = grad_enabled() and (outside or any(s.requires_grad for s in seeds))
+        found = _backward(outputs, variables, seeds, True, create_graph)
+        return tree_unflatten(_released(found, variables, create_graph), form)
+
+    return _released(output, variables, keep), _released(aux, variables, keep), vjp_fn, outputs
+
+
+def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
+    """The function that returns (gradient, func's own value); see grad. With has_aux, (gradient, (value, aux))."""
+
+    @wraps(func)
+    def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
+        keep = grad_enabled()
+        positions = _chosen(args, argnums)
+        leaves, form = tree_flatten(tuple([args[i] for i in positions]))
+        with set_recording(True):
+            variables = [_as_variable(x) for x in leaves]
+            result = func(*_with(args, positions, tree_unflatten(variables, form)), **kwargs)
+        value, aux = _split_aux(result, has_aux, "grad_and_value(f)(*args)")
+        if not isinstance(value, TensorBase):
+            raise errors.gradient_of_no_tensor(type(value))
+        if value._array.ndim:
+            raise errors.gradient_of_no_scalar(value._array.ndim)
+        create_graph = keep and leads_outside([value], variables)
+        seed = wrap(np.ones((), value._array.dtype))
+        # What is returned as aux may be differentiated yet, as may the value.
+        found = _backward([value], variables, [seed], create_graph or has_aux, create_graph)
+        gradient = tree_unflatten(_released(found, variables, create_graph), form)
+        value, aux = _released(value, variables, keep), _released(aux, variables, keep)
+        return gradient[0] if isinstance(argnums, int) else gradient, (value, aux) if has_aux else value
+
+    return gradient_and_value
+
+
+def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
+    """The function that returns the gradient of func, whose value is one number, with respect to an argument.
+
+    argnums: the argument's position, or a tuple of positions for a tuple of gradients; each of the argument's form.
+    has_aux: func returns (value, aux), and the gradient comes as (gradient, aux). Gradients of gradients are taken by
+    applying grad again.
+
+    >>> import wengert
+    >>> wengert.func.grad(wengert.func.grad(lambda x: x ** 3))(wengert.tensor(2.0))
+    tensor(12.)
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @wraps(func)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return gradient
+
+
+# -- forward mode ------------------------------------------------------------------------------------------------------
+
+
+def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """(output, output_tangent): what func(*primals) returns, and its derivative along the tangents, in forward mode.
+
+    primals, tangents: tuples of one form. strict: raises RuntimeError for an output that does not depend on the primals, in
+    place of a tangent of zeros. has_aux: func returns (output, aux), and aux is a third result.
+
+    >>> import wengert
+    >>> wengert.func.jvp(lambda x: x ** 2, (wengert.tensor([1.0, 2.0]),), (wengert.tensor([1.0, 0.5]),))
+    (tensor([1., 4.]), tensor([2., 2.]))
+    """
+    if not isinstance(primals, tuple):
+        raise errors.primals_not_tuple()
+    return _jvp(func, primals, tangents, tuple(range(len(primals))), strict, has_aux)
+
+
+def _jvp(
+    func: Function, args: tuple[Any, ...], tangents: Any, positions: tuple[int, ...], strict: bool, has_aux: bool
+) -> Any:
+    """jvp with respect to the arguments at positions."""
+    leaves, form = tree_flatten(tuple([args[i] for i in positions]))
+    directions, directions_form = tree_flatten(tangents)
+    if directions_form != form:
+        raise errors.tangents_form(form, directions_form)
+    if not leaves:
+        raise errors.primals_without_tensor()
+    for what, found in (("primals", leaves), ("tangents", directions)):
+        for x in found:
+            if not isinstance(x, TensorBase):
+                raise errors.primals_with_others(what, type(x))
+            if not is_differentiable(x._array):
+                raise dual_dtype(what, x.dtype)  # type: ignore[attr-defined]
+    level = open_level()
+    try:
+        duals = [attach_tangent(x, t) for x, t in zip(leaves, directions, strict=True)]
+        result = func(*_with(args, positions, tree_unflatten(duals, form)))
+        output, aux = _split_aux(result, has_aux, "jvp(f, primals, tangents)")
+        outputs, output_form = tree_flatten(output)
+        for x in outputs:
+            if not isinstance(x, TensorBase):
+                raise errors.only_tensors("jvp(f, primals, tangents): expected f(*primals)", type(x))
+        pairs = [detach_tangent(x) for x in outputs]
+        aux = tree_map(lambda x: detach_tangent(x)[0] if isinstance(x, TensorBase) else x, aux)
+    finally:
+        close_level(level)
+    if strict and any(t is None for _, t in pairs):
+        raise errors.strict_tangent()
+    values = tree_unflatten([p for p, _ in pairs], output_form)
+    along = tree_unflatten([_zeros(p) if t is None else t for p, t in pairs], output_form)
+    return (values, along, aux) if has_aux else (values, along)
+
+
+def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
+    """(output, jvp_fn): what func(*primals) returns, and its derivative there as a function of the tangents.
+
+    jvp_fn(*tangents) does not call func again: for many directions at one point it costs less than jvp. It is a backward pass
+    through the recorded backward pass, so custom Functions in func need a backward that can be differentiated, and no jvp.
+
+    >>> import wengert
+    >>> output, jvp_fn = wengert.func.linearize(lambda x: x ** 2, wengert.tensor([1.0, 2.0]))
+    >>> jvp_fn(wengert.tensor([1.0, 0.5]))
+    tensor([2., 2.])
+    """
+    leaves, form = tree_flatten(primals)
+    keep = grad_enabled()
+    with set_recording(True):
+        variables = [_as_variable(x) for x in leaves]
+        outputs, output_form = tree_flatten(func(*tree_unflatten(variables, form)))
+        for x in outputs:
+            if not isinstance(x, TensorBase):
+                raise errors.only_tensors("linearize(f, *primals): expected f(*primals)", type(x))
+        duals = [_zeros(x).requires_grad_() for x in outputs]
+        products = _backward(outputs, variables, duals, True, True)
+    outside = keep and leads_outside(outputs, variables)
+
+    def jvp_fn(*tangents: Any) -> Any:
+        """The derivative of the function that was linearized, along the tangents."""
+        directions, directions_form = tree_flatten(tangents)
+        if directions_form != form:
+            raise errors.linear_form(directions_form, form)
+        for i, (t, x) in enumerate(zip(directions, leaves, strict=True)):
+            for what in ("shape", "dtype"):
+                if getattr(t, what) != getattr(x, what):
+                    raise errors.linear_tangent(i, what, getattr(t, what), getattr(x, what))
+        create_graph = grad_enabled() and (outside or any(t.requires_grad for t in directions))
+        found = _backward(products, duals, directions, True, create_graph)
+        return tree_unflatten(_released(found, [*variables, *duals], create_graph), output_form)
+
+    return tree_unflatten(_released(outputs, variables, keep), output_form), jvp_fn
+
+
+# -- matrices ----------------------------------------------------------------------------------------------------------
+
+
+def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None, **_: Any) -> Function:
+    """The function that returns the Jacobian of func, row by row: a backward pass for each element of the output.
+
+    For an output of shape m and an argument of shape n it has shape m + n; where they are trees, it is a tree of the
+    output's form whose leaves have the argument's form. argnums, has_aux: as in grad. chunk_size: how many rows torch makes at
+    once; here it is always one.
+
+    >>> import wengert
+    >>> wengert.func.jacrev(lambda x: x ** 2)(wengert.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+    if chunk_size is not None and chunk_size <= 0:
+        raise errors.chunk_size("jacrev")
+
+    @wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        positions = _chosen(args, argnums)
+        call = partial(func, **kwargs)
+        output, aux, vjp_fn, outputs = _vjp(call, args, positions, has_aux, "vjp(f, *primals)")
+        form = tree_flatten(output)[1]
+        inputs, input_form = tree_flatten(tuple([args[i] for i in positions]))
+        blocks = []
+        for number, x in enumerate(outputs):
+            rows = []
+            for unit in _units(x):
+                seeds = [unit if i == number else _zeros(y) for i, y in enumerate(outputs)]
+                rows.append(tree_flatten(vjp_fn(tree_unflatten(seeds, form)))[0])
+            parts = [_assembled([row[i] for row in rows], x, y, False) for i, y in enumerate(inputs)]
+            block = tree_unflatten(parts, input_form)
+            blocks.append(block[0] if isinstance(argnums, int) else block)
+        found = tree_unflatten(blocks, form)
+        return (found, aux) if has_aux else found
+
+    return jacobian
+
+
+def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error", **_: Any) -> Function:
+    """The function that returns the Jacobian of func, column by column: a call of func for each element of the argument.
+
+    As jacrev, for functions with more outputs than inputs, and for those whose backward pass would need much memory.
+    randomness: what vmap takes; "same" draws the same numbers in each call.
+
+    >>> import wengert
+    >>> wengert.func.jacfwd(lambda x: x ** 2)(wengert.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+    if randomness not in ("error", "different", "same"):
+        raise errors.randomness(randomness)
+
+    @wraps(func)
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        from wengert.autograd.vmap import Draws
+
+        draws = Draws(randomness)
+        positions = _chosen(args, argnums)
+        inputs, input_form = tree_flatten(tuple([args[i] for i in positions]))
+        call = partial(func, **kwargs)
+        columns: list[list[list[Any]]] = []  # by input, element, output
+        output = aux = None
+        for number, x in enumerate(inputs):
+            columns.append([])
+            for unit in _units(x):
+                tangents = tree_unflatten([unit if i == number else _zeros(y) for i, y in enumerate(inputs)], input_form)
+                with draws:
+                    output, along, *rest = _jvp(call, args, tangents, positions, False, has_aux)
+                aux = rest[0] if has_aux else None
+                columns[-1].append(tree_flatten(along)[0])
+        if output is None:  # there is no element: call it for the form of its output
+            output, aux = _split_aux(call(*args), has_aux, "jvp(f, primals, tangents)")
+        outputs, form = tree_flatten(output)
+        blocks = []
+        for number, y in enumerate(outputs):
+            parts = [_assembled([c[number] for c in columns[i]], y, x, True) for i, x in enumerate(inputs)]
+            block = tree_unflatten(parts, input_form)
+            blocks.append(block[0] if isinstance(argnums, int) else block)
+        found = tree_unflatten(blocks, form)
+        return (found, aux) if has_aux else found
+
+    return jacobian
+
+
+def hessian(func: Function, argnums: Any = 0) -> Function:
+    """The function that returns the matrix of second derivatives of func: forward mode over its gradient.
+
+    >>> import wengert
+    >>> wengert.func.hessian(lambda x: (x ** 3).sum())(wengert.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+def _units(x: Any) -> Iterable[Any]:
+    """Tensors of x's shape with a one in one element, for each."""
+    for index in np.ndindex(x._array.shape):
+        unit = np.zeros_like(x._array)
+        unit[index] = 1
+        yield wrap(unit)
+
+
+def _assembled(parts: list[Any], output: Any, x: Any, by_columns: bool) -> Any:
+    """The Jacobian of shape (*output, *x) of its rows, of x's shape, or of its columns, of the output's."""
+    shape = (*output._array.shape, *x._array.shape)
+    if not parts:
+        return wrap(np.zeros(shape, output._array.dtype))
+    from wengert import stack
+
+    if not by_columns:
+        return stack(parts).reshape(shape)
+    return stack([part.reshape(-1) for part in parts], -1).reshape(shape)

@@ -1,0 +1,155 @@
+"""vmap: a function of one example as a function of many, by calling it for each and stacking what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from wengert.core.tensor import TensorBase
+from wengert.errors import functional as errors
+from wengert.generator import default_generator
+from wengert.utils._pytree import broadcast_prefix, tree_flatten, tree_structure, tree_unflatten
+
+__all__ = ["vmap"]
+
+
+def vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """The function that maps func over a dimension of its arguments, and stacks the results along another.
+
+    in_dims: the dimension of each argument to map over, None for one that is the same in all calls; an int for all of them,
+    or a tuple of the arguments' form. Keyword arguments are passed on as they are. out_dims: where the new dimension goes
+    in each output, None for one that is the same in all calls. randomness: "error" refuses random numbers in func,
+    "different" draws others for each example, "same" the same.
+
+    func is called once an example: the cost is that of a loop, unlike in torch, and func may do what a loop may (item(),
+    branches on values). Results can be differentiated, and vmap be used inside of vmap, grad, jvp and the like. chunk_size:
+    how many examples torch takes at once; here it is always one.
+
+    Raises ValueError for arguments without the dimension or with different sizes there, and for results that are no tensors;
+    RuntimeError for random numbers with randomness="error".
+
+    >>> import wengert
+    >>> wengert.vmap(wengert.dot)(wengert.tensor([[1.0, 2.0], [3.0, 4.0]]), wengert.ones(2, 2))
+    tensor([3., 7.])
+    """
+    if randomness not in ("error", "different", "same"):
+        raise errors.randomness(randomness)
+    if chunk_size is not None and chunk_size <= 0:
+        raise errors.vmap_chunk_size(chunk_size)
+    name = getattr(func, "__name__", repr(func))
+
+    @wraps(func)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        leaves, form = tree_flatten(args)
+        dims = _dims_of(name, in_dims, args)
+        size = _size_of(name, in_dims, leaves, dims)
+
+        draws = Draws(randomness)
+
+        def call(i: int) -> Any:
+            example = [x if dim is None else x.select(dim, i) for x, dim in zip(leaves, dims, strict=True)]
+            with draws:
+                return func(*tree_unflatten(example, form), **kwargs)
+
+        if size == 0:  # one example of zeros, for the shapes of what is returned
+            leaves = [x if d is None else x.new_zeros(_widened(x.shape, d)) for x, d in zip(leaves, dims, strict=True)]
+        results = [tree_flatten(call(i)) for i in range(max(size, 1))]
+        output_form = results[0][1]
+        out = _out_dims_of(name, out_dims, output_form)
+        columns = zip(*[values for values, _ in results], strict=True)
+        return tree_unflatten(
+            [_gather(name, column, dim, size) for column, dim in zip(columns, out, strict=True)], output_form
+        )
+
+    return mapped
+
+
+def _dims_of(name: str, in_dims: Any, args: tuple[Any, ...]) -> list[Any]:
+    """The dimension to map over, or None, of each leaf of the arguments."""
+    if not isinstance(in_dims, (int, tuple)):
+        raise errors.vmap_in_dims_type(name, in_dims)
+    leaves, form = tree_flatten(args)
+    if not leaves:
+        raise errors.vmap_no_inputs(name)
+    dims = broadcast_prefix(in_dims, args)
+    if dims is None:
+        raise errors.vmap_in_dims_form(name, in_dims, tree_structure(in_dims), form)
+    return dims
+
+
+def _size_of(name: str, in_dims: Any, leaves: list[Any], dims: list[Any]) -> int:
+    """The number of examples."""
+    sizes = []
+    for x, dim in zip(leaves, dims, strict=True):
+        if dim is None:
+            continue
+        if not isinstance(x, TensorBase):
+            raise errors.vmap_in_dim_of_other(name, in_dims, dim, type(x))
+        ndim = x._array.ndim
+        if not -ndim <= dim < ndim:
+            raise errors.vmap_in_dim_range(name, in_dims, dim, ndim)
+        sizes.append(x._array.shape[dim])
+    if not sizes:
+        raise errors.vmap_no_inputs(name)
+    if len(set(sizes)) > 1:
+        raise errors.batch_sizes(sizes)
+    return int(sizes[0])
+
+
+def _widened(shape: Any, dim: int) -> list[int]:
+    """The shape with one example where there is none."""
+    widened = list(shape)
+    widened[dim] = 1
+    return widened
+
+
+def _out_dims_of(name: str, out_dims: Any, form: Any) -> list[Any]:
+    """The place of the new dimension in each leaf of the output, or None."""
+    dims = [out_dims] * form.num_leaves if isinstance(out_dims, int) else None
+    if dims is None:
+        dims = broadcast_prefix(out_dims, tree_unflatten([0] * form.num_leaves, form))
+    if dims is None:
+        raise errors.vmap_out_dims_form(name, out_dims, tree_structure(out_dims), form)
+    return dims
+
+
+def _gather(name: str, values: tuple[Any, ...], dim: Any, size: int) -> Any:
+    """One output of all examples."""
+    if dim is None:
+        return values[0]
+    for x in values:
+        if not isinstance(x, TensorBase):
+            raise errors.vmap_output(name, type(x))
+    ndim = values[0]._array.ndim + 1
+    if not -ndim <= dim < ndim:
+        raise errors.vmap_out_dim_range(dim, ndim)
+    from wengert import stack
+
+    found = stack(values, dim)
+    return found if size else found.narrow(dim, 0, 0)
+
+
+class Draws:
+    """`with draws: ...` around each of several calls, which draw random numbers as vmap's argument randomness says."""
+
+    def __init__(self, randomness: str) -> None:
+        self.randomness = randomness
+        self.state: Any = None
+
+    def __enter__(self) -> None:
+        if self.randomness == "same" and self.state is not None:
+            default_generator.set_state(self.state)
+        elif self.randomness != "different":
+            self.state = default_generator.get_state()
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None and self.randomness == "error" and bool((default_generator.get_state() != self.state).any()):
+            raise errors.vmap_random()

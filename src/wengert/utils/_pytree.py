@@ -1,0 +1,269 @@
+"""Trees of Python containers: taken apart into their leaves and a description of their form, and put together again.
+
+Containers are dicts (OrderedDict and defaultdict too), lists, tuples, named tuples, deques, and classes that
+register_pytree_node has made known; everything else is a leaf, None too.
+
+>>> from wengert.utils._pytree import tree_flatten, tree_map, tree_unflatten
+>>> leaves, spec = tree_flatten({"a": [1, 2], "b": (3,)})
+>>> leaves
+[1, 2, 3]
+>>> tree_unflatten([leaf * 10 for leaf in leaves], spec)
+{'a': [10, 20], 'b': (30,)}
+>>> tree_map(str, (1, [2]))
+('1', ['2'])
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+__all__ = [
+    "TreeSpec", "register_dataclass", "register_pytree_node", "tree_all", "tree_any", "tree_flatten", "tree_is_leaf",
+    "tree_iter", "tree_leaves", "tree_map", "tree_map_", "tree_map_only", "tree_structure", "tree_unflatten",
+    "treespec_pprint",
+]  # fmt: skip
+
+
+class _Container(NamedTuple):
+    """How one class is taken apart, into (children, context), and put together from these."""
+
+    flatten: Callable[[Any], tuple[list[Any], Any]]
+    unflatten: Callable[[Iterable[Any], Any], Any]
+
+
+class TreeSpec:
+    """The form of a tree. type: the class of its root, None for a leaf; context: what that needs besides its children."""
+
+    __slots__ = ("children_specs", "context", "num_leaves", "type")
+
+    def __init__(self, type: Any, context: Any, children_specs: list[TreeSpec]) -> None:
+        self.type = type
+        self.context = context
+        self.children_specs = children_specs
+        self.num_leaves: int = 1 if type is None else sum([child.num_leaves for child in children_specs])
+
+    def is_leaf(self) -> bool:
+        """Whether the tree is one leaf."""
+        return self.type is None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TreeSpec):
+            return NotImplemented
+        if self.type is not other.type or len(self.children_specs) != len(other.children_specs):
+            return False
+        if self.type in (dict, OrderedDict, defaultdict):
+            return self._by_key() == other._by_key()  # the order of keys makes no difference
+        return bool(self.context == other.context) and self.children_specs == other.children_specs
+
+    def _by_key(self) -> dict[Any, TreeSpec]:
+        keys = self.context[1] if self.type is defaultdict else self.context
+        return dict(zip(keys, self.children_specs, strict=True))
+
+    def __hash__(self) -> int:
+        return hash((self.type, len(self.children_specs)))
+
+    def __repr__(self, indent: int = 0) -> str:
+        if self.type is None:
+            return "*"
+        inner = indent + 2
+        children = f",\n{' ' * inner}".join([child.__repr__(inner) for child in self.children_specs])
+        name = "namedtuple" if _is_namedtuple(self.type) else self.type.__name__
+        return f"TreeSpec({name}, {self.context!r}, [{children}])"
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """tree_unflatten(leaves, self)."""
+        return tree_unflatten(leaves, self)
+
+
+_LEAF = TreeSpec(None, None, [])
+_containers: dict[type, _Container] = {
+    dict: _Container(lambda d: (list(d.values()), list(d)), lambda c, keys: dict(zip(keys, c, strict=True))),
+    OrderedDict: _Container(
+        lambda d: (list(d.values()), list(d)), lambda c, keys: OrderedDict(zip(keys, c, strict=True))
+    ),
+    defaultdict: _Container(
+        lambda d: (list(d.values()), [d.default_factory, list(d)]),
+        lambda c, context: defaultdict(context[0], zip(context[1], c, strict=True)),
+    ),
+    list: _Container(lambda x: (x, None), lambda c, _: list(c)),
+    tuple: _Container(lambda x: (list(x), None), lambda c, _: tuple(c)),
+    deque: _Container(lambda x: (list(x), x.maxlen), lambda c, size: deque(c, maxlen=size)),
+}
+_named = _Container(lambda x: (list(x), type(x)), lambda c, cls: cls(*c))
+
+
+def _is_namedtuple(cls: Any) -> bool:
+    return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple)
+
+
+def _container_of(x: Any) -> _Container | None:
+    cls = type(x)
+    found = _containers.get(cls)
+    return _named if found is None and _is_namedtuple(cls) else found
+
+
+def register_pytree_node(
+    cls: type,
+    flatten_fn: Callable[[Any], tuple[list[Any], Any]],
+    unflatten_fn: Callable[[Iterable[Any], Any], Any],
+    *,
+    serialized_type_name: str | None = None,
+    **_: Any,
+) -> None:
+    """Makes instances of a class containers. flatten_fn(x) gives (children, context), unflatten_fn(children, context) x.
+
+    Raises ValueError for a class that is known already. serialized_type_name is taken as torch does, and not used.
+    """
+    if cls in _containers:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    _containers[cls] = _Container(flatten_fn, unflatten_fn)
+
+
+def register_dataclass(cls: type) -> None:
+    """Makes instances of a dataclass containers of their fields."""
+    names = [field.name for field in dataclasses.fields(cls)]
+    register_pytree_node(
+        cls,
+        lambda x: ([getattr(x, name) for name in names], names),
+        lambda children, context: cls(**dict(zip(context, children, strict=True))),
+    )
+
+
+def tree_is_leaf(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+    """Whether a tree is one leaf. is_leaf: says so of what would be a container."""
+    return (is_leaf is not None and is_leaf(tree)) or _container_of(tree) is None
+
+
+def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
+    """(leaves, spec): a tree's leaves, depth first, and its form."""
+    leaves: list[Any] = []
+    return leaves, _collect(tree, leaves, is_leaf)
+
+
+def _collect(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> TreeSpec:
+    container = None if is_leaf is not None and is_leaf(tree) else _container_of(tree)
+    if container is None:
+        leaves.append(tree)
+        return _LEAF
+    children, context = container.flatten(tree)
+    return TreeSpec(type(tree), context, [_collect(child, leaves, is_leaf) for child in children])
+
+
+def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
+    """The tree of a form with these leaves. Raises ValueError for another number of them."""
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}.")
+    leaves = list(leaves)
+    if len(leaves) != treespec.num_leaves:
+        raise ValueError(
+            f"treespec.unflatten(leaves): `leaves` has length {len(leaves)} but the spec refers to a pytree that holds "
+            f"{treespec.num_leaves} items ({treespec})."
+        )
+    return _build(iter(leaves), treespec)
+
+
+def _build(leaves: Any, spec: TreeSpec) -> Any:
+    if spec.type is None:
+        return next(leaves)
+    container = _containers.get(spec.type, _named)
+    return container.unflatten([_build(leaves, child) for child in spec.children_specs], spec.context)
+
+
+def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
+    """A tree's leaves, depth first."""
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def tree_iter(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Iterable[Any]:
+    """An iterator over a tree's leaves."""
+    return iter(tree_leaves(tree, is_leaf))
+
+
+def tree_structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> TreeSpec:
+    """A tree's form."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_map(
+    func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> Any:
+    """The tree of func's results for each leaf; of several trees, which start with the form of the first, for leaves side
+    by side."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    others = [_leaves_up_to(spec, rest) for rest in rests]
+    return tree_unflatten([func(*parts) for parts in zip(leaves, *others, strict=True)], spec)
+
+
+def tree_map_(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+    """Calls func for each leaf, for what it does to it, and returns the tree itself."""
+    tree_map(func, tree, *rests, is_leaf=is_leaf)
+    return tree
+
+
+def tree_map_only(cls: Any, func: Callable[[Any], Any], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+    """tree_map, for leaves that are instances of cls; the others stay."""
+    return tree_map(lambda x: func(x) if isinstance(x, cls) else x, tree, is_leaf=is_leaf)
+
+
+def tree_all(predicate: Callable[[Any], bool], tree: Any) -> bool:
+    """Whether predicate holds for all leaves."""
+    return all(predicate(x) for x in tree_leaves(tree))
+
+
+def tree_any(predicate: Callable[[Any], bool], tree: Any) -> bool:
+    """Whether predicate holds for a leaf."""
+    return any(predicate(x) for x in tree_leaves(tree))
+
+
+def _leaves_up_to(spec: TreeSpec, tree: Any) -> list[Any]:
+    """The subtrees of tree in the places of spec's leaves. Raises ValueError where tree has another form."""
+    if spec.type is None:
+        return [tree]
+    container = _container_of(tree)
+    if container is None or type(tree) is not spec.type:
+        raise ValueError(f"Node type mismatch; expected {spec.type}, but got {type(tree)}.")
+    children, context = container.flatten(tree)
+    if len(children) != len(spec.children_specs):
+        raise ValueError(f"Node arity mismatch; expected {len(spec.children_specs)}, but got {len(children)}.")
+    if spec.type in (dict, OrderedDict):
+        if set(context) != set(spec.context):
+            raise ValueError(f"Node keys mismatch; expected {spec.context}, but got {context}.")
+        children = [tree[key] for key in spec.context]
+    return [leaf for child, part in zip(spec.children_specs, children, strict=True) for leaf in _leaves_up_to(child, part)]
+
+
+def broadcast_prefix(prefix: Any, tree: Any) -> list[Any] | None:
+    """A value for each leaf of tree, from a tree that stops earlier, whose leaf then counts for all below; None where their
+    forms differ."""
+    if _container_of(prefix) is None:
+        return [prefix] * tree_structure(tree).num_leaves
+    if type(prefix) is not type(tree):
+        return None
+    children, _ = _container_of(prefix).flatten(prefix)  # type: ignore[union-attr]  # it is a container
+    parts, _ = _container_of(tree).flatten(tree)  # type: ignore[union-attr]
+    if isinstance(prefix, dict):
+        if set(prefix) != set(tree):
+            return None
+        children = [prefix[key] for key in tree]
+    if len(children) != len(parts):
+        return None
+    found: list[Any] = []
+    for child, part in zip(children, parts, strict=True):
+        values = broadcast_prefix(child, part)
+        if values is None:
+            return None
+        found += values
+    return found
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"
+
+
+def treespec_pprint(treespec: TreeSpec) -> str:
+    """The form with a * for each leaf: {'a': [*, *]}."""
+    return repr(tree_unflatten([_Star()] * treespec.num_leaves, treespec))
