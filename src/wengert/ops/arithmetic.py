@@ -356,7 +356,7 @@ def _log(F, x):
     return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
 
 
-@composite(method=True)
+@composite(method=True, inplace=True)
 def float_power(F, input, exponent):
     """input ** exponent, computed in float64, or in complex128 if either is complex.
 
