@@ -11,10 +11,10 @@ from importlib import import_module as _import_module
 from typing import Any as _Any
 
 _FAMILIES = (
-    "arithmetic", "pointwise", "choice", "compare", "complex", "logic", "special", "reduce", "extrema", "scan",
-    "moments", "softmax", "shape", "inplace_views", "expand", "strided", "rearrange", "index", "gather", "scatter",
-    "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation",
-    "loss", "create", "random", "running", "statistics", "older",
+    "arithmetic", "binary", "pointwise", "trigonometry", "piecewise", "choice", "compare", "complex", "logic", "special",
+    "reduce", "extrema", "scan", "moments", "softmax", "shape", "inplace_views", "expand", "strided", "rearrange", "index",
+    "gather", "scatter", "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions",
+    "nn", "activation", "loss", "create", "random", "running", "statistics", "older",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "package": (
