@@ -12,6 +12,7 @@ from wengert import _pure
 _pure.install()
 
 from importlib import import_module as _import_module  # noqa: E402
+from math import e as e, inf as inf, nan as nan, pi as pi  # noqa: E402
 from os import environ as _environ  # noqa: E402
 
 from wengert import autograd as autograd  # noqa: E402
@@ -34,6 +35,7 @@ from wengert.generator import (  # noqa: E402
     seed as seed,
     set_rng_state as set_rng_state,
 )
+from wengert.layouts import *  # noqa: E402, F403
 from wengert.ops import functions as _functions, late_function as _late_function  # noqa: E402
 from wengert.printing import set_printoptions as set_printoptions  # noqa: E402
 from wengert.sizes import Size as Size  # noqa: E402
@@ -47,6 +49,7 @@ from wengert.dtypes import (  # noqa: E402
     int_ as int,  # noqa: F401
 )
 
+newaxis = None
 __version__ = "0.1.0"
 
 _LAZY = frozenset({

@@ -38,6 +38,7 @@ from wengert.generator import initial_seed as initial_seed
 from wengert.generator import manual_seed as manual_seed
 from wengert.generator import seed as seed
 from wengert.generator import set_rng_state as set_rng_state
+from wengert.layouts import *
 from wengert.printing import set_printoptions as set_printoptions
 from wengert.sizes import Size as Size
 from wengert.tensor import Tensor as Tensor
@@ -677,6 +678,8 @@ def prelu(input: Tensor, weight: Any, *, out: Any = None) -> Tensor:
     """input where it is positive, weight * input elsewhere. input: any shape, floating."""
 def threshold(input: Tensor, threshold: Any, value: _Operand, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input where it is above threshold, value elsewhere. input: any shape and real dtype."""
+def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor:
+    """input where |input| > lambd, else 0. input: any shape, floating."""
 def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of its own memory, with the values of data."""
 def as_tensor(data: Any, dtype: _Dtype | None = None, device: _device | str | None = None) -> Tensor:
@@ -909,6 +912,74 @@ def lobpcg(A: Tensor, k: _int | None = None, B: Any = None, X: Any = None, n: _i
     """The k largest (largest=False: smallest) eigenvalues of symmetric A, or of A x = value B x, and their vectors."""
 def triangular_solve(input: Tensor, A: Any, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: Any = None) -> return_types.triangular_solve:
     """(X, A) with A @ X = input, or A^T @ X = input if transpose, for a triangular A: linalg.solve_triangular today."""
+def is_complex(input: Tensor) -> Tensor:
+    """Whether the dtype is a complex one."""
+def is_floating_point(input: Tensor) -> Tensor:
+    """Whether the dtype is a floating one."""
+def is_signed(input: Tensor) -> Tensor:
+    """Whether the dtype has negative numbers."""
+def is_inference(input: Tensor) -> Tensor:
+    """Whether the tensor was made in inference mode."""
+def is_nonzero(input: Tensor) -> Tensor:
+    """Whether the only element is not zero. Raises RuntimeError for any other number of elements."""
+def is_conj(input: Tensor) -> Tensor:
+    """False: conjugates are computed at once here."""
+def is_neg(input: Tensor) -> Tensor:
+    """False: negatives are computed at once here."""
+def get_device(input: Tensor) -> Tensor:
+    """The number of the tensor's device; -1 for the CPU."""
+def detach(input: Tensor) -> Tensor:
+    """The same memory with no history: Tensor.detach."""
+def detach_(input: Tensor) -> Tensor:
+    """Cuts a tensor from its history: Tensor.detach_. In-place form of detach."""
+def empty_strided(size: _int | Sequence[_int], stride: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """A tensor of a size and of steps in memory, in elements, with whatever values the memory holds."""
+def empty_permuted(size: _int | Sequence[_int], physical_layout: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """A tensor of a size without gaps in memory whose dimensions lie there in the order given, the outermost first."""
+def rnn_tanh(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> Tensor:
+    """h' = tanh(W x + U h), in num_layers layers: (the outputs, the last states ...)."""
+def rnn_relu(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> Tensor:
+    """h' = relu(W x + U h), in num_layers layers: (the outputs, the last states ...)."""
+def gru(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> Tensor:
+    """Gated recurrent units, in num_layers layers: (the outputs, the last states ...)."""
+def lstm(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> Tensor:
+    """Long short-term memory, in num_layers layers: (the outputs, the last states ...)."""
+def rnn_tanh_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> Tensor:
+    """tanh(W x + b + U h + c): one step of rnn_tanh. Derivative: that of the formula."""
+def rnn_relu_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> Tensor:
+    """relu(W x + b + U h + c): one step of rnn_relu. Derivative: that of the formula."""
+def gru_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> Tensor:
+    """One step of gru. Derivative: that of the formula."""
+def lstm_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> Tensor:
+    """One step of lstm: (h, c) from hx, the pair of before. Derivative: that of the formula."""
+def dropout(input: Tensor, p: _float, train: Any, *, out: Any = None) -> Tensor:
+    """nn.functional.dropout. Derivative: what the element was multiplied by."""
+def dropout_(input: Tensor, p: _float, train: Any, *, out: Any = None) -> Tensor:
+    """In-place form of dropout. Derivative: as there."""
+def feature_dropout(input: Tensor, p: _float, train: Any, *, out: Any = None) -> Tensor:
+    """nn.functional.dropout of whole channels, of any number of dims. Derivative: what the element was multiplied by."""
+def embedding(weight: Tensor, indices: Any, padding_idx: _int = -1, scale_grad_by_freq: _bool = False, sparse: _bool = False, *, out: Any = None) -> Tensor:
+    """nn.functional.embedding with the weight first; a negative padding_idx is none. Derivative: as there."""
+def kl_div(input: Tensor, target: Any, reduction: _int = 1, *, log_target: _bool = False, out: Any = None) -> Tensor:
+    """nn.functional.kl_div. Derivative: as there."""
+def poisson_nll_loss(input: Tensor, target: Any, log_input: Any, full: Any, eps: _float, reduction: Any, *, out: Any = None) -> Tensor:
+    """nn.functional.poisson_nll_loss. Derivative: as there."""
+def hinge_embedding_loss(input: Tensor, target: Any, margin: _float = 1.0, reduction: _int = 1, *, out: Any = None) -> Tensor:
+    """nn.functional.hinge_embedding_loss. Derivative: as there."""
+def cosine_embedding_loss(input1: Tensor, input2: Any, target: Any, margin: _float = 0.0, reduction: _int = 1, *, out: Any = None) -> Tensor:
+    """nn.functional.cosine_embedding_loss. Derivative: as there."""
+def margin_ranking_loss(input1: Tensor, input2: Any, target: Any, margin: _float = 0.0, reduction: _int = 1, *, out: Any = None) -> Tensor:
+    """nn.functional.margin_ranking_loss. Derivative: as there."""
+def triplet_margin_loss(anchor: Tensor, positive: Any, negative: Any, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-06, swap: _bool = False, reduction: _int = 1, *, out: Any = None) -> Tensor:
+    """nn.functional.triplet_margin_loss. Derivative: as there."""
+def binary_cross_entropy_with_logits(input: Tensor, target: Any, weight: Any = None, pos_weight: Any = None, reduction: _int = 1, *, out: Any = None) -> Tensor:
+    """nn.functional.binary_cross_entropy_with_logits. Derivative: as there."""
+def ctc_loss(log_probs: Tensor, targets: Any, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _int = 1, zero_infinity: _bool = False, *, out: Any = None) -> Tensor:
+    """nn.functional.ctc_loss. Derivative: as there."""
+def adaptive_max_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> Tensor:
+    """nn.functional.adaptive_max_pool1d with the indices. Derivative: as there."""
+def conv_tbc(input: Tensor, weight: Any, bias: Any, pad: _int = 0, *, out: Any = None) -> Tensor:
+    """conv1d of an input (length, batch, channels) with weights (width, channels, outputs). Derivative: as conv1d."""
 def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
 def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
@@ -1138,6 +1209,8 @@ def fill_diagonal_(input: Tensor, fill_value: _Number, wrap: _bool = False) -> T
     """In-place: writes a number onto the diagonal of a matrix, or of a cube of any number of dimensions."""
 def fix_(input: Tensor) -> Tensor:
     """x without its fraction, in x's dtype."""
+def float_power_(input: Tensor, exponent: _Operand) -> Tensor:
+    """input ** exponent, computed in float64, or in complex128 if either is complex."""
 def floor_(input: Tensor) -> Tensor:
     """The largest integer not above x, in x's dtype."""
 def floor_divide_(input: Tensor, other: _Operand) -> Tensor:
@@ -1214,6 +1287,8 @@ def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
 def lt_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x is less than y, element by element, with broadcasting: a bool tensor."""
+def map2_(input: Tensor, x: Any, y: Any, callable: Any) -> Tensor:
+    """Replaces every element a by callable(a, b, c), with those of x and y in that place, and returns the tensor."""
 def map_(input: Tensor, tensor: Tensor, callable: Any) -> Tensor:
     """Replaces every element a by callable(a, b), b the element of tensor in that place, and returns the tensor itself."""
 def masked_copy_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
@@ -1242,6 +1317,8 @@ def normal_(input: Tensor, mean: _float = 0.0, std: _float = 1.0, *, generator: 
     """Fills the tensor with numbers from a normal distribution, and returns it. Derivative: 0."""
 def not_equal_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
+def polygamma_(input: Tensor, n: _int) -> Tensor:
+    """polygamma(n, input) as a method, input.polygamma(n)."""
 def pow_(input: Tensor, exponent: _Operand) -> Tensor:
     """x ** exponent, with broadcasting. x, exponent: tensors or numbers."""
 def put_(input: Tensor, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False) -> Tensor:
@@ -1256,6 +1333,8 @@ def relu_(input: Tensor) -> Tensor:
     """x where it is positive, else 0; NaN stays NaN."""
 def remainder_(input: Tensor, other: _Operand) -> Tensor:
     """x - y * floor(x / y), which has the sign of y: Python's %. Raises RuntimeError for an integer division by zero."""
+def renorm_(input: Tensor, p: _float, dim: _int, maxnorm: Any) -> Tensor:
+    """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
 def resize_(input: Tensor, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: Any = None) -> Tensor:
     """Gives the tensor another size, resize_(2, 3) or resize_((2, 3)), and returns it."""
 def resize_as_(input: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
@@ -1274,6 +1353,8 @@ def scatter_reduce_(input: Tensor, dim: _int, index: Tensor, src: Any, reduce: A
 def selu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def sgn_(input: Tensor) -> Tensor:
     """x / abs(x), 0 at 0: sign for complex numbers as well."""
+def share_memory_(input: Tensor) -> Tensor:
+    """The tensor itself. Processes that are forked have a copy of its memory, so writes do not reach others."""
 def sigmoid_(input: Tensor) -> Tensor:
     """1 / (1 + exp(-x)), accurate for all x."""
 def sign_(input: Tensor) -> Tensor:

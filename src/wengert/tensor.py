@@ -27,6 +27,7 @@ from wengert.core.tensor import (
 )
 from wengert.devices import device
 from wengert.dtypes import dtype as _dtype
+from wengert.layouts import strided
 from wengert.ops import OPS, methods
 from wengert.ops.options import check_device, dtype_of_type
 from wengert.sizes import Size
@@ -116,10 +117,26 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
         """Where the memory is."""
         return _cpu
 
+    is_cpu = True
     is_cuda = False
+    is_mps = False
+    is_xpu = False
     is_sparse = False
+    is_sparse_csr = False
+    is_mkldnn = False
+    is_nested = False
     is_quantized = False
     is_meta = False
+
+    @property
+    def layout(self) -> Any:
+        """How the elements are kept: strided."""
+        return strided
+
+    @property
+    def name(self) -> Any:
+        """None: tensors have no names here, nor in torch since 1.0."""
+        return None
 
     @property
     def itemsize(self) -> int:
@@ -345,8 +362,12 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
             raise errors.ambiguous_bool(self._array.size)
         return bool(self._array.item())
 
+    __nonzero__ = __bool__  # Python 2's name
+
     def __int__(self) -> int:
         return int(self.item())
+
+    __long__ = __int__
 
     def __float__(self) -> float:
         return float(self.item())
@@ -363,6 +384,9 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
         if self._array.ndim == 0:
             raise errors.len_of_zero_dim()
         return self._array.shape[0]
+
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("Tensor does not support deleting items")
 
     def __iter__(self) -> Iterator[Tensor]:
         if self._array.ndim == 0:

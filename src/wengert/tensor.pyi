@@ -55,6 +55,9 @@ class Tensor(TensorBase):
     def __truediv__(self, other: _Operand) -> Tensor: ...
     def __rtruediv__(self, other: _Operand) -> Tensor: ...
     def __itruediv__(self, other: _Operand) -> Tensor: ...
+    def __div__(self, other: _Operand) -> Tensor: ...
+    def __rdiv__(self, other: _Operand) -> Tensor: ...
+    def __idiv__(self, other: _Operand) -> Tensor: ...
     def div(self, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None, out: Tensor | None = None) -> Tensor:
         """input / other, with broadcasting. input, other: tensors or numbers; integers give the default float dtype."""
     def div_(self, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
@@ -85,6 +88,8 @@ class Tensor(TensorBase):
     def __rpow__(self, other: _Operand) -> Tensor: ...
     def __ipow__(self, other: _Operand) -> Tensor: ...
     def float_power(self, exponent: _Operand) -> Tensor:
+        """input ** exponent, computed in float64, or in complex128 if either is complex."""
+    def float_power_(self, exponent: _Operand) -> Tensor:
         """input ** exponent, computed in float64, or in complex128 if either is complex."""
     def addcmul(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
         """x + value * tensor1 * tensor2, with broadcasting. value: a number, cut to an integer for integers."""
@@ -466,6 +471,8 @@ class Tensor(TensorBase):
     def digamma_(self) -> Tensor:
         """The derivative of the logarithm of the gamma function."""
     def polygamma(self, n: _int) -> Tensor:
+        """polygamma(n, input) as a method, input.polygamma(n)."""
+    def polygamma_(self, n: _int) -> Tensor:
         """polygamma(n, input) as a method, input.polygamma(n)."""
     def mvlgamma(self, p: _float) -> Tensor:
         """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of"""
@@ -854,6 +861,10 @@ class Tensor(TensorBase):
         """`linalg.householder_product`. Derivative: as of that."""
     def ormqr(self, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
         """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
+    def prelu(self, weight: Any) -> Tensor:
+        """input where it is positive, weight * input elsewhere. input: any shape, floating."""
+    def hardshrink(self, lambd: _float = 0.5) -> Tensor:
+        """input where |input| > lambd, else 0. input: any shape, floating."""
     def new_tensor(self, data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
         """A tensor of data, with its own memory, in this tensor's dtype unless another is asked for."""
     def new_zeros(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
@@ -914,6 +925,8 @@ class Tensor(TensorBase):
         """The p-norm of input - other, with broadcasting. Derivative: as of the norm; 0 where the two are equal."""
     def renorm(self, p: _float, dim: _int, maxnorm: Any) -> Tensor:
         """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
+    def renorm_(self, p: _float, dim: _int, maxnorm: Any) -> Tensor:
+        """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
     def frexp(self) -> return_types.frexp:
         """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
     def gesv(self, A: Tensor) -> tuple[Tensor, Tensor]:
@@ -950,6 +963,32 @@ class Tensor(TensorBase):
         """The signal whose stft is the input, by least squares: pieces times the window, added up, over the added squares."""
     def triangular_solve(self, A: Any, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> return_types.triangular_solve:
         """(X, A) with A @ X = input, or A^T @ X = input if transpose, for a triangular A: linalg.solve_triangular today."""
+    def is_nonzero(self) -> Tensor:
+        """Whether the only element is not zero. Raises RuntimeError for any other number of elements."""
+    def is_conj(self) -> Tensor:
+        """False: conjugates are computed at once here."""
+    def is_neg(self) -> Tensor:
+        """False: negatives are computed at once here."""
+    def get_device(self) -> Tensor:
+        """The number of the tensor's device; -1 for the CPU."""
+    def is_pinned(self, device: _device | str | None = None) -> Tensor:
+        """False: main memory is not pinned for transfers."""
+    def is_shared(self) -> Tensor:
+        """Whether other processes see the memory: False."""
+    def is_set_to(self, tensor: Any) -> Tensor:
+        """Whether two tensors look into the same memory at the same place, with the same shape and strides."""
+    def dim_order(self) -> Tensor:
+        """The dimensions from that with the largest step in memory to that with the smallest."""
+    def to_dense(self, dtype: _Dtype | None = None, *, masked_grad: Any = None) -> Tensor:
+        """The tensor itself, cast where a dtype is given: every tensor here is dense. Derivative: the cotangent."""
+    def pin_memory(self, device: _device | str | None = None) -> Tensor:
+        """The tensor itself: main memory needs no pinning here. Derivative: the cotangent."""
+    def share_memory_(self) -> Tensor:
+        """The tensor itself. Processes that are forked have a copy of its memory, so writes do not reach others."""
+    def map2_(self, x: Any, y: Any, callable: Any) -> Tensor:
+        """Replaces every element a by callable(a, b, c), with those of x and y in that place, and returns the tensor."""
+    def new_empty_strided(self, size: _int | Sequence[_int], stride: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+        """empty_strided in this tensor's dtype unless another is asked for."""
     def subtract(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
     def subtract_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
@@ -1054,10 +1093,22 @@ class Tensor(TensorBase):
     @property
     def device(self) -> _device:
         """Where the memory is."""
+    is_cpu: _bool
     is_cuda: _bool
+    is_mps: _bool
+    is_xpu: _bool
     is_sparse: _bool
+    is_sparse_csr: _bool
+    is_mkldnn: _bool
+    is_nested: _bool
     is_quantized: _bool
     is_meta: _bool
+    @property
+    def layout(self) -> Any:
+        """How the elements are kept: strided."""
+    @property
+    def name(self) -> Any:
+        """None: tensors have no names here, nor in torch since 1.0."""
     @property
     def itemsize(self) -> _int:
         """Bytes an element."""
@@ -1131,11 +1182,14 @@ class Tensor(TensorBase):
     def __dlpack_device__(self) -> tuple[_int, _int]: ...
     def __buffer__(self, flags: _int) -> memoryview: ...
     def __bool__(self) -> _bool: ...
+    __nonzero__ = __bool__
     def __int__(self) -> _int: ...
+    __long__ = __int__
     def __float__(self) -> _float: ...
     def __complex__(self) -> _complex: ...
     def __index__(self) -> _int: ...
     def __len__(self) -> _int: ...
+    def __delitem__(self, key: Any) -> None: ...
     def __iter__(self) -> Iterator[Tensor]: ...
     def __contains__(self, element: Any) -> _bool: ...
     def __reversed__(self) -> Tensor: ...

@@ -9,7 +9,7 @@ import pytest
 
 import wengert
 from wengert.ops import functions, load_all
-from wengert.ops.registry import ALIASES, OPS, Operation
+from wengert.ops.registry import ALIASES, OPS, Operation, prefix_of
 
 NAMES = {
     "wengert": """
@@ -154,7 +154,7 @@ def test_functions_know_their_names_and_docs(namespace):
     for name, function in functions(namespace).items():
         assert getattr(home, name) is function
         assert function.__doc__ and function.__module__ == "wengert"
-        assert function.__name__.removeprefix(f"{namespace}_" if namespace else "") == name or name in ALIASES
+        assert function.__name__.removeprefix(prefix_of(namespace)) == name or name in ALIASES
 
 
 def test_methods_of_families_that_are_registered_late_are_announced():

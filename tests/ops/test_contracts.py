@@ -30,7 +30,7 @@ from wengert.autograd import grad
 from wengert.core.legacy import StochasticNode
 from wengert.core.saved import SavedTensor
 from wengert.core.tensor import wrap
-from wengert.ops.registry import ALIASES, OPS, Composite, Operation, Plain, general, methods
+from wengert.ops.registry import ALIASES, OPS, Composite, Operation, Plain, general, methods, prefix_of
 
 FIRST = first_cases()
 METHODS = methods()
@@ -333,7 +333,7 @@ def says(op: Any) -> str:
     """A pattern that finds the operation's name in a message, also the private one that carries it out."""
     method = method_of(op)
     names = {op.name, op.name.strip("_"), *([method] if method else [])}
-    names |= {op.name.removeprefix(f"{namespace}_") for namespace in op.namespaces}  # nn.functional.unfold says unfold()
+    names |= {op.name.removeprefix(prefix_of(namespace)) for namespace in op.namespaces}  # nn.functional.unfold says unfold()
     return "|".join(re.escape(name) for name in names)
 
 

@@ -31,6 +31,11 @@ NO_ORACLE = {
     ], "of the first versions: tests/explicit/test_older.py"),
     "linalg_ldl_solve": "its factors come with it: tests/explicit/test_low_rank.py",
     "lobpcg": "the signs of eigenvectors are free: tests/explicit/test_low_rank.py",
+    **dict.fromkeys([
+        "is_complex", "is_floating_point", "is_signed", "is_inference", "is_nonzero", "is_conj", "is_neg", "get_device",
+        "is_pinned", "is_shared", "is_set_to", "dim_order", "detach", "detach_", "to_dense", "pin_memory", "share_memory_",
+        "map2_",
+    ], "a question, or the tensor itself: tests/explicit/test_queries.py"),
     "broadcast_shapes": "takes shapes, not tensors: tests/explicit/test_shape.py",
 }  # fmt: skip
 

@@ -24,7 +24,7 @@ from wengert import dtypes  # noqa: E402
 from wengert.autograd import grad  # noqa: E402
 from wengert.core.tensor import TensorBase, wrap  # noqa: E402
 from wengert.errors import UnsupportedDtypeError  # noqa: E402
-from wengert.ops.registry import OPS  # noqa: E402
+from wengert.ops.registry import OPS, prefix_of  # noqa: E402
 
 
 # What differs on purpose, and why. Aspects are the names of the checks below.
@@ -214,7 +214,7 @@ def torch_function(op: Any) -> Callable[..., Any] | None:
         home = torch
         for part in filter(None, namespace.split(".")):
             home = getattr(home, part)
-        prefix = f"{namespace}_" if namespace else ""
+        prefix = prefix_of(namespace)
         found = getattr(home, op.name.removeprefix(prefix), None)
         if found is not None:
             return found

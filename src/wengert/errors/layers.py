@@ -369,3 +369,11 @@ def fractional_size(op: str, name: str, kernel: int, size: int) -> ShapeError:
 
 def fractional_samples(wanted: int, found: int) -> ShapeError:
     return ShapeError(f"Expect _random_samples.size(2) equals to {wanted}; got {found}.")
+
+
+def recurrent_params(wanted: int, given: int) -> ShapeError:
+    return ShapeError(f"got an incorrect number of RNN parameters: expected {wanted}, got {given}")
+
+
+def recurrent_dims(given: int) -> ShapeError:
+    return ShapeError(f"Expected input to be 2D or 3D, got {given}D instead")

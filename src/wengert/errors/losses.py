@@ -216,3 +216,7 @@ def linear_cross_entropy_dims(dims: int) -> ShapeError:
 
 def rrelu_bounds() -> ShapeError:
     return ShapeError("Lower bound should be less than or equal to the upper bound")
+
+
+def reduction_number(number: object) -> ElementError:
+    return ElementError(f"reduction has to be 0 (none), 1 (mean) or 2 (sum), but got {number}")

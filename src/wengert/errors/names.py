@@ -49,7 +49,7 @@ def operation_name(node_name: str) -> str:
 
 def called(op: str) -> str:
     """An operation's name as users call it: one with an underscore in front carries out the public one of its name."""
-    return op if op.startswith("__") else op.removeprefix("_").removesuffix("_rounded")
+    return op if op.startswith("__") else op.removeprefix("_").removeprefix("torch_").removesuffix("_rounded")
 
 
 _C_NAMES = {

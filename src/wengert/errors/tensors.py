@@ -384,6 +384,18 @@ def device_index_twice(device: str) -> DeviceError:
     return DeviceError(f"type (string) must not include an index because index was passed explicitly: {device}")
 
 
+def strides_and_sizes(sizes: int, strides: int) -> ShapeError:
+    return ShapeError(f"dimensionality of sizes ({sizes}) must match dimensionality of strides ({strides})")
+
+
+def negative_strides(size: Sequence[int], stride: Sequence[int]) -> ShapeError:
+    return ShapeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
+
+
+def permuted_layout(layout: Sequence[int]) -> ShapeError:
+    return ShapeError(f"Number of dimensions in size and physical_layout must match, each named once, but got {list(layout)}")
+
+
 # -- numbers of threads ------------------------------------------------------------------------------------------------
 
 

@@ -11,14 +11,15 @@ from importlib import import_module as _import_module
 from typing import Any as _Any
 
 _FAMILIES = (
-    "arithmetic", "pointwise", "choice", "compare", "complex", "logic", "special", "reduce", "extrema", "scan",
-    "moments", "softmax", "shape", "inplace_views", "expand", "strided", "rearrange", "index", "gather", "scatter",
-    "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions", "nn", "activation",
-    "loss", "create", "random", "running", "statistics", "older",
+    "arithmetic", "binary", "pointwise", "trigonometry", "piecewise", "choice", "compare", "complex", "logic", "special",
+    "reduce", "extrema", "scan", "moments", "softmax", "shape", "inplace_views", "expand", "strided", "rearrange", "index",
+    "gather", "scatter", "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions",
+    "nn", "activation", "loss", "create", "random", "running", "statistics", "older",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "package": (
-        "copies", "index_reduce", "short_time", "signal_windows", "native", "segments", "low_rank",
+        "copies", "index_reduce", "short_time", "signal_windows", "native", "segments", "low_rank", "queries",
+        "recurrent", "layer_functions",
     ),
     "signal.windows": ("signal_windows",),
     "masked": ("masked",),
@@ -34,6 +35,10 @@ _LATE_METHODS: dict[str, tuple[str, ...]] = {
     "copies": ("narrow_copy",),
     "index_reduce": ("as_strided_scatter", "fill_diagonal_", "index_reduce", "index_reduce_", "nonzero_static"),
     "low_rank": ("triangular_solve",),
+    "queries": (
+        "dim_order", "get_device", "is_conj", "is_neg", "is_nonzero", "is_pinned", "is_set_to", "is_shared", "map2_",
+        "new_empty_strided", "pin_memory", "share_memory_", "to_dense",
+    ),
     "short_time": ("istft", "stft"),
 }  # fmt: skip
 
@@ -78,8 +83,9 @@ def _late_method(name: str, family: str) -> _Callable[..., _Any]:
 
 def late_function(name: str) -> _Callable[..., _Any] | None:
     """The package's function of this name, of a family that is registered late, or an in-place form; None if there is none."""
-    if name.endswith("_"):
-        return inplace_functions("").get(name)
+    found = inplace_functions("").get(name) if name.endswith("_") else None
+    if found is not None:
+        return found
     for namespace in _LATE_FAMILIES:
         load(namespace)
         found = _functions("").get(name)

@@ -101,7 +101,7 @@ def _(F, ct, x, alpha):
     return F.where(x <= 0, ct * F.exp(x / alpha), ct)
 
 
-@composite(namespaces=("", "nn.functional"))
+@composite(method=True, namespaces=("", "nn.functional"))
 def prelu(F, input, weight):
     """input where it is positive, weight * input elsewhere. input: any shape, floating.
 
@@ -424,7 +424,7 @@ def _(F, ct, x, lambd):
     return F.where((x >= -lambd) & (x <= lambd), 0.0, ct)
 
 
-@composite(namespaces=("nn.functional",))
+@composite(method=True, namespaces=("", "nn.functional"))
 def hardshrink(F, input, lambd=0.5):
     """input where |input| > lambd, else 0. input: any shape, floating.
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import cmath
-import math
 
 import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.tensor import TensorBase
 from wengert.core.views import call_inplace
-from wengert.ops.registry import INT_TO_FLOAT, alias, composite, nondifferentiable, plain, pointwise
-from wengert.ops.values import integer_ufunc, is_complex, is_number, kind_of
+from wengert.ops.registry import INT_TO_FLOAT, alias, composite, plain, pointwise
+from wengert.ops.values import is_complex, is_number, kind_of, log_of
 
 _PRIVATE = {"method": False, "namespaces": ()}
 _ZERO_DIVISION = "ZeroDivisionError"  # torch's whole message for an integer division by zero
@@ -344,19 +343,12 @@ def _(F, ct, x, exponent):
 @pow.vjp("exponent")
 def _(F, ct, x, exponent, out):
     if is_number(x) and x != 0:
-        return ct * F.conj(out * (cmath.log(x) if is_complex(x) or is_complex(exponent) else _log(F, x)))
-    ct = ct * F.conj(out * _log(F, x))
+        return ct * F.conj(out * (cmath.log(x) if is_complex(x) or is_complex(exponent) else log_of(F, x)))
+    ct = ct * F.conj(out * log_of(F, x))
     return F._zero_where(ct, (x == 0) & (F.real(exponent) >= 0))
 
 
-def _log(F, x):
-    """The logarithm of a tensor, an array or a real number (as a Python float: NumPy's would be a float64)."""
-    if not is_number(x):
-        return F.log(x)
-    return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
-
-
-@composite(method=True)
+@composite(method=True, inplace=True)
 def float_power(F, input, exponent):
     """input ** exponent, computed in float64, or in complex128 if either is complex.
 
@@ -459,197 +451,6 @@ def _(F, ct, x, end):
     return ct * F.conj(end - x)
 
 
-# -- functions of two numbers ------------------------------------------------------------------------------------------
-
-
-@pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False)
-def atan2(xp, x, y):
-    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa.
-
-    Derivative: y / (x**2 + y**2) in x, -x / (x**2 + y**2) in y, 0 at the origin."""
-    return xp.arctan2(x, y)
-
-
-@atan2.vjp("x")
-def _(F, ct, x, y):
-    return ct * y * _reciprocal_square(F, x, y)
-
-
-@atan2.vjp("y")
-def _(F, ct, x, y):
-    return -ct * x * _reciprocal_square(F, x, y)
-
-
-def _reciprocal_square(F, x, y):
-    """1 / (x**2 + y**2), 0 at the origin."""
-    square = x * x + y * y
-    return F._zero_where(1 / square, square == 0)
-
-
-@pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False)
-def hypot(xp, x, y):
-    """sqrt(x**2 + y**2), without overflow on the way.
-
-    Derivative: x / out in x, y / out in y; NaN at the origin."""
-    return xp.hypot(x, y)
-
-
-@hypot.vjp("x")
-def _(F, ct, x, out):
-    return ct * (x / out)
-
-
-@hypot.vjp("y")
-def _(F, ct, y, out):
-    return ct * (y / out)
-
-
-@pointwise(promote=INT_TO_FLOAT)
-def logaddexp(xp, x, y):
-    """log(exp(x) + exp(y)), without overflow on the way.
-
-    Derivative: sigmoid(x - y) in x, sigmoid(y - x) in y."""
-    if is_complex(x) or is_complex(y):
-        swap = xp.real(x) < xp.real(y)
-        larger = xp.where(swap, y, x)
-        return larger + xp.log1p(xp.exp(xp.where(swap, x, y) - larger))
-    return xp.logaddexp(x, y)
-
-
-@logaddexp.vjp("x")
-def _(F, ct, x, y):
-    return ct * F.conj(F.sigmoid(x - y))
-
-
-@logaddexp.vjp("y")
-def _(F, ct, x, y):
-    return ct * F.conj(F.sigmoid(y - x))
-
-
-@pointwise(promote=INT_TO_FLOAT, complex=False)
-def logaddexp2(xp, x, y):
-    """log2(2**x + 2**y), without overflow on the way.
-
-    Derivative: 1 / (1 + 2**(y - x)) in x, 1 / (1 + 2**(x - y)) in y."""
-    return xp.logaddexp2(x, y)
-
-
-@logaddexp2.vjp("x")
-def _(F, ct, x, y):
-    return ct / (1 + F.exp2(y - x))
-
-
-@logaddexp2.vjp("y")
-def _(F, ct, x, y):
-    return ct / (1 + F.exp2(x - y))
-
-
-def _xlogy_node(inputs, params):
-    if isinstance(inputs[1], TensorBase):
-        return "XlogyBackward0" if isinstance(inputs[0], TensorBase) else "XlogyBackward1"
-    return "XlogyBackward2"
-
-
-@pointwise(
-    promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(0.2, 3.0), node=_xlogy_node, namespaces=("", "special")
-)
-def xlogy(xp, x, y):
-    """x * log(y), and 0 where x is 0, unless y is NaN.
-
-    Derivative: log(y) in x, 0 where x is 0 and y is not positive; x / y in y."""
-    product = xp.asarray(x * _log(xp, y))
-    xp.copyto(product, 0, where=(x == 0) & (y == y))
-    return product
-
-
-@xlogy.vjp("x")
-def _(F, ct, x, y):
-    return F._zero_where(ct * _log(F, y), (x == 0) & (y <= 0))
-
-
-@xlogy.vjp("y")
-def _(F, ct, x, y):
-    return ct * (x / y)
-
-
-@pointwise(
-    promote=INT_TO_FLOAT,
-    inplace=True,
-    complex=False,
-    node=lambda inputs, params: "CopysignBackward0" if isinstance(inputs[1], TensorBase) else "CopysignBackward1",
-)
-def copysign(xp, x, y):
-    """The magnitude of x with the sign of y; that of a zero counts.
-
-    Derivative: the ratio of output and x, 1 or -1, in x, 0 where x is 0; 0 in y."""
-    return xp.copysign(x, y)
-
-
-@copysign.vjp("x")
-def _(F, ct, x, out):
-    return F._zero_where(ct * (out / x), x == 0)
-
-
-@copysign.vjp("y")
-def _(F, ct):
-    return F._zeros(ct)
-
-
-@pointwise(promote=INT_TO_FLOAT, inplace=True)
-def ldexp(xp, x, y):
-    """x * 2**y, with broadcasting.
-
-    Derivative: 2**y in x, log(2) * out in y."""
-    return x * 2.0**y
-
-
-@ldexp.vjp("x")
-def _(F, ct, y):
-    return ct * F.conj(2.0**y)
-
-
-@ldexp.vjp("y")
-def _(F, ct, out):
-    return ct * F.conj(out) * math.log(2.0)
-
-
-@nondifferentiable(inplace=True, complex=False)
-def heaviside(xp, x, values):
-    """0 where x is negative, 1 where it is positive, values where it is 0."""
-    return xp.where(x == 0, values, x > 0).astype(x.dtype)
-
-
-@pointwise(inplace=True, complex=False, own_precision=True)
-def nextafter(xp, x, y):
-    """The next floating-point number after x in the direction of y. Raises RuntimeError for integers.
-
-    Derivative: 1 in x, but 0 where x equals y; 0 in y."""
-    if x.dtype.kind in "biu":
-        raise errors.unsupported_dtype("nextafter", x.dtype)
-    return xp.nextafter(x, y)
-
-
-@nextafter.vjp("x")
-def _(F, ct, x, y):
-    return F._zero_where(ct, x == y)
-
-
-@nextafter.vjp("y")
-def _(F, ct):
-    return F._zeros(ct)
-
-
-@nondifferentiable(inplace=True, complex=False)
-def gcd(xp, x, y):
-    """The greatest common divisor of integers."""
-    return integer_ufunc("gcd_cpu", xp.gcd, x, y)
-
-
-@nondifferentiable(inplace=True, complex=False)
-def lcm(xp, x, y):
-    """The least common multiple of integers."""
-    return integer_ufunc("lcm_cpu", xp.lcm, x, y)
-
 
 alias("subtract", sub)
 alias("multiply", mul)
@@ -657,4 +458,3 @@ alias("divide", div)
 alias("true_divide", div)
 alias("divide_", div_)
 alias("true_divide_", div_)
-alias("arctan2", atan2)

@@ -468,12 +468,19 @@ def _operators(op: Operation) -> dict[str, Callable[..., Any]]:
         found[f"__r{name}__"] = make_reflected(op)
     if op.inplace:
         found[f"__i{name}__"] = make_inplace_operator(op)
+    if name == "truediv":  # which Python 2 calls div
+        found |= {method.replace("truediv", "div"): function for method, function in found.items()}
     return found
+
+
+def prefix_of(namespace: str) -> str:
+    """What stands before a name that a namespace shares with another: linalg.norm is registered as linalg_norm, beside
+    norm, and the package's own dropout, beside nn.functional's, as torch_dropout."""
+    return f"{namespace}_" if namespace else "torch_"
 
 
 def functions(namespace: str) -> dict[str, Callable[..., Any]]:
     """The public functions of a namespace: "" for wengert itself, "nn.functional", "linalg"..."""
-    # linalg.norm is registered as linalg_norm, beside norm.
-    prefix = f"{namespace}_" if namespace else ""
+    prefix = prefix_of(namespace)
     named = {op.name.removeprefix(prefix): op.function for op in OPS.values() if namespace in op.namespaces}
     return named | {name: op.function for name, op in ALIASES.items() if namespace in op.namespaces}

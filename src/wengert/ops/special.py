@@ -107,7 +107,7 @@ def polygamma(F, n, input):
     return F._polygamma(input, n=n)
 
 
-@composite(name="_polygamma_method", method="polygamma", namespaces=())
+@composite(name="_polygamma_method", method="polygamma", inplace="polygamma_", namespaces=())
 def _polygamma_method(F, input, n):
     """polygamma(n, input) as a method, input.polygamma(n).
 

@@ -284,7 +284,7 @@ def dist(F, input, other, p=2):
     return F.norm(input - other, p)
 
 
-@composite(method=True)
+@composite(method=True, inplace=True)
 def renorm(F, input, p, dim, maxnorm):
     """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger.
 

@@ -407,7 +407,7 @@ def tensor_stub(root: Path) -> str:
 
 def operation_functions(namespace: str) -> list[str]:
     """The stub lines of the functions that the registry puts into a namespace."""
-    prefix = f"{namespace}_" if namespace else ""
+    prefix = registry.prefix_of(namespace)
     lines: list[str] = []
     named = [(op.name.removeprefix(prefix), op) for op in OPS.values()] + list(ALIASES.items())
     for name, op in named:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from wengert import errors
 
-__all__ = ["integer_ufunc", "is_complex", "is_number", "kind_of"]
+__all__ = ["integer_ufunc", "is_complex", "is_number", "kind_of", "log_of"]
 
 
 def is_number(x: Any) -> bool:
@@ -34,3 +35,10 @@ def integer_ufunc(kernel: str, function: Callable[..., Any], *operands: Any) -> 
         if isinstance(x, float) or kind_of(x) in ("f", "V"):
             raise errors.unsupported_dtype(kernel, "float32" if is_number(x) else x.dtype)
     return function(*operands)
+
+
+def log_of(F: Any, x: Any) -> Any:
+    """The logarithm of a tensor, an array or a real number (as a Python float: NumPy's would be a float64)."""
+    if not is_number(x):
+        return F.log(x)
+    return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan

@@ -1,0 +1,155 @@
+"""Functions of one number that are made of pieces: relu, rounding, replacing what is not finite, units of angles."""
+
+from __future__ import annotations
+
+import math
+
+from wengert import errors
+from wengert.ops.registry import INT_TO_FLOAT, alias, pointwise
+from wengert.ops.values import kind_of
+
+_LARGE = 4096  # elements
+_LONG_ROW = 64
+
+
+def _refuse_bool_relu(operands):
+    if kind_of(operands[0]) == "b":
+        raise RuntimeError("Boolean inputs not supported for relu")
+
+
+@pointwise(inplace=True, complex=False, check=_refuse_bool_relu, namespaces=("", "nn.functional"))
+def relu(xp, x):
+    """x where it is positive, else 0; NaN stays NaN.
+
+    Derivative: 1 where x is positive (or NaN), else 0."""
+    if x.size < _LARGE or x.shape[-1] < _LONG_ROW or x.dtype.char != "f":
+        return xp.maximum(x, 0)
+    # A row of zeros in place of the number: NumPy compares two arrays in half the time.
+    return xp.maximum(x, xp.zeros(x.shape[-1], x.dtype))
+
+
+@relu.vjp("x")
+def _(F, ct, out):
+    return F._zero_where(ct, out <= 0)
+
+
+def _rounded(xp, x, name):
+    """NumPy's rounding function of this name; integers are round already. Raises RuntimeError for bools."""
+    if x.dtype.kind == "b":
+        raise errors.unsupported_dtype(name, x.dtype)
+    return x.copy() if x.dtype.kind in "iu" else getattr(xp, name)(x)
+
+
+@pointwise(inplace=True, complex=False)
+def floor(xp, x):
+    """The largest integer not above x, in x's dtype.
+
+    Derivative: 0."""
+    return _rounded(xp, x, "floor")
+
+
+@floor.vjp("x")
+def _(F, ct):
+    return F._zeros(ct)
+
+
+@pointwise(inplace=True, complex=False)
+def ceil(xp, x):
+    """The smallest integer not below x, in x's dtype.
+
+    Derivative: 0."""
+    return _rounded(xp, x, "ceil")
+
+
+@ceil.vjp("x")
+def _(F, ct):
+    return F._zeros(ct)
+
+
+@pointwise(inplace=True, complex=False)
+def trunc(xp, x):
+    """x without its fraction, in x's dtype.
+
+    Derivative: 0."""
+    return _rounded(xp, x, "trunc")
+
+
+@trunc.vjp("x")
+def _(F, ct):
+    return F._zeros(ct)
+
+
+@pointwise(
+    inplace=True,
+    complex=False,
+    keyword_only=frozenset({"decimals"}),
+    node=lambda inputs, params: "RoundBackward1" if params and params["decimals"] else "RoundBackward0",
+    namespaces=("", "special"),
+)
+def round(xp, x, *, decimals=0):
+    """The nearest integer, of two equally near ones the even one; with decimals, the nearest multiple of 10**-decimals.
+
+    Derivative: 0."""
+    return xp.round(x, decimals) if decimals else _rounded(xp, x, "rint")
+
+
+@round.vjp("x")
+def _(F, ct):
+    return F._zeros(ct)
+
+
+@pointwise(inplace=True, complex=False)
+def frac(xp, x):
+    """x - trunc(x), which has the sign of x.
+
+    Derivative: 1."""
+    if x.dtype.kind in "biu":
+        raise errors.unsupported_dtype("frac", x.dtype)
+    return x - xp.trunc(x)
+
+
+@frac.vjp("x")
+def _(F, ct):
+    return ct
+
+
+@pointwise(inplace=True, complex=False, own_precision=True)
+def nan_to_num(xp, x, *, nan=0.0, posinf=None, neginf=None):
+    """x with NaN and the infinities replaced by numbers; None stands for the dtype's largest and smallest number.
+
+    Derivative: 1, 0 where something was replaced."""
+    return xp.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+
+
+@nan_to_num.vjp("x")
+def _(F, ct, x):
+    return F._zero_where(ct, ~F.isfinite(x))
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, node="Deg2RadBackward0")
+def deg2rad(xp, x):
+    """Degrees as radians.
+
+    Derivative: pi / 180."""
+    return xp.deg2rad(x)
+
+
+@deg2rad.vjp("x")
+def _(F, ct):
+    return ct * (math.pi / 180)
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, node="Rad2DegBackward0")
+def rad2deg(xp, x):
+    """Radians as degrees.
+
+    Derivative: 180 / pi."""
+    return xp.rad2deg(x)
+
+
+@rad2deg.vjp("x")
+def _(F, ct):
+    return ct * (180 / math.pi)
+
+
+alias("fix", trunc)

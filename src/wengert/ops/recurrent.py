@@ -1,0 +1,138 @@
+"""Recurrent networks and their cells: rnn_tanh, rnn_relu, gru, lstm, step by step.
+
+Weights come as torch has them, the gates one below the other: reset, update, new (gru), or input, forget, cell,
+output (lstm). Derivatives are those of the steps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wengert import errors
+from wengert.ops.registry import composite
+
+
+def _affine(F: Any, x: Any, h: Any, weights: Any) -> tuple[Any, Any]:
+    """What the input and the state give the gates. weights: (w_ih, w_hh) or (w_ih, w_hh, b_ih, b_hh)."""
+    w_ih, w_hh, b_ih, b_hh = weights if len(weights) == 4 else (*weights, None, None)
+    return F.linear(x, w_ih, b_ih), F.linear(h, w_hh, b_hh)
+
+
+def _tanh_step(F: Any, x: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
+    a, b = _affine(F, x, state[0], weights)
+    return (F.tanh(a + b),)
+
+
+def _relu_step(F: Any, x: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
+    a, b = _affine(F, x, state[0], weights)
+    return (F.relu(a + b),)
+
+
+def _gru_step(F: Any, x: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
+    a, b = _affine(F, x, state[0], weights)
+    size = state[0].shape[-1]
+    of_x, of_h = ([F.narrow(t, -1, i * size, size) for i in range(3)] for t in (a, b))
+    reset, update = F.sigmoid(of_x[0] + of_h[0]), F.sigmoid(of_x[1] + of_h[1])
+    new = F.tanh(of_x[2] + reset * of_h[2])
+    return (new + update * (state[0] - new),)
+
+
+def _lstm_step(F: Any, x: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
+    a, b = _affine(F, x, state[0], weights)
+    size = state[1].shape[-1]
+    gates = [F.narrow(a + b, -1, i * size, size) for i in range(4)]
+    cell = F.sigmoid(gates[1]) * state[1] + F.sigmoid(gates[0]) * F.tanh(gates[2])
+    return F.sigmoid(gates[3]) * F.tanh(cell), cell
+
+
+def _run(
+    F: Any, step: Any, input: Any, states: tuple[Any, ...], params: Any, has_biases: bool, num_layers: int, dropout: float,
+    train: bool, bidirectional: bool, batch_first: bool,
+) -> tuple[Any, ...]:  # fmt: skip
+    """(the last layer's output at each step, the last states of all layers, ...)."""
+    each, directions = (4 if has_biases else 2), (2 if bidirectional else 1)
+    if len(params) != each * directions * num_layers:
+        raise errors.recurrent_params(each * directions * num_layers, len(params))
+    if input.ndim not in (2, 3):
+        raise errors.recurrent_dims(input.ndim)
+    unbatched = input.ndim == 2
+    if unbatched:
+        input, batch_first = F.unsqueeze(input, dim=1), False
+        states = tuple([F.unsqueeze(s, dim=1) for s in states])
+    xs = list(F.unbind(input, dim=1 if batch_first else 0))
+    last: list[list[Any]] = [[] for _ in states]
+    for layer in range(num_layers):
+        outputs = []
+        for direction in range(directions):
+            number = layer * directions + direction
+            state = tuple([F.select(s, dim=0, index=number) for s in states])
+            weights = params[number * each : (number + 1) * each]
+            found = []
+            for x in reversed(xs) if direction else xs:
+                state = step(F, x, state, weights)
+                found.append(state[0])
+            outputs.append(found[::-1] if direction else found)
+            for kept, s in zip(last, state, strict=True):
+                kept.append(s)
+        xs = outputs[0] if directions == 1 else [F.cat([a, b], -1) for a, b in zip(*outputs, strict=True)]
+        if dropout and train and layer < num_layers - 1:
+            xs = [F.dropout(x, dropout) for x in xs]
+    output = F.stack(xs, 1 if batch_first else 0)
+    results = (output, *[F.stack(kept, 0) for kept in last])
+    return tuple([F.squeeze(r, dim=1) for r in results]) if unbatched else results
+
+
+_ARGUMENTS = """input: (steps, batch, features), or (batch, steps, features) with batch_first, or (steps, features). params:
+    w_ih, w_hh, and with has_biases b_ih, b_hh, layer by layer, and in each direction by direction. dropout: between
+    layers, in training. Raises RuntimeError for another number of params."""
+
+
+@composite()
+def rnn_tanh(F, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    return _run(F, _tanh_step, input, (hx,), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+
+
+@composite()
+def rnn_relu(F, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    return _run(F, _relu_step, input, (hx,), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+
+
+@composite()
+def gru(F, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    return _run(F, _gru_step, input, (hx,), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+
+
+@composite()
+def lstm(F, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+    return _run(F, _lstm_step, input, tuple(hx), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+
+
+for _op, _what in ((rnn_tanh, "h' = tanh(W x + U h)"), (rnn_relu, "h' = relu(W x + U h)"), (gru, "Gated recurrent units"),
+                   (lstm, "Long short-term memory")):  # fmt: skip
+    _op.doc = _op.function.__doc__ = f"""{_what}, in num_layers layers: (the outputs, the last states ...).
+
+    {_ARGUMENTS} Derivative: that of the steps."""
+
+
+@composite()
+def rnn_tanh_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """tanh(W x + b + U h + c): one step of rnn_tanh. Derivative: that of the formula."""
+    return _tanh_step(F, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
+
+
+@composite()
+def rnn_relu_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """relu(W x + b + U h + c): one step of rnn_relu. Derivative: that of the formula."""
+    return _relu_step(F, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
+
+
+@composite()
+def gru_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """One step of gru. Derivative: that of the formula."""
+    return _gru_step(F, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
+
+
+@composite()
+def lstm_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """One step of lstm: (h, c) from hx, the pair of before. Derivative: that of the formula."""
+    return _lstm_step(F, input, tuple(hx), (w_ih, w_hh, b_ih, b_hh))

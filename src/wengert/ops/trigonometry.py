@@ -1,0 +1,202 @@
+"""Trigonometric and hyperbolic functions of one number, and their inverses."""
+
+from __future__ import annotations
+
+import math
+
+from wengert.ops.registry import INT_TO_FLOAT, alias, pointwise
+from wengert.ops.values import is_complex
+
+# -- trigonometric functions, x in radians -----------------------------------------------------------------------------
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True)
+def sin(xp, x):
+    """The sine of x in radians.
+
+    Derivative: cos(x)."""
+    return xp.sin(x)
+
+
+@sin.vjp("x")
+def _(F, ct, x):
+    return ct * F.conj(F.cos(x))
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True)
+def cos(xp, x):
+    """The cosine of x in radians.
+
+    Derivative: -sin(x)."""
+    return xp.cos(x)
+
+
+@cos.vjp("x")
+def _(F, ct, x):
+    return -ct * F.conj(F.sin(x))
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(-1.2, 1.2))
+def tan(xp, x):
+    """The tangent of x in radians.
+
+    Derivative: 1 + out**2."""
+    return xp.tan(x)
+
+
+@tan.vjp("x")
+def _(F, ct, out):
+    return ct * F.conj(1 + out * out)
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(-0.9, 0.9))
+def asin(xp, x):
+    """The angle in radians, from -pi/2 to pi/2, whose sine is x.
+
+    Derivative: 1 / sqrt(1 - x**2)."""
+    return xp.arcsin(x)
+
+
+@asin.vjp("x")
+def _(F, ct, x):
+    return ct * F.conj(F.rsqrt(1 - x * x))
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(-0.9, 0.9))
+def acos(xp, x):
+    """The angle in radians, from 0 to pi, whose cosine is x.
+
+    Derivative: -1 / sqrt(1 - x**2)."""
+    return xp.arccos(x)
+
+
+@acos.vjp("x")
+def _(F, ct, x):
+    return -ct * F.conj(F.rsqrt(1 - x * x))
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True)
+def atan(xp, x):
+    """The angle in radians, from -pi/2 to pi/2, whose tangent is x.
+
+    Derivative: 1 / (1 + x**2)."""
+    return xp.arctan(x)
+
+
+@atan.vjp("x")
+def _(F, ct, x):
+    return ct / F.conj(x * x + 1)
+
+
+# The series of sinc's derivative, by powers of x**2: x times the sum of these.
+_SINC_SLOPE = [(-1) ** k * math.pi ** (2 * k) * 2 * k / math.factorial(2 * k + 1) for k in range(1, 11)]
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, namespaces=("", "special"))
+def sinc(xp, x):
+    """sin(pi * x) / (pi * x), and 1 at 0.
+
+    Derivative: (cos(pi * x) - sinc(x)) / x, near 0 by its series; 0 at 0, where the second is -pi**2 / 3."""
+    return xp.sinc(x).astype(x.dtype, copy=False)
+
+
+@sinc.vjp("x")
+def _(F, ct, x):
+    near = F.abs(x) < 0.25
+    slope = (F.cos(math.pi * x) - F.sinc(x)) / F.where(near, 1.0, x)
+    square = F.where(near, x * x, 0.0)
+    series = 0.0
+    for factor in reversed(_SINC_SLOPE):  # near 0 the difference above has few digits left, and its derivative fewer
+        series = series * square + factor
+    return ct * F.conj(F.where(near, series * x, slope))
+
+
+# -- hyperbolic functions ----------------------------------------------------------------------------------------------
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True)
+def sinh(xp, x):
+    """The hyperbolic sine.
+
+    Derivative: cosh(x)."""
+    return xp.sinh(x)
+
+
+@sinh.vjp("x")
+def _(F, ct, x):
+    return ct * F.conj(F.cosh(x))
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True)
+def cosh(xp, x):
+    """The hyperbolic cosine.
+
+    Derivative: sinh(x)."""
+    return xp.cosh(x)
+
+
+@cosh.vjp("x")
+def _(F, ct, x):
+    return ct * F.conj(F.sinh(x))
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, namespaces=("", "nn.functional"))
+def tanh(xp, x):
+    """The hyperbolic tangent.
+
+    Derivative: 1 - out**2."""
+    return xp.tanh(x)
+
+
+@tanh.vjp("x")
+def _(F, ct, out):
+    return ct * F.conj(1 - out * out)
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True)
+def asinh(xp, x):
+    """The number whose hyperbolic sine is x.
+
+    Derivative: 1 / sqrt(x**2 + 1)."""
+    return xp.arcsinh(x)
+
+
+@asinh.vjp("x")
+def _(F, ct, x):
+    return ct * F.conj(F.rsqrt(x * x + 1))
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(1.2, 4.0))
+def acosh(xp, x):
+    """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1.
+
+    Derivative: 1 / sqrt(x**2 - 1)."""
+    return xp.arccosh(x)
+
+
+@acosh.vjp("x")
+def _(F, ct, x):
+    if is_complex(x):  # where the root of the product would be on the wrong branch
+        return ct * F.conj(F.rsqrt(x - 1) * F.rsqrt(x + 1))
+    return ct * F.rsqrt(x * x - 1)
+
+
+@pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(-0.9, 0.9))
+def atanh(xp, x):
+    """The number whose hyperbolic tangent is x; infinite at 1 and -1.
+
+    Derivative: 1 / (1 - x**2)."""
+    return xp.arctanh(x)
+
+
+@atanh.vjp("x")
+def _(F, ct, x):
+    return ct / F.conj(1 - x * x)
+
+
+alias("arcsin", asin)
+alias("arccos", acos)
+alias("arctan", atan)
+alias("arcsinh", asinh)
+alias("arccosh", acosh)
+alias("arctanh", atanh)
