@@ -62,8 +62,8 @@ def test_every_function_of_the_vector_maths_is_claimed():
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="no wider type to compare float64 with")
-@pytest.mark.parametrize("position, dtype", enumerate([np.float32, np.float64]))
-@pytest.mark.parametrize("name", WIDER)
+@pytest.mark.parametrize(("position", "dtype"), list(enumerate([np.float32, np.float64])))
+@pytest.mark.parametrize("name", list(WIDER))
 def test_errors_are_within_what_is_claimed(name, position, dtype):
     x = points(dtype)
     with np.errstate(all="ignore"):
@@ -91,7 +91,6 @@ def test_error_functions(name):
 def test_powers_and_angles():
     rng = np.random.default_rng(0)
     x, y = rng.uniform(0, 20, 40_000).astype(np.float32), rng.uniform(-20, 20, 40_000).astype(np.float32)
-    wide = (x.astype(np.float64), y.astype(np.float64))
     for name, function, operands in [("pow", np.power, (x, y)), ("atan2", np.arctan2, (y, x))]:
         exact = function(*[v.astype(np.float64) for v in operands])
         found = native.apply(native.find(name), operands)
@@ -99,4 +98,3 @@ def test_powers_and_angles():
         exact = function(*[v.astype(np.longdouble) for v in operands])
         found = native.apply(native.find(name), tuple([v.astype(np.float64) for v in operands]))
         assert errors_in_ulp(found, exact, np.float64).max() <= LIMITS[name][1]
-    assert len(wide) == 2

@@ -25,7 +25,7 @@ ROLES = [line.split('"')[1] for line in (ROOT / "roles.h").read_text().splitline
 # Made of additions, multiplications, divisions, roots and choices alone, each rounded as NumPy rounds it.
 EXACT = {
     re.split(r"[(,]", line)[1] for line in (ROOT / "table.h").read_text().splitlines() if "(" in line and "VM(" not in line
-}  # fmt: skip
+} - {"rad2deg"}  # fmt: skip  # NumPy's has a constant of another rounding
 DTYPES = [np.float32, np.float64]
 TOLERANCE = {np.float32: 4e-6, np.float64: 1e-13}
 
@@ -40,6 +40,17 @@ def twin(role):
     return lambda *values: rule.function(array_face, *values), ("ct", *rule.names), op
 
 
+class Draws(dict):
+    """Random values from 0 to 1 for each name."""
+
+    def __init__(self, shape, dtype):
+        self.rng, self.shape, self.dtype = np.random.default_rng(len(shape)), shape, dtype
+
+    def __missing__(self, name):
+        self[name] = np.asarray(self.rng.random(self.shape), self.dtype)
+        return self[name]
+
+
 def run_both(role, draw, dtype):
     """The kernel's result and NumPy's; draw(name) gives the values of an operand."""
     function, names, op = twin(role)
@@ -49,10 +60,10 @@ def run_both(role, draw, dtype):
     for name in names:
         values[name] = draw(name) if name == "ct" or name not in op.param_names else op.defaults[name]
         if name not in ("ct", "out") and name not in op.param_names:
-            values[name] = (low + (high - low) * values[name]).astype(dtype)
+            values[name] = np.asarray(low + (high - low) * values[name], dtype)
     if "out" in names:
-        inputs = {n: (low + (high - low) * draw(n)).astype(dtype) for n in op.input_names}
-        values.update(inputs)
+        inputs = {n: np.asarray(low + (high - low) * draw(n), dtype) for n in op.input_names}
+        values.update({n: x for n, x in inputs.items() if n in values})
         values["out"] = np.asarray(op.forward(numpy_backend, *inputs.values()))
     params = {n: op.defaults[n] for n in op.param_names}
     with np.errstate(all="ignore"):
@@ -63,7 +74,7 @@ def run_both(role, draw, dtype):
 
 def assert_twins(role, found, expected, dtype):
     assert found is not None and found.dtype == dtype
-    if native.role(role)[0] in [native.find(name) for name in EXACT]:
+    if native.names()[native.role(role)[0]] in EXACT:
         np.testing.assert_array_equal(found, expected)
     else:
         limit = TOLERANCE[dtype]
@@ -74,9 +85,7 @@ def assert_twins(role, found, expected, dtype):
 @pytest.mark.parametrize("role", ROLES)
 def test_kernel_agrees_with_what_it_was_traced_from(role, dtype):
     for shape in [(), (1,), (7,), (33, 5), (3, 700)]:
-        rng = np.random.default_rng(len(shape))
-        draws: dict = {}
-        found, expected = run_both(role, lambda name: draws.setdefault(name, rng.random(shape).astype(dtype)), dtype)
+        found, expected = run_both(role, Draws(shape, dtype).__getitem__, dtype)
         assert_twins(role, found, np.broadcast_to(expected, shape), dtype)
 
 
@@ -95,10 +104,12 @@ def test_special_values_are_numpys(role, dtype):
     params = {n: op.defaults[n] for n in op.param_names}
     with np.errstate(all="ignore"):
         expected = op.forward(numpy_backend, *grids, **params)
-        found = native.apply(kernel, tuple([*grids, *[params[n] for n in operands.split()[len(grids) :]]]))
+        found = native.apply(kernel, (*grids, *[params[n] for n in operands.split()[len(grids) :]]))
     np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
     np.testing.assert_array_equal(np.isinf(found), np.isinf(expected))
-    np.testing.assert_allclose(found, expected, rtol=TOLERANCE[dtype], atol=np.finfo(dtype).tiny)
+    # 1 + tanh and 1 + erf lose what is left of a number close to 1.
+    absolute = np.finfo(dtype).eps if "gelu" in role else np.finfo(dtype).tiny
+    np.testing.assert_allclose(found, expected, rtol=TOLERANCE[dtype], atol=absolute)
 
 
 @pytest.mark.parametrize("name", ["exp", "log1p", "tanh", "sin", "tan", "asin", "atan", "sinh", "asinh", "erf", "neg", "round"])
@@ -109,12 +120,12 @@ def test_a_negative_zero_stays_one(name):
             assert list(np.signbit(out)) == ([True, False] if name != "neg" else [False, True])
 
 
-@pytest.mark.parametrize("x, y", [(-0.0, 3.0), (-0.0, -3.0), (-2.0, 3.0), (-2.0, 0.5), (-1.0, np.inf), (-np.inf, 3.0), (np.nan, 0.0),
+@pytest.mark.parametrize(("x", "y"), [(-0.0, 3.0), (-0.0, -3.0), (-2.0, 3.0), (-2.0, 0.5), (-1.0, np.inf), (-np.inf, 3.0), (np.nan, 0.0),
                                   (1.0, np.nan), (0.0, -1.0), (-8.0, 2.0), (1e30, 2.0), (1e-30, 2.0), (-np.inf, 0.5)])  # fmt: skip
 def test_powers_are_as_c_has_them(x, y):
     for dtype in DTYPES:
         with np.errstate(all="ignore"):
-            expected = np.power(dtype(x), dtype(y))
+            expected = np.power(np.longdouble(dtype(x)), np.longdouble(dtype(y))).astype(dtype)
         found = native.apply(native.find("pow"), (np.array([x], dtype), np.array([y], dtype)))[0]
         np.testing.assert_allclose(found, expected, rtol=TOLERANCE[dtype])
         assert np.signbit(found) == np.signbit(expected) or np.isnan(expected)
@@ -132,8 +143,8 @@ PAIRS = [
 def layouts(x):
     """The same values laid out in memory in several ways."""
     yield x
-    yield np.asfortranarray(x)
     if x.ndim:
+        yield np.asfortranarray(x)
         spaced = np.full((*x.shape[:-1], 2 * x.shape[-1] + 3), np.nan, x.dtype)
         part = spaced[..., 1 : 2 * x.shape[-1] + 1 : 2]
         part[...] = x
@@ -170,7 +181,7 @@ def test_results_lie_in_memory_as_numpys_do():
         assert native.apply(native.find("mul"), (a, a)).strides == np.multiply(a, a).strides
 
 
-@pytest.mark.parametrize("kernel, function", [("add", np.add), ("atan2", np.arctan2)])
+@pytest.mark.parametrize(("kernel", "function"), [("add", np.add), ("atan2", np.arctan2)])
 def test_an_output_may_overlap_its_inputs(kernel, function):
     k = native.find(kernel)
     for n in (10, 5000):
@@ -246,8 +257,7 @@ np.savez(sys.argv[1], level=native.level, **results)
 
 
 def dump(level, path):
-    done = subprocess.run([sys.executable, "-c", DUMP, str(path)], env=os.environ | {"WENGERT_ISA": level}, capture_output=True, text=True)
-    return done
+    return subprocess.run([sys.executable, "-c", DUMP, str(path)], env=os.environ | {"WENGERT_ISA": level}, capture_output=True, text=True)
 
 
 @pytest.mark.slow

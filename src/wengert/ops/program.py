@@ -74,7 +74,7 @@ class Value(Traced):
     def __float__(self) -> float:
         raise programs.pointwise_number()
 
-    __int__ = __index__ = __float__  # type: ignore[assignment]
+    __int__ = __index__ = __float__
 
     def __iter__(self) -> Any:
         raise programs.pointwise_number()
@@ -385,7 +385,7 @@ class _Slope:
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     """Parameter names without repetition: the derivative of a derivative has two cotangents."""
-    return tuple([f"{name}_{i}" if name in names[:i] else name for i, name in enumerate(names)])
+    return ("ct" + "_" * sum([set(name) <= set("ct_") for name in names[1:]]), *names[1:])
 
 
 def trace(fn: Callable[..., Any]) -> tuple[tuple[str, ...], Program]:
