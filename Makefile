@@ -52,6 +52,7 @@ check: $(stamps)/extra-dev
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 	$(python) -m wengert.ops.stub --check
+	$(python) -m wengert.ops.fuse --check
 
 bench: $(stamps)/extra-bench oracle
 	$(python) benchmarks/run.py $(ARGS)

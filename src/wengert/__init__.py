@@ -70,6 +70,8 @@ def __getattr__(name: str) -> object:
         return getattr(_import_module("wengert.threads"), name)
     if name in ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"):
         return getattr(autograd, name)
+    if name == "pointwise":
+        return _import_module("wengert.ops.program").pointwise
     if not name.startswith("_"):
         found = _late_function(name)
         if found is not None:

@@ -2,7 +2,7 @@ cimport cython
 from wengert.core.collector cimport aside_list
 from wengert.core.modes cimport flags, quiet_enter, quiet_exit
 from wengert.core.node cimport Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas, set_more
-from wengert.core.op cimport Op, Plan, SaveEntry
+from wengert.core.op cimport Op, Plan, SaveEntry, Traced
 from wengert.core.saved cimport save
 from wengert.core.tensor cimport (
     TensorBase, VersionCounter, ViewInfo, counter_of, gradient_node, is_differentiable, make_volatile, meta_of,

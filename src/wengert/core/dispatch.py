@@ -30,6 +30,7 @@ from wengert.core.op import (
     Op,
     Plan,
     SaveEntry,
+    Traced,
     public_name,
 )
 from wengert.core.saved import INPUT, OUTPUT, save
@@ -136,6 +137,8 @@ def call1(op: Op, x: Any) -> Any:
         if t._requires_grad:
             needs = 1
     else:
+        if isinstance(x, Traced):
+            return x.record_call(op, (x,), None)
         array = constant(op, x, 0)
     if op.promote != NONE and not is_inexact(array):
         array = promote(op, [array])[0]
@@ -192,6 +195,8 @@ def call2(op: Op, x: Any, y: Any) -> Any:
         if t._requires_grad:
             needs = 1
     else:
+        if isinstance(x, Traced):
+            return x.record_call(op, (x, y), None)
         a = constant(op, x, 0)
         weak = type(a) is float or type(a) is int
     if isinstance(y, TensorBase):
@@ -203,6 +208,8 @@ def call2(op: Op, x: Any, y: Any) -> Any:
         if u._requires_grad:
             needs |= 2
     else:
+        if isinstance(y, Traced):
+            return y.record_call(op, (x, y), None)
         b = constant(op, y, 1)
         weak = not is_ndarray(b) and not weak and is_inexact(a) and (type(b) is float or type(b) is int)
     if not weak and op.promote != NONE and not same_inexact(a, b):
@@ -295,6 +302,9 @@ def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
         return _call_dual(op, inputs, params)
     if op.is_view and op.output_names is None and isinstance(inputs[0], TensorBase):
         return call_view(op, inputs[0], params)
+    for x in inputs:
+        if isinstance(x, Traced):
+            return x.record_call(op, inputs, params)
     arrays, needs = unwrap(op, inputs)
     if op.kernel is None:
         set_kernel(op)

@@ -33,6 +33,9 @@ cdef class Plan:
     cdef public bint shows_values
     cdef public object covered
 
+cdef class Traced:
+    pass
+
 cdef class Op:
     cdef public str name
     cdef public object forward

@@ -144,6 +144,15 @@ class Plan:
 
 
 @cython.cclass
+class Traced:
+    """Stands in for a tensor while a function is traced: dispatch hands operations on it over to it."""
+
+    def record_call(self, op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
+        """What the operation gives, as such a stand-in. inputs: among them this one. params: complete, or None."""
+        raise NotImplementedError
+
+
+@cython.cclass
 class Op:
     """An operation as dispatch and engine see it. wengert.ops.registry makes these; see there for the fields."""
 

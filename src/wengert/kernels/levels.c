@@ -11,7 +11,7 @@ EXTERN_(v3)
 EXTERN_(v4)
 #endif
 
-#define ROW_(name, cost, numbers, n, block) {#name, n, cost, numbers, block, {NULL, NULL}},
+#define ROW_(name, cost, numbers, n, block) {#name, n, cost, numbers, block, {NULL, NULL}, 1, NULL},
 #define SIMPLE1(name, cost, numbers, ...) ROW_(name, cost, numbers, 1, 0)
 #define SIMPLE2(name, cost, numbers, ...) ROW_(name, cost, numbers, 2, 0)
 #define BLOCK1(name, cost, numbers, ...) ROW_(name, cost, numbers, 1, 1)

@@ -10,9 +10,9 @@
 #include "wk_threads.h"
 
 /* The functions of the module, by the files that define them; each array ends with {NULL}. */
-extern PyMethodDef wk_apply_methods[], wk_levels_methods[], wk_pool_methods[], wk_rows_methods[],
+extern PyMethodDef wk_apply_methods[], wk_levels_methods[], wk_pool_methods[], wk_program_methods[], wk_rows_methods[],
     wk_settings_methods[];
-static PyMethodDef *const method_tables[] = {wk_apply_methods, wk_levels_methods, wk_pool_methods, wk_rows_methods,
+static PyMethodDef *const method_tables[] = {wk_apply_methods, wk_levels_methods, wk_pool_methods, wk_program_methods, wk_rows_methods,
                                               wk_settings_methods};
 
 int wk_choose_level(const char *wanted);

@@ -15,7 +15,7 @@
  * and copied: no kernel ever reads what it has written.
  */
 
-enum { MAX_DIMS = 32, MAX_OPERANDS = WK_MAX_INPUTS + 1, BLOCK = 256 };
+enum { MAX_DIMS = 32, MAX_OPERANDS = WK_MAX_OPERANDS, BLOCK = 256 };
 #define THREAD_WORK 65536   /* below this many units of work (elements times cost) a call runs on the calling thread */
 #define PIECE_WORK 32768    /* a thread takes at least that much at a time */
 #define RELEASE_WORK 200000 /* from here on, other Python threads may run meanwhile */
@@ -30,7 +30,8 @@ typedef struct {
     wk_loop loop;
     int typenum;
     npy_intp size; /* of an element, in bytes */
-    int n;         /* operands; the output is the last */
+    int n_inputs;
+    int n; /* operands: the inputs, then the outputs */
     int nd;
     npy_intp shape[MAX_DIMS];
     npy_intp strides[MAX_OPERANDS][MAX_DIMS];
@@ -155,7 +156,7 @@ static void sort_axes(const Call *call, int first, int last, int *order) {
 static PyArrayObject *new_output(Call *call) {
     int order[MAX_DIMS], as_c = 1;
     npy_intp strides[MAX_DIMS], stride = call->size;
-    sort_axes(call, 0, call->n - 1, order);
+    sort_axes(call, 0, call->n_inputs, order);
     for (int i = call->nd - 1; i >= 0; i--) {
         as_c = as_c && order[i] == i;
         strides[order[i]] = stride;
@@ -202,18 +203,23 @@ static void copy_elements(char *to, npy_intp to_stride, const char *from, npy_in
     }
 }
 
-/* A contiguous kernel on N rows of n elements of any strides: block by block through copies, in the first cache, of those
- * operands that are not contiguous. A block is part of a row, or several short rows. */
-static void run_blocks(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
-    double blocks[MAX_OPERANDS][BLOCK];
-    char *part[MAX_OPERANDS];
+typedef double Block[BLOCK];
+typedef double ProgramBlock[WK_PROGRAM_BLOCK];
+
+/* A contiguous kernel, or a program, on N rows of n elements of any strides: block by block through copies, in the first
+ * cache, of those operands that are not contiguous. A block is part of a row, or several short rows. blocks: memory for
+ * length elements of each operand, and of each register after those. */
+static void run_blocks(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N,
+                       char *blocks, npy_intp length) {
+    char *part[MAX_OPERANDS], *own[MAX_OPERANDS];
+    const WkProgram *program = call->kernel->program;
     npy_intp size = call->size, steps[MAX_OPERANDS] = {0};
-    int output = call->n - 1;
-    npy_intp width = n < BLOCK ? n : BLOCK, height = n < BLOCK ? BLOCK / n : 1;
+    npy_intp width = n < length ? n : length, height = n < length ? length / n : 1;
     int constant[MAX_OPERANDS];
     for (int k = 0; k < call->n; k++) {
-        constant[k] = k < output && inner[k] == 0 && (outer[k] == 0 || N == 1);
-        if (constant[k]) copy_elements((char *)blocks[k], size, data[k], 0, width * height, size);
+        own[k] = blocks + k * length * (npy_intp)sizeof(double);
+        constant[k] = k < call->n_inputs && inner[k] == 0 && (outer[k] == 0 || N == 1);
+        if (constant[k]) copy_elements(own[k], size, data[k], 0, width * height, size);
     }
     for (npy_intp j = 0; j < N; j += height) {
         npy_intp rows = N - j < height ? N - j : height;
@@ -222,31 +228,52 @@ static void run_blocks(const Call *call, char **data, const npy_intp *inner, con
             for (int k = 0; k < call->n; k++) {
                 char *here = data[k] + j * outer[k] + i * inner[k];
                 int direct = inner[k] == size && (rows == 1 || outer[k] == n * size);
-                part[k] = direct ? here : (char *)blocks[k];
-                if (direct || constant[k] || k == output) continue;
+                part[k] = direct ? here : own[k];
+                if (direct || constant[k] || k >= call->n_inputs) continue;
                 for (npy_intp r = 0; r < rows; r++) {
                     copy_elements(part[k] + r * columns * size, size, here + r * outer[k], inner[k], columns, size);
                 }
             }
-            call->loop(part, steps, steps, rows * columns, 1);
-            if (part[output] == (char *)blocks[output]) {
-                char *here = data[output] + j * outer[output] + i * inner[output];
+            if (program == NULL) call->loop(part, steps, steps, rows * columns, 1);
+            else wk_run_steps(program, size == sizeof(double), part, blocks + call->n * length * (npy_intp)sizeof(double), rows * columns);
+            for (int k = call->n_inputs; k < call->n; k++) {
+                if (part[k] != own[k]) continue;
+                char *here = data[k] + j * outer[k] + i * inner[k];
                 for (npy_intp r = 0; r < rows; r++) {
-                    copy_elements(here + r * outer[output], inner[output], part[output] + r * columns * size, size, columns, size);
+                    copy_elements(here + r * outer[k], inner[k], part[k] + r * columns * size, size, columns, size);
                 }
             }
         }
     }
 }
 
+static void run_program(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
+    ProgramBlock blocks[MAX_OPERANDS + WK_MAX_REGISTERS];
+    const WkProgram *program = call->kernel->program;
+    for (int c = 0; c < program->n_constants; c++) {
+        Scalar value;
+        if (call->typenum == NPY_DOUBLE) value.f64 = program->constants[c];
+        else value.f32 = (float)program->constants[c];
+        copy_elements((char *)blocks[call->n + c], call->size, (char *)&value, 0, WK_PROGRAM_BLOCK, call->size);
+    }
+    run_blocks(call, data, inner, outer, n, N, (char *)blocks, WK_PROGRAM_BLOCK);
+}
+
+static void run_copied(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
+    Block blocks[MAX_OPERANDS];
+    run_blocks(call, data, inner, outer, n, N, (char *)blocks, BLOCK);
+}
+
 /* N rows of n elements. */
 static void run_rows(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
-    if (call->kernel->contiguous) {
-        for (int k = 0; k < call->n; k++) {
-            if (inner[k] != call->size && n > 1) {
-                run_blocks(call, data, inner, outer, n, N);
-                return;
-            }
+    if (call->kernel->program != NULL) {
+        run_program(call, data, inner, outer, n, N);
+        return;
+    }
+    for (int k = 0; call->kernel->contiguous && k < call->n; k++) {
+        if (inner[k] != call->size && n > 1) {
+            run_copied(call, data, inner, outer, n, N);
+            return;
         }
     }
     call->loop(data, inner, outer, n, N);
@@ -340,14 +367,14 @@ static void extent(PyArrayObject *a, npy_intp *low, npy_intp *high) {
 
 /* Whether an input's memory meets the output's otherwise than element by element. */
 static int overlaps(const Call *call, int k) {
-    PyArrayObject *a = call->arrays[k], *out = call->arrays[call->n - 1];
+    PyArrayObject *a = call->arrays[k], *out = call->arrays[call->n_inputs];
     if (a == NULL) return 0;
     npy_intp low, high, out_low, out_high;
     extent(a, &low, &high);
     extent(out, &out_low, &out_high);
     if (high <= out_low || out_high <= low) return 0;
     if (call->data[k] != PyArray_BYTES(out)) return 1;
-    return memcmp(call->strides[k], call->strides[call->n - 1], sizeof(npy_intp) * call->nd) != 0;
+    return memcmp(call->strides[k], call->strides[call->n_inputs], sizeof(npy_intp) * call->nd) != 0;
 }
 
 /* Whether two indices of an array can name one element. Errs towards yes. */
@@ -414,49 +441,65 @@ static PyObject *apply_small(Call *call, int n) {
     return out;
 }
 
-PyObject *wk_apply(int kernel, PyObject *const *inputs, PyObject *out) {
+/* New arrays for the outputs, run, and what wk_apply_kernel returns. */
+static PyObject *apply_new(Call *call, npy_intp total) {
+    PyObject *results = NULL;
+    int n_outputs = call->n - call->n_inputs;
+    if (n_outputs > 1 && (results = PyTuple_New(n_outputs)) == NULL) return NULL;
+    for (int k = call->n_inputs; k < call->n; k++) {
+        call->arrays[k] = new_output(call);
+        if (call->arrays[k] == NULL) {
+            Py_XDECREF(results);
+            return NULL;
+        }
+        if (n_outputs > 1) PyTuple_SET_ITEM(results, k - call->n_inputs, (PyObject *)call->arrays[k]);
+        call->data[k] = PyArray_BYTES(call->arrays[k]);
+        take_strides(call, k);
+    }
+    if (n_outputs == 1) results = (PyObject *)call->arrays[call->n_inputs];
+    run_call(call, total);
+    return results;
+}
+
+/* The result written into out, by way of another array where out's memory meets an input's. */
+static PyObject *apply_into(Call *call, PyObject *out, npy_intp total) {
+    int k = call->n_inputs, apart = 0;
+    if (!takes_result(call, out)) return Py_NewRef(Py_None);
+    call->arrays[k] = (PyArrayObject *)out;
+    take_strides(call, k);
+    for (int i = 0; total > 0 && i < k; i++) apart = apart || overlaps(call, i);
+    if (apart) {
+        PyObject *result = apply_new(call, total);
+        if (result == NULL) return NULL;
+        int failed = PyArray_CopyInto((PyArrayObject *)out, (PyArrayObject *)result) < 0;
+        Py_DECREF(result);
+        return failed ? NULL : Py_NewRef(out);
+    }
+    call->data[k] = PyArray_BYTES((PyArrayObject *)out);
+    run_call(call, total);
+    return Py_NewRef(out);
+}
+
+PyObject *wk_apply_kernel(const WkKernel *kernel, PyObject *const *inputs, PyObject *out) {
     Call call;
-    call.kernel = &wk_kernels[kernel];
-    int n = call.kernel->n_inputs;
+    int n = kernel->n_inputs;
+    call.kernel = kernel;
     if (!take_inputs(&call, inputs, n)) return Py_NewRef(Py_None);
-    if (out == NULL) {
+    if (out == NULL && kernel->program == NULL) {
         PyObject *result = apply_small(&call, n);
         if (result != NULL) return result;
     }
     if (!broadcast_shape(&call, n)) return Py_NewRef(Py_None);
-    call.n = n + 1;
+    call.n_inputs = n;
+    call.n = n + (kernel->n_outputs > 1 ? kernel->n_outputs : 1);
     npy_intp total = 1;
     for (int i = 0; i < call.nd; i++) total *= call.shape[i];
     for (int k = 0; k < n; k++) take_strides(&call, k);
-    PyArrayObject *result;
-    if (out == NULL) {
-        result = new_output(&call);
-        if (result == NULL) return NULL;
-    } else {
-        if (!takes_result(&call, out)) return Py_NewRef(Py_None);
-        result = (PyArrayObject *)Py_NewRef(out);
-    }
-    call.arrays[n] = result;
-    take_strides(&call, n);
-    for (int k = 0; out != NULL && total > 0 && k < n; k++) {
-        if (!overlaps(&call, k)) continue;
-        PyArrayObject *apart = new_output(&call);
-        if (apart == NULL) {
-            Py_DECREF(result);
-            return NULL;
-        }
-        call.arrays[n] = apart;
-        take_strides(&call, n);
-        call.data[n] = PyArray_BYTES(apart);
-        run_call(&call, total);
-        int failed = PyArray_CopyInto(result, apart) < 0;
-        Py_DECREF(apart);
-        if (failed) Py_CLEAR(result);
-        return (PyObject *)result;
-    }
-    call.data[n] = PyArray_BYTES(result);
-    run_call(&call, total);
-    return (PyObject *)result;
+    return out == NULL ? apply_new(&call, total) : apply_into(&call, out, total);
+}
+
+PyObject *wk_apply(int kernel, PyObject *const *inputs, PyObject *out) {
+    return wk_apply_kernel(&wk_kernels[kernel], inputs, out);
 }
 
 /* -- for Python ----------------------------------------------------------------------------------------------------- */

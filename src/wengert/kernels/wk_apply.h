@@ -8,14 +8,35 @@
 /* A serial loop over N rows of n elements. data: the inputs, then the output; inner and outer: their strides in bytes. */
 typedef void (*wk_loop)(char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N);
 
+enum { WK_MAX_OPERANDS = 16, WK_MAX_STEPS = 128, WK_MAX_REGISTERS = 40, WK_PROGRAM_BLOCK = 512 };
+
+struct WkProgram;
+
 typedef struct {
     const char *name;
     int n_inputs;
-    int cost;       /* of an element, in units of a multiplication of numbers in the first cache */
-    int numbers;    /* takes Python numbers; without, the operation has other formulas for them */
-    int contiguous; /* the loops take inner strides of one element only: the driver copies the others into a block */
+    int cost;         /* of an element, in units of a multiplication of numbers in the first cache */
+    int numbers;      /* takes Python numbers; without, the operation has other formulas for them */
+    int contiguous;   /* the loops take inner strides of one element only: the driver copies the others into a block */
     wk_loop loops[2]; /* for float32 and float64 */
+    int n_outputs;    /* of a program; 0 is 1 */
+    const struct WkProgram *program; /* several kernels, one after another on each block, in place of the loops; or NULL */
 } WkKernel;
+
+/* Kernels that run one after another while a block of each value is in the cache. Places of values: the inputs, then the
+ * outputs, then registers, the first of which hold the constants. */
+typedef struct WkProgram {
+    WkKernel kernel;
+    int n_steps, n_registers, n_constants;
+    double constants[WK_MAX_REGISTERS];
+    struct {
+        const WkKernel *kernel;
+        unsigned char places[WK_MAX_INPUTS + 1]; /* of the kernel's inputs, then of its output */
+    } steps[WK_MAX_STEPS];
+} WkProgram;
+
+/* One block of n elements. places: where the inputs and outputs are; registers: memory for the registers. */
+void wk_run_steps(const WkProgram *program, int is_f64, char **places, char *registers, npy_intp n);
 
 /* The kernels for the CPU level that runs, and their number. Set when the extension is imported. */
 extern const WkKernel *wk_kernels;
@@ -26,6 +47,9 @@ extern int wk_n_kernels;
  * Inputs are NumPy arrays of one dtype, float32 or float64, or Python floats and ints; at least one is an array. Returns
  * None where it is something else, or where it does not broadcast: that is for NumPy to do, or to refuse. NULL: an error. */
 PyObject *wk_apply(int kernel, PyObject *const *inputs, PyObject *out);
+
+/* The same of a kernel or program by itself: one array, or for a program with several outputs a tuple of them. */
+PyObject *wk_apply_kernel(const WkKernel *kernel, PyObject *const *inputs, PyObject *out);
 
 /* The kernel of this name, -1 where there is none. */
 int wk_find_kernel(const char *name);

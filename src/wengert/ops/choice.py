@@ -9,6 +9,7 @@ import numpy as np
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.dispatch import call
+from wengert.core.op import Traced
 from wengert.core.tensor import TensorBase
 from wengert.core.views import call_inplace
 from wengert.ops.indices import raw
@@ -299,6 +300,8 @@ def _cast(x, dtype):
 def _condition(condition):
     """A condition as a bool tensor or array. uint8 is taken as well, as it was bool's stand-in once."""
     if isinstance(condition, TensorBase) and condition._array.dtype.kind == "b":
+        return condition
+    if isinstance(condition, Traced):
         return condition
     array = raw(condition)
     if not isinstance(array, (np.ndarray, np.generic)):

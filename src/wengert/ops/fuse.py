@@ -414,6 +414,24 @@ def _closes_last(text: str) -> bool:
     return False
 
 
+# Kernels that programs need besides (see program.py): there a condition is a number, 1 or 0.
+_OF_PROGRAMS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "copy": ("x", lambda x: x), "where": ("c x y", _where), "zero_where": ("x c", lambda x, c: _where(c, 0.0, x)),
+    "eq": ("x y", lambda x, y: x == y), "ne": ("x y", lambda x, y: x != y), "lt": ("x y", lambda x, y: x < y),
+    "le": ("x y", lambda x, y: x <= y), "gt": ("x y", lambda x, y: x > y), "ge": ("x y", lambda x, y: x >= y),
+    "logical_and": ("x y", lambda x, y: _UFUNCS["logical_and"](x, y)),
+    "logical_or": ("x y", lambda x, y: _UFUNCS["logical_or"](x, y)),
+    "logical_not": ("x", lambda x: _UFUNCS["logical_not"](x)), "isnan": ("x", lambda x: x != x),
+    "isfinite": ("x", lambda x: x - x == 0.0),
+}  # fmt: skip
+
+
+def _trace_of_program(name: str) -> Trace:
+    names, function = _OF_PROGRAMS[name]
+    scalars = {n: Scalar(Expression("operand", n)) for n in names.split()}
+    return Trace(name, Scalar(number(function(*scalars.values()))), scalars, False)
+
+
 def write_tables() -> tuple[str, str]:
     """The texts of table.h and roles.h."""
     from wengert import ops
@@ -428,6 +446,11 @@ def write_tables() -> tuple[str, str]:
         for t in trace_operation(op):
             name = kernels.setdefault(row(t), t.role.replace(".", "__").lstrip("_"))
             roles.append(f'ROLE("{t.role}", "{name}", "{" ".join(t.operands)}", {int(t.defaults)})')
+    for name in _OF_PROGRAMS:
+        t = _trace_of_program(name)
+        t.numbers = True
+        if kernels.setdefault(row(t), name) != name:
+            raise ValueError(f"the kernel {name} is there already, as {kernels[row(t)]}")
     head = "/* Written by `python -m wengert.ops.fuse` from the operations' forwards and rules; see there. */\n"
     rows = [f"{macro}({name}, {rest})" for (macro, rest), name in kernels.items()]
     return head + "\n".join(rows) + "\n", head + "\n".join(roles) + "\n"

@@ -52,7 +52,7 @@ from wengert import errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.binding import bind, make_function, make_operator, make_reflected
 from wengert.core.node import make_node_class
-from wengert.core.op import MISSING, JvpRule, Op, Plan, Rule, public_name
+from wengert.core.op import MISSING, JvpRule, Op, Plan, Rule, Traced, public_name
 from wengert.core.saved_names import RecordedNode, show_saved
 from wengert.core.tensor import TensorBase
 from wengert.core.views import call_inplace, write_results
@@ -214,7 +214,7 @@ def _composite_function(name: str, fn: Callable[..., Any]) -> Callable[..., Any]
         except (AttributeError, TypeError):
             # What fn tripped over may be an argument that is no tensor: then that is the error to tell.
             if args and not isinstance(
-                args[0], (TensorBase, np.ndarray, np.generic, int, float, complex, str, list, tuple)
+                args[0], (TensorBase, Traced, np.ndarray, np.generic, int, float, complex, str, list, tuple)
             ):
                 raise errors.wrong_argument_type(name, fn.__code__.co_varnames[1], 0, type(args[0])) from None
             raise

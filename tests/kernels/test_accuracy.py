@@ -1,0 +1,100 @@
+"""How far the vector maths is from the exact values, in units in the last place. docs/accuracy.md says what is claimed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wengert import kernels
+
+native = kernels.native
+pytestmark = pytest.mark.skipif(native is None, reason="nothing is compiled here")
+
+# The same function of wider numbers: float64 for float32, 80 bits for float64.
+WIDER = {
+    "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10, "log1p": np.log1p,
+    "tanh": np.tanh, "sinh": np.sinh, "cosh": np.cosh, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
+    "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1 / np.sqrt(x), "reciprocal": lambda x: 1 / x,
+}  # fmt: skip
+CLAIMS = Path(__file__).parents[2] / "docs" / "accuracy.md"
+LIMITS = {
+    name: (float(single), float(double))
+    for name, single, double in re.findall(r"^\| (\w+) \| ([\d.]+) \| ([\d.]+) \|", CLAIMS.read_text(), re.MULTILINE)
+}
+
+
+def points(dtype, n=40_000):
+    """Bit patterns of all kinds, numbers of ordinary sizes, and those around 0, 1 and the ends of the range."""
+    rng = np.random.default_rng(0)
+    info = np.finfo(dtype)
+    bits = np.uint32 if dtype == np.float32 else np.uint64
+    wide = 110 if dtype == np.float32 else 800
+    parts = [
+        rng.integers(0, np.iinfo(bits).max, n, dtype=bits).view(dtype),
+        *[rng.uniform(-size, size, n) for size in (1, 5, 30, 4000, wide)],
+        rng.normal(0, 1e-3, n), 1 + rng.normal(0, 1e-2, n), np.exp(rng.uniform(-3, 3, n)),
+        [0.0, -0.0, np.inf, -np.inf, np.nan, info.tiny, -info.tiny, info.smallest_subnormal, info.max, -info.max, 1.0, -1.0],
+    ]  # fmt: skip
+    with np.errstate(all="ignore"):
+        return np.concatenate([np.asarray(p).astype(dtype) for p in parts])
+
+
+def errors_in_ulp(found, exact, dtype):
+    """Distances in ulps of the exact value; those of infinities and NaN must be none."""
+    with np.errstate(all="ignore"):
+        rounded = exact.astype(dtype)
+        finite = np.isfinite(rounded) & np.isfinite(found)
+        # Where the exact value rounds to infinity but is within an ulp of the largest number, either will do.
+        same = (found == rounded) | (np.isnan(found) & np.isnan(rounded))
+        assert (finite | same).all(), found[~(finite | same)][:5]
+        distance = np.abs(found.astype(np.longdouble) - exact.astype(np.longdouble)) / np.spacing(np.abs(rounded)).astype(np.longdouble)
+    return np.where(finite, distance, 0)
+
+
+def test_every_function_of_the_vector_maths_is_claimed():
+    used = set(re.findall(r"VM\((\w+)\)", (Path(kernels.__file__).parent / "table.h").read_text()))
+    assert used <= set(LIMITS)
+    assert max(max(pair) for pair in LIMITS.values()) <= 4
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="no wider type to compare float64 with")
+@pytest.mark.parametrize(("position", "dtype"), list(enumerate([np.float32, np.float64])))
+@pytest.mark.parametrize("name", list(WIDER))
+def test_errors_are_within_what_is_claimed(name, position, dtype):
+    x = points(dtype)
+    with np.errstate(all="ignore"):
+        exact = WIDER[name](x.astype(np.float64 if dtype == np.float32 else np.longdouble))
+    found = native.apply(native.find(name), (x,))
+    assert errors_in_ulp(found, exact, dtype).max() <= LIMITS[name][position]
+
+
+@pytest.mark.parametrize("name", ["erf", "erfc"])
+def test_error_functions(name):
+    mpmath = pytest.importorskip("mpmath")
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.uniform(-6, 6, 800), rng.uniform(-1.1, 1.1, 400), rng.normal(0, 1e-5, 100), rng.uniform(6, 26, 100)])
+    for position, dtype in enumerate([np.float32, np.float64]):
+        x = values.astype(dtype)
+        if dtype == np.float32:
+            x = x[x < 9]
+        with mpmath.workprec(100):
+            terms = [getattr(mpmath, name)(mpmath.mpf(float(v))) for v in x]
+            exact = np.array([np.longdouble(float(t)) + np.longdouble(float(t - mpmath.mpf(float(t)))) for t in terms])
+        found = native.apply(native.find(name), (x,))
+        assert errors_in_ulp(found, exact, dtype).max() <= LIMITS[name][position]
+
+
+def test_powers_and_angles():
+    rng = np.random.default_rng(0)
+    x, y = rng.uniform(0, 20, 40_000).astype(np.float32), rng.uniform(-20, 20, 40_000).astype(np.float32)
+    for name, function, operands in [("pow", np.power, (x, y)), ("atan2", np.arctan2, (y, x))]:
+        exact = function(*[v.astype(np.float64) for v in operands])
+        found = native.apply(native.find(name), operands)
+        assert errors_in_ulp(found, exact, np.float32).max() <= LIMITS[name][0]
+        exact = function(*[v.astype(np.longdouble) for v in operands])
+        found = native.apply(native.find(name), tuple([v.astype(np.float64) for v in operands]))
+        assert errors_in_ulp(found, exact, np.float64).max() <= LIMITS[name][1]
