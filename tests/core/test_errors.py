@@ -770,6 +770,12 @@ MESSAGES = [
     ),
     # Devices
     (
+        lambda: errors.threads_type("set_num_threads", float),
+        RuntimeError,
+        "set_num_threads expects an int, but got float",
+    ),
+    (lambda: errors.threads_number("set_num_threads"), RuntimeError, "set_num_threads expects a positive integer"),
+    (
         lambda: errors.device_index_twice("cuda:0"),
         RuntimeError,
         "type (string) must not include an index because index was passed explicitly: cuda:0",
