@@ -57,6 +57,8 @@ _LAZY = frozenset({
     "__config__",
 })  # fmt: skip
 
+_OF_PROGRAMS = frozenset({"pointwise"})
+
 _OF_THREADS = frozenset({
     "empty_cache", "get_num_interop_threads", "get_num_threads", "memory_stats", "reset_peak_memory_stats",
     "set_num_interop_threads", "set_num_threads",
@@ -70,8 +72,8 @@ def __getattr__(name: str) -> object:
         return getattr(_import_module("wengert.threads"), name)
     if name in ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"):
         return getattr(autograd, name)
-    if name == "pointwise":
-        return _import_module("wengert.ops.program").pointwise
+    if name in _OF_PROGRAMS:
+        return getattr(_import_module("wengert.ops.program"), name)
     if not name.startswith("_"):
         found = _late_function(name)
         if found is not None:

@@ -59,6 +59,7 @@ from wengert import signal as signal
 from wengert import special as special
 from wengert import testing as testing
 from wengert import utils as utils
+from wengert.ops.program import pointwise as pointwise
 from wengert.threads import empty_cache as empty_cache
 from wengert.threads import get_num_interop_threads as get_num_interop_threads
 from wengert.threads import get_num_threads as get_num_threads

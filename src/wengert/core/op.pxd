@@ -25,6 +25,7 @@ cdef class RuleCall:
     cdef public int right
     cdef public int native
     cdef public bytes operands
+    cdef public bint fresh
 
 cdef class Plan:
     cdef public tuple saves

@@ -83,6 +83,7 @@ class RuleCall:
     if not cython.compiled:
         __slots__ = (
             "first",
+            "fresh",
             "function",
             "kernel",
             "left",
@@ -113,6 +114,7 @@ class RuleCall:
         self.passes = kernel is PASS
         self.kernel = None if self.passes else kernel
         self.native, self.operands = compiled
+        self.fresh = getattr(rule.function, "makes_new_arrays", False)  # each result is one of its own
 
 
 @cython.final

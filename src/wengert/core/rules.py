@@ -86,7 +86,10 @@ def apply_rule(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: l
 def deliver(task: GraphTask, node: OpNode, call: RuleCall, result: Any, ct: Any, values: list[Any]) -> None:
     """Hands on what a rule returned: one result, a tuple for several inputs, a sequence for all from one on."""
     target: int = call.target
-    if target < 0:
+    if target < 0 and call.fresh and result is not None:
+        for j in range(len(call.targets)):
+            deliver_new(task, node, call.targets[j], result[j])
+    elif target < 0:
         deliver_parts(task, node, call.targets, result)
     elif target == node._op.variadic:
         deliver_from(task, node, target, result)

@@ -5,7 +5,7 @@ function adds a term to an expression. What looks at a value (a branch that depe
 cannot be traced, and stays with NumPy.
 
 `python -m wengert.ops.fuse` writes kernels/table.h (the kernels) and kernels/roles.h (which operation and rule has which);
-with --check it only says whether they are up to date. See docs/adr/0031.
+with --check it only says whether they are up to date. See docs/adr/0013.
 """
 
 from __future__ import annotations

@@ -352,6 +352,8 @@ class ProgramOperation(Operation):
 class _Slope:
     """A rule: on arrays a program, on tensors operations, which can be differentiated."""
 
+    makes_new_arrays = True  # so the engine may add into each of its results
+
     def __init__(self, op: ProgramOperation, targets: tuple[int, ...]) -> None:
         self.op, self.targets = op, targets
         self.program: Program | None = None
