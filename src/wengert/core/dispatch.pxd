@@ -1,6 +1,7 @@
 cimport cython
 from wengert.core.collector cimport aside_list
-from wengert.core.modes cimport flags, quiet_enter, quiet_exit
+from wengert.core.forward cimport constant, promote, refuse_complex, run_compiled, run_numpy, run_numpy1, run_numpy2, set_kernel
+from wengert.core.modes cimport flags
 from wengert.core.node cimport Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas, set_more
 from wengert.core.op cimport Op, Plan, SaveEntry, Traced
 from wengert.core.saved cimport save
@@ -14,7 +15,6 @@ cdef extern from "wk_array.h":
     bint is_ndarray(object x)
     object as_array(object x)
     bint is_inexact(object x)
-    bint is_complex(object x)
     bint has_meta(object x, tuple shape, object dtype)
     bint same_inexact(object x, object y)
     object row_of(object x, object index)
@@ -27,7 +27,6 @@ cdef extern from "wk_native.h":
     int wk_init_native() except -1
     object wk_apply1(int kernel, object x)
     object wk_apply2(int kernel, object x, object y)
-    object wk_apply_list(int kernel, list operands)
 
 cdef extern from "wk_frame.h":
     object wk_new_instance(object base, object cls)
@@ -43,11 +42,9 @@ cpdef observe(str name, tuple inputs, object function, tuple arguments)
 
 @cython.locals(mode=long, needs=int, t=TensorBase, result=TensorBase)
 cpdef object call1(Op op, object x)
-cpdef object run_numpy1(Op op, object array)
 
 @cython.locals(mode=long, needs=int, weak=bint, t=TensorBase, u=TensorBase, result=TensorBase)
 cpdef object call2(Op op, object x, object y)
-cpdef object run_numpy2(Op op, object a, object b)
 
 @cython.locals(plan=Plan, node=OpNode, meta=TensorMeta, saved=list, entry=SaveEntry)
 cdef record_direct(Op op, TensorBase x, TensorBase y, object a, object b, TensorBase out, int needs)
@@ -57,14 +54,6 @@ cpdef object call(Op op, tuple inputs, dict params)
 
 @cython.locals(needs=long, bit=long, i=int, plain=bint, t=TensorBase, arrays=list)
 cpdef tuple unwrap(Op op, tuple inputs)
-
-@cython.locals(operands=list)
-cdef object run_compiled(Op op, list arrays, dict params)
-cpdef object run_numpy(Op op, list arrays, dict params)
-
-cdef bint is_narrow(Op op, object array) except -1
-
-cpdef object constant(Op op, object x, int position)
 
 @cython.locals(result=TensorBase, outputs=tuple)
 cpdef object finish(Op op, object needs, tuple inputs, list arrays, dict params, object out)
@@ -98,5 +87,3 @@ cpdef object call_view(Op op, TensorBase x, dict params)
 
 @cython.locals(out=TensorBase, mode=long, node=OpNode, meta=TensorMeta)
 cpdef object call_read(Op op, TensorBase x, object index)
-
-cpdef refuse_complex(Op op, object array)

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from wengert import _shim as cython
-from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
-from wengert.core.modes import DUAL, INFERENCE, NO_GRAD, OBSERVED, flags, quiet_enter, quiet_exit
+from wengert.core.forward import constant, promote, refuse_complex, run_compiled, run_numpy, run_numpy1, run_numpy2, set_kernel
+from wengert.core.modes import DUAL, INFERENCE, NO_GRAD, OBSERVED, flags
 from wengert.core.node import Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas, set_more
 from wengert.core.op import (
     SAVE_INPUT,
@@ -31,7 +31,6 @@ from wengert.core.op import (
     Plan,
     SaveEntry,
     Traced,
-    public_name,
 )
 from wengert.core.saved import INPUT, OUTPUT, save
 from wengert.core.tensor import (
@@ -47,23 +46,19 @@ from wengert.core.tensor import (
     refresh_view,
     wrap,
 )
-from wengert.core.trace import find_kernel
 from wengert.dtypes import NONE
-from wengert.kernels import find_kernel as find_compiled
 
 if not cython.compiled:
     from wengert.core.collector import aside_list
     from wengert.core.native import (
         as_array,
         has_meta,
-        is_complex,
         is_inexact,
         is_ndarray,
         row_of,
         same_inexact,
         wk_apply1,
         wk_apply2,
-        wk_apply_list,
         wk_init_native,
         wk_init_numpy,
         wk_new_instance,
@@ -81,8 +76,6 @@ VIEW_IN_NO_GRAD = 1
 VIEW_OF_MANY = 2  # one of several outputs: unbind, split
 VIEW_IN_INFERENCE = 3
 VIEW_IN_FUNCTION = 4  # returned by a custom Function, whose backward a write would bypass
-
-_NUMBERS: tuple[type, ...] = (int, float, complex, np.generic)
 
 if not cython.compiled:
     _observe: Any = None
@@ -104,18 +97,6 @@ def set_observer(function: Any) -> None:
 def observe(name: str, inputs: tuple[Any, ...], function: Any, arguments: tuple[Any, ...]) -> Any:
     """function(*arguments), which runs the operation of that name on inputs, measured or checked. Where flags say OBSERVED."""
     return _observe(name, inputs, function, arguments)
-
-
-def set_kernel(op: Op) -> None:
-    """Looks for the operation's kernels, once. Only a ufunc's result is sure to be a new array, so no view has one."""
-    makes_one = not op.is_view and op.output_names is None
-    op.kernel = find_kernel(op.forward, len(op.input_names)) if makes_one else False
-    op.is_direct = makes_one and op.node_chooser is None and op.variadic < 0
-    op.is_kernel = op.kernel is not False and op.is_direct
-    compiled = find_compiled(op.name, True) if makes_one else None
-    n = len(op.input_names)
-    if compiled is not None and compiled[1][:n] == op.input_names:
-        op.native, op.native_params = compiled[0], compiled[1][n:]
 
 
 def call1(op: Op, x: Any) -> Any:
@@ -157,21 +138,6 @@ def call1(op: Op, x: Any) -> Any:
     elif needs != 0:
         record_direct(op, t, None, array, None, result, needs)
     return result
-
-
-def run_numpy1(op: Op, array: Any) -> Any:
-    """The forward of one input, on NumPy."""
-    if op.refuses_complex:
-        refuse_complex(op, array)
-    quiet_enter()
-    try:
-        if not is_inexact(array) and is_narrow(op, array):
-            return run_in_float32(op, [array], {})
-        if op.kernel is not False:
-            return op.kernel(array)
-        return op.forward(numpy_backend, array)
-    finally:
-        quiet_exit()
 
 
 def call2(op: Op, x: Any, y: Any) -> Any:
@@ -227,24 +193,6 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     elif needs != 0:
         record_direct(op, t, u, a, b, result, needs)
     return result
-
-
-def run_numpy2(op: Op, a: Any, b: Any) -> Any:
-    """The forward of two inputs, on NumPy."""
-    if op.refuses_complex:
-        refuse_complex(op, a if is_ndarray(a) else b)
-    quiet_enter()
-    try:
-        if not is_inexact(a) and is_narrow(op, a):
-            return run_in_float32(op, [a, b], {})
-        if op.kernel is not False:
-            return op.kernel(a, b)
-        return op.forward(numpy_backend, a, b)
-    except ValueError:
-        check_broadcast(a, b)
-        raise
-    finally:
-        quiet_exit()
 
 
 def record_direct(
@@ -316,59 +264,6 @@ def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
     return finish(op, needs, inputs, arrays, params, out)
 
 
-def run_compiled(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> Any:
-    """The compiled kernel of an operation on any inputs and parameters; None where it does not take them."""
-    if params is None:
-        params = op.defaults
-    operands = arrays[:]
-    for name in op.native_params:
-        operands.append(params[name])
-    if len(op.native_params) != len(params):
-        for name, default in op.defaults.items():
-            if name not in op.native_params and params[name] is not default:
-                return None
-    return wk_apply_list(op.native, operands)
-
-
-def run_numpy(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> Any:
-    """The forward on NumPy."""
-    quiet_enter()
-    try:
-        if len(arrays) != 0 and not is_inexact(arrays[0]) and is_narrow(op, arrays[0]):
-            return run_in_float32(op, arrays, params or {})
-        if params is None:
-            return op.forward(numpy_backend, *arrays)
-        return op.forward(numpy_backend, *arrays, **params)
-    except ValueError as error:
-        explain_broadcast(error, arrays)
-        raise
-    finally:
-        quiet_exit()
-
-
-def is_narrow(op: Op, array: Any) -> bool:
-    """Whether an operand is of bfloat16, and the operation computes such in float32: all do that promote their operands,
-    unless they ask for the dtype's own precision.
-    """
-    if op.promote == NONE or op.is_view or op.own_precision:
-        return False
-    return isinstance(array, np.ndarray) and array.dtype.kind == "V"
-
-
-def run_in_float32(op: Op, arrays: list[Any], params: dict[str, Any]) -> Any:
-    """What the forward gives for operands in bfloat16: computed in float32 and rounded once, as torch does. ml_dtypes' own
-    arithmetic rounds at each step, and leaves the dtype where a Python float takes part.
-    """
-    narrow = arrays[0].dtype
-    wide = [x.astype(np.float32) if isinstance(x, np.ndarray) and x.dtype == narrow else x for x in arrays]
-    out = op.forward(numpy_backend, *wide, **params)
-    if params.get("dtype") is not None:
-        return out
-    if op.output_names is None:
-        return numpy_backend.asarray(out).astype(narrow) if out.dtype.kind == "f" else out
-    return tuple([numpy_backend.asarray(o).astype(narrow) if o.dtype.kind == "f" else o for o in out])
-
-
 def unwrap(op: Op, inputs: tuple[Any, ...]) -> tuple[list[Any], int]:
     """The inputs' arrays, promoted as the operation asks, and the set of inputs that need a gradient, as bits."""
     needs: int = 0
@@ -399,70 +294,6 @@ def unwrap(op: Op, inputs: tuple[Any, ...]) -> tuple[list[Any], int]:
     if op.refuses_complex and len(arrays) != 0:
         refuse_complex(op, arrays[0] if is_ndarray(arrays[0]) else arrays[-1])
     return arrays, needs
-
-
-def constant(op: Op, x: Any, position: int) -> Any:
-    """An input that is no tensor: a Python number as it is, a NumPy scalar as one, an array as an array."""
-    if type(x) is float or type(x) is int or is_ndarray(x):
-        return x
-    if isinstance(x, np.generic):
-        return x.item()
-    if isinstance(x, _NUMBERS):
-        return x
-    if isinstance(x, np.ndarray):
-        return np.asarray(x)
-    raise errors.wrong_argument_type(op.name, public_name(op.input_at(position)), position, type(x))
-
-
-def promote(op: Op, arrays: list[Any]) -> list[Any]:
-    """Casts the operands to the dtype that torch's promotion rules give for the operation."""
-    if op.promote == NONE:
-        return arrays
-    if op.check is not None:
-        op.check(arrays)
-    dtype = dtypes.resolve(op.promote, [x for x in arrays if x is not None])
-    result: list[Any] = []
-    for x in arrays:
-        if isinstance(x, np.ndarray):
-            result.append(x if x.dtype == dtype else cast_array(x, dtype))
-        elif x is None:
-            result.append(x)
-        else:
-            result.append(dtypes.scalar_to_array(x, dtype))
-    return result
-
-
-def cast_array(x: Any, dtype: Any) -> Any:
-    """x in another dtype, without NumPy's warnings (overflow; the imaginary part discarded)."""
-    quiet_enter()
-    try:
-        return numpy_backend.cast(x, dtype)
-    finally:
-        quiet_exit()
-
-
-def refuse_complex(op: Op, array: Any) -> None:
-    """Raises where an operation that has no meaning for complex numbers is given some: NumPy would order them in silence."""
-    if is_complex(array):
-        raise errors.unsupported_dtype(op.name, array.dtype)
-
-
-def explain_broadcast(error: ValueError, arrays: list[Any]) -> None:
-    """Raises torch's error in place of NumPy's own about operands that do not broadcast."""
-    if type(error) is ValueError and "broadcast" in str(error):
-        shapes = [x.shape for x in arrays if isinstance(x, np.ndarray)]
-        try:
-            np.broadcast_shapes(*shapes)
-        except ValueError:
-            raise errors.broadcast_shapes(*shapes) from None
-
-
-def check_broadcast(a: Any, b: Any) -> None:
-    """Raises torch's error where two operands do not broadcast."""
-    shape_a, shape_b = getattr(a, "shape", ()), getattr(b, "shape", ())
-    for m, n in zip(shape_a[::-1], shape_b[::-1], strict=False):
-        if m != n and m != 1 and n != 1:
-            raise errors.broadcast_shapes(shape_a, shape_b) from None
 
 
 def finish(

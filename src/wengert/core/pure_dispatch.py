@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.core import dispatch, node as nodes, saved as saving, tensor
+from wengert.core import dispatch, forward, node as nodes, saved as saving, tensor
 from wengert.core.modes import DUAL, INFERENCE, OBSERVED, state
 from wengert.core.node import OpNode, TensorMeta, _internal_files, next_sequence_nr, record_position
 from wengert.core.op import SAVE_INPUT, SAVE_OUTPUT, Op, Plan
@@ -50,7 +50,7 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     try:
         array = state.quiet_context.run(op.kernel, a, b)
     except ValueError:
-        dispatch.check_broadcast(a, b)
+        forward.check_broadcast(a, b)
         raise
     if type(array) is not _ndarray:
         array = np.asarray(array)

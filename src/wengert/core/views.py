@@ -28,14 +28,12 @@ from wengert.core.dispatch import (
     VIEW_IN_INFERENCE,
     VIEW_IN_NO_GRAD,
     call,
-    cast_array,
-    explain_broadcast,
     observe,
     record,
-    set_kernel,
     unwrap,
 )
 from wengert.core.engine import run_single
+from wengert.core.forward import cast_array, explain_broadcast, set_kernel
 from wengert.core.modes import (
     DUAL,
     INFERENCE,
