@@ -31,7 +31,7 @@ MESSAGES = [
     ),
     (
         lambda: programs.pointwise_parameters(),
-        "pointwise: expected a function of one or more positional parameters, none of them named ct, xp or F, and no others",
+        "pointwise: expected a function of one or more positional parameters, none of them named ct, out, xp or F, and no others",
     ),
     (
         lambda: programs.pointwise_result(float),

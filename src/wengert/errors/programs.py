@@ -34,7 +34,7 @@ def pointwise_tensor(name: str) -> ArgumentError:
 
 def pointwise_parameters() -> ArgumentError:
     return ArgumentError(
-        "pointwise: expected a function of one or more positional parameters, none of them named ct, xp or F, and no others"
+        "pointwise: expected a function of one or more positional parameters, none of them named ct, out, xp or F, and no others"
     )
 
 

@@ -259,6 +259,8 @@ class _Face:
     def __getattr__(self, name: str) -> Any:
         from wengert.ops.registry import OPS, Composite, Operation
 
+        if name not in OPS:
+            raise AttributeError(name)
         op = OPS[name]
         if isinstance(op, Composite):
             return lambda *arguments, **settings: op.fn(self, *arguments, **settings)

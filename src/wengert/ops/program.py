@@ -33,6 +33,7 @@ _ELEMENTWISE = frozenset({
 _KERNELS = {"_where": "where", "_zero_where": "zero_where", "clone": "copy"} | {
     name: name for name in _ELEMENTWISE if name[0] != "_" and name != "clone"
 }
+_TAKEN = {"ct", "out", "xp", "F"}  # names that rules and forwards have for something else
 _MAX_OPERANDS = 16
 _MAX_REGISTERS = 40
 _BLOCK = 1 << 15  # elements, of what NumPy runs
@@ -128,6 +129,8 @@ class _Face:
     _zeros = staticmethod(lambda x: None)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
         op = OPS.get(name)
         if isinstance(op, Composite):
             return lambda *arguments, **settings: op.fn(self, *arguments, **settings)
@@ -155,7 +158,7 @@ def differentiate(outputs: Sequence[Any], cotangents: Sequence[Any], inputs: Seq
 
     for output, ct in zip(outputs, cotangents, strict=True):
         add(output, ct)
-    for node in reversed(in_order(outputs)):
+    for node in reversed(in_order(outputs, inputs)):
         ct = total.get(node)
         if node.op is None or ct is None:
             continue
@@ -169,13 +172,14 @@ def differentiate(outputs: Sequence[Any], cotangents: Sequence[Any], inputs: Seq
     return [total.get(x) for x in inputs]
 
 
-def in_order(outputs: Sequence[Any]) -> list[Value]:
-    """The values that the outputs are made of, each after its operands."""
+def in_order(outputs: Sequence[Any], given: Sequence[Value] = ()) -> list[Value]:
+    """The values that the outputs are made of, each after its operands; not those that are given, nor what these are made of."""
+    leaves = set(given)
     found: dict[Value, None] = {}
     stack: list[tuple[Any, bool]] = [(x, False) for x in outputs]
     while stack:
         node, opened = stack.pop()
-        if type(node) is not Value or node in found:
+        if type(node) is not Value or node in found or node in leaves:
             continue
         if opened:
             found[node] = None
@@ -193,7 +197,7 @@ class Program:
 
     def __init__(self, inputs: Sequence[Value], outputs: Sequence[Any]) -> None:
         self.inputs = list(inputs)
-        self.values, self.outputs = share([x for x in in_order(outputs) if x.op is not None], outputs)
+        self.values, self.outputs = share(in_order(outputs, inputs), outputs)
         self.compiled = self._compile() if native is not None else None
 
     def run(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -327,7 +331,7 @@ def kernel_of(value: Value) -> tuple[int, list[Any]] | None:
 class ProgramOperation(Operation):
     """The operation that runs a program of one output. One rule gives the cotangents of all inputs that need one, in one pass."""
 
-    def __init__(self, name: str, names: tuple[str, ...], program: Program) -> None:
+    def __init__(self, name: str, names: tuple[str, ...], program: Program, depth: int = 0) -> None:
         arguments = ", ".join(names)
         forward = eval(f"lambda xp, {arguments}: run(({arguments},))", {"run": lambda arrays: program.run(arrays)[0]})
         camel = "".join([part[:1].upper() + part[1:] for part in name.split("_")])
@@ -335,6 +339,7 @@ class ProgramOperation(Operation):
         settings = {"name": f"pointwise {name}", "node": f"{camel}Backward0", "promote": INT_TO_FLOAT, "complex": False}
         super().__init__(forward, "pointwise", settings)
         self.label, self.names, self.program = name, names, program
+        self.depth = depth
         self.rules = tuple([self._rule((i,)) for i in range(len(names))])
 
     def _make_plan(self, needs: int, defaults: bool) -> Plan:
@@ -346,7 +351,7 @@ class ProgramOperation(Operation):
             self.rules = singly
 
     def _rule(self, targets: tuple[int, ...]) -> Rule:
-        return Rule(_Slope(self, targets), targets, self.names)
+        return Rule(_Slope(self, targets), targets, ("out", *self.names))
 
 
 class _Slope:
@@ -372,29 +377,28 @@ class _Slope:
         ct = Value(None, (), {}, "ct")
         program = self.op.program
         slopes = differentiate(program.outputs, [ct], program.inputs)
-        return [ct, *program.inputs], [0.0 if slopes[i] is None else slopes[i] for i in self.targets]
+        # The output is given, so what it is made of need not be computed once more.
+        out = program.outputs[0]
+        given = out if type(out) is Value and out.op is not None else Value(None, (), {}, "out")
+        return [ct, given, *program.inputs], [0.0 if slopes[i] is None else slopes[i] for i in self.targets]
 
     def _operations(self) -> list[ProgramOperation]:
         if self.operations is None:
             inputs, slopes = self._traced()
-            names = ("ct", *self.op.names)
+            depth = self.op.depth + 1
+            names = (f"ct{depth}", f"out{depth}", *self.op.names)
             self.operations = [
-                ProgramOperation(f"{self.op.label}_{self.op.names[i]}", _distinct(names), Program(inputs, [slope]))
+                ProgramOperation(f"{self.op.label}_{self.op.names[i]}", names, Program(inputs, [slope]), depth)
                 for i, slope in zip(self.targets, slopes, strict=True)
             ]
         return self.operations
-
-
-def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Parameter names without repetition: the derivative of a derivative has two cotangents."""
-    return ("ct" + "_" * sum([set(name) <= set("ct_") for name in names[1:]]), *names[1:])
 
 
 def trace(fn: Callable[..., Any]) -> tuple[tuple[str, ...], Program]:
     """The names of a function's parameters, and its program."""
     code = fn.__code__
     names = code.co_varnames[: code.co_argcount]
-    if code.co_flags & 0x0C or code.co_kwonlyargcount or not names or {"ct", "xp", "F"} & set(names):
+    if code.co_flags & 0x0C or code.co_kwonlyargcount or not names or {n.rstrip("0123456789") for n in names} & _TAKEN:
         raise programs.pointwise_parameters()
     inputs = [Value(None, (), {}, name) for name in names]
     result = fn(*inputs)
