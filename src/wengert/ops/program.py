@@ -230,7 +230,8 @@ class Program:
         for value in self.values:
             op: Any = value.op
             operands = [known[x] if type(x) is Value else x for x in value.inputs]
-            known[value] = op.forward(numpy_backend, *operands, **value.params)
+            # An array also where NumPy gives a scalar: forwards may take one for a Python number.
+            known[value] = numpy_backend.asarray(op.forward(numpy_backend, *operands, **value.params))
         return [known[x] if type(x) is Value else x for x in self.outputs]
 
     def _compile(self) -> Any:
