@@ -70,7 +70,7 @@ def __getattr__(name: str) -> object:
         return _import_module(f"wengert.{name}")
     if name in _OF_THREADS:
         return getattr(_import_module("wengert.threads"), name)
-    if name in ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"):
+    if name in ("explain", "is_anomaly_enabled", "is_anomaly_check_nan_enabled"):
         return getattr(autograd, name)
     if name in _OF_PROGRAMS:
         return getattr(_import_module("wengert.ops.program"), name)

@@ -12,6 +12,7 @@ from wengert import dtypes, errors
 from wengert.core.hooks import RemovableHandle, warn_if_has_hooks
 from wengert.core.legacy import LegacyMembers, set_volatile
 from wengert.core.modes import DUAL, flags
+from wengert.core.node import note_cut
 from wengert.core.reading import ReadableBase, set_readers
 from wengert.core.tensor import (
     IS_INFERENCE,
@@ -282,6 +283,8 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
         """The same memory with no history, and with a version counter of its own: writes through it go unnoticed."""
         result = wrap(self._array)
         result._flags |= self._flags & IS_INFERENCE
+        if self._requires_grad:
+            note_cut(".data", self)
         return result
 
     @data.setter
@@ -302,6 +305,8 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
         result._flags = self._flags & IS_INFERENCE  # in inference mode too: it must count the writes
         if self._flags & IS_VOLATILE:
             make_volatile(result)
+        elif self._requires_grad:
+            note_cut("detach()", self)
         return result
 
     def detach_(self) -> Tensor:
@@ -310,6 +315,8 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
             raise errors.detach_view()
         if self._flags & IS_VOLATILE:
             return self
+        if self._requires_grad:
+            note_cut("detach_()", self)
         if self._grad_fn is not None:
             self._leaf_hooks = self._backward_hooks
         self._grad_fn = None
@@ -324,10 +331,14 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
         """The only element as a Python number. Raises RuntimeError for any other number of elements."""
         if self._array.size != 1:
             raise errors.not_one_element(self._array.size)
+        if self._requires_grad:
+            note_cut("item()", self)
         return self._array.item()
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+        if self._requires_grad:
+            note_cut("tolist()", self)
         return self._array.tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
@@ -337,6 +348,8 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
         """
         if not force and self.requires_grad:
             raise errors.numpy_requires_grad()
+        if self._requires_grad:
+            note_cut("numpy()", self)
         return self._array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -465,6 +478,8 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
         wanted = self._array.dtype if dtype is None else dtypes.as_numpy_dtype(dtype)
         if wanted == self._array.dtype:
             return self.clone() if copy else self
+        if self._requires_grad and wanted.kind in "iub":
+            note_cut(f"a cast to {dtypes.from_numpy_dtype(wanted)}", self)
         return _cast(self, dtype=wanted)
 
     def type(self, dtype: Any = None, non_blocking: bool = False, **_: Any) -> Any:

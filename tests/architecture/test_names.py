@@ -36,6 +36,13 @@ NAMES = {
         inference_mode is_multithreading_enabled no_grad set_grad_enabled set_multithreading_enabled variable NestedIOFunction
         enforce_grad_layout_policy
     """,
+    "wengert.autograd.anomaly_mode": "detect_anomaly set_detect_anomaly",
+    "wengert.autograd.profiler": """
+        EventList FormattedTimesMixin FunctionEvent FunctionEventAvg Interval emit_itt emit_nvtx load_nvprof
+        parse_nvprof_trace profile record_function
+    """,
+    "wengert.autograd.profiler_util": "EventList FunctionEvent FunctionEventAvg",
+    "wengert.profiler": "ProfilerAction ProfilerActivity profile record_function schedule tensorboard_trace_handler",
     "wengert.autograd.function": "Function FunctionCtx FunctionMeta BackwardCFunction InplaceFunction once_differentiable",
     "wengert.autograd.grad_mode": """
         enable_grad enforce_grad_layout_policy inference_mode no_grad set_grad_enabled set_multithreading_enabled

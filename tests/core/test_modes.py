@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import wengert
+from lines import line_of
 from wengert.autograd import Function
-from wengert.core import modes
+from wengert.core import modes, node as nodes
 
 
 @pytest.fixture(autouse=True)
@@ -32,8 +33,27 @@ def test_the_word_is_zero_in_the_ordinary_case():
 )
 def test_each_mode_owns_its_bits(context, bits):
     with context():
-        assert modes.flags() == bits
+        assert bits_of_modes() == bits
     assert modes.flags() == 0
+
+
+def bits_of_modes():
+    """The word without the number of the block that switched recording off."""
+    return modes.flags() & (1 << modes.BLOCK) - 1
+
+
+def test_a_block_that_switches_recording_off_has_the_number_of_its_line():
+    def enter():
+        with wengert.no_grad():  # this line
+            return modes.flags() >> modes.BLOCK
+
+    first, again = enter(), enter()
+    with wengert.no_grad():
+        other = modes.flags() >> modes.BLOCK
+        with wengert.enable_grad():
+            assert modes.flags() == 0
+    assert first == again and len({first, other, 0}) == 3
+    assert nodes.locate(*nodes.blocks[first]).startswith(line_of(__file__, "this line"))
 
 
 def test_leaving_a_mode_restores_the_word_found_not_the_default():
@@ -41,7 +61,7 @@ def test_leaving_a_mode_restores_the_word_found_not_the_default():
     with wengert.enable_grad():
         assert modes.flags() == 1 << 10
     with wengert.no_grad():
-        assert modes.flags() == modes.NO_GRAD | 1 << 10
+        assert bits_of_modes() == modes.NO_GRAD | 1 << 10
     assert modes.flags() == modes.NO_GRAD | 1 << 10
 
 

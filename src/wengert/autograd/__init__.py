@@ -240,10 +240,9 @@ def _checked(given: Any, meta: Any, i: int) -> Any:
 
 
 _LAZY = {  # names, and the modules of this package where they are: loaded when first used
-    "profiler": "", "profiler_util": "", "anomaly_mode": "", "forward_ad": "", "functional": "",
-    "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode",
-    "is_anomaly_enabled": "anomaly_mode", "is_anomaly_check_nan_enabled": "anomaly_mode",
-    "NestedIOFunction": "legacy_function",
+    "profiler": "", "profiler_util": "", "anomaly_mode": "", "explanation": "", "forward_ad": "", "functional": "",
+    "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode", "is_anomaly_enabled": "anomaly_mode",
+    "is_anomaly_check_nan_enabled": "anomaly_mode", "explain": "explanation", "NestedIOFunction": "legacy_function",
 }  # fmt: skip
 
 

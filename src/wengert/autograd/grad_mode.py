@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import errors
-from wengert.core.modes import INFERENCE, NO_GRAD, flags, grad_enabled, set_flags, state
+from wengert.core.modes import BLOCK, INFERENCE, NO_GRAD, flags, grad_enabled, set_flags, state
+from wengert.core.node import note_block
 
 __all__ = [
     "enable_grad",
@@ -152,6 +153,11 @@ class _Mode:
         return wrapper
 
 
+def _unrecorded(before: int) -> int:
+    """The flags word with recording off, and the place where that was asked for."""
+    return before & (1 << BLOCK) - 1 | NO_GRAD | note_block() << BLOCK
+
+
 def _usable_bare(cls: type) -> Any:
     """Lets @no_grad be written without parentheses."""
 
@@ -179,7 +185,7 @@ class no_grad(_Mode):
     """
 
     def _changed(self, before: int) -> int:
-        return before | NO_GRAD
+        return _unrecorded(before)
 
 
 @_usable_bare
@@ -202,7 +208,7 @@ class set_grad_enabled(_Mode):
         set_flags(self._changed(self._found))
 
     def _changed(self, before: int) -> int:
-        return before & ~NO_GRAD if self.mode else before | NO_GRAD
+        return before & ~NO_GRAD if self.mode else _unrecorded(before)
 
     def clone(self) -> _Mode:
         return set_grad_enabled(self.mode)
@@ -236,7 +242,7 @@ class inference_mode(_Mode):
         self.mode = mode
 
     def _changed(self, before: int) -> int:
-        return before | INFERENCE | NO_GRAD if self.mode else before & ~(INFERENCE | NO_GRAD)
+        return _unrecorded(before) | INFERENCE if self.mode else before & ~(INFERENCE | NO_GRAD)
 
     def clone(self) -> _Mode:
         return inference_mode(self.mode)

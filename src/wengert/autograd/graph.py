@@ -265,3 +265,11 @@ class _Gathered:
     def __init__(self, grads: list[Any], missing: int) -> None:
         self.grads = grads
         self.missing = missing
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("draw", "memory_summary"):  # seldom used: loaded when they are
+        from importlib import import_module
+
+        return getattr(import_module("wengert.autograd." + ("drawing" if name == "draw" else "memory_view")), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,7 +2,7 @@ cimport cython
 from wengert.core.collector cimport aside_list
 from wengert.core.forward cimport constant, promote, refuse_complex, run_compiled, run_numpy, run_numpy1, run_numpy2, set_kernel
 from wengert.core.modes cimport flags
-from wengert.core.node cimport Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas, set_more
+from wengert.core.node cimport Node, OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
 from wengert.core.op cimport Op, Plan, SaveEntry, Traced
 from wengert.core.saved cimport save
 from wengert.core.tensor cimport (
@@ -33,11 +33,15 @@ cdef extern from "wk_frame.h":
 
 cdef int NONE
 cdef long OBSERVED
+cdef int BLOCK
+cdef int UNRECORDED_IN
 cdef int IS_VOLATILE
 cdef int DUAL
 cdef object _call_dual
 cdef object _observe
 
+@cython.locals(t=TensorBase)
+cpdef note_unrecorded(Op op, long mode, object x)
 cpdef observe(str name, tuple inputs, object function, tuple arguments)
 
 @cython.locals(mode=long, needs=int, t=TensorBase, result=TensorBase)

@@ -17,8 +17,8 @@ import numpy as np
 from wengert import _shim as cython
 from wengert.backends import numpy as numpy_backend
 from wengert.core.forward import constant, promote, refuse_complex, run_compiled, run_numpy, run_numpy1, run_numpy2, set_kernel
-from wengert.core.modes import DUAL, INFERENCE, NO_GRAD, OBSERVED, flags
-from wengert.core.node import Node, OpNode, TensorMeta, make_meta, next_sequence_nr, record_position, set_metas, set_more
+from wengert.core.modes import BLOCK, DUAL, INFERENCE, NO_GRAD, OBSERVED, flags
+from wengert.core.node import Node, OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
 from wengert.core.op import (
     SAVE_INPUT,
     SAVE_NEEDS,
@@ -36,6 +36,7 @@ from wengert.core.saved import INPUT, OUTPUT, save
 from wengert.core.tensor import (
     IS_INFERENCE,
     IS_VOLATILE,
+    UNRECORDED_IN,
     TensorBase,
     ViewInfo,
     counter_of,
@@ -129,6 +130,8 @@ def call1(op: Op, x: Any) -> Any:
     if out is None:
         out = run_numpy1(op, array)
     if needs != 0 and (mode != 0 or len(op.rules) == 0):
+        if mode >> BLOCK != 0:
+            note_unrecorded(op, mode, x)
         needs = 0
     if not op.is_direct:
         return finish(op, needs, (x,), [array], None, out)
@@ -138,6 +141,17 @@ def call1(op: Op, x: Any) -> Any:
     elif needs != 0:
         record_direct(op, t, None, array, None, result, needs)
     return result
+
+
+def note_unrecorded(op: Op, mode: int, x: Any) -> None:
+    """Notes, for explain(), that an operation on x, which may require grad, was not recorded: because of a user's block."""
+    if isinstance(x, TensorBase):
+        t: TensorBase = x
+        if t._requires_grad:
+            if t._grad_fn is None:  # most often a parameter, used again and again: a note on the tensor costs nothing
+                t._flags = t._flags & (1 << UNRECORDED_IN) - 1 | (mode >> BLOCK) << UNRECORDED_IN
+            else:
+                note_cut(op.name, t)
 
 
 def call2(op: Op, x: Any, y: Any) -> Any:
@@ -184,6 +198,9 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     if out is None:
         out = run_numpy2(op, a, b)
     if needs != 0 and (mode != 0 or len(op.rules) == 0):
+        if mode >> BLOCK != 0:
+            note_unrecorded(op, mode, x)
+            note_unrecorded(op, mode, y)
         needs = 0
     if not op.is_direct:
         return finish(op, needs, (x, y), [a, b], None, out)
@@ -260,6 +277,9 @@ def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
     if out is None:
         out = run_numpy(op, arrays, params)
     if needs != 0 and (mode != 0 or len(op.rules) == 0):
+        if mode >> BLOCK != 0:
+            for x in inputs:
+                note_unrecorded(op, mode, x)
         needs = 0
     return finish(op, needs, inputs, arrays, params, out)
 

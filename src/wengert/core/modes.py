@@ -23,6 +23,7 @@ DUAL = 4  # a dual level is open: tensors may have tangents, which operations ca
 PROFILE = 16  # operations are measured
 CHECK = 32  # results of operations are looked at for what is not finite
 OBSERVED = PROFILE | CHECK  # set for all threads, but not while an observed operation runs; see recorder.py
+BLOCK = 16  # from this bit on, with NO_GRAD: the number of the user's block that switched recording off; see node.note_block
 
 
 def new_quiet_context() -> contextvars.Context:
@@ -64,7 +65,8 @@ if not cython.compiled:
         return state.flags
 
     def wk_set_flags(value: int) -> None:
-        state.flags = value & ~OBSERVED | (0 if state.unobserved else _observed)
+        value = value & ~OBSERVED if value & NO_GRAD else value & ~OBSERVED & 0xFFFF
+        state.flags = value | (0 if state.unobserved else _observed)
 
     def wk_observed() -> int:
         return _observed

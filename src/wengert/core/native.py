@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from types import CodeType
 from typing import Any
 
@@ -101,6 +102,11 @@ def wk_add_into(x: Any, y: Any) -> bool:
 def wk_dereference(reference: Any) -> Any:
     """What a weak reference refers to; None once that is gone."""
     return reference()
+
+
+def wk_reference(x: Any) -> Any:
+    """A weak reference."""
+    return weakref.ref(x)
 
 
 def wk_offer_buffer(cls: type) -> None:

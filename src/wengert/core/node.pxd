@@ -5,6 +5,7 @@ from wengert.core.op cimport Op, Plan
 
 cdef extern from "wk_frame.h":
     object wk_find_code(dict files, str package, int *lasti)
+    object wk_reference(object x)
 
 cdef dict _internal_files
 cdef str _package
@@ -78,3 +79,9 @@ cpdef Edge edge_at(Node node, Py_ssize_t position)
 @cython.locals(first=Edge, second=Edge)
 cpdef set_edges(Node node, tuple edges)
 cpdef set_more(Node node, list nodes, tuple nrs)
+@cython.locals(lasti=int)
+cpdef tuple find_position()
+@cython.locals(node=Node, lasti=int)
+cpdef note_cut(str kind, object tensor)
+@cython.locals(node=Node, behind=Node, queue=list, leaves=list, i=Py_ssize_t, position=Py_ssize_t)
+cdef list leaves_behind(Node first)

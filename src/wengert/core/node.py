@@ -14,7 +14,7 @@ if False:
     import cython
 import itertools
 import warnings
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict, deque, namedtuple
 from collections.abc import Callable
 from typing import Any
 
@@ -27,7 +27,7 @@ from wengert.core.metadata import InputMetadata
 from wengert.core.op import Op, Plan
 
 if not cython.compiled:
-    from wengert.core.native import wk_find_code
+    from wengert.core.native import wk_find_code, wk_reference
 
 _package = __file__[: -len("core/node.py")] if __file__.endswith(".py") else __file__.rpartition("core")[0]
 _internal_files: dict[str, bool] = {}  # file name of a code object -> is it one of the package's own
@@ -488,9 +488,62 @@ def record_position(node: Node, skip: int = 2) -> None:
 
 def find_position() -> tuple[Any, int]:
     """The code object and offset at which the user's code now stands."""
-    marker = Node()
-    record_position(marker)
-    return marker._code, marker._lasti
+    if cython.compiled:
+        lasti: int = -1
+        code = wk_find_code(_internal_files, _package, cython.address(lasti))
+        return code, lasti
+    return wk_find_code(_internal_files, _package, 2)
+
+
+# -- where tensors were taken out of the graph -----------------------------------------------------------------------------
+
+# What explain() looks up, always there, and so it has to be cheap: positions without frames, weak references, few leaves.
+cuts: deque[tuple[str, Any, int, Any]] = deque(maxlen=1000)  # (what made it, code, offset, leaf or leaves); the latest
+blocks: list[tuple[Any, int]] = [(None, -1)]  # where recording was switched off, by the number that the flags word then has
+_block_numbers: dict[tuple[int, int], int] = {}
+_CUT_REACH = 8  # nodes that are looked through for leaves
+
+
+def note_cut(kind: str, tensor: Any) -> None:
+    """Remembers that the values of a tensor that requires grad went on without its history, and where."""
+    node: Node | None = tensor._grad_fn
+    leaves = wk_reference(tensor) if node is None else leaves_behind(node)
+    code: Any
+    if cython.compiled:
+        lasti: int = -1
+        code = wk_find_code(_internal_files, _package, cython.address(lasti))
+    else:
+        code, lasti = wk_find_code(_internal_files, _package, 2)
+    cuts.append((kind, code, lasti, leaves))
+
+
+def leaves_behind(first: Node) -> list[Any]:
+    """Weak references to the leaves nearest behind a node."""
+    leaves: list[Any] = []
+    queue: list[Node] = [first]
+    i: int = 0
+    while i < len(queue) and i < _CUT_REACH:
+        node: Node = queue[i]
+        i += 1
+        if isinstance(node, AccumulateGrad):
+            leaves.append(wk_reference(node._variable))
+            continue
+        for position in range(node._n_edges):
+            behind: Node | None = next_node(node, position)
+            if behind is not None:
+                queue.append(behind)
+    return leaves
+
+
+def note_block() -> int:
+    """To be called where the user switches recording off: the number of that place, for the flags word."""
+    place = find_position()
+    key = (id(place[0]), place[1])
+    number = _block_numbers.get(key, 0)
+    if number == 0 and len(blocks) < 1 << 15:
+        number = _block_numbers[key] = len(blocks)
+        blocks.append(place)
+    return number
 
 
 def is_internal(code: Any) -> bool:

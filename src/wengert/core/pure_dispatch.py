@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.core import dispatch, forward, node as nodes, saved as saving, tensor
-from wengert.core.modes import DUAL, INFERENCE, OBSERVED, state
+from wengert.core.modes import BLOCK, DUAL, INFERENCE, OBSERVED, state
 from wengert.core.node import OpNode, TensorMeta, _internal_files, next_sequence_nr, record_position
 from wengert.core.op import SAVE_INPUT, SAVE_OUTPUT, Op, Plan
 from wengert.core.saved import INPUT, OUTPUT, SavedTensor, save
@@ -65,6 +65,9 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     else:
         out._requires_grad = False
         out._grad_fn = out._meta = None
+        if mode >> BLOCK:
+            dispatch.note_unrecorded(op, mode, x)
+            dispatch.note_unrecorded(op, mode, y)
     return out
 
 

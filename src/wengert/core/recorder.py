@@ -130,6 +130,11 @@ def set_anomaly(anomaly: Any, check: Any) -> None:
         _renew()
 
 
+def get_anomaly() -> tuple[Any, Any]:
+    """What set_anomaly was given last."""
+    return _anomaly, _check
+
+
 def _renew() -> None:
     """Tells dispatch and engine who observes now."""
     global _wants_shapes, _wants_bytes, _wants_stacks

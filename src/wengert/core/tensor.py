@@ -48,6 +48,7 @@ IS_INFERENCE = 2  # made in inference mode
 IS_RESHAPED = 4  # turned into another view of its own memory, as by t_()
 IS_DUAL = 16  # has a tangent at some level of forward mode; see dual.py
 IS_VOLATILE = 8  # nothing that depends on it is recorded; see Note [Volatile tensors] in legacy.py
+UNRECORDED_IN = 12  # from this bit on: the number of the block (node.note_block) that last left a use of this leaf unrecorded
 _volatile = IS_VOLATILE  # compiled, a C number, which other modules do not see
 
 

@@ -21,6 +21,9 @@ static inline PyObject *wk_dereference(PyObject *reference) {
 #endif
 }
 
+/* A weak reference: the object's own one, where it has one already. */
+static inline PyObject *wk_reference(PyObject *object) { return PyWeakref_NewRef(object, NULL); }
+
 /* Whether a code object's file lies in the package; the answers are cached by file name. */
 static inline int wk_is_internal(PyCodeObject *code, PyObject *files, PyObject *package) {
     PyObject *known = PyDict_GetItemWithError(files, code->co_filename);

@@ -30,7 +30,11 @@ static WK_THREAD_LOCAL PyObject *wk_quiet_ = NULL; /* borrowed: threading.local 
 static WK_THREAD_LOCAL int wk_quiet_depth_ = 0;
 
 static inline long wk_flags(void) { return wk_observed_ && !wk_unobserved_ ? wk_flags_ | wk_observed_ : wk_flags_; }
-static inline void wk_set_flags(long flags) { wk_flags_ = flags & ~WK_OBSERVED; }
+/* The block that switched recording off is of interest only while it is off: else the word must be zero. */
+static inline void wk_set_flags(long flags) {
+    flags &= ~WK_OBSERVED;
+    wk_flags_ = flags & 1 /* NO_GRAD */ ? flags : flags & 0xFFFF;
+}
 
 static inline void wk_set_observed(long bits) { wk_observed_ = bits; }
 static inline long wk_observed(void) { return wk_observed_; }

@@ -1,7 +1,6 @@
 """The exceptions. Each docstring gives the cause and code that works."""
 
 __all__ = [
-    "AnomalyCheckError",
     "AnomalyError",
     "ArgumentError",
     "AttentionShapeError",
@@ -28,6 +27,7 @@ __all__ = [
     "MutationBlockError",
     "NoGraphError",
     "NotDifferentiableError",
+    "OptionError",
     "ProfilerError",
     "ProfilerKeyError",
     "PromotionError",
@@ -184,8 +184,8 @@ class AnomalyError(WengertError, RuntimeError):
     """Anomaly detection found a value that is not finite. The warning before it shows the forward line."""
 
 
-class AnomalyCheckError(WengertError, ValueError):
-    """Anomaly detection was asked for a check that it does not know."""
+class OptionError(WengertError, ValueError):
+    """A tool was asked for something that it does not know: a check of anomaly detection, the format of a drawing."""
 
 
 class ProfilerError(WengertError, RuntimeError):

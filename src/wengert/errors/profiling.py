@@ -1,15 +1,15 @@
-"""Builds the exceptions and warnings of the profiler and of anomaly detection."""
+"""Builds the exceptions and warnings of the profiler, of anomaly detection and of pictures of graphs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from .classes import (
-    AnomalyCheckError,
     AnomalyError,
     ArgumentError,
     DeviceError,
     MissingFeatureError,
+    OptionError,
     ProfilerError,
     ProfilerKeyError,
 )
@@ -118,8 +118,8 @@ def forward_anomaly(operation: str, kind: str, location: str | None, was_given: 
     return AnomalyError(f"Operation '{operation}'{where} returned {kind} values. It is the first that did.")
 
 
-def anomaly_check(check: object, known: Iterable[str]) -> AnomalyCheckError:
-    return AnomalyCheckError(f"detect_anomaly(check=...) takes one of {list(known)}, but got {check!r}")
+def anomaly_check(check: object, known: Iterable[str]) -> OptionError:
+    return OptionError(f"detect_anomaly(check=...) takes one of {list(known)}, but got {check!r}")
 
 
 def anomaly_flag(name: str, position: int, kind: type) -> ArgumentError:
@@ -127,3 +127,18 @@ def anomaly_flag(name: str, position: int, kind: type) -> ArgumentError:
     return ArgumentError(
         f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not {kind.__name__}"
     )
+
+
+# -- pictures of graphs ----------------------------------------------------------------------------------------------------
+
+
+def graphviz_missing() -> MissingFeatureError:
+    return MissingFeatureError(
+        "an SVG is laid out by Graphviz: it needs the package graphviz and the program dot, and one of them is not installed, "
+        "or does not run. Hint: pip install graphviz, and install Graphviz itself; or use .mermaid, .dot or print(...), which "
+        "need nothing."
+    )
+
+
+def drawing_format(ending: str, known: Iterable[str]) -> OptionError:
+    return OptionError(f"a drawing is saved as one of {', '.join(known)}, but got {ending!r}")
