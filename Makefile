@@ -8,6 +8,8 @@
 #   make check       lint, types, layers, generated files
 #   make bench       install, and print the benchmarks beside torch
 #   make inplace     compile the core next to its sources, for work with PYTHONPATH=src
+#   make pages       write docs/operators.md from the operations
+#   make parity-table  compare with the whole of torch's operator database, and write docs/parity.md: ten minutes
 #   make oracle      add torch, a build for the CPU, so that the tests against torch run
 #   make clean       remove what these commands have made
 
@@ -29,7 +31,7 @@ stamps := $(VENV)/stamps
 sources := $(wildcard pyproject.toml meson.build meson.options LICENSE README.md) \
 	$(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pxd' -o -name '*.[ch]' -o -name '*.in' -o -name meson.build)
 
-.PHONY: demo test test-pure test-fast check bench inplace oracle clean
+.PHONY: demo test test-pure test-fast check bench inplace pages parity-table oracle clean
 
 demo: $(stamps)/extra-examples
 	$(python) examples/digits.py
@@ -56,6 +58,12 @@ check: $(stamps)/extra-dev
 
 bench: $(stamps)/extra-bench oracle
 	$(python) benchmarks/run.py $(ARGS)
+
+pages: $(stamps)/extra-test
+	PYTHONPATH=tests $(python) -m operators_page
+
+parity-table: $(stamps)/extra-test oracle
+	PYTHONPATH=tests $(python) -m parity.op_db_table $(ARGS)
 
 # The build for the CPU, where an index has it: the one without that mark brings gigabytes of CUDA on Linux.
 oracle: $(stamps)/extra-oracle

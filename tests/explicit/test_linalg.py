@@ -267,8 +267,11 @@ def test_full_singular_vectors():
     assert result.U.shape == (3, 3) and repr(result).startswith("torch.return_types.linalg_svd(\nU=")
     result.S.sum().backward(retain_graph=True)
     np.testing.assert_allclose(a.grad.numpy(), [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], atol=1e-15)
-    with pytest.raises(NotImplementedError):
-        result.U.sum().backward()
+    # The third column is the axis that the others leave. Where a[2, 0] grows by h, it turns by -h / 3 towards the first.
+    b = leaf([[3.0, 0.0], [0.0, 4.0], [0.0, 0.0]])
+    third = wengert.linalg.svd(b).U[:, 2]
+    (third[0] * third[2]).backward()
+    np.testing.assert_allclose(b.grad.numpy(), [[0.0, 0.0], [0.0, 0.0], [-1 / 3, 0.0]], atol=1e-15)
 
 
 def test_matrix_powers():

@@ -10,11 +10,41 @@ def _each(reason: str, entries: str, *aspects: str) -> dict[tuple[str, str], str
 _TIES = "of equal elements torch takes any, here it is the first"
 _SINGLE = "torch computes with a constant or weights in single precision"
 
+_OVERFLOW = "torch overflows on the way in half precision"
+_BYTES = "images of bytes are enlarged by repeating pixels only"
+
 KNOWN: dict[tuple[str, str], str] = {
     **_each(_SINGLE, "nn.functional.hardsigmoid nn.functional.celu cov", "gradient"),
     **_each(_SINGLE, "nn.functional.celu cov", "second"),
     **_each("0, as that of the first derivative; torch's is NaN", "linalg.norm.subgradients_at_zero", "second"),
-    **_each(_TIES, "topk kthvalue", "int64 value", "uint8 value"),
+    **_each("the input has no gradient where it is written over; torch gives it one there", "as_strided_scatter", "gradient",
+            "second"),
+    **_each("differentiable twice here", "nn.functional.linear_cross_entropy.chunked", "second"),
+    **_each("samples have no gradient without a reward; torch gives zeros", "bernoulli", "error"),
+    **_each("mean and deviation have derivatives here", "native_layer_norm", "requires_grad"),
+    # In other dtypes, and of other forms
+    **_each(_TIES, "topk kthvalue", "int64 value"),
+    **_each(_TIES, "topk kthvalue sort", "uint8 value"),
+    **_each(_TIES, "sort argsort", "bool value", "float16 value", "bfloat16 value"),
+    **_each(_TIES, "argsort", "uint8 value"),
+    **_each("torch's kernel is good to eight digits; here it is SciPy's", "special.airy_ai special.bessel_j0 special.bessel_j1 "
+            "special.bessel_y0 special.bessel_y1", "float64 value", "out"),
+    **_each(_OVERFLOW, "matrix_exp nn.functional.soft_margin_loss", "float16 value"),
+    **_each(_OVERFLOW, "matrix_exp", "bfloat16 value"),
+    **_each("torch rounds between its steps", "nn.functional.scaled_dot_product_attention nn.functional.grid_sample "
+            "grid_sampler_2d", "float16 value"),
+    **_each("torch rounds between its steps", "nn.functional.grid_sample grid_sampler_2d histc", "bfloat16 value"),
+    **_each(_BYTES, "nn.functional.interpolate.bilinear nn.functional.interpolate.bicubic nn.functional.upsample_bilinear",
+            "uint8 error"),
+    **_each("a tensor of that size is given back as it is; torch sums it to int64", "sum_to_size", "bool value", "uint8 value"),
+    **_each("a number that the dtype has not got is refused; torch wraps it round", "scalar_tensor", "uint8 error"),
+    **_each("the in-place form is not written yet", " ".join([f"polygamma.polygamma_n_{n}" for n in range(5)]) + " float_power renorm "
+            "special.polygamma.special_polygamma_n_0", "in-place"),
+    **_each("torch leaves a part of out as it was", "fft.ihfft2", "out"),
+    **_each("integers become floats, as in logsumexp", "masked.logsumexp", "int64 value", "uint8 value"),
+    **_each("of half precision the statistics are in single precision", "native_batch_norm native_group_norm", "float16 value",
+            "bfloat16 value"),
+    **_each("an in-place result does not make its tensor larger", "addbmm", "in-place"),
 }  # fmt: skip
 
 _SPARSE = "there are no sparse tensors"

@@ -13,7 +13,7 @@ except ImportError as error:  # its place is private, and may change
 
 from parity import op_db, op_db_table
 
-SAMPLES = 3  # of each entry and dtype
+SAMPLES = 2  # of each entry and dtype
 
 
 @pytest.fixture(scope="module")

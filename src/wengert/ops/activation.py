@@ -86,7 +86,9 @@ def _elu(xp, x, *, alpha=1.0, scale=1.0):
 
 @_elu.vjp("x")
 def _(F, ct, x, alpha, scale):
-    return F.where(x <= 0, ct * ((alpha * scale) * F.exp(x)), ct * scale)
+    below = x <= 0
+    # Of what is not below 0 the exponential may be infinite, and times the 0 that its derivative gets it would be NaN.
+    return F.where(below, ct * ((alpha * scale) * F.exp(F.where(below, x, 0.0))), ct * scale)
 
 
 @pointwise(node="CeluBackward0", **_PRIVATE)
@@ -98,7 +100,8 @@ def _celu(xp, x, *, alpha=1.0):
 
 @_celu.vjp("x")
 def _(F, ct, x, alpha):
-    return F.where(x <= 0, ct * F.exp(x / alpha), ct)
+    below = x <= 0
+    return F.where(below, ct * F.exp(F.where(below, x, 0.0) / alpha), ct)
 
 
 @composite(method=True, namespaces=("", "nn.functional"))

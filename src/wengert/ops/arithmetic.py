@@ -289,8 +289,8 @@ def _pow_node(inputs, params):
 def pow(xp, x, exponent):
     """x ** exponent, with broadcasting. x, exponent: tensors or numbers.
 
-    Integers to a negative integer number raise RuntimeError; where the exponent is a tensor with dimensions they give
-    what division of integers would, 0 for all bases but 1 and -1.
+    Integers to a negative integer number raise RuntimeError; where the exponent is a tensor they give what division of
+    integers would, 0 for all bases but 1 and -1.
 
     Derivative: exponent * x**(exponent - 1) in x, 0 where the exponent is 0; x**exponent * log(x) in the exponent, 0
     where x is 0 and the exponent is not negative."""
@@ -320,11 +320,9 @@ def _integer_power(xp, x, exponent):
     negative = exponent < 0
     if not xp.any(negative):
         return xp.power(x, exponent)
-    if exponent.ndim == 0:
-        raise RuntimeError(_INTEGER_POWER)
     sign = xp.where(exponent & 1, x, 1)
     inverse = xp.where((x == 1) | (x == -1), sign, 0)
-    return xp.where(negative, inverse, xp.power(x, xp.where(negative, 0, exponent))).astype(x.dtype)
+    return xp.where(negative, inverse, xp.power(x, xp.where(negative, 0, exponent))).astype(exponent.dtype)
 
 
 @pow.vjp("x")
@@ -449,7 +447,6 @@ def _(F, ct, weight):
 @lerp.vjp("weight")
 def _(F, ct, x, end):
     return ct * F.conj(end - x)
-
 
 
 alias("subtract", sub)

@@ -38,18 +38,18 @@ def _reciprocal_square(F, x, y):
 def hypot(xp, x, y):
     """sqrt(x**2 + y**2), without overflow on the way.
 
-    Derivative: x / out in x, y / out in y; NaN at the origin."""
+    Derivative: x / out in x, y / out in y; 0 at the origin, as of norms (torch's is NaN)."""
     return xp.hypot(x, y)
 
 
 @hypot.vjp("x")
 def _(F, ct, x, out):
-    return ct * (x / out)
+    return ct * (x / F.where(out == 0, 1.0, out))
 
 
 @hypot.vjp("y")
 def _(F, ct, y, out):
-    return ct * (y / out)
+    return ct * (y / F.where(out == 0, 1.0, out))
 
 
 @pointwise(promote=INT_TO_FLOAT)

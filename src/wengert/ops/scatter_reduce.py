@@ -21,8 +21,10 @@ def _identity(reduce: str, dtype: Any) -> Any:
     """What changes nothing under a reduction."""
     if reduce in ("sum", "mean", "prod"):
         return int(reduce == "prod")
-    if dtype.kind == "f":
+    if dtype.kind in "fV":
         return -np.inf if reduce == "amax" else np.inf
+    if dtype.kind == "b":
+        return reduce == "amin"
     limits = np.iinfo(dtype)
     return limits.min if reduce == "amax" else limits.max
 

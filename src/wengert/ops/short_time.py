@@ -152,8 +152,10 @@ def istft(
     window = _window(F, "istft", input, window, win_length, n_fft)
     spectrum = F.transpose(F.unsqueeze(input, dim=0) if input.ndim == 2 else input, dim0=-1, dim1=-2)
     norm = "ortho" if normalized else "backward"
-    pieces = F.fft_irfft(spectrum, n=n_fft, norm=norm) if onesided else F.fft_ifft(spectrum, norm=norm)
-    pieces = pieces if onesided or return_complex else F.real(pieces)
+    if return_complex:
+        pieces = F.fft_ifft(spectrum, norm=norm)
+    else:  # of all frequencies the first half is looked at
+        pieces = F.fft_irfft(F.narrow(spectrum, -1, 0, n_fft // 2 + 1), n=n_fft, norm=norm)
     squares = wrap(np.ones(n_fft, raw(pieces).dtype)) if window is None else window * window
     pieces = pieces if window is None else pieces * window
     count = spectrum.shape[1]

@@ -11,10 +11,13 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from wengert import dtypes, errors
 from wengert.kernels import rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.dims import normalize_dim, normalize_dims, restore_dims
+from wengert.ops.indices import raw
 from wengert.ops.registry import INT_TO_FLOAT, composite, general
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -25,7 +28,8 @@ _SOFTMAX: dict[str, Any] = {"namespaces": ("", "nn.functional", "special"), "key
 def logsumexp(xp, x, *, dim, keepdim=False):
     """log(sum(exp(x))) over dim (an int or a tuple), without overflow. x: any shape and dtype; -inf of nothing.
 
-    Derivative: exp(x - out), the softmax; NaN where all elements are -inf."""
+    Derivative: exp(x - out), the softmax. Infinite elements share the 1 evenly (torch's is NaN); NaN where all are
+    -inf."""
     axis = normalize_dims(dim, x.ndim)
     found = rows.logsumexp(x, axis, keepdim)
     if found is not None:
@@ -42,7 +46,18 @@ def logsumexp(xp, x, *, dim, keepdim=False):
 @logsumexp.vjp("x")
 def _(F, ct, x, out, dim, keepdim):
     ct, out = restore_dims(F, ct, x.shape, dim, keepdim), restore_dims(F, out, x.shape, dim, keepdim)
-    return ct * F.conj(F.exp(x - out))
+    return ct * F.conj(_shares(F, x, out, dim))
+
+
+def _shares(F: Any, x: Any, out: Any, dim: Any) -> Any:
+    """exp(x - out): what each element adds to the sum. Where the largest are infinite they share it evenly; NaN where all
+    are -inf.
+    """
+    largest = raw(x).real == float("inf")
+    if not largest.any():
+        return F.exp(x - out)
+    count = np.maximum(np.sum(largest, axis=normalize_dims(dim, x.ndim), keepdims=True), 1)
+    return F.where(largest, (1 / count).astype(raw(x).real.dtype), F.exp(F.where(largest, 0, x) - out))
 
 
 @logsumexp.jvp("x")

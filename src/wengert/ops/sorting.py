@@ -5,6 +5,7 @@ NaN counts as larger than every number. Equal elements keep their order, as torc
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -210,7 +211,8 @@ def _places(edges: Any, values: Any, right: bool, out_int32: bool) -> Any:
                 "boundaries tensor and input value tensor must match, but got boundaries tensor "
                 f"{list(edges.shape)} and input value tensor {list(values.shape)}"
             )
-        rows = zip(edges.reshape(-1, edges.shape[-1]), values.reshape(-1, values.shape[-1]), strict=True)
+        count = prod(edges.shape[:-1])
+        rows = zip(edges.reshape(count, edges.shape[-1]), values.reshape(count, values.shape[-1]), strict=True)
         found = np.array([np.searchsorted(e, v, side) for e, v in rows], np.int64).reshape(values.shape)
     return wrap(found.astype(np.int32 if out_int32 else np.int64, copy=False))
 
