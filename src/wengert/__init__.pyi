@@ -961,21 +961,21 @@ def feature_dropout(input: Tensor, p: _float, train: Any, *, out: Any = None) ->
     """nn.functional.dropout of whole channels, of any number of dims. Derivative: what the element was multiplied by."""
 def embedding(weight: Tensor, indices: Any, padding_idx: _int = -1, scale_grad_by_freq: _bool = False, sparse: _bool = False, *, out: Any = None) -> Tensor:
     """nn.functional.embedding with the weight first; a negative padding_idx is none. Derivative: as there."""
-def kl_div(input: Tensor, target: Any, reduction: _int = 1, *, log_target: _bool = False, out: Any = None) -> Tensor:
+def kl_div(input: Tensor, target: Any, reduction: _int = 0, *, log_target: _bool = False, out: Any = None) -> Tensor:
     """nn.functional.kl_div. Derivative: as there."""
 def poisson_nll_loss(input: Tensor, target: Any, log_input: Any, full: Any, eps: _float, reduction: Any, *, out: Any = None) -> Tensor:
     """nn.functional.poisson_nll_loss. Derivative: as there."""
-def hinge_embedding_loss(input: Tensor, target: Any, margin: _float = 1.0, reduction: _int = 1, *, out: Any = None) -> Tensor:
+def hinge_embedding_loss(input: Tensor, target: Any, margin: _float = 1.0, reduction: _int = 0, *, out: Any = None) -> Tensor:
     """nn.functional.hinge_embedding_loss. Derivative: as there."""
-def cosine_embedding_loss(input1: Tensor, input2: Any, target: Any, margin: _float = 0.0, reduction: _int = 1, *, out: Any = None) -> Tensor:
+def cosine_embedding_loss(input1: Tensor, input2: Any, target: Any, margin: _float = 0.0, reduction: _int = 0, *, out: Any = None) -> Tensor:
     """nn.functional.cosine_embedding_loss. Derivative: as there."""
-def margin_ranking_loss(input1: Tensor, input2: Any, target: Any, margin: _float = 0.0, reduction: _int = 1, *, out: Any = None) -> Tensor:
+def margin_ranking_loss(input1: Tensor, input2: Any, target: Any, margin: _float = 0.0, reduction: _int = 0, *, out: Any = None) -> Tensor:
     """nn.functional.margin_ranking_loss. Derivative: as there."""
-def triplet_margin_loss(anchor: Tensor, positive: Any, negative: Any, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-06, swap: _bool = False, reduction: _int = 1, *, out: Any = None) -> Tensor:
+def triplet_margin_loss(anchor: Tensor, positive: Any, negative: Any, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-06, swap: _bool = False, reduction: _int = 0, *, out: Any = None) -> Tensor:
     """nn.functional.triplet_margin_loss. Derivative: as there."""
-def binary_cross_entropy_with_logits(input: Tensor, target: Any, weight: Any = None, pos_weight: Any = None, reduction: _int = 1, *, out: Any = None) -> Tensor:
+def binary_cross_entropy_with_logits(input: Tensor, target: Any, weight: Any = None, pos_weight: Any = None, reduction: _int = 0, *, out: Any = None) -> Tensor:
     """nn.functional.binary_cross_entropy_with_logits. Derivative: as there."""
-def ctc_loss(log_probs: Tensor, targets: Any, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _int = 1, zero_infinity: _bool = False, *, out: Any = None) -> Tensor:
+def ctc_loss(log_probs: Tensor, targets: Any, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _int = 0, zero_infinity: _bool = False, *, out: Any = None) -> Tensor:
     """nn.functional.ctc_loss. Derivative: as there."""
 def adaptive_max_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> Tensor:
     """nn.functional.adaptive_max_pool1d with the indices. Derivative: as there."""

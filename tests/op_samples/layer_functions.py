@@ -36,14 +36,14 @@ def _net(gates, *states):
 SAMPLES = {
     "torch_dropout": [Sample((2, 3), 0.5, True, **_REAL)],
     "feature_dropout": [Sample((2, 3, 2), 0.5, True, **_REAL)],
-    "torch_embedding": [Sample((4, 2), np.array([0, 2, 2]), **_REAL), Sample((4, 2), np.array([[0, 2]]), 2, **_REAL)],
+    "torch_embedding": [Sample((4, 2), np.array([0, 2, 2]), **_REAL), Sample((4, 2), np.array([[0, 2]]), 1, **_REAL)],
     "torch_kl_div": [Sample((2, 3), _PROBABLE, 0, **_REAL), Sample((2, 3), (2, 3), 2, log_target=True, **_REAL)],
     "torch_poisson_nll_loss": [Sample((2, 3), _WHOLE, True, False, 1e-8, 1, **_REAL), Sample(_PROBABLE, _WHOLE, False, False, 1e-8, 0, **_REAL)],
     "torch_hinge_embedding_loss": [Sample((3,), _SIGNS, 2.5, 2, **_REAL)],
     "torch_cosine_embedding_loss": [Sample((3, 2), (3, 2), _SIGNS, 0.1, 0, **_REAL)],
-    "torch_margin_ranking_loss": [Sample((3,), (3,), _SIGNS, 0.2, **_REAL)],
+    "torch_margin_ranking_loss": [Sample((3,), (3,), _SIGNS, 0.2, **_REAL), Sample((3,), (3,), _SIGNS, 0.2, 1, **_REAL)],
     "torch_triplet_margin_loss": [Sample((2, 3), (2, 3), (2, 3), 4.0, reduction=2, **_REAL)],
-    "torch_binary_cross_entropy_with_logits": [Sample((2, 3), _PROBABLE, None, None, 2, **_REAL), Sample((2, 3), _PROBABLE, **_REAL)],
+    "torch_binary_cross_entropy_with_logits": [Sample((2, 3), _PROBABLE, None, None, 2, **_REAL), Sample((2, 3), _PROBABLE, **_REAL), Sample((2, 3), _PROBABLE, reduction=1, **_REAL)],
     "torch_adaptive_max_pool1d": [Sample(Data(1, 2, 6, distinct=True), 3, **_REAL)],
     "conv_tbc": [Sample((5, 2, 3), (2, 3, 4), (4,), **_REAL), Sample((4, 1, 2), (3, 2, 2), (2,), 1, **_REAL)],
     "rnn_tanh_cell": [Sample(*_CELL, **_REAL), Sample(*_CELL[:4], **_REAL)],
@@ -53,12 +53,10 @@ SAMPLES = {
     "rnn_tanh": _net(1), "rnn_relu": _net(1), "gru": _net(3), "lstm": _net(4, (4, 2, 2), (4, 2, 2)),
 }  # fmt: skip
 
-OTHER_STEPS = {
-    "torch_adaptive_max_pool1d", "conv_tbc", "rnn_tanh", "rnn_relu", "gru", "lstm", "gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell",
-}  # fmt: skip
+OTHER_STEPS = {"conv_tbc", "rnn_tanh", "rnn_relu", "gru", "lstm"}
 
 
-def _kl_div(x, target, reduction=1, log_target=False):
+def _kl_div(x, target, reduction=0, log_target=False):
     losses = np.exp(target) * (target - x) if log_target else target * (np.log(target) - x)
     return losses.sum() if reduction == 2 else losses
 
@@ -77,15 +75,20 @@ def _cosine(x, y, target, margin, reduction):
     return np.where(target == 1, 1 - cosine, np.maximum(0, cosine - margin))
 
 
+def _ranking(x, y, target, margin, reduction=0):
+    losses = np.maximum(0, -target * (x - y) + margin)
+    return losses.mean() if reduction else losses
+
+
 def _triplet(anchor, positive, negative, margin, reduction):
     near, far = (np.linalg.norm(anchor - other + 1e-6, axis=1) for other in (positive, negative))
     return np.maximum(near - far + margin, 0).sum()
 
 
-def _with_logits(x, target, weight=None, pos_weight=None, reduction=1):
+def _with_logits(x, target, weight=None, pos_weight=None, reduction=0):
     p = _sigmoid(x)
     losses = -(target * np.log(p) + (1 - target) * np.log(1 - p))
-    return losses.sum() if reduction == 2 else losses.mean()
+    return losses.sum() if reduction == 2 else losses.mean() if reduction else losses
 
 
 def _conv_tbc(x, weight, bias, pad=0):
@@ -149,7 +152,7 @@ ORACLES = {
     "torch_poisson_nll_loss": _poisson,
     "torch_hinge_embedding_loss": _hinge,
     "torch_cosine_embedding_loss": _cosine,
-    "torch_margin_ranking_loss": lambda x, y, target, margin: np.maximum(0, -target * (x - y) + margin).mean(),
+    "torch_margin_ranking_loss": _ranking,
     "torch_triplet_margin_loss": _triplet,
     "torch_binary_cross_entropy_with_logits": _with_logits,
     "torch_adaptive_max_pool1d": lambda x, n: (x.reshape(1, 2, 3, 2).max(-1), x.reshape(1, 2, 3, 2).argmax(-1) + np.arange(3) * 2),

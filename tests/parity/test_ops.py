@@ -147,6 +147,14 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("NaN is the extremum, and has the gradient alone", "segment_reduce", "special gradient"),
     **_both("the second result is a copy of A, and its history that of a copy", "triangular_solve", "requires_grad",
             "special requires_grad"),
+    **_both("operands are promoted; torch refuses, or keeps the input's dtype", "rnn_tanh rnn_relu gru_cell lstm_cell "
+            "rnn_tanh_cell", "promotion error"),
+    **_both("operands are promoted; torch keeps the input's dtype", "rnn_tanh_cell rnn_relu_cell torch_hinge_embedding_loss",
+            "promotion value"),
+    **_both("complex weights are differentiated; torch refuses them", "torch_embedding", "error", "special error",
+            "promotion error"),
+    **_both("of infinities the order of the sums and products decides what is NaN", "conv_tbc", "special value",
+            "special gradient"),
     # Under masks
     **_both("integers become floats; torch cuts the result to integers", "masked_logsumexp",
             "promotion value"),

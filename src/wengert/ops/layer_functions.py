@@ -1,5 +1,5 @@
 """Functions that torch has in two places, here with the arguments that those of the package itself take: reductions are
-numbers (0 none, 1 mean, 2 sum), and what nn.functional fills in has to be given."""
+numbers (0 none, which is torch's default here, 1 mean, 2 sum), and what nn.functional fills in has to be given."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def embedding(F, weight, indices, padding_idx=-1, scale_grad_by_freq=False, spar
 
 
 @composite(name="torch_kl_div")
-def kl_div(F, input, target, reduction=1, *, log_target=False):
+def kl_div(F, input, target, reduction=0, *, log_target=False):
     """nn.functional.kl_div. Derivative: as there."""
     return F.kl_div(input, target, reduction=_reduction(reduction), log_target=log_target)
 
@@ -54,31 +54,31 @@ def poisson_nll_loss(F, input, target, log_input, full, eps, reduction):
 
 
 @composite(name="torch_hinge_embedding_loss")
-def hinge_embedding_loss(F, input, target, margin=1.0, reduction=1):
+def hinge_embedding_loss(F, input, target, margin=1.0, reduction=0):
     """nn.functional.hinge_embedding_loss. Derivative: as there."""
     return F.hinge_embedding_loss(input, target, margin, reduction=_reduction(reduction))
 
 
 @composite(name="torch_cosine_embedding_loss")
-def cosine_embedding_loss(F, input1, input2, target, margin=0.0, reduction=1):
+def cosine_embedding_loss(F, input1, input2, target, margin=0.0, reduction=0):
     """nn.functional.cosine_embedding_loss. Derivative: as there."""
     return F.cosine_embedding_loss(input1, input2, target, margin, reduction=_reduction(reduction))
 
 
 @composite(name="torch_margin_ranking_loss")
-def margin_ranking_loss(F, input1, input2, target, margin=0.0, reduction=1):
+def margin_ranking_loss(F, input1, input2, target, margin=0.0, reduction=0):
     """nn.functional.margin_ranking_loss. Derivative: as there."""
     return F.margin_ranking_loss(input1, input2, target, margin, reduction=_reduction(reduction))
 
 
 @composite(name="torch_triplet_margin_loss")
-def triplet_margin_loss(F, anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=1):
+def triplet_margin_loss(F, anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=0):
     """nn.functional.triplet_margin_loss. Derivative: as there."""
     return F.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=_reduction(reduction))
 
 
 @composite(name="torch_binary_cross_entropy_with_logits")
-def binary_cross_entropy_with_logits(F, input, target, weight=None, pos_weight=None, reduction=1):
+def binary_cross_entropy_with_logits(F, input, target, weight=None, pos_weight=None, reduction=0):
     """nn.functional.binary_cross_entropy_with_logits. Derivative: as there."""
     return F.binary_cross_entropy_with_logits(
         input, target, weight, reduction=_reduction(reduction), pos_weight=pos_weight
@@ -86,7 +86,7 @@ def binary_cross_entropy_with_logits(F, input, target, weight=None, pos_weight=N
 
 
 @composite(name="torch_ctc_loss")
-def ctc_loss(F, log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
+def ctc_loss(F, log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
     """nn.functional.ctc_loss. Derivative: as there."""
     return F.ctc_loss(
         log_probs, targets, input_lengths, target_lengths, blank, _reduction(reduction), zero_infinity
