@@ -72,6 +72,8 @@ def __getattr__(name: str) -> object:
         return getattr(autograd, name)
     if name == "pointwise":
         return _import_module("wengert.ops.program").pointwise
+    if name in ("load", "save"):
+        return getattr(_import_module("wengert.serialization"), name)
     if not name.startswith("_"):
         found = _late_function(name)
         if found is not None:
