@@ -63,6 +63,9 @@ _OF_THREADS = frozenset({
 })  # fmt: skip
 
 
+_OF_FILES = frozenset({"load", "save"})
+
+
 def __getattr__(name: str) -> object:
     if name in _LAZY:
         return _import_module(f"wengert.{name}")
@@ -72,7 +75,7 @@ def __getattr__(name: str) -> object:
         return getattr(autograd, name)
     if name == "pointwise":
         return _import_module("wengert.ops.program").pointwise
-    if name in ("load", "save"):
+    if name in _OF_FILES:
         return getattr(_import_module("wengert.serialization"), name)
     if not name.startswith("_"):
         found = _late_function(name)
