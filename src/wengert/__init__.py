@@ -65,6 +65,9 @@ _OF_THREADS = frozenset({
 })  # fmt: skip
 
 
+_OF_FILES = frozenset({"load", "save"})
+
+
 def __getattr__(name: str) -> object:
     if name in _LAZY:
         return _import_module(f"wengert.{name}")
@@ -74,6 +77,8 @@ def __getattr__(name: str) -> object:
         return getattr(autograd, name)
     if name in _OF_PROGRAMS:
         return getattr(_import_module("wengert.ops.program"), name)
+    if name in _OF_FILES:
+        return getattr(_import_module("wengert.serialization"), name)
     if not name.startswith("_"):
         found = _late_function(name)
         if found is not None:

@@ -67,6 +67,8 @@ from wengert.threads import memory_stats as memory_stats
 from wengert.threads import reset_peak_memory_stats as reset_peak_memory_stats
 from wengert.threads import set_num_interop_threads as set_num_interop_threads
 from wengert.threads import set_num_threads as set_num_threads
+from wengert.serialization import load as load
+from wengert.serialization import save as save
 def vmap(func, in_dims=0, out_dims=0, randomness='error', *, chunk_size=None) -> Any:
     """wengert.func.vmap: func mapped over a dimension of its arguments."""
 def is_tensor(obj: object) -> _bool:

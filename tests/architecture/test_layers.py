@@ -22,7 +22,7 @@ LAYERS = [
     {"generator"},
     {"ops"},
     {"tensor"},
-    {"autograd", "cuda", "fft", "func", "linalg", "masked", "nn", "profiler", "signal", "special", "utils"},
+    {"autograd", "cuda", "fft", "func", "linalg", "masked", "nn", "profiler", "serialization", "signal", "special", "utils"},
     {"compat", "testing"},
     {"__config__", "__init__", "__main__", "_build_facts"},
 ]

@@ -284,6 +284,18 @@ MESSAGES = [
         "Function FBackward returned an invalid gradient at index 0 - got [3] but expected shape compatible with [2]",
     ),
     (
+        lambda: errors.cannot_be_saved(object),
+        TypeError,
+        "save() takes tensors, numbers, strings, None, dtypes, and dicts, lists and tuples of these, but got object. "
+        "Hint: pickle.dump keeps objects of other classes.",
+    ),
+    (
+        lambda: errors.not_a_saved_file(),
+        ValueError,
+        "this is no file that wengert.save has written. Hint: files of torch are pickles; load them with torch, and save "
+        "their tensors with numpy.savez.",
+    ),
+    (
         lambda: errors.invalid_gradient_dtype("FBackward", 1, "complex64", "float32"),
         RuntimeError,
         "Function FBackward returned an invalid gradient at index 1 - got dtype torch.complex64 but expected "
@@ -397,6 +409,18 @@ MESSAGES = [
         FutureWarning,
         "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. "
         "Hint: needed only where forward shares memory by a way around tensors, such as a NumPy array.",
+    ),
+    (
+        lambda: errors.hook_not_pickled(3),
+        UserWarning,
+        "backward hook 3 on tensor will not be serialized.  If this is expected, you can decorate the function with "
+        "@torch.utils.hooks.unserializable_hook to suppress this warning",
+    ),
+    (
+        lambda: errors.saved_tensors_taken(),
+        RuntimeError,
+        "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. "
+        "Either access saved_tensors only once, or set clear_saved_tensors_on_access=False.",
     ),
     (
         lambda: errors.create_graph_cycle(),

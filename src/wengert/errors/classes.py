@@ -11,6 +11,7 @@ __all__ = [
     "DtypeError",
     "DualLevelError",
     "ElementError",
+    "FileFormatError",
     "FunctionError",
     "FunctionNotImplementedError",
     "FunctionTypeError",
@@ -332,6 +333,13 @@ class TensorIndexError(WengertError, IndexError):
 
 class ElementError(WengertError, ValueError):
     """Several elements, or none, stand where one number is wanted; or elements are in a foreign byte order."""
+
+
+class FileFormatError(WengertError, ValueError, RuntimeError):
+    """The file was not written by wengert.save, or by a later version of it.
+
+    Cause: a file of torch.save, which is a pickle. Fix: load it with torch, and save its tensors as NumPy arrays.
+    """
 
 
 class DtypeError(WengertError, TypeError):

@@ -14,6 +14,7 @@ from .classes import (
     DimensionError,
     DtypeError,
     ElementError,
+    FileFormatError,
     PromotionError,
     ShapeError,
     TensorIndexError,
@@ -405,3 +406,22 @@ def threads_type(function: str, found: type) -> ThreadsError:
 
 def threads_number(function: str) -> ThreadsError:
     return ThreadsError(f"{function} expects a positive integer")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Files
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def cannot_be_saved(found: type) -> ArgumentError:
+    return ArgumentError(
+        f"save() takes tensors, numbers, strings, None, dtypes, and dicts, lists and tuples of these, but got "
+        f"{found.__name__}. Hint: pickle.dump keeps objects of other classes."
+    )
+
+
+def not_a_saved_file() -> FileFormatError:
+    return FileFormatError(
+        "this is no file that wengert.save has written. Hint: files of torch are pickles; load them with torch, and save "
+        "their tensors with numpy.savez."
+    )

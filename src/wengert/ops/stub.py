@@ -471,10 +471,10 @@ def _package_lines(node: ast.stmt, root: Path) -> list[str]:
         name = node.targets[0].id
         if name == "__version__":
             return ["__version__: str"]
-        module = {"_OF_THREADS": "wengert.threads", "_OF_PROGRAMS": "wengert.ops.program"}.get(name)
-        if module is not None:
+        home = {"_OF_THREADS": "threads", "_OF_FILES": "serialization", "_OF_PROGRAMS": "ops.program"}.get(name)
+        if home is not None:
             functions = sorted(ast.literal_eval(node.value.args[0]))  # type: ignore[attr-defined]
-            return [f"from {module} import {name} as {name}" for name in functions]
+            return [f"from wengert.{home} import {name} as {name}" for name in functions]
         if name == "_LAZY":
             lazy = sorted(ast.literal_eval(node.value.args[0]))  # type: ignore[attr-defined]
             return [f"from wengert import {name} as {name}" for name in lazy if _module_file(root, name) is not None]
