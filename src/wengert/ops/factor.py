@@ -15,7 +15,7 @@ from typing import Any
 from wengert import dtypes, errors, return_types
 from wengert.ops.dims import unrepeated_dims
 from wengert.ops.matrices import adjoint, check_square, finite_part, first_failing, zero_pivot
-from wengert.ops.registry import NONE, composite, general, linear, nondifferentiable, pointwise
+from wengert.ops.registry import NONE, composite, general, nondifferentiable, pointwise
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
@@ -263,7 +263,7 @@ def _identity(xp, x):
     return xp.broadcast_to(xp.eye(x.shape[-1], dtype=x.dtype), x.shape).copy()
 
 
-@linear(method=False, namespaces=(), node="CopyBackwards")
+@general(method=False, namespaces=(), node="CopyBackwards")
 def _constant_eye(xp, x):
     """Ones on the diagonals of matrices in the shape of x: what is left of a product without factors. Derivative: 0."""
     return xp.broadcast_to(xp.eye(*x.shape[-2:], dtype=x.dtype), x.shape).copy()
