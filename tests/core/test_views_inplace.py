@@ -13,6 +13,7 @@ import pytest
 import wengert
 from snapshots import Unchanged
 from wengert.autograd import grad
+from wengert.kernels import native
 
 
 def leaf(*numbers):
@@ -266,6 +267,39 @@ def test_a_write_makes_no_array_on_the_way(write, recorded):
     a, b = wengert.zeros(1000, 1000), wengert.ones(1000, 1000)
     if recorded:
         a = wengert.zeros((), requires_grad=True) + a
+    tracemalloc.start()
+    try:
+        write(a, b)
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+
+
+SUMS_OF_PRODUCTS = [
+    (lambda a, b: a.add_(b, alpha=0.5), lambda a, b: a + 0.5 * b),
+    (lambda a, b: a.sub_(b, alpha=2), lambda a, b: a - 2 * b),
+    (lambda a, b: a.addcmul_(b, b), lambda a, b: a + b * b),
+    (lambda a, b: a.addcmul_(b, a, value=0.5), lambda a, b: a + b * a * 0.5),
+    (lambda a, b: a.addcdiv_(a, b, value=-0.5), lambda a, b: a - a / b * 0.5),
+]
+
+
+@pytest.mark.parametrize(("write", "expected"), SUMS_OF_PRODUCTS)
+@pytest.mark.parametrize("other", [lambda a: a.t(), lambda a: a[::1] * 2 + 1, lambda a: a[0], lambda a: a[:, :1]])
+def test_sums_of_products_in_place(write, expected, other):
+    a = wengert.rand(50, 50) + 1
+    before, b = a.numpy().copy(), other(a).numpy().copy()
+    version = a._version
+    assert write(a, other(a)) is a
+    assert a._version == version + 1
+    np.testing.assert_allclose(a.numpy(), expected(before, b), rtol=1e-6)
+
+
+@pytest.mark.skipif(native is None, reason="no kernels are compiled here")
+@pytest.mark.parametrize("write", [write for write, _ in SUMS_OF_PRODUCTS[:3]])
+def test_an_unrecorded_sum_of_products_makes_no_array_on_the_way(write):
+    a, b = wengert.zeros(1000, 1000), wengert.ones(1000, 1000)
+    write(a, b)
     tracemalloc.start()
     try:
         write(a, b)

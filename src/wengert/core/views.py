@@ -74,6 +74,7 @@ from wengert.core.tensor import (
     wrap,
 )
 from wengert.dtypes import NONE
+from wengert.kernels import native
 
 
 class CopySlicesNode(Node):
@@ -305,6 +306,8 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
     if recording:
         arrays = keep_original(op, needs, inputs, arrays)
     kernel = kernel_into(op, params, arrays, target)
+    if kernel is None and not recording and write_compiled(op, params, arrays, target):
+        return target
     out = run_forward(op, arrays, params, target) if kernel is None else None
     if not recording:
         write_result(kernel, arrays, target, out)
@@ -330,6 +333,9 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
     return target
 
 
+_EXACT = frozenset({np.add, np.subtract, np.multiply, np.true_divide, np.negative, np.absolute, np.sqrt})
+
+
 def kernel_into(op: Op, params: dict[str, Any] | None, arrays: list[Any], target: TensorBase) -> Any:
     """The ufunc that the operation is, where it may write its result into target at once; else None."""
     if op.kernel is None:
@@ -337,6 +343,8 @@ def kernel_into(op: Op, params: dict[str, Any] | None, arrays: list[Any], target
     kernel = op.kernel
     if type(kernel) is not np.ufunc or arrays[0].dtype is not target._array.dtype:
         return None
+    if native is not None and op.native >= 0 and kernel not in _EXACT:
+        return None  # the compiled kernel rounds in its own way, and x.exp_() is to give what x.exp() gives
     if params is not None:
         for name, default in op.defaults.items():
             if params[name] is not default:
@@ -344,8 +352,41 @@ def kernel_into(op: Op, params: dict[str, Any] | None, arrays: list[Any], target
     return kernel
 
 
+def write_compiled(op: Op, params: dict[str, Any] | None, arrays: list[Any], target: TensorBase) -> bool:
+    """Lets the operation write its result into target at once, where it can (see Operation.into); else does nothing."""
+    if arrays[0] is not target._array:
+        return False
+    into = getattr(op, "into", None)
+    if into is None:
+        written = apply_compiled(op, params, arrays, target._array) is target._array
+    else:
+        quiet_enter()
+        try:
+            written = bool(into(*arrays, **(op.defaults if params is None else params)))
+        finally:
+            quiet_exit()
+    if written:
+        bump(target)
+    return written
+
+
+def apply_compiled(op: Op, params: dict[str, Any] | None, arrays: list[Any], out: Any) -> Any:
+    """The result of the operation's compiled kernel, in out if that is no None; None where it does not take these arguments."""
+    if native is None or op.native < 0:
+        return None
+    if params is None:
+        params = op.defaults
+    for name, default in op.defaults.items():
+        if name not in op.native_params and params[name] is not default:
+            return None
+    return native.apply(op.native, (*arrays, *[params[name] for name in op.native_params]), out)
+
+
 def run_forward(op: Op, arrays: list[Any], params: dict[str, Any] | None, target: TensorBase) -> Any:
     """What the operation's forward returns, to be written into target, whose shape it has to have."""
+    compiled = apply_compiled(op, params, arrays, None)
+    if compiled is not None and compiled.shape == target._array.shape:
+        return compiled
     quiet_enter()
     try:
         if params is None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.kernels import windows as kernels
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general, linear
 from wengert.ops.resampling import Table, averaging, resample
@@ -60,6 +61,11 @@ def _max_pool(xp, x, *, windows, node):
 
     The first of equal ones, or the last NaN. Derivative: the cotangent at indices."""
     _refuse(f"max_pool{len(windows.size)}d", x)
+    if len(windows.size) == 2:
+        w = windows
+        found = kernels.max_pool(xp.ascontiguousarray(x), w.kernel, w.stride, w.padding, w.dilation, w.count)
+        if found is not None:
+            return found
     least = _least(x.dtype)
     padded = windows.padded(xp, _items(x, len(windows.size)), least)
     parts = [padded[(..., *where)] for _, where in windows.slices()]
@@ -122,6 +128,9 @@ def _flat_places(xp: Any, indices: Any, size: tuple[int, ...]) -> Any:
 @linear(promote=NONE, **_PRIVATE)
 def _add_at_places(xp, x, indices, *, size):
     """Images of zeros, of a spatial size, with the elements of x added at indices. Derivative: the cotangent there."""
+    found = kernels.add_at_places(xp.ascontiguousarray(x), indices, size)
+    if found is not None:
+        return found
     out = xp.zeros((*x.shape[: x.ndim - len(size)], *size), x.dtype)
     xp.add.at(out.reshape(-1), _flat_places(xp, indices, size), x.reshape(-1))
     return out

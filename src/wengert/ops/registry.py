@@ -99,6 +99,8 @@ class Operation(Op):
         self.own_precision = settings.pop("own_precision", False)
         # check(operands) raises torch's error for dtypes that the operation refuses; see them before they are promoted.
         self.check = settings.pop("check", None)
+        # into(x, *other inputs, **params) -> bool: writes the result into x, an array, in one pass; says whether it did.
+        self.into: Callable[..., bool] | None = None
         node = settings.pop("node", None)
         _read_signature(self, forward)
         self.added = -1 if added is None else self.input_names.index(added)

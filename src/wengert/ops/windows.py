@@ -14,6 +14,7 @@ from operator import index
 from typing import Any
 
 from wengert import errors
+from wengert.kernels import windows as kernels
 
 __all__ = ["Windows", "as_sizes", "sizes_of_argument"]
 
@@ -95,11 +96,17 @@ class Windows:
 
     def fill(self, columns: Any, padded: Any) -> None:
         """columns[:, :, tap, window] = the padded array there. columns: (n, channels, *kernel, *count)."""
+        if len(self.kernel) == 2 and kernels.fill_columns(columns, padded, self.stride, self.dilation):
+            return
         for tap, where in self.slices():
             columns[(slice(None), slice(None), *tap)] = padded[(..., *where)]
 
     def add_up(self, xp: Any, columns: Any) -> Any:
         """The array of spatial shape `size` in which each element is the sum of the taps that lie on it."""
+        if len(self.kernel) == 2:
+            found = kernels.add_up_columns(columns, self.size, self.stride, self.padding, self.dilation)
+            if found is not None:
+                return found
         n, channels = columns.shape[:2]
         padded = xp.zeros((n, channels, *self.reach), columns.dtype)
         for tap, where in self.slices():

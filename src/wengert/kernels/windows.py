@@ -1,0 +1,27 @@
+"""The kernels over windows of pictures, arrays whose last two dims are spatial.
+
+As in `rows`, each returns None for what it does not take, and always where nothing is compiled.
+
+fill_columns(columns, padded, stride, dilation): whether columns, (n, channels, *kernel, *count), have been filled with the
+windows of padded; add_up_columns(columns, size, stride, padding, dilation): the adjoint of padding and that;
+max_pool(x, kernel, stride, padding, dilation, count): the windows' largest elements (the first of equal ones, or the last
+NaN) and their places in the picture as a vector; add_at_places(values, places, size): its adjoint.
+"""
+
+from __future__ import annotations
+
+from wengert.kernels import native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def _decline(*_: Any) -> Any:
+    return None
+
+
+fill_columns: Any = getattr(native, "fill_columns", _decline)
+add_up_columns: Any = getattr(native, "add_up_columns", _decline)
+max_pool: Any = getattr(native, "max_pool", _decline)
+add_at_places: Any = getattr(native, "add_at_places", _decline)

@@ -1,0 +1,333 @@
+/* Windows over pictures: laid out as columns for convolutions, their largest elements, and cotangents put back in place.
+ *
+ * All for two spatial dims; methods return None for what they do not take, which is for NumPy to do. Where each result stands is
+ * decided by the arguments alone, and every picture is one thread's: so results are the same for any number of threads.
+ */
+#include <string.h>
+
+#include "wk_numpy.h"
+#include "wk_pool.h"
+#include "wk_threads.h"
+
+enum { WORK = 16384 }; /* elements that a thread should have at least */
+
+static int is_floating(PyObject *x) {
+    if (!PyArray_CheckExact(x)) return 0;
+    int type = PyArray_TYPE((PyArrayObject *)x);
+    return (type == NPY_FLOAT || type == NPY_DOUBLE) && PyArray_ISBEHAVED_RO((PyArrayObject *)x);
+}
+
+static int64_t grain_of(int64_t elements) { return elements >= WORK ? 1 : WORK / (elements < 1 ? 1 : elements); }
+
+/* Reads a pair of ints. 0: an error is set. */
+static int read_pair(PyObject *pair, int64_t *a, int64_t *b) {
+    if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
+        PyErr_SetString(PyExc_TypeError, "expected a pair of ints");
+        return 0;
+    }
+    *a = PyLong_AsLongLong(PyTuple_GET_ITEM(pair, 0));
+    *b = PyLong_AsLongLong(PyTuple_GET_ITEM(pair, 1));
+    return !PyErr_Occurred();
+}
+
+/* -- columns ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *source;
+    char *columns;
+    npy_intp shape[6], to[6], from[4]; /* (n, channels, kernel, kernel, count, count), and strides in bytes */
+    int64_t stride[2], dilation[2];
+    int item;
+} Columns;
+
+static void copy_row(char *to, const char *from, int64_t n, int64_t step, int item) {
+    if (step == item) {
+        memcpy(to, from, (size_t)(n * item));
+    } else if (item == 4) {
+        for (int64_t i = 0; i < n; i++) ((float *)to)[i] = *(const float *)(from + i * step);
+    } else {
+        for (int64_t i = 0; i < n; i++) ((double *)to)[i] = *(const double *)(from + i * step);
+    }
+}
+
+static void fill_pictures(void *ctx, int64_t begin, int64_t end) {
+    const Columns *s = (const Columns *)ctx;
+    for (int64_t picture = begin; picture < end; picture++) {
+        int64_t n = picture / s->shape[1], c = picture % s->shape[1];
+        for (int64_t p = 0; p < s->shape[2]; p++) {
+            for (int64_t q = 0; q < s->shape[3]; q++) {
+                char *to = s->columns + n * s->to[0] + c * s->to[1] + p * s->to[2] + q * s->to[3];
+                const char *from = s->source + n * s->from[0] + c * s->from[1] + p * s->dilation[0] * s->from[2] +
+                                   q * s->dilation[1] * s->from[3];
+                for (int64_t i = 0; i < s->shape[4]; i++) {
+                    copy_row(to + i * s->to[4], from + i * s->stride[0] * s->from[2], s->shape[5], s->stride[1] * s->from[3],
+                             s->item);
+                }
+            }
+        }
+    }
+}
+
+/* fill_columns(columns, padded, stride, dilation): True when columns[n, c, p, q, i, j] are set to
+ * padded[n, c, i * stride + p * dilation, j * stride + q * dilation]. */
+static PyObject *fill_columns_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 4) return PyErr_Format(PyExc_TypeError, "fill_columns takes 4 arguments");
+    if (!is_floating(args[0]) || !is_floating(args[1])) Py_RETURN_NONE;
+    PyArrayObject *columns = (PyArrayObject *)args[0], *padded = (PyArrayObject *)args[1];
+    Columns s = {.source = PyArray_BYTES(padded), .columns = PyArray_BYTES(columns), .item = (int)PyArray_ITEMSIZE(padded)};
+    if (PyArray_NDIM(columns) != 6 || PyArray_NDIM(padded) != 4 || PyArray_TYPE(columns) != PyArray_TYPE(padded) ||
+        !PyArray_ISWRITEABLE(columns) || PyArray_STRIDE(columns, 5) != s.item) {
+        Py_RETURN_NONE;
+    }
+    if (!read_pair(args[2], &s.stride[0], &s.stride[1]) || !read_pair(args[3], &s.dilation[0], &s.dilation[1])) return NULL;
+    memcpy(s.shape, PyArray_DIMS(columns), sizeof s.shape);
+    memcpy(s.to, PyArray_STRIDES(columns), sizeof s.to);
+    memcpy(s.from, PyArray_STRIDES(padded), sizeof s.from);
+    for (int d = 0; d < 2; d++) {
+        npy_intp reach = (s.shape[4 + d] - 1) * s.stride[d] + (s.shape[2 + d] - 1) * s.dilation[d];
+        if (PyArray_DIM(padded, d) != s.shape[d] || s.stride[d] < 1 || s.dilation[d] < 1 || reach >= PyArray_DIM(padded, 2 + d)) {
+            PyErr_SetString(PyExc_ValueError, "the windows do not lie in the array");
+            return NULL;
+        }
+    }
+    Py_BEGIN_ALLOW_THREADS
+    wk_parallel_for(s.shape[0] * s.shape[1], grain_of(s.shape[2] * s.shape[3] * s.shape[4] * s.shape[5]), fill_pictures, &s);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_TRUE;
+}
+
+static void add_row(char *to, const char *from, int64_t n, int64_t step, int item) {
+    if (item == 4) {
+        float *restrict out = (float *)to;
+        const float *restrict in = (const float *)from;
+        if (step == 1) for (int64_t i = 0; i < n; i++) out[i] += in[i];
+        else for (int64_t i = 0; i < n; i++) out[i * step] += in[i];
+    } else {
+        double *restrict out = (double *)to;
+        const double *restrict in = (const double *)from;
+        if (step == 1) for (int64_t i = 0; i < n; i++) out[i] += in[i];
+        else for (int64_t i = 0; i < n; i++) out[i * step] += in[i];
+    }
+}
+
+typedef struct {
+    Columns columns;
+    char *out;
+    int64_t size[2], padding[2];
+} Sums;
+
+static void add_up_pictures(void *ctx, int64_t begin, int64_t end) {
+    const Sums *s = (const Sums *)ctx;
+    const Columns *c = &s->columns;
+    const npy_intp *shape = c->shape;
+    for (int64_t picture = begin; picture < end; picture++) {
+        char *out = s->out + picture * s->size[0] * s->size[1] * c->item;
+        const char *from = c->source + picture / shape[1] * c->to[0] + picture % shape[1] * c->to[1];
+        memset(out, 0, (size_t)(s->size[0] * s->size[1] * c->item));
+        for (int64_t p = 0; p < shape[2]; p++) {
+            for (int64_t q = 0; q < shape[3]; q++) {
+                int64_t left = q * c->dilation[1] - s->padding[1], step = c->stride[1];
+                int64_t first = left < 0 ? (-left + step - 1) / step : 0;
+                int64_t last = left >= s->size[1] ? 0 : (s->size[1] - 1 - left) / step + 1;
+                if (last > shape[5]) last = shape[5];
+                for (int64_t i = 0; i < shape[4]; i++) {
+                    int64_t y = i * c->stride[0] + p * c->dilation[0] - s->padding[0];
+                    if (y < 0 || y >= s->size[0]) continue;
+                    add_row(out + (y * s->size[1] + left + first * step) * c->item,
+                            from + p * c->to[2] + q * c->to[3] + i * c->to[4] + first * c->item, last - first, step, c->item);
+                }
+            }
+        }
+    }
+}
+
+/* add_up_columns(columns, size, stride, padding, dilation): the adjoint of padding and fill_columns. */
+static PyObject *add_up_columns_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 5) return PyErr_Format(PyExc_TypeError, "add_up_columns takes 5 arguments");
+    if (!is_floating(args[0])) Py_RETURN_NONE;
+    PyArrayObject *columns = (PyArrayObject *)args[0];
+    Sums s = {.columns = {.source = PyArray_BYTES(columns), .item = (int)PyArray_ITEMSIZE(columns)}};
+    if (PyArray_NDIM(columns) != 6 || PyArray_STRIDE(columns, 5) != s.columns.item) Py_RETURN_NONE;
+    if (!read_pair(args[1], &s.size[0], &s.size[1]) || !read_pair(args[2], &s.columns.stride[0], &s.columns.stride[1]) ||
+        !read_pair(args[3], &s.padding[0], &s.padding[1]) || !read_pair(args[4], &s.columns.dilation[0], &s.columns.dilation[1])) {
+        return NULL;
+    }
+    memcpy(s.columns.shape, PyArray_DIMS(columns), sizeof s.columns.shape);
+    memcpy(s.columns.to, PyArray_STRIDES(columns), sizeof s.columns.to);
+    npy_intp shape[] = {s.columns.shape[0], s.columns.shape[1], s.size[0], s.size[1]};
+    for (int d = 0; d < 2; d++) {
+        if (s.columns.stride[d] < 1 || s.columns.dilation[d] < 1 || s.size[d] < 1 || s.padding[d] < 0) Py_RETURN_NONE;
+    }
+    PyArrayObject *out = (PyArrayObject *)wk_new_array(4, shape, PyArray_TYPE(columns));
+    if (out == NULL) return NULL;
+    s.out = PyArray_BYTES(out);
+    int64_t elements = s.columns.shape[2] * s.columns.shape[3] * s.columns.shape[4] * s.columns.shape[5];
+    Py_BEGIN_ALLOW_THREADS
+    wk_parallel_for(shape[0] * shape[1], grain_of(elements), add_up_pictures, &s);
+    Py_END_ALLOW_THREADS
+    return (PyObject *)out;
+}
+
+/* -- largest elements ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *source;
+    char *best;
+    int64_t *places;
+    int64_t size[2], kernel[2], stride[2], padding[2], dilation[2], count[2];
+    int item;
+} MaxPool;
+
+/* The windows whose tap lies inside, along one dim: from *first, up to *last. */
+static void inside(const MaxPool *s, int d, int64_t tap, int64_t *first, int64_t *last) {
+    int64_t start = tap * s->dilation[d] - s->padding[d], step = s->stride[d];
+    *first = start < 0 ? (-start + step - 1) / step : 0;
+    *last = start >= s->size[d] ? 0 : (s->size[d] - 1 - start) / step + 1;
+    if (*last > s->count[d]) *last = s->count[d];
+}
+
+/* One row of windows, tap by tap, so that the inner loop is along the row: best and place are those so far, place -1 none. */
+#define MAX_POOL_ROW(real)                                                                                   \
+    do {                                                                                                     \
+        real *restrict best = (real *)out;                                                                   \
+        for (int64_t j = 0; j < s->count[1]; j++) best[j] = 0, places[j] = -1;                               \
+        for (int64_t p = 0; p < s->kernel[0]; p++) {                                                         \
+            int64_t y = i * s->stride[0] + p * s->dilation[0] - s->padding[0];                               \
+            if (y < 0 || y >= s->size[0]) continue;                                                          \
+            for (int64_t q = 0; q < s->kernel[1]; q++) {                                                     \
+                int64_t step = s->stride[1], off = y * s->size[1] + q * s->dilation[1] - s->padding[1], first, last; \
+                inside(s, 1, q, &first, &last);                                                              \
+                const real *restrict row = (const real *)x;                                                  \
+                for (int64_t j = first; j < last; j++) {                                                     \
+                    int64_t at = off + j * step;                                                             \
+                    real value = row[at];                                                                    \
+                    /* The first of equal ones, or the last NaN. */                                          \
+                    int better = (value > best[j]) | (value != value) | (places[j] < 0);                     \
+                    best[j] = better ? value : best[j];                                                      \
+                    places[j] = better ? at : places[j];                                                     \
+                }                                                                                            \
+            }                                                                                                \
+        }                                                                                                    \
+    } while (0)
+
+static void max_pool_pictures(void *ctx, int64_t begin, int64_t end) {
+    const MaxPool *s = (const MaxPool *)ctx;
+    for (int64_t row = begin * s->count[0]; row < end * s->count[0]; row++) {
+        const char *x = s->source + row / s->count[0] * s->size[0] * s->size[1] * s->item;
+        int64_t i = row % s->count[0], *restrict places = s->places + row * s->count[1];
+        char *out = s->best + row * s->count[1] * s->item;
+        if (s->item == 4) MAX_POOL_ROW(float);
+        else MAX_POOL_ROW(double);
+    }
+}
+
+/* max_pool(x, kernel, stride, padding, dilation, count): largest elements of the windows of each picture, and their places. */
+static PyObject *max_pool_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 6) return PyErr_Format(PyExc_TypeError, "max_pool takes 6 arguments");
+    if (!is_floating(args[0]) || !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)args[0])) Py_RETURN_NONE;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    int nd = PyArray_NDIM(x);
+    MaxPool s = {.source = PyArray_BYTES(x), .item = (int)PyArray_ITEMSIZE(x)};
+    int64_t *pairs[] = {s.kernel, s.stride, s.padding, s.dilation, s.count};
+    for (int i = 0; i < 5; i++) {
+        if (!read_pair(args[i + 1], &pairs[i][0], &pairs[i][1])) return NULL;
+    }
+    if (nd < 2 || PyArray_SIZE(x) == 0) Py_RETURN_NONE;
+    npy_intp shape[NPY_MAXDIMS];
+    memcpy(shape, PyArray_DIMS(x), (size_t)nd * sizeof *shape);
+    for (int d = 0; d < 2; d++) {
+        s.size[d] = shape[nd - 2 + d];
+        shape[nd - 2 + d] = s.count[d];
+        /* Each window has an element inside: the last one starts before the end, the first one ends after the start. */
+        if (s.stride[d] < 1 || s.dilation[d] < 1 || s.padding[d] < 0 || s.count[d] < 1 ||
+            (s.count[d] - 1) * s.stride[d] - s.padding[d] >= s.size[d] || (s.kernel[d] - 1) * s.dilation[d] < s.padding[d]) {
+            Py_RETURN_NONE;
+        }
+        for (int64_t i = 0; i < s.count[d]; i++) { /* with dilation, a window may step over a small picture */
+            int64_t start = i * s.stride[d] - s.padding[d];
+            int64_t tap = start < 0 ? (-start + s.dilation[d] - 1) / s.dilation[d] : 0;
+            if (tap >= s.kernel[d] || start + tap * s.dilation[d] >= s.size[d]) Py_RETURN_NONE;
+        }
+    }
+    PyArrayObject *best = (PyArrayObject *)wk_new_array(nd, shape, PyArray_TYPE(x));
+    PyArrayObject *places = best != NULL ? (PyArrayObject *)wk_new_array(nd, shape, NPY_INT64) : NULL;
+    PyObject *both = NULL;
+    if (places != NULL) {
+        int64_t pictures = PyArray_SIZE(x) / (s.size[0] * s.size[1]);
+        s.best = PyArray_BYTES(best), s.places = (int64_t *)PyArray_DATA(places);
+        Py_BEGIN_ALLOW_THREADS
+        wk_parallel_for(pictures, grain_of(s.count[0] * s.count[1] * s.kernel[0] * s.kernel[1]), max_pool_pictures, &s);
+        Py_END_ALLOW_THREADS
+        both = PyTuple_Pack(2, best, places);
+    }
+    Py_XDECREF(best);
+    Py_XDECREF(places);
+    return both;
+}
+
+/* -- back into place ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const char *values;
+    const int64_t *places;
+    char *out;
+    int64_t n, size; /* places and elements of a picture */
+    int item;
+} AddAt;
+
+static void add_at_pictures(void *ctx, int64_t begin, int64_t end) {
+    const AddAt *s = (const AddAt *)ctx;
+    for (int64_t picture = begin; picture < end; picture++) {
+        const int64_t *places = s->places + picture * s->n;
+        const char *values = s->values + picture * s->n * s->item;
+        char *out = s->out + picture * s->size * s->item;
+        memset(out, 0, (size_t)(s->size * s->item));
+        for (int64_t i = 0; i < s->n; i++) {
+            if (places[i] < 0 || places[i] >= s->size) continue; /* no place in this picture */
+            if (s->item == 4) ((float *)out)[places[i]] += ((const float *)values)[i];
+            else ((double *)out)[places[i]] += ((const double *)values)[i];
+        }
+    }
+}
+
+/* add_at_places(values, places, size): pictures of this size, 0 but for the sums of the values at their places. */
+static PyObject *add_at_places_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 3) return PyErr_Format(PyExc_TypeError, "add_at_places takes 3 arguments");
+    if (!is_floating(args[0]) || !PyArray_CheckExact(args[1])) Py_RETURN_NONE;
+    PyArrayObject *values = (PyArrayObject *)args[0], *places = (PyArrayObject *)args[1];
+    int nd = PyArray_NDIM(values);
+    int64_t size[2];
+    if (!PyTuple_Check(args[2]) || PyTuple_GET_SIZE(args[2]) != 2) Py_RETURN_NONE;
+    if (!read_pair(args[2], &size[0], &size[1])) return NULL;
+    if (nd < 2 || !PyArray_SAMESHAPE(values, places) || PyArray_TYPE(places) != NPY_INT64 || !PyArray_ISCARRAY_RO(places) ||
+        !PyArray_IS_C_CONTIGUOUS(values) || PyArray_SIZE(values) == 0 || size[0] < 1 || size[1] < 1) {
+        Py_RETURN_NONE;
+    }
+    npy_intp shape[NPY_MAXDIMS];
+    memcpy(shape, PyArray_DIMS(values), (size_t)nd * sizeof *shape);
+    AddAt s = {.values = PyArray_BYTES(values), .places = (const int64_t *)PyArray_DATA(places), .item = (int)PyArray_ITEMSIZE(values)};
+    s.n = shape[nd - 2] * shape[nd - 1];
+    s.size = size[0] * size[1];
+    shape[nd - 2] = size[0], shape[nd - 1] = size[1];
+    PyArrayObject *out = (PyArrayObject *)wk_new_array(nd, shape, PyArray_TYPE(values));
+    if (out == NULL) return NULL;
+    s.out = PyArray_BYTES(out);
+    int64_t pictures = PyArray_SIZE(values) / s.n;
+    Py_BEGIN_ALLOW_THREADS
+    wk_parallel_for(pictures, grain_of(s.size + 2 * s.n), add_at_pictures, &s);
+    Py_END_ALLOW_THREADS
+    return (PyObject *)out;
+}
+
+#define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
+PyMethodDef wk_windows_methods[] = {
+    METHOD(fill_columns, "fill_columns(columns, padded, stride, dilation): whether the columns have been filled."),
+    METHOD(add_up_columns, "add_up_columns(columns, size, stride, padding, dilation): the adjoint of padding and fill_columns."),
+    METHOD(max_pool, "max_pool(x, kernel, stride, padding, dilation, count): largest elements and their places."),
+    METHOD(add_at_places, "add_at_places(values, places, size): pictures with the sums of the values at their places."),
+    {NULL, NULL, 0, NULL},
+};
