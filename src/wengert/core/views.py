@@ -14,6 +14,7 @@ if False:
     import cython
 import weakref
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -344,7 +345,7 @@ def kernel_into(op: Op, params: dict[str, Any] | None, arrays: list[Any], target
     if type(kernel) is not np.ufunc or arrays[0].dtype is not target._array.dtype:
         return None
     if native is not None and op.native >= 0 and kernel not in _EXACT:
-        return None  # the compiled kernel rounds in its own way, and x.exp_() is to give what x.exp() gives
+        return partial(write_by_kernel, op, params, kernel)  # it rounds in its own way: x.exp_() is to give what x.exp() gives
     if params is not None:
         for name, default in op.defaults.items():
             if params[name] is not default:
@@ -352,41 +353,34 @@ def kernel_into(op: Op, params: dict[str, Any] | None, arrays: list[Any], target
     return kernel
 
 
+def write_by_kernel(op: Op, params: dict[str, Any] | None, ufunc: Any, *arrays: Any, out: Any) -> None:
+    """Writes the operation's result into out: by its compiled kernel, or by NumPy where that does not take these arguments."""
+    values = op.defaults if params is None else params
+    if native.apply(op.native, (*arrays, *[values[name] for name in op.native_params]), out) is not out:
+        ufunc(*arrays, out=out)
+
+
 def write_compiled(op: Op, params: dict[str, Any] | None, arrays: list[Any], target: TensorBase) -> bool:
     """Lets the operation write its result into target at once, where it can (see Operation.into); else does nothing."""
-    if arrays[0] is not target._array:
-        return False
     into = getattr(op, "into", None)
-    if into is None:
-        written = apply_compiled(op, params, arrays, target._array) is target._array
-    else:
-        quiet_enter()
-        try:
-            written = bool(into(*arrays, **(op.defaults if params is None else params)))
-        finally:
-            quiet_exit()
+    if into is None or arrays[0] is not target._array:
+        return False
+    quiet_enter()
+    try:
+        written = bool(into(*arrays, **(op.defaults if params is None else params)))
+    finally:
+        quiet_exit()
     if written:
         bump(target)
     return written
 
 
-def apply_compiled(op: Op, params: dict[str, Any] | None, arrays: list[Any], out: Any) -> Any:
-    """The result of the operation's compiled kernel, in out if that is no None; None where it does not take these arguments."""
-    if native is None or op.native < 0:
-        return None
-    if params is None:
-        params = op.defaults
-    for name, default in op.defaults.items():
-        if name not in op.native_params and params[name] is not default:
-            return None
-    return native.apply(op.native, (*arrays, *[params[name] for name in op.native_params]), out)
-
-
 def run_forward(op: Op, arrays: list[Any], params: dict[str, Any] | None, target: TensorBase) -> Any:
     """What the operation's forward returns, to be written into target, whose shape it has to have."""
-    compiled = apply_compiled(op, params, arrays, None)
-    if compiled is not None and compiled.shape == target._array.shape:
-        return compiled
+    if native is not None and op.native >= 0 and len(arrays) == 1 and not op.native_params:
+        compiled = native.apply(op.native, tuple(arrays), None)
+        if compiled is not None and not params:
+            return compiled
     quiet_enter()
     try:
         if params is None:
