@@ -22,6 +22,10 @@ _Number: TypeAlias = _bool | _int | _float | _complex
 _Operand: TypeAlias = Tensor | np.ndarray[Any, Any] | np.generic | _Number
 _Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
 
+from math import e as e
+from math import inf as inf
+from math import nan as nan
+from math import pi as pi
 from wengert import autograd as autograd
 from wengert.autograd.grad_mode import enable_grad as enable_grad
 from wengert.autograd.grad_mode import inference_mode as inference_mode
@@ -45,6 +49,7 @@ from wengert.tensor import Tensor as Tensor
 bool: _dtype
 float: _dtype
 int: _dtype
+newaxis: None
 __version__: str
 from wengert import __config__ as __config__
 from wengert import compat as compat
@@ -939,13 +944,13 @@ def empty_strided(size: _int | Sequence[_int], stride: Any, *, dtype: _Dtype | N
     """A tensor of a size and of steps in memory, in elements, with whatever values the memory holds."""
 def empty_permuted(size: _int | Sequence[_int], physical_layout: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """A tensor of a size without gaps in memory whose dimensions lie there in the order given, the outermost first."""
-def rnn_tanh(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> Tensor:
+def rnn_tanh(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """h' = tanh(W x + U h), in num_layers layers: (the outputs, the last states ...)."""
-def rnn_relu(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> Tensor:
+def rnn_relu(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """h' = relu(W x + U h), in num_layers layers: (the outputs, the last states ...)."""
-def gru(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> Tensor:
+def gru(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Gated recurrent units, in num_layers layers: (the outputs, the last states ...)."""
-def lstm(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> Tensor:
+def lstm(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """Long short-term memory, in num_layers layers: (the outputs, the last states ...)."""
 def rnn_tanh_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> Tensor:
     """tanh(W x + b + U h + c): one step of rnn_tanh. Derivative: that of the formula."""
@@ -953,7 +958,7 @@ def rnn_relu_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None
     """relu(W x + b + U h + c): one step of rnn_relu. Derivative: that of the formula."""
 def gru_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> Tensor:
     """One step of gru. Derivative: that of the formula."""
-def lstm_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> Tensor:
+def lstm_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """One step of lstm: (h, c) from hx, the pair of before. Derivative: that of the formula."""
 def dropout(input: Tensor, p: _float, train: Any, *, out: Any = None) -> Tensor:
     """nn.functional.dropout. Derivative: what the element was multiplied by."""
@@ -979,7 +984,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Any, weight: Any = N
     """nn.functional.binary_cross_entropy_with_logits. Derivative: as there."""
 def ctc_loss(log_probs: Tensor, targets: Any, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _int = 0, zero_infinity: _bool = False, *, out: Any = None) -> Tensor:
     """nn.functional.ctc_loss. Derivative: as there."""
-def adaptive_max_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> Tensor:
+def adaptive_max_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """nn.functional.adaptive_max_pool1d with the indices. Derivative: as there."""
 def conv_tbc(input: Tensor, weight: Any, bias: Any, pad: _int = 0, *, out: Any = None) -> Tensor:
     """conv1d of an input (length, batch, channels) with weights (width, channels, outputs). Derivative: as conv1d."""

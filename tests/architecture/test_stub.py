@@ -79,7 +79,7 @@ def test_every_function_is_in_the_stub(namespace):
 
 def test_every_public_name_of_the_package_is_in_the_stub():
     text = stub.package_stub(SOURCES)
-    names = stub_names(text) | set(wengert.dtypes.__all__)
+    names = stub_names(text) | set(wengert.dtypes.__all__) | set(wengert.layouts.__all__)
     public = {n for n, v in vars(wengert).items() if not n.startswith("_") and not isinstance(v, type(sys))}
     assert not public - names
 

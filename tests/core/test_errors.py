@@ -30,6 +30,21 @@ MESSAGES = [
     # Starting a backward pass
     (lambda: errors.backward_twice(), RuntimeError, FREED),
     (
+        lambda: errors.negative_strides((2, 3), (-3, 1)),
+        RuntimeError,
+        "Storage size calculation overflowed with sizes=[2, 3] and strides=[-3, 1]",
+    ),
+    (
+        lambda: errors.strides_and_sizes(2, 1),
+        RuntimeError,
+        "dimensionality of sizes (2) must match dimensionality of strides (1)",
+    ),
+    (
+        lambda: errors.permuted_layout((0, 0)),
+        RuntimeError,
+        "Number of dimensions in size and physical_layout must match, each named once, but got [0, 0]",
+    ),
+    (
         lambda: errors.backward_twice("MulBackward0", "train.py:12"),
         RuntimeError,
         FREED + "\nThe freed values are those of MulBackward0, recorded at train.py:12.",

@@ -127,7 +127,10 @@ _RESULTS = {
     "var_mean": "tuple[Tensor, Tensor]", "std_mean": "tuple[Tensor, Tensor]", "meshgrid": _TENSORS,
     **dict.fromkeys(["native_layer_norm", "native_group_norm", "native_batch_norm", "svd_lowrank", "pca_lowrank"],
                     "tuple[Tensor, Tensor, Tensor]"),
-    **dict.fromkeys(["native_dropout", "lobpcg"], "tuple[Tensor, Tensor]"),
+    **dict.fromkeys(
+        ["native_dropout", "lobpcg", "rnn_tanh", "rnn_relu", "gru", "lstm_cell"], "tuple[Tensor, Tensor]"
+    ),
+    "lstm": "tuple[Tensor, Tensor, Tensor]", "torch_adaptive_max_pool1d": "tuple[Tensor, Tensor]",
     "fractional_max_pool2d": "Any", "fractional_max_pool3d": "Any", "multi_head_attention_forward": "tuple[Tensor, Any]",
     **{f"fractional_max_pool{dims}d_with_indices": "tuple[Tensor, Tensor]" for dims in (2, 3)},
     **{f"{op}{dims}d_with_indices": "tuple[Tensor, Tensor]" for op in ("max_pool", "adaptive_max_pool") for dims in (1, 2, 3)},
@@ -459,7 +462,7 @@ def package_stub(root: Path) -> str:
 
 def _package_lines(node: ast.stmt, root: Path) -> list[str]:
     """What one statement of __init__.py makes public."""
-    if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "wengert":
+    if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in ("wengert", "math"):
         same = [a.name for a in node.names if a.name == (a.asname or a.name) or a.name == "*"]
         shown = [n if n == "*" else f"{n} as {n}" for n in same if not n.startswith("_")]
         imports = [f"from {node.module} import {n}" for n in shown]
@@ -469,8 +472,8 @@ def _package_lines(node: ast.stmt, root: Path) -> list[str]:
         return _stub_of(node)
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
         name = node.targets[0].id
-        if name == "__version__":
-            return ["__version__: str"]
+        if name in ("__version__", "newaxis"):
+            return [f"{name}: {'str' if name == '__version__' else None}"]
         home = {"_OF_THREADS": "threads", "_OF_FILES": "serialization", "_OF_PROGRAMS": "ops.program"}.get(name)
         if home is not None:
             functions = sorted(ast.literal_eval(node.value.args[0]))  # type: ignore[attr-defined]

@@ -15,7 +15,6 @@ register_pytree_node has made known; everything else is a leaf, None too.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -124,7 +123,9 @@ def register_pytree_node(
 
 def register_dataclass(cls: type) -> None:
     """Makes instances of a dataclass containers of their fields."""
-    names = [field.name for field in dataclasses.fields(cls)]
+    from dataclasses import fields
+
+    names = [field.name for field in fields(cls)]
     register_pytree_node(
         cls,
         lambda x: ([getattr(x, name) for name in names], names),
