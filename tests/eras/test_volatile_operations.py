@@ -14,8 +14,12 @@ OUTSIDE_THE_GRAPH = {
     "binomial", "bincount", "bucketize", "histc", "histogram", "isin", "nonzero", "poisson", "repeat_interleave", "searchsorted", "unique",
     "unique_consecutive", "unravel_index",
 }  # fmt: skip
-# Operations with results that depend on nothing but the shape of what they are given.
-WITH_CONSTANTS = {"svd", "vander"}
+# Operations with results that depend on nothing but the shape of what they are given, or on another input than the first,
+# or that say where something was found.
+WITH_CONSTANTS = {
+    "svd", "vander", "native_batch_norm", "native_dropout", "triangular_solve", "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices", "fractional_max_pool3d", "fractional_max_pool3d_with_indices",
+}  # fmt: skip
 
 
 def volatile_inputs(case):

@@ -84,3 +84,11 @@ def test_errors(call, kind, text):
     with pytest.raises(kind) as error:
         call()
     assert str(error.value) == text
+
+
+def test_the_packages_ctc_loss_takes_the_reduction_as_a_number():
+    log_probs = wengert.randn(6, 2, 4).log_softmax(2)
+    targets, n_inputs, n_targets = wengert.tensor([[1, 2], [3, 1]]), wengert.tensor([6, 5]), wengert.tensor([2, 1])
+    for number, name in enumerate(["none", "mean", "sum"]):
+        ours = wengert.ctc_loss(log_probs, targets, n_inputs, n_targets, 0, number)
+        assert ours.equal(F.ctc_loss(log_probs, targets, n_inputs, n_targets, 0, name))

@@ -71,7 +71,7 @@ def _hinge(x, target, margin, reduction):
 
 
 def _cosine(x, y, target, margin, reduction):
-    cosine = (x * y).sum(axis=1) / np.linalg.norm(x, axis=1) / np.linalg.norm(y, axis=1)
+    cosine = (x * y).sum(axis=1) / np.sqrt(((x * x).sum(axis=1) + 1e-12) * ((y * y).sum(axis=1) + 1e-12))
     return np.where(target == 1, 1 - cosine, np.maximum(0, cosine - margin))
 
 

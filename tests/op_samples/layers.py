@@ -56,7 +56,7 @@ SAMPLES = {
 
 OTHER_STEPS = {
     "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d", "fractional_max_pool3d_with_indices",
-    "linear_cross_entropy", "multi_head_attention_forward", "rrelu",
+    "multi_head_attention_forward", "rrelu",
 }  # fmt: skip
 
 

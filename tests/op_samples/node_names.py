@@ -186,6 +186,7 @@ NODE_NAMES = {
     "ldexp": "LdexpBackward0",
     "leaky_relu": "LeakyReluBackward0",
     "lerp": "LerpBackward0 LerpBackward1",
+    "linear_cross_entropy": "AddBackward0 NllLoss2DBackward0 NllLossBackward0",
     "lgamma": "LgammaBackward0",
     "linalg_cross": "LinalgCrossBackward0",
     "linalg_diagonal": "DiagonalBackward0",

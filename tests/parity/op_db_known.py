@@ -38,8 +38,6 @@ KNOWN: dict[tuple[str, str], str] = {
             "uint8 error"),
     **_each("a tensor of that size is given back as it is; torch sums it to int64", "sum_to_size", "bool value", "uint8 value"),
     **_each("a number that the dtype has not got is refused; torch wraps it round", "scalar_tensor", "uint8 error"),
-    **_each("the in-place form is not written yet", " ".join([f"polygamma.polygamma_n_{n}" for n in range(5)]) + " float_power renorm "
-            "special.polygamma.special_polygamma_n_0", "in-place"),
     **_each("torch leaves a part of out as it was", "fft.ihfft2", "out"),
     **_each("integers become floats, as in logsumexp", "masked.logsumexp", "int64 value", "uint8 value"),
     **_each("of half precision the statistics are in single precision", "native_batch_norm native_group_norm", "float16 value",

@@ -46,10 +46,14 @@ def torch_function(op):
     return None
 
 
+# What torch refuses before anything could be written: a derivative of this copy, operands of two dtypes.
+REFUSED = {"view_as_complex_copy", "triangular_solve"}
+
 CASES = {
     name: case
     for name, case in first_cases().items()
     if is_public(case.op) and not case.is_random and torch_function(case.op) and "dtype" not in case.sample.params
+    and name not in REFUSED
 }
 
 

@@ -299,6 +299,8 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
     target: TensorBase = inputs[0]
     refresh_target(target)
     arrays, needs = unwrap(op, inputs)
+    if len(inputs) == 2 and type(inputs[1]) in (int, float) and arrays[0].dtype.kind in "fc":
+        arrays = [arrays[0], inputs[1]]  # as out of place, where a number may have a formula of its own
     check_write(target, needs != 0)
     check_memory(target, target._array)
     if op.promote != NONE and arrays[0].dtype is not target._array.dtype:
