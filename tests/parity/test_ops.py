@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch")
 from op_samples import Data, other_steps  # noqa: E402
 from op_samples.cases import CASES, Case, flatten, is_public, operation_nodes, tensors_in  # noqa: E402
 from op_samples.special import ONLY_DIFFERENTIATED_HERE  # noqa: E402
-from wengert import dtypes  # noqa: E402
+from wengert import dtypes, kernels  # noqa: E402
 from wengert.autograd import grad  # noqa: E402
 from wengert.core.tensor import TensorBase, wrap  # noqa: E402
 from wengert.errors import UnsupportedDtypeError  # noqa: E402
@@ -36,6 +36,7 @@ _NORMS = "nn.functional_batch_norm batch_norm"
 
 DIFFERENCES: dict[tuple[str, str], str] = {
     # Values
+    **({} if kernels.native else _both("of two zeros NumPy takes any", "amax amin aminmax fmax fmin", "special zero")),
     **_both(
         "the sign of a zero, and which zero a tie gives, are NumPy's",
         "clamp clamp_max clamp_min cumsum det erfinv matmul maximum minimum nll_loss relu relu6 "
