@@ -56,7 +56,7 @@ def errors_in_ulp(found, exact, dtype):
 
 
 def test_every_function_of_the_vector_maths_is_claimed():
-    used = set(re.findall(r"VM\((\w+)\)", (Path(kernels.__file__).parent / "table.h").read_text()))
+    used = set(re.findall(r"VM\((\w+)\)", (Path(__file__).parents[2] / "src" / "wengert" / "kernels" / "table.h").read_text()))
     assert used <= set(LIMITS)
     assert max(max(pair) for pair in LIMITS.values()) <= 4
 

@@ -19,7 +19,7 @@ from wengert.ops.registry import OPS
 native = kernels.native
 pytestmark = pytest.mark.skipif(native is None, reason="nothing is compiled here")
 
-ROOT = Path(kernels.__file__).parent
+ROOT = Path(__file__).parents[2] / "src" / "wengert" / "kernels"
 ops.load_all()
 ROLES = [line.split('"')[1] for line in (ROOT / "roles.h").read_text().splitlines() if line.startswith("ROLE")]
 # Made of additions, multiplications, divisions, roots and choices alone, each rounded as NumPy rounds it.

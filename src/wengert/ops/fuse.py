@@ -22,7 +22,6 @@ import numpy as np
 from wengert.backends import numpy as numpy_backend
 from wengert.core.op import MISSING
 
-KERNELS = Path(__file__).parents[1] / "kernels"
 MAX_OPERANDS = 4
 
 
@@ -462,8 +461,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Writes the tables of kernels.")
     parser.add_argument("--check", action="store_true", help="only say whether they are up to date")
     check = parser.parse_args().check
+    checkout = Path("src", "wengert", "kernels")  # what is installed comes without the sources of the kernels
+    folder = checkout if checkout.exists() else Path(__file__).parents[1] / "kernels"
     for name, text in zip(("table.h", "roles.h"), write_tables(), strict=True):
-        path = KERNELS / name
+        path = folder / name
         if check and path.read_text() != text:
             sys.exit(f"{path} is not what the operations say. Hint: python -m wengert.ops.fuse")
         if not check:
