@@ -24,28 +24,48 @@ is what people search for, and may go on with the values at hand and a hint. Not
     eras      messages about what torch has given up since; the warnings that name today's spelling
 """
 
+from importlib import import_module as _import_module
+
 from . import classes as _classes
-from .algebra import *  # noqa: F403
-from .analysis import *  # noqa: F403
-from .bags import *  # noqa: F403
 from .classes import *  # noqa: F403
 from .eras import *  # noqa: F403
 from .graph import *  # noqa: F403
-from .images import *  # noqa: F403
-from .layers import *  # noqa: F403
-from .losses import *  # noqa: F403
-from .masks import *  # noqa: F403
 from .names import (
     dtype_name as dtype_name,
     operation_name as operation_name,
     scalar_name as scalar_name,
     tensor_type as tensor_type,
 )
-from .profiling import *  # noqa: F403
 from .saved import *  # noqa: F403
-from .signals import *  # noqa: F403
 from .tensors import *  # noqa: F403
 
 # Tracebacks show where an exception can be imported from: wengert.errors.VersionError.
 for _name in _classes.__all__:
     getattr(_classes, _name).__module__ = __name__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .algebra import *  # noqa: F403
+    from .analysis import *  # noqa: F403
+    from .bags import *  # noqa: F403
+    from .images import *  # noqa: F403
+    from .layers import *  # noqa: F403
+    from .losses import *  # noqa: F403
+    from .masks import *  # noqa: F403
+    from .profiling import *  # noqa: F403
+    from .signals import *  # noqa: F403
+
+# Messages of operations: these modules are loaded when one of them is first needed.
+_OF_OPERATIONS = (
+    "algebra", "analysis", "bags", "images", "layers", "losses", "masks", "profiling", "signals",
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    if not name.startswith("_"):
+        for module in _OF_OPERATIONS:
+            found = getattr(_import_module(f"wengert.errors.{module}"), name, None)
+            if found is not None:
+                globals()[name] = found
+                return found
+    raise AttributeError(f"module 'wengert.errors' has no attribute {name!r}")
