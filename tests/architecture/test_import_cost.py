@@ -29,7 +29,8 @@ def import_times(statement: str, cache: str) -> dict[str, float]:
 def test_import_costs_little_more_than_numpy(tmp_path):
     """NumPy's own import comes first, so wengert's is the cost above it. The first run fills the bytecode cache."""
     import_times("import numpy, wengert", str(tmp_path))
-    costs = [import_times("import numpy, wengert", str(tmp_path))["wengert"] for _ in range(RUNS)]  # noise only ever adds, so the best counts, as in benchmarks/measure.py
+    # Noise only ever adds, so the best counts, as in benchmarks/measure.py.
+    costs = [import_times("import numpy, wengert", str(tmp_path))["wengert"] for _ in range(RUNS)]
     assert min(costs) <= LIMIT_MS, f"import wengert takes {sorted(costs)} ms above NumPy"
 
 
