@@ -81,9 +81,13 @@ def _max_pool(xp, x, *, windows, node):
     if best.dtype.kind in "fV" and bool((best != best).any()):
         for t, part in enumerate(parts):
             xp.copyto(tap, t, where=part != part)
-    places = _positions(xp, windows, tap, best, least)
     shape = (*x.shape[: x.ndim - len(windows.size)], *windows.count)
-    return best.reshape(shape), places.astype(xp.int64, copy=False).reshape(shape)
+    items = prod(x.shape[: x.ndim - len(windows.size)])
+    places = _positions(xp, windows, tap, best, least).astype(xp.int64, copy=False)
+    places = places.reshape(items, prod(windows.count))
+    # Read there, since which of two zeros maximum() takes is up to the processor.
+    flat = x.reshape(items, prod(windows.size))
+    return xp.take_along_axis(flat, places, axis=1).reshape(shape), places.reshape(shape)
 
 
 def _argmax(xp: Any, rows: Any) -> Any:
