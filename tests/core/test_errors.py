@@ -1,10 +1,9 @@
 """Every message, word for word, and the exceptions they come with."""
 
-import inspect
-
 import numpy as np
 import pytest
 
+from messages import builders, check, without_row
 from wengert import dtypes, errors
 from wengert.errors import classes, eras, graph, tensors
 
@@ -824,20 +823,17 @@ MESSAGES = [
 
 @pytest.mark.parametrize(("build", "builtin", "text"), MESSAGES, ids=lambda x: x[:30] if isinstance(x, str) else "")
 def test_message(build, builtin, text):
-    error = build()
-    assert str(error) == text
-    assert isinstance(error, builtin)
-    # The nearest built-in exception is the one that torch raises, and all others are ours.
-    assert isinstance(error, Warning if issubclass(builtin, Warning) else errors.WengertError)
+    check(build, builtin, text)
 
 
 def test_every_message_is_pinned():
-    built = {name for build, _, _ in MESSAGES for name in build.__code__.co_names} - {"errors"}
+    assert not without_row(MESSAGES, eras, graph, tensors)
     for module in (eras, graph, tensors):
-        for name, function in inspect.getmembers(module, inspect.isfunction):
-            if function.__module__ == module.__name__ and not name.startswith("_"):
-                assert name in built, f"{name} has no test"
-                assert getattr(errors, name) is function
+        assert all(getattr(errors, name) is function for name, function in builders(module).items())
+
+
+def test_every_exception_is_exported():
+    assert set(classes.__all__) == {name for name, value in vars(classes).items() if isinstance(value, type)}
 
 
 @pytest.mark.parametrize("name", classes.__all__)

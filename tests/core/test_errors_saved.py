@@ -1,9 +1,8 @@
 """The messages about saved tensors and checkpoints, word for word."""
 
-import inspect
-
 import pytest
 
+from messages import builders, check, without_row
 from wengert import errors
 from wengert.errors import saved
 
@@ -156,15 +155,9 @@ MESSAGES = [
 
 @pytest.mark.parametrize(("build", "builtin", "text"), MESSAGES, ids=lambda x: x[:30] if isinstance(x, str) else "")
 def test_message(build, builtin, text):
-    error = build()
-    assert str(error) == text
-    assert isinstance(error, builtin)
-    assert isinstance(error, Warning if issubclass(builtin, Warning) else errors.WengertError)
+    check(build, builtin, text)
 
 
 def test_every_message_is_pinned():
-    built = {name for build, _, _ in MESSAGES for name in build.__code__.co_names} - {"errors"}
-    for name, function in inspect.getmembers(saved, inspect.isfunction):
-        if function.__module__ == saved.__name__ and not name.startswith("_"):
-            assert name in built, f"{name} has no test"
-            assert getattr(errors, name) is function
+    assert not without_row(MESSAGES, saved)
+    assert all(getattr(errors, name) is function for name, function in builders(saved).items())

@@ -9,6 +9,7 @@ __all__ = [
     "DeviceError",
     "DimensionError",
     "DtypeError",
+    "DualDtypeError",
     "DualLevelError",
     "ElementError",
     "FileFormatError",
@@ -36,7 +37,9 @@ __all__ = [
     "ShapeError",
     "SingularMatrixError",
     "SpellingError",
+    "StrategyError",
     "TensorIndexError",
+    "ThreadsError",
     "UnsupportedDtypeError",
     "UnsupportedModeError",
     "UnusedInputError",
@@ -187,6 +190,10 @@ class AnomalyError(WengertError, RuntimeError):
 
 class OptionError(WengertError, ValueError):
     """A tool was asked for something that it does not know: a check of anomaly detection, the format of a drawing."""
+
+
+class StrategyError(OptionError, AssertionError):
+    """A derivative of a function was asked for by a strategy that there is not. torch raises an AssertionError."""
 
 
 class ProfilerError(WengertError, RuntimeError):
@@ -356,6 +363,10 @@ class PromotionError(WengertError, RuntimeError):
     >>> n / 2  # not n.div_(2)
     tensor([0.5000, 1.0000])
     """
+
+
+class DualDtypeError(DtypeError, ValueError):
+    """A dual tensor of integers or bools. torch raises a ValueError."""
 
 
 class UnsupportedDtypeError(WengertError, NotImplementedError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .classes import (
+    DualDtypeError,
     DualLevelError,
     FunctionError,
     FunctionNotImplementedError,
@@ -39,8 +40,8 @@ def dual_level_unknown() -> DualLevelError:
     return DualLevelError("Invalid level given to _make_dual")
 
 
-def dual_dtype(what: str, dtype: object) -> ValueError:
-    return ValueError(f"Expected {what} to be floating point or complex, but got: {dtype}")
+def dual_dtype(what: str, dtype: object) -> DualDtypeError:
+    return DualDtypeError(f"Expected {what} to be floating point or complex, but got: {dtype}")
 
 
 def dual_twice() -> DualLevelError:

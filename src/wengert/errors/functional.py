@@ -10,6 +10,7 @@ from .classes import (
     ElementError,
     GradientError,
     NotDifferentiableError,
+    StrategyError,
     UnsupportedModeError,
 )
 
@@ -84,12 +85,12 @@ def strict_and_vectorized() -> GradientError:
     )
 
 
-def strategy(of_jacobian: bool) -> AssertionError:
+def strategy(of_jacobian: bool) -> StrategyError:
     hint = (
         ' Hint: If your function has more outputs than inputs, "forward-mode" tends to be more performant. Otherwise, '
         'prefer to use "reverse-mode".'
     )
-    return AssertionError(
+    return StrategyError(
         'Expected strategy to be either "forward-mode" or "reverse-mode".' + (hint if of_jacobian else "")
     )
 
