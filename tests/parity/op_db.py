@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode, resolve_name
 from torch.testing._internal.common_methods_invocations import op_db
 
 import wengert
-from parity.op_db_known import KNOWN
+from parity.op_db_known import BY_PROCESSOR as BY_PROCESSOR, KNOWN
 from wengert.core.tensor import TensorBase, wrap
 
 ENTRIES = {f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name: op for op in op_db}

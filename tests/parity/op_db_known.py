@@ -10,6 +10,7 @@ def _each(reason: str, entries: str, *aspects: str) -> dict[tuple[str, str], str
 _TIES = "of equal elements torch takes any, here it is the first"
 _SINGLE = "torch computes with a constant or weights in single precision"
 
+_ROUNDS = "torch rounds between its steps"
 _OVERFLOW = "torch overflows on the way in half precision"
 _BYTES = "images of bytes are enlarged by repeating pixels only"
 
@@ -31,9 +32,9 @@ KNOWN: dict[tuple[str, str], str] = {
             "special.bessel_y0 special.bessel_y1", "float64 value", "out"),
     **_each(_OVERFLOW, "matrix_exp nn.functional.soft_margin_loss", "float16 value"),
     **_each(_OVERFLOW, "matrix_exp", "bfloat16 value"),
-    **_each("torch rounds between its steps", "nn.functional.scaled_dot_product_attention nn.functional.grid_sample "
+    **_each(_ROUNDS, "nn.functional.scaled_dot_product_attention nn.functional.grid_sample "
             "grid_sampler_2d", "float16 value"),
-    **_each("torch rounds between its steps", "nn.functional.grid_sample grid_sampler_2d histc", "bfloat16 value"),
+    **_each(_ROUNDS, "nn.functional.grid_sample grid_sampler_2d histc", "bfloat16 value"),
     **_each(_BYTES, "nn.functional.interpolate.bilinear nn.functional.interpolate.bicubic nn.functional.upsample_bilinear",
             "uint8 error"),
     **_each("a tensor of that size is given back as it is; torch sums it to int64", "sum_to_size", "bool value", "uint8 value"),
@@ -55,3 +56,6 @@ ABSENT: dict[str, str] = {
                      "jiterator_binary_return_by_ref", "jiterator_2inputs_2outputs", "torch._scaled_mm",
                      "torch._scaled_mm_v2"), _GPU),
 }  # fmt: skip
+
+# Whether these show depends on the processor: with another one's instructions torch, or NumPy, rounds otherwise.
+BY_PROCESSOR = frozenset({_ROUNDS})
