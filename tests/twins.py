@@ -54,7 +54,7 @@ def describe(value, library):
         return [describe(v, library) for v in value]
     if isinstance(value, dict):
         return {k: describe(v, library) for k, v in value.items()}
-    assert value is None or isinstance(value, (bool, int, float, str)), type(value)
+    assert value is None or isinstance(value, (bool, int, float, complex, str)), type(value)
     return value
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.hooks import RemovableHandle, warn_if_has_hooks
+from wengert.core.leaf_gradient import GradientMembers
 from wengert.core.legacy import LegacyMembers, set_volatile
 from wengert.core.modes import DUAL, flags
 from wengert.core.node import note_cut
@@ -54,7 +55,7 @@ class _TensorMeta(type(TensorBase)):  # type: ignore[misc]
         return cls._construct(create, args, kwargs)
 
 
-class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  # type: ignore[misc,valid-type]
+class Tensor(ReadableBase, _OpMethods, GradientMembers, LegacyMembers, metaclass=_TensorMeta):  # type: ignore[misc,valid-type]
     """A multi-dimensional array that records what is computed from it, so that it can be differentiated.
 
     Make one with wengert.tensor(data), from_numpy(array), zeros(...), randn(...). Its memory is a NumPy array.
@@ -232,33 +233,6 @@ class Tensor(ReadableBase, _OpMethods, LegacyMembers, metaclass=_TensorMeta):  #
         return self.mT.conj() if self.is_complex() else self.mT
 
     # -- gradients -----------------------------------------------------------------------------------------------------
-
-    @property
-    def grad(self) -> Tensor | None:
-        """What backward passes have accumulated for this leaf; None before the first. Assign None to reset it."""
-        # _grad_fn, not grad_fn: of a view that may not be used any more, this much may be asked.
-        if self._grad is None and self._requires_grad and self._grad_fn is not None and not self._flags & RETAINS_GRAD:
-            import warnings
-
-            warnings.warn(errors.non_leaf_grad(), stacklevel=2)
-        return self._grad
-
-    @grad.setter
-    def grad(self, value: Tensor | None) -> None:
-        if value is not None:
-            if not isinstance(value, TensorBase):
-                raise errors.grad_assigned_type(type(value))
-            if value is self:
-                raise errors.grad_assigned_itself()
-            if value._array.shape != self._array.shape:
-                raise errors.grad_assigned_shape(value._array.shape, self._array.shape)
-            if value._array.dtype != self._array.dtype:
-                raise errors.grad_assigned_dtype(value._array.dtype, self._array.dtype)
-        self._grad = value
-
-    @grad.deleter
-    def grad(self) -> None:
-        self._grad = None
 
     def backward(
         self,

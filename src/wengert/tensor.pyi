@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert import return_types as return_types
 from wengert.core.hooks import RemovableHandle as RemovableHandle
+from wengert.core.node import Node
 from wengert.core.tensor import TensorBase
 from wengert.devices import device as _device
 from wengert.dtypes import dtype as _dtype
@@ -1153,13 +1154,6 @@ class Tensor(TensorBase):
     @property
     def mH(self) -> Any:
         """The conjugate transpose of a matrix or a batch of matrices."""
-    @property
-    def grad(self) -> Tensor | None:
-        """What backward passes have accumulated for this leaf; None before the first. Assign None to reset it."""
-    @grad.setter
-    def grad(self, value: Tensor | None) -> None: ...
-    @grad.deleter
-    def grad(self) -> None: ...
     def backward(self, gradient: Any=None, retain_graph: _bool | None=None, create_graph: _bool=False, inputs: Any=None, **old: Any) -> None:
         """Adds the gradients of this tensor with respect to the leaves of its graph into their .grad."""
     @property
@@ -1232,3 +1226,25 @@ class Tensor(TensorBase):
         """The tensor in complex64."""
     def cdouble(self, memory_format: Any=None) -> Tensor:
         """The tensor in complex128."""
+    @property
+    def grad(self) -> Tensor | None:
+        """What backward passes have accumulated for this leaf; None before the first. Assign None to reset it."""
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None: ...
+    @grad.deleter
+    def grad(self) -> None: ...
+    @property
+    def grad_dtype(self) -> _dtype | None:
+        """The dtype to which gradients of this leaf are cast: its own, unless another one was assigned; None lets any pass."""
+    @grad_dtype.setter
+    def grad_dtype(self, value: _dtype | None) -> None: ...
+    @property
+    def volatile(self) -> _bool:
+        """Whether nothing that depends on this tensor is recorded. Can be set on leaves. Today: torch.no_grad()."""
+    @volatile.setter
+    def volatile(self, value: _bool) -> None: ...
+    @property
+    def creator(self) -> Node | None:
+        """Another name for grad_fn."""
+    def reinforce(self, reward: Any) -> None:
+        """Tells what these samples of bernoulli, multinomial or normal have earned; backward needs it."""

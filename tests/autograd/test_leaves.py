@@ -163,6 +163,25 @@ def test_a_wrong_grad_is_refused(case):
         x.grad = make(x)
 
 
+def test_gradients_can_have_another_dtype():
+    x = wengert.ones(2, requires_grad=True)
+    assert x.grad_dtype is wengert.float32
+    x.grad_dtype = wengert.float64
+    for _ in range(2):
+        (3 * x).sum().backward()
+    assert x.grad.tolist() == [6.0, 6.0]
+    assert x.grad.dtype is wengert.float64 and x.grad_dtype is wengert.float64
+    with Unchanged(x), pytest.raises(RuntimeError, match=r"^Cannot set grad_dtype to 'Half' because there is already"):
+        x.grad_dtype = wengert.float16
+    x.grad = None
+    x.grad_dtype = None
+    assert x.grad_dtype is None
+    x[0].backward()
+    assert x.grad.tolist() == [1.0, 0.0] and x.grad.dtype is wengert.float32
+    x.grad = wengert.ones(2, dtype=wengert.float16)
+    assert x.grad.dtype is wengert.float16
+
+
 def test_reading_grad_of_a_non_leaf_warns_at_the_reader():
     y = leaf(1.0) * 2
     with warnings.catch_warnings(record=True) as caught:

@@ -287,8 +287,23 @@ MESSAGES = [
     (
         lambda: errors.grad_assigned_dtype(np.dtype("float64"), dtypes.float32),
         RuntimeError,
-        "attempting to assign a gradient with dtype 'torch.float64' to a tensor with dtype 'torch.float32'. Please "
-        "ensure that the gradient and the tensor have the same dtype",
+        "attempting to assign a gradient with dtype 'double' to a tensor with grad_dtype 'Float'. The gradient must match "
+        "the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a "
+        "specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its "
+        "gradient may break downstream systems that assume they match.",
+    ),
+    (
+        lambda: errors.grad_dtype_of_non_leaf("set"),
+        RuntimeError,
+        "grad_dtype can only be set on leaf tensors.",
+    ),
+    (lambda: errors.grad_dtype_type(int), RuntimeError, "grad_dtype must be a torch.dtype or None, but got int"),
+    (
+        lambda: errors.grad_dtype_of_existing(np.dtype("int32"), np.dtype("float16")),
+        RuntimeError,
+        "Cannot set grad_dtype to 'Int' because there is already a gradient with dtype 'c10::Half'. Please clear the "
+        "gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype matches the existing gradient's "
+        "dtype.",
     ),
     (lambda: errors.grad_assigned_itself(), RuntimeError, "can't assign Variable as its own grad"),
     # What rules and custom Functions return

@@ -49,9 +49,9 @@ def sum_to_size(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def copy_like(x: Any, template: Any) -> Any:
-    """A copy of x in memory laid out as template."""
-    result = empty_like(template)
-    copyto(result, x, casting="unsafe")
+    """A copy of x, of its dtype, in memory laid out as template."""
+    result = empty_like(template, x.dtype)
+    copyto(result, x)
     return result
 
 

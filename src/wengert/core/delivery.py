@@ -104,7 +104,7 @@ def fit_array(task: GraphTask, node: Node, position: int, value: Any, meta: Tens
             if not expandable(meta.shape, array.shape):
                 raise errors.invalid_gradient_shape(node.name(), position, array.shape, meta.shape)
             array = task.face.sum_to_size(array, meta.shape)
-        if array.dtype != meta.dtype:
+        if meta.dtype is not None and array.dtype != meta.dtype:
             array = task.face.cast(array, meta.dtype)
     finally:
         quiet_exit()
@@ -124,7 +124,7 @@ def fit_tensor(task: GraphTask, node: Node, position: int, value: Any, meta: Ten
         if not expandable(meta.shape, shape):
             raise errors.invalid_gradient_shape(node.name(), position, shape, meta.shape)
         value = face.sum_to_size(value, meta.shape)
-    if tensor._array.dtype != meta.dtype:
+    if meta.dtype is not None and tensor._array.dtype != meta.dtype:
         value = face.cast(value, meta.dtype)
     return value
 

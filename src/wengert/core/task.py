@@ -266,7 +266,7 @@ class GraphTask:
             return
         held = buffer.cotangent
         if held is None:
-            held = self.face.zeros(node._meta.shape, node._meta.dtype)
+            held = self.face.zeros(node._meta.shape, ct.dtype if node._meta.dtype is None else node._meta.dtype)
         elif not buffer.owned:
             held = self.face.copy(held)
         buffer.cotangent = held
@@ -282,7 +282,7 @@ class GraphTask:
         if isinstance(value, ReadCotangent):
             read: ReadCotangent = value
             if held is None:
-                held = face.zeros(meta.shape, meta.dtype)
+                held = face.zeros(meta.shape, read.value.dtype if meta.dtype is None else meta.dtype)
             elif not held_owned:
                 held = face.copy(held)
             if type(read.index) is int and is_ndarray(read.value) and read.value.ndim == 0:

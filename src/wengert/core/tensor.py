@@ -48,6 +48,7 @@ IS_INFERENCE = 2  # made in inference mode
 IS_RESHAPED = 4  # turned into another view of its own memory, as by t_()
 IS_DUAL = 16  # has a tangent at some level of forward mode; see dual.py
 IS_VOLATILE = 8  # nothing that depends on it is recorded; see Note [Volatile tensors] in legacy.py
+HAS_GRAD_DTYPE = 32  # a leaf whose gradient need not have its own dtype; see leaf_gradient.py
 UNRECORDED_IN = 12  # from this bit on: the number of the block (node.note_block) that last left a use of this leaf unrecorded
 _volatile = IS_VOLATILE  # compiled, a C number, which other modules do not see
 
@@ -402,6 +403,8 @@ def accumulator_of(tensor: TensorBase) -> AccumulateGrad:
         node = wk_new_instance(AccumulateGrad, accumulate_grad_class)
         node._variable = tensor
         node._meta = meta_of(tensor)
+        if tensor._flags & HAS_GRAD_DTYPE:
+            node._meta = make_meta(tensor._array.shape, getattr(tensor, "_grad_dtype"))  # noqa: B009
         # Before all operations that are ready: a gradient is added as soon as it is complete.
         node._seq = 0x4000000000000000 - next_sequence_nr()
         tensor._accumulator = weakref.ref(node)

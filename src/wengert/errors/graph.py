@@ -30,7 +30,7 @@ from .classes import (
     UnusedInputError,
     VersionError,
 )
-from .names import called, dtype_name, operation_name, tensor_type, type_name
+from .names import c_name, called, dtype_name, operation_name, scalar_name, tensor_type, type_name
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Starting a backward pass
@@ -368,11 +368,31 @@ def grad_assigned_type(got: type | str) -> GradientTypeError:
     return GradientTypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type_name(got)}")
 
 
-def grad_assigned_dtype(gradient: object, tensor: object) -> GradientError:
-    """gradient, tensor: the two dtypes."""
+def grad_assigned_dtype(gradient: object, wanted: object) -> GradientError:
+    """gradient, wanted: the two dtypes."""
     return GradientError(
-        f"attempting to assign a gradient with dtype '{dtype_name(gradient)}' to a tensor with dtype "
-        f"'{dtype_name(tensor)}'. Please ensure that the gradient and the tensor have the same dtype"
+        f"attempting to assign a gradient with dtype '{c_name(gradient)}' to a tensor with grad_dtype "
+        f"'{scalar_name(wanted)}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You "
+        "can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
+        "caution. Diverging the dtypes of a tensor and its gradient may break downstream systems that assume they match."
+    )
+
+
+def grad_dtype_of_non_leaf(done: str) -> GradientError:
+    """done: accessed or set."""
+    return GradientError(f"grad_dtype can only be {done} on leaf tensors.")
+
+
+def grad_dtype_type(kind: type) -> GradientError:
+    return GradientError(f"grad_dtype must be a torch.dtype or None, but got {kind.__name__}")
+
+
+def grad_dtype_of_existing(wanted: object, found: object) -> GradientError:
+    """wanted, found: the dtypes of grad_dtype and of the gradient that is there."""
+    return GradientError(
+        f"Cannot set grad_dtype to '{scalar_name(wanted)}' because there is already a gradient with dtype "
+        f"'{c_name(found)}'. Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new "
+        "grad_dtype matches the existing gradient's dtype."
     )
 
 

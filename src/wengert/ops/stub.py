@@ -54,6 +54,7 @@ _Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
 
 _TENSOR_IMPORTS = """
 from wengert.core.hooks import RemovableHandle as RemovableHandle
+from wengert.core.node import Node
 from wengert.core.tensor import TensorBase
 from wengert.devices import device as _device
 from wengert.dtypes import dtype as _dtype
@@ -70,6 +71,14 @@ from wengert.tensor import Tensor as Tensor
 """
 
 _RENAMED = {name: "_" + name for name in ("bool", "complex", "float", "int", "type", "device", "dtype")}
+_RENAMED["TensorBase"] = "Tensor"
+
+# Where class Tensor is written by hand.
+_CLASSES = (
+    ("tensor.py", "Tensor"),
+    ("core/leaf_gradient.py", "GradientMembers"),
+    ("core/legacy.py", "LegacyMembers"),
+)
 
 # What creation functions take as **options.
 _OPTIONS = (
@@ -322,7 +331,7 @@ def _stub_of(function: ast.FunctionDef, result: str | None = None) -> list[str]:
     arguments = function.args
     for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
         if a is not None and a.annotation is not None:
-            a.annotation = _Renamer().visit(a.annotation)
+            a.annotation = None if a.arg == "self" else _Renamer().visit(a.annotation)
     lines = [f"@{ast.unparse(d)}" for d in function.decorator_list]
     head = f"({ast.unparse(arguments)}) -> {result or _annotation(function.returns)}"
     return lines + _definition(function.name, head, _summary(ast.get_docstring(function)))
@@ -339,9 +348,9 @@ def _is_private(name: str) -> bool:
     return name.startswith("_") and not name.endswith("__")
 
 
-def hand_written_members(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """(name, stub lines) of what tensor.py itself puts into class Tensor."""
-    for node in _class_body(path, "Tensor"):
+def hand_written_members(path: Path, name: str) -> Iterator[tuple[str, list[str]]]:
+    """(name, stub lines) of what a class of the sources puts into class Tensor."""
+    for node in _class_body(path, name):
         if isinstance(node, ast.FunctionDef) and not _is_private(node.name):
             yield node.name, _stub_of(node)
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -355,8 +364,8 @@ def hand_written_members(path: Path) -> Iterator[tuple[str, list[str]]]:
 def base_members(path: Path) -> Iterator[tuple[str, list[str]]]:
     """(name, stub lines) of what TensorBase says it returns a TensorBase from: of a Tensor it is a Tensor."""
     for node in _class_body(path, "TensorBase"):
-        if isinstance(node, ast.FunctionDef) and "TensorBase" in _annotation(node.returns):
-            yield node.name, _stub_of(node, _annotation(node.returns).replace("TensorBase", "Tensor"))
+        if isinstance(node, ast.FunctionDef) and "Tensor" in _annotation(node.returns):
+            yield node.name, _stub_of(node)
 
 
 def operation_methods() -> Iterator[tuple[str, list[str]]]:
@@ -394,9 +403,10 @@ def tensor_stub(root: Path) -> str:
     members: dict[str, list[str]] = {}
     for name, lines in (*base_members(root / "core" / "tensor.py"), *operation_methods()):
         members[name] = lines
-    for name, lines in hand_written_members(root / "tensor.py"):
-        # A property's getter and setter have one name.
-        members[name] = members[name] + lines if lines[0].startswith(f"@{name}.") else lines
+    for path, class_name in _CLASSES:
+        for name, lines in hand_written_members(root / path, class_name):
+            # A property's getter and setter have one name.
+            members[name] = members[name] + lines if lines[0].startswith(f"@{name}.") else lines
     body = [line for lines in members.values() for line in lines]
     head = _TITLE.format(what="The types of class Tensor.") + _HEADER.format(imports=_TENSOR_IMPORTS.strip() + "\n")
     text = [head, "\nclass Tensor(TensorBase):", "    def __init__(self, *args: Any, **kwargs: Any) -> None: ..."]
