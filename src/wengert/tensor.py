@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy as _copy
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,6 @@ class Tensor(ReadableBase, _OpMethods, GradientMembers, LegacyMembers, metaclass
 
     __slots__ = ()
     __array_priority__ = 1000
-    __array_ufunc__ = None  # ndarray * tensor is tensor.__rmul__(ndarray)
     __hash__ = object.__hash__
 
     @classmethod
@@ -335,6 +335,12 @@ class Tensor(ReadableBase, _OpMethods, GradientMembers, LegacyMembers, metaclass
             return self._array.astype(dtype)
         return self._array.copy() if copy else self._array
 
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> Any:
+        return _protocol().run_ufunc(ufunc, method, inputs, settings)
+
+    def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return _protocol().run_function(function, types, args, kwargs)
+
     def __dlpack__(self, **kwargs: Any) -> Any:
         return self._exported().__dlpack__(**kwargs)
 
@@ -547,6 +553,13 @@ def _parse_to(args: tuple, dtype: Any, where: Any) -> tuple[Any, device | None]:
         elif argument is not None and not isinstance(argument, bool):
             dtype = argument
     return dtype, device(where) if isinstance(where, str) else where
+
+
+@cache
+def _protocol() -> Any:
+    from wengert import array_protocol
+
+    return array_protocol
 
 
 def _cast(tensor: Tensor, dtype: Any) -> Tensor:

@@ -24,12 +24,13 @@ LAYERS = [
     {"tensor"},
     {"autograd", "cuda", "fft", "func", "linalg", "masked", "nn", "profiler", "serialization", "signal", "special", "utils"},
     {"compat", "testing"},
-    {"__config__", "__init__", "__main__", "_build_facts"},
+    {"__config__", "__init__", "__main__", "_build_facts", "array_protocol"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 # Imports upwards, inside a function, and why.
 LAZY = {
+    ("tensor", "array_protocol"): "a table of NumPy's functions, which most programs never need",
     ("tensor", "autograd"): "Tensor.backward is autograd.backward as a method",
     ("autograd", "__init__"): "the deprecated module-as-function autograd.variable() makes a tensor",
 }

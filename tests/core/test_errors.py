@@ -305,6 +305,12 @@ MESSAGES = [
         "gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype matches the existing gradient's "
         "dtype.",
     ),
+    (
+        lambda: errors.numpy_argument("sum", ["where", "initial"]),
+        TypeError,
+        "numpy.sum cannot be called with where, initial on a Tensor that requires grad. Hint: call the operation of "
+        "wengert, or detach the tensor first.",
+    ),
     (lambda: errors.grad_assigned_itself(), RuntimeError, "can't assign Variable as its own grad"),
     # What rules and custom Functions return
     (

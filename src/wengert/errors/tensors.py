@@ -341,6 +341,15 @@ def numpy_requires_grad() -> ConversionError:
     return ConversionError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
 
 
+def numpy_argument(function: str, given: list[str]) -> ArgumentError:
+    """A call of a function of NumPy with arguments, some of them named as given, that its operation has not got."""
+    named = f" with {', '.join(given)}" if given else " in this way"
+    return ArgumentError(
+        f"numpy.{function} cannot be called{named} on a Tensor that requires grad. Hint: call the operation of wengert, "
+        "or detach the tensor first."
+    )
+
+
 def deepcopy_of_non_leaf() -> ConversionError:
     return ConversionError(
         "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "

@@ -1,0 +1,466 @@
+"""NumPy's functions on tensors: np.sin(x), np.sum(x, axis=0), array * x give tensors with a history.
+
+Note [NumPy's functions on tensors]
+NumPy asks an operand with __array_ufunc__ or __array_function__ to run its functions itself. Those with a derivative are
+run here by the operation of that meaning, under torch's rules: float32 stays float32, and integers become the default
+dtype where NumPy takes float64. A ufunc gives a tensor, as it does of torch's. So does a function that NumPy has as a
+method of arrays too. Any other one (np.concatenate) gives a tensor where a gradient has to go through it, which torch
+refuses; where none has, it gives an array, as of torch's tensors. What is not listed here runs on the memory of the
+tensors, and so refuses those that require a gradient.
+
+Loaded when NumPy first asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import wengert as w
+from wengert import errors, linalg, special
+from wengert.tensor import Tensor
+
+# -- ufuncs ------------------------------------------------------------------------------------------------------------
+
+_SAME_NAME = """
+    absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_or bitwise_xor ceil copysign cos
+    cosh deg2rad divide exp exp2 expm1 float_power floor floor_divide fmax fmin fmod gcd greater greater_equal
+    heaviside hypot isfinite isinf isnan lcm ldexp less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and
+    logical_not logical_or logical_xor matmul maximum minimum multiply negative nextafter not_equal positive rad2deg
+    reciprocal remainder sign signbit sin sinh sqrt square subtract tan tanh trunc
+"""
+_OTHER_NAME = {
+    "conjugate": "conj_physical", "degrees": "rad2deg", "equal": "eq", "fabs": "abs", "invert": "bitwise_not",
+    "left_shift": "bitwise_left_shift", "power": "pow", "radians": "deg2rad", "right_shift": "bitwise_right_shift",
+    "rint": "round",
+}  # fmt: skip
+# Of scipy.special, by the name of the ufunc there.
+_SCIPY = """
+    digamma:psi entr erf erfc erfcx erfinv expit exp2 expm1 gammainc gammaincc gammaln i0 i0e i1 i1e log1p log_ndtr logit
+    ndtr ndtri xlog1py xlogy
+"""
+_REDUCTIONS = {"add": "sum", "logical_and": "all", "logical_or": "any", "maximum": "max", "minimum": "min", "multiply": "prod"}
+
+
+def _ufuncs() -> dict[str, Callable[..., Any]]:
+    found = {name: getattr(w, name) for name in _SAME_NAME.split()}
+    found |= {name: getattr(w, ours) for name, ours in _OTHER_NAME.items()}
+    for pair in _SCIPY.split():
+        ours, _, name = pair.partition(":")
+        found.setdefault(name or ours, getattr(special, ours))
+    return found
+
+
+UFUNCS = _ufuncs()
+UFUNCS["matmul"] = lambda a, b: w.matmul(*_promoted(a, b))
+
+
+def run_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    """What Tensor.__array_ufunc__ gives. See Note [NumPy's functions on tensors]."""
+    if method == "__call__" and not settings:
+        function = UFUNCS.get(ufunc.__name__)
+        if function is not None:
+            for x in inputs:
+                if isinstance(x, (list, tuple)):
+                    return function(*[_operand(x) for x in inputs])
+            return function(*inputs)
+    if method == "reduce" and ufunc.__name__ in _REDUCTIONS and _needs_gradient(inputs):
+        reduction = FUNCTIONS[getattr(np, _REDUCTIONS[ufunc.__name__])]
+        names = ("a", "axis", "dtype", "out", "keepdims")
+        given = _given({"axis": 0} | dict(zip(names, inputs, strict=False)) | settings)
+        if not _fits(reduction, (), given):
+            raise errors.numpy_argument(f"{ufunc.__name__}.reduce", _unknown(reduction, given))
+        return reduction(**given)
+    out = settings.pop("out", ())
+    if out:
+        settings["out"] = tuple([_memory(x) for x in out])
+    found = getattr(ufunc, method)(*[_memory(x) for x in inputs], **settings)
+    if out:
+        for x in out:
+            if isinstance(x, Tensor):
+                w.autograd.graph.increment_version(x)
+        return out[0] if len(out) == 1 else out
+    return tuple([_tensor(x) for x in found]) if isinstance(found, tuple) else _tensor(found)
+
+
+def _operand(x: Any) -> Any:
+    """An operand of an operation, which takes tensors, arrays and numbers."""
+    return np.asarray(x) if isinstance(x, (list, tuple)) else x
+
+
+def _tensor(x: Any) -> Any:
+    return w.as_tensor(x) if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufcV" else x
+
+
+def _memory(x: Any) -> Any:
+    """x without tensors. Raises RuntimeError for one that requires a gradient."""
+    if isinstance(x, Tensor):
+        return x.numpy()
+    if isinstance(x, (list, tuple)):
+        return type(x)([_memory(item) for item in x])
+    return x
+
+
+def _needs_gradient(values: Iterable[Any]) -> bool:
+    return any(_needs_gradient(x) if isinstance(x, (list, tuple)) else isinstance(x, Tensor) and x.requires_grad for x in values)
+
+
+# -- functions ---------------------------------------------------------------------------------------------------------
+
+FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+METHODS: set[Any] = set()  # those of FUNCTIONS that arrays have as a method too
+
+
+def run_function(function: Any, types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What Tensor.__array_function__ gives. See Note [NumPy's functions on tensors]."""
+    if not all(issubclass(t, (Tensor, np.ndarray)) for t in types):
+        return NotImplemented
+    if function in PLAIN:
+        with w.no_grad():
+            return function(*_detached(args), **{name: _detached(x) for name, x in kwargs.items()})
+    ours = FUNCTIONS.get(function)
+    if ours is not None:
+        if len(args) == 1 and not kwargs and function in METHODS:
+            return ours(*args)
+        needs_gradient = _needs_gradient((*args, *kwargs.values()))
+        unnamed, named = _named(function, args, kwargs)
+        fits = _fits(ours, unnamed, named)
+        if needs_gradient and not fits:
+            raise errors.numpy_argument(function.__name__, _unknown(ours, named))
+        if fits and (needs_gradient or function in METHODS):
+            return ours(*unnamed, **named)
+    return function(*_memory(args), **{name: _memory(x) for name, x in kwargs.items()})
+
+
+@cache
+def _signature(function: Any) -> Any:
+    import inspect
+
+    return inspect.signature(function)
+
+
+def _named(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments by the names of NumPy's parameters, where it tells them. Raises TypeError for those it does not take."""
+    try:
+        bound = _signature(function).bind(*args, **kwargs)
+    except ValueError:
+        return args, _given(kwargs)
+    return (args, _given(kwargs)) if "operands" in bound.arguments else ((), _given(bound.arguments))
+
+
+def _given(settings: dict[str, Any]) -> dict[str, Any]:
+    """Those arguments that say something: None and NumPy's own mark are what most are without."""
+    return {name: x for name, x in settings.items() if (x is not None and x is not np._NoValue) or name == "axis"}
+
+
+def _fits(ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether the arguments, which NumPy's function takes, are ones that ours takes as well."""
+    try:
+        _signature(ours).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+def _unknown(ours: Callable[..., Any], given: dict[str, Any]) -> list[str]:
+    """The names of arguments that ours does not take."""
+    return [name for name in given if name not in _signature(ours).parameters]
+
+
+def _detached(x: Any) -> Any:
+    if isinstance(x, Tensor):
+        return x.numpy(force=True)
+    return type(x)([_detached(item) for item in x]) if isinstance(x, (list, tuple)) else x
+
+
+# What asks about tensors, and has no derivative.
+PLAIN = {
+    np.allclose, np.array_equal, np.array_equiv, np.count_nonzero, np.iscomplexobj, np.isclose, np.isrealobj,
+    np.may_share_memory, np.ndim, np.result_type, np.shape, np.shares_memory, np.size,
+}  # fmt: skip
+
+
+def _of(*functions: Any, method: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers what runs these functions of NumPy; its parameters are theirs."""
+
+    def register(ours: Callable[..., Any]) -> Callable[..., Any]:
+        FUNCTIONS.update(dict.fromkeys(functions, ours))
+        if method:
+            METHODS.update(functions)
+        return ours
+
+    return register
+
+
+def _ints(x: Any) -> tuple[int, ...]:
+    """A shape or axes, which may be one number."""
+    return (int(x),) if isinstance(x, (int, np.integer)) else tuple(x)
+
+
+def _t(x: Any) -> Any:
+    """x as a tensor."""
+    return x if isinstance(x, Tensor) else w.as_tensor(np.asarray(_memory(x)) if isinstance(x, (list, tuple)) else x)
+
+
+def _promoted(*values: Any) -> list[Any]:
+    """The values as tensors of one dtype, which products ask for and NumPy does not."""
+    tensors = _all(values)
+    dtype = tensors[0].dtype
+    for x in tensors[1:]:
+        dtype = w.promote_types(dtype, x.dtype)
+    return [x.to(dtype) for x in tensors]
+
+
+def _all(arrays: Iterable[Any]) -> list[Any]:
+    return [_t(x) for x in arrays]
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    """A reduction over axes, of all elements without them."""
+    over_all, over_dims = getattr(w, name), getattr(w, {"max": "amax", "min": "amin"}.get(name, name))
+
+    def reduce(a, axis=None, dtype=None, keepdims=False):
+        a = _t(a)
+        options = {} if dtype is None else {"dtype": dtype}
+        if name == "mean" and dtype is None and not (a.is_floating_point() or a.is_complex()):
+            options = {"dtype": w.get_default_dtype()}
+        if axis is None and not keepdims:
+            return over_all(a, **options)
+        axes = tuple(range(a.ndim)) if axis is None else _ints(axis)
+        if name != "prod":
+            return over_dims(a, dim=axes, keepdim=keepdims, **options)
+        for dim in sorted((d % a.ndim for d in axes), reverse=True):
+            a = w.prod(a, dim, keepdim=keepdims, **options)
+        return a
+
+    return reduce
+
+
+for _name in ("sum", "prod", "mean", "max", "min", "all", "any"):
+    _of(getattr(np, _name), method=True)(_reduction(_name))
+FUNCTIONS |= {np.amax: FUNCTIONS[np.max], np.amin: FUNCTIONS[np.min]}
+METHODS |= {np.amax, np.amin}
+_of(np.nansum)(_reduction("nansum"))
+_of(np.nanmean)(_reduction("nanmean"))
+
+
+@_of(np.std, method=True)
+def _std(a, axis=None, ddof=0, keepdims=False):
+    return w.std(_t(a), dim=axis, correction=ddof, keepdim=keepdims)
+
+
+@_of(np.var, method=True)
+def _var(a, axis=None, ddof=0, keepdims=False):
+    return w.var(_t(a), dim=axis, correction=ddof, keepdim=keepdims)
+
+
+@_of(np.median)
+def _median(a, axis=None, keepdims=False):
+    return _quantile(a, 0.5, axis, keepdims=keepdims)
+
+
+@_of(np.quantile)
+def _quantile(a, q, axis=None, *, method="linear", keepdims=False):
+    a = _t(a)
+    return w.quantile(a, q if isinstance(q, (int, float)) else w.as_tensor(q, dtype=a.dtype), axis, keepdims, interpolation=method)
+
+
+@_of(np.percentile)
+def _percentile(a, q, axis=None, *, method="linear", keepdims=False):
+    return _quantile(a, np.true_divide(q, 100), axis, method=method, keepdims=keepdims)
+
+
+@_of(np.argmax, method=True)
+def _argmax(a, axis=None, keepdims=False):
+    return w.argmax(_t(a), dim=axis, keepdim=keepdims)
+
+
+@_of(np.argmin, method=True)
+def _argmin(a, axis=None, keepdims=False):
+    return w.argmin(_t(a), dim=axis, keepdim=keepdims)
+
+
+@_of(np.cumsum, method=True)
+def _cumsum(a, axis=None, dtype=None):
+    return w.cumsum(w.ravel(_t(a)) if axis is None else _t(a), 0 if axis is None else axis, dtype=dtype)
+
+
+@_of(np.cumprod, method=True)
+def _cumprod(a, axis=None, dtype=None):
+    return w.cumprod(w.ravel(_t(a)) if axis is None else _t(a), 0 if axis is None else axis, dtype=dtype)
+
+
+# -- shapes
+
+
+_of(np.ravel, method=True)(lambda a: w.ravel(_t(a)))
+_of(np.copy)(lambda a: w.clone(_t(a)))
+_of(np.swapaxes, method=True)(lambda a, axis1, axis2: w.swapaxes(_t(a), axis1, axis2))
+_of(np.moveaxis)(lambda a, source, destination: w.moveaxis(_t(a), source, destination))
+_of(np.broadcast_to)(lambda array, shape: w.broadcast_to(_t(array), _ints(shape)))
+_of(np.fliplr)(lambda m: w.fliplr(_t(m)))
+_of(np.flipud)(lambda m: w.flipud(_t(m)))
+_of(np.rot90)(lambda m, k=1, axes=(0, 1): w.rot90(_t(m), k, list(axes)))
+_of(np.roll)(lambda a, shift, axis=None: w.roll(_t(a), shift, axis))
+_of(np.tile)(lambda A, reps: w.tile(_t(A), _ints(reps)))
+_of(np.diagonal, method=True)(lambda a, offset=0, axis1=0, axis2=1: w.diagonal(_t(a), offset, axis1, axis2))
+_of(np.diag)(lambda v, k=0: w.diag(_t(v), k))
+_of(np.tril)(lambda m, k=0: w.tril(_t(m), k))
+_of(np.triu)(lambda m, k=0: w.triu(_t(m), k))
+_of(np.real)(lambda val: w.real(_t(val)) if _t(val).is_complex() else _t(val))
+_of(np.imag)(lambda val: w.imag(_t(val)) if _t(val).is_complex() else w.zeros_like(_t(val)))
+_of(np.angle)(lambda z: w.angle(_t(z)))
+
+
+@_of(np.reshape, method=True)
+def _reshape(a, shape):
+    return w.reshape(_t(a), _ints(shape))
+
+
+@_of(np.transpose, method=True)
+def _transpose(a, axes=None):
+    a = _t(a)
+    return w.permute(a, tuple(reversed(range(a.ndim))) if axes is None else tuple(axes))
+
+
+@_of(np.squeeze, method=True)
+def _squeeze(a, axis=None):
+    return w.squeeze(_t(a)) if axis is None else w.squeeze(_t(a), axis)
+
+
+@_of(np.expand_dims)
+def _expand_dims(a, axis):
+    a = _t(a)
+    axes = _ints(axis)
+    for dim in sorted(d % (a.ndim + len(axes)) for d in axes):
+        a = w.unsqueeze(a, dim)
+    return a
+
+
+@_of(np.flip)
+def _flip(m, axis=None):
+    m = _t(m)
+    return w.flip(m, tuple(range(m.ndim)) if axis is None else _ints(axis))
+
+
+@_of(np.repeat, method=True)
+def _repeat(a, repeats, axis=None):
+    return w.repeat_interleave(_t(a), repeats if isinstance(repeats, int) else w.as_tensor(repeats), axis)
+
+
+@_of(np.take, method=True)
+def _take(a, indices, axis=None):
+    a = w.ravel(_t(a)) if axis is None else _t(a)
+    place = 0 if axis is None else axis % a.ndim
+    return a[(slice(None),) * place + (_detached(indices),)]
+
+
+# -- joining
+
+
+@_of(np.concatenate)
+def _concatenate(arrays, axis=0):
+    return w.cat([w.ravel(x) for x in _all(arrays)] if axis is None else _all(arrays), 0 if axis is None else axis)
+
+
+_of(np.stack)(lambda arrays, axis=0: w.stack(_all(arrays), axis))
+_of(np.vstack)(lambda tup: w.vstack(_all(tup)))
+_of(np.hstack)(lambda tup: w.hstack(_all(tup)))
+_of(np.dstack)(lambda tup: w.dstack(_all(tup)))
+_of(np.column_stack)(lambda tup: w.column_stack(_all(tup)))
+
+
+# -- elements
+
+
+@_of(np.where)
+def _where(condition, x, y):
+    condition = _t(condition)
+    return w.where(condition if condition.dtype is w.bool else condition != 0, _operand(x), _operand(y))
+
+
+@_of(np.clip, method=True)
+def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
+    return w.clip(_t(a), a_min if min is None else min, a_max if max is None else max)
+
+
+_of(np.round, np.around, method=True)(lambda a, decimals=0: w.round(_t(a), decimals=decimals))
+_of(np.nan_to_num)(lambda x, nan=0.0, posinf=None, neginf=None: w.nan_to_num(_t(x), nan, posinf, neginf))
+_of(np.sort)(lambda a, axis=-1: w.sort(w.ravel(_t(a)) if axis is None else _t(a), 0 if axis is None else axis)[0])
+_of(np.argsort)(lambda a, axis=-1: w.argsort(w.ravel(_t(a)) if axis is None else _t(a), 0 if axis is None else axis))
+_of(np.diff)(lambda a, n=1, axis=-1: w.diff(_t(a), n, axis))
+_of(np.sinc)(lambda x: w.sinc(_t(x)))
+_of(np.i0)(lambda x: w.i0(_t(x)))
+
+
+# -- products
+
+
+@_of(np.dot, method=True)
+def _dot(a, b):
+    a, b = _promoted(a, b)
+    if a.ndim == 0 or b.ndim == 0:
+        return a * b
+    if b.ndim == 1 or (a.ndim <= 2 and b.ndim == 2):
+        return w.matmul(a, b)
+    return w.tensordot(a, b, dims=([a.ndim - 1], [b.ndim - 2]))  # type: ignore[arg-type]
+
+
+@_of(np.inner)
+def _inner(a, b):
+    return w.inner(*_promoted(a, b))
+
+
+@_of(np.tensordot)
+def _tensordot(a, b, axes=2):
+    if not isinstance(axes, int):
+        axes = tuple([[d] if isinstance(d, int) else list(d) for d in axes])
+    a, b = _promoted(a, b)
+    return w.tensordot(a, b, dims=axes)
+
+
+_of(np.vdot)(lambda a, b: w.vdot(*[w.ravel(x) for x in _promoted(a, b)]))
+_of(np.outer)(lambda a, b: w.outer(*[w.ravel(x) for x in _promoted(a, b)]))
+_of(np.einsum)(lambda subscripts, *operands: w.einsum(subscripts, *_promoted(*operands)))
+_of(np.kron)(lambda a, b: w.kron(_t(a), _t(b)))
+_of(np.trace, method=True)(lambda a, offset=0: w.diagonal(_t(a), offset).sum(-1))
+
+
+@_of(np.linalg.norm)
+def _norm(x, ord=None, axis=None, keepdims=False):
+    x = _t(x)
+    if axis is None and ord is not None and x.ndim > 2:
+        raise errors.numpy_argument("linalg.norm", ["ord of more than two dimensions, but no axis"])
+    return linalg.norm(x, ord, axis, keepdims)
+
+
+_of(np.linalg.cholesky)(lambda a: linalg.cholesky(_t(a)))
+_of(np.linalg.det)(lambda a: linalg.det(_t(a)))
+_of(np.linalg.eigh)(lambda a, UPLO="L": linalg.eigh(_t(a), UPLO))
+_of(np.linalg.eigvalsh)(lambda a, UPLO="L": linalg.eigvalsh(_t(a), UPLO))
+_of(np.linalg.inv)(lambda a: linalg.inv(_t(a)))
+_of(np.linalg.matrix_power)(lambda a, n: linalg.matrix_power(_t(a), n))
+_of(np.linalg.pinv)(lambda a: linalg.pinv(_t(a)))
+_of(np.linalg.slogdet)(lambda a: linalg.slogdet(_t(a)))
+_of(np.linalg.solve)(lambda a, b: linalg.solve(*_promoted(a, b)))
+
+
+@_of(np.linalg.svd)
+def _svd(a, full_matrices=True):
+    return linalg.svd(_t(a), full_matrices)
+
+
+@_of(np.linalg.qr)
+def _qr(a, mode="reduced"):
+    return linalg.qr(_t(a), mode)
+
+
+def _transform(run: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda a, n=None, axis=-1, norm=None: run(_t(a), n, axis, norm)
+
+
+for _name in ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]:
+    _of(getattr(np.fft, _name))(_transform(getattr(w.fft, _name)))
