@@ -24,7 +24,11 @@ from wengert.autograd.grad_mode import (  # noqa: E402
     no_grad as no_grad,
     set_grad_enabled as set_grad_enabled,
 )
-from wengert.devices import device as device  # noqa: E402
+from wengert.devices import (  # noqa: E402
+    device as device,
+    get_default_device as get_default_device,
+    set_default_device as set_default_device,
+)
 from wengert.dtypes import *  # noqa: E402, F403
 from wengert.generator import (  # noqa: E402
     Generator as Generator,

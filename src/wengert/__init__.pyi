@@ -34,6 +34,8 @@ from wengert.autograd.grad_mode import is_inference_mode_enabled as is_inference
 from wengert.autograd.grad_mode import no_grad as no_grad
 from wengert.autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from wengert.devices import device as device
+from wengert.devices import get_default_device as get_default_device
+from wengert.devices import set_default_device as set_default_device
 from wengert.dtypes import *
 from wengert.generator import Generator as Generator
 from wengert.generator import default_generator as default_generator

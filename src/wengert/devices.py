@@ -69,6 +69,14 @@ class device:
         index = "" if self.index is None else f", index={self.index}"
         return f"device(type='{self.type}'{index})"
 
+    def __enter__(self) -> device:
+        """In the block, tensors are made on this device. Raises RuntimeError for one other than the CPU."""
+        check_device(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
     def __reduce__(self) -> tuple[Any, tuple[str, int | None]]:
         return device, (self.type, self.index)
 
@@ -91,3 +99,26 @@ def _checked_index(index: int) -> int:
     if index < 0:
         raise errors.DeviceError("Device index must not be negative")
     return index
+
+
+def check_device(where: Any) -> None:
+    """Raises RuntimeError for a device other than the CPU. None: the default one."""
+    if where is not None and where != "cpu" and device(where).type != "cpu":
+        raise errors.DeviceError(
+            f"no backend for device {where}: this version computes on the CPU. Hint: arrays on a GPU need the extra "
+            "`pip install wengert[cuda]`; without it, leave out device=, or keep it behind "
+            "`if wengert.cuda.is_available()`."
+        )
+
+
+def get_default_device() -> device:
+    """Where tensors are made unless device= says otherwise: the CPU."""
+    return device("cpu")
+
+
+def set_default_device(where: str | int | device | None) -> None:
+    """Sets where tensors are made unless device= says otherwise. Raises RuntimeError for a device other than the CPU.
+
+    where: None for the CPU.
+    """
+    check_device(where)

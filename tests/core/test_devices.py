@@ -5,6 +5,7 @@ import pickle
 
 import pytest
 
+import wengert
 from wengert.devices import device
 
 
@@ -75,3 +76,20 @@ def test_malformed(arguments, message):
 def test_wrong_types(given):
     with pytest.raises(TypeError, match=r"device\(\): argument 'type'"):
         device(given)
+
+
+def test_the_default_device_is_the_cpu():
+    for where in (None, "cpu", device("cpu")):
+        wengert.set_default_device(where)
+        assert wengert.get_default_device() == device("cpu")
+    with device("cpu") as entered:
+        assert wengert.ones(2).device == entered == device("cpu")
+
+
+@pytest.mark.parametrize("use", [wengert.set_default_device, lambda where: device(where).__enter__(), lambda where: wengert.ones(2, device=where)])
+def test_there_is_no_other_device(use):
+    with pytest.raises(RuntimeError, match=r"^no backend for device cuda: this version computes on the CPU\. Hint: "):
+        use("cuda")
+    with pytest.raises(RuntimeError, match=r"^Expected one of cpu, cuda, .* device type at start of device string: gpu$"):
+        use("gpu")
+    assert wengert.get_default_device() == device("cpu")

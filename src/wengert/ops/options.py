@@ -8,19 +8,9 @@ from typing import Any
 from wengert import dtypes, errors
 from wengert.core.tensor import is_differentiable, wrap
 from wengert.core.views import store_out
-from wengert.devices import device as _device
+from wengert.devices import check_device
 
 _IGNORED = frozenset({"layout", "pin_memory", "memory_format"})
-
-
-def check_device(device: Any) -> None:
-    """Raises RuntimeError for a device other than the CPU."""
-    if device is not None and device != "cpu" and _device(device).type != "cpu":
-        raise errors.DeviceError(
-            f"no backend for device {device}: this version computes on the CPU. Hint: arrays on a GPU need the extra "
-            "`pip install wengert[cuda]`; without it, leave out device=, or keep it behind "
-            "`if wengert.cuda.is_available()`."
-        )
 
 
 def finished(op: str, array: Any, options: dict[str, Any]) -> Any:
