@@ -57,7 +57,7 @@ newaxis = None
 __version__ = "0.1.0"
 
 _LAZY = frozenset({
-    "compat", "cuda", "fft", "func", "linalg", "masked", "nn", "profiler", "signal", "special", "testing", "utils",
+    "compat", "cuda", "fft", "func", "linalg", "masked", "nn", "profiler", "random", "signal", "special", "testing", "utils",
     "__config__",
 })  # fmt: skip
 
@@ -71,6 +71,8 @@ _OF_THREADS = frozenset({
 
 _OF_FILES = frozenset({"load", "save"})
 
+_OF_CONTROL_FLOW = frozenset({"cond", "while_loop"})
+
 
 def __getattr__(name: str) -> object:
     if name in _LAZY:
@@ -83,6 +85,8 @@ def __getattr__(name: str) -> object:
         return getattr(_import_module("wengert.ops.program"), name)
     if name in _OF_FILES:
         return getattr(_import_module("wengert.serialization"), name)
+    if name in _OF_CONTROL_FLOW:
+        return getattr(_import_module("wengert.control_flow"), name)
     if not name.startswith("_"):
         found = _late_function(name)
         if found is not None:

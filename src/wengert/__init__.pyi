@@ -62,6 +62,7 @@ from wengert import linalg as linalg
 from wengert import masked as masked
 from wengert import nn as nn
 from wengert import profiler as profiler
+from wengert import random as random
 from wengert import signal as signal
 from wengert import special as special
 from wengert import testing as testing
@@ -76,6 +77,8 @@ from wengert.threads import set_num_interop_threads as set_num_interop_threads
 from wengert.threads import set_num_threads as set_num_threads
 from wengert.serialization import load as load
 from wengert.serialization import save as save
+from wengert.control_flow import cond as cond
+from wengert.control_flow import while_loop as while_loop
 def vmap(func, in_dims=0, out_dims=0, randomness='error', *, chunk_size=None) -> Any:
     """wengert.func.vmap: func mapped over a dimension of its arguments."""
 def is_tensor(obj: object) -> _bool:

@@ -36,12 +36,11 @@ class Generator:
 
     __slots__ = ("_lock", "_numpy", "_seed", "device")
 
-    def __init__(self, device: Any = "cpu") -> None:
-        self.device = _device(device)
-        if self.device.type != "cpu":
-            raise errors.DeviceError(
-                f"Cannot get {self.device.type.upper()} generator: random numbers are made on the CPU"
-            )
+    def __init__(self, device: Any = None) -> None:
+        kind = "cpu" if device is None else _device(device).type
+        if kind != "cpu":
+            raise errors.DeviceError(f"Cannot get {kind.upper()} generator: random numbers are made on the CPU")
+        self.device = _device(kind)  # there is one CPU: "cpu:0" is "cpu"
         self._seed: int | None = _FIRST_SEED
         self._numpy: Any = None  # made when first needed: importing numpy.random takes milliseconds
         self._lock = threading.Lock()

@@ -22,7 +22,10 @@ LAYERS = [
     {"generator"},
     {"ops"},
     {"tensor"},
-    {"autograd", "cuda", "fft", "func", "linalg", "masked", "nn", "profiler", "serialization", "signal", "special", "utils"},
+    {
+        "autograd", "control_flow", "cuda", "fft", "func", "linalg", "masked", "nn", "profiler", "random", "serialization", "signal",
+        "special", "utils",
+    },
     {"compat", "testing"},
     {"__config__", "__init__", "__main__", "_build_facts", "array_protocol"},
 ]

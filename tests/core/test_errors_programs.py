@@ -1,4 +1,4 @@
-"""The messages about functions given to wengert.pointwise, word for word."""
+"""The messages about functions given to wengert.pointwise, cond and while_loop, word for word."""
 
 from __future__ import annotations
 
@@ -41,6 +41,17 @@ MESSAGES = [
         TypeError,
         "pointwise: the function returned float, expected a value made from its parameters. "
         "Hint: several results are several functions.",
+    ),
+    (
+        lambda: programs.condition("pred", "'yes'"),
+        RuntimeError,
+        "Expected pred to be bool or single-element tensor, but got 'yes'.",
+    ),
+    (lambda: programs.not_functions("a and b"), TypeError, "Expect a and b to be callable."),
+    (
+        lambda: programs.loop_carries(2, 1),
+        RuntimeError,
+        "Expected body_fn_output and carried_inputs to have same number of outputs but got 1 from body_fn for 2 carried inputs",
     ),
 ]
 

@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -291,3 +292,43 @@ def test_a_leaf_that_requires_grad_is_not_filled():
         torch.ones(3, requires_grad=True).normal_()
     with torch.no_grad():
         torch.ones(3, requires_grad=True).normal_()
+
+
+# -- the namespace torch.random ----------------------------------------------------------------------------------------
+
+
+def test_the_namespace_is_about_the_default_generator():
+    assert torch.random.default_generator is default_generator is torch.default_generator
+    assert torch.random.manual_seed(7) is default_generator
+    assert torch.random.initial_seed() == torch.initial_seed() == 7
+    state = torch.random.get_rng_state()
+    a = torch.rand(3)
+    torch.random.set_rng_state(state)
+    assert values(torch.rand(3)) == values(a)
+    assert torch.random.seed() == torch.random.initial_seed()
+    assert torch.random.thread_safe_generator() is None
+
+
+@pytest.mark.parametrize("devices", [None, [], ["cpu"]])
+def test_fork_rng_puts_the_state_back(devices):
+    torch.manual_seed(3)
+    state = values(torch.get_rng_state())
+    with suppress(ZeroDivisionError), torch.random.fork_rng(devices):
+        torch.manual_seed(4)
+        torch.rand(5)
+        raise ZeroDivisionError
+    assert values(torch.get_rng_state()) == state and torch.initial_seed() == 3
+    with torch.random.fork_rng(enabled=False):
+        torch.manual_seed(4)
+    assert torch.initial_seed() == 4
+
+
+def test_generators_of_devices():
+    for device in (None, "cpu", "cpu:0", torch.device("cpu")):
+        assert str(torch.Generator(device=device).device) == "cpu"
+    with pytest.raises(RuntimeError, match="Cannot get CUDA generator: random numbers are made on the CPU"):
+        torch.Generator(device="cuda:1")
+    with pytest.raises(RuntimeError, match="Cannot get CUDA generator"), torch.random.fork_rng([0]):
+        pass
+    with pytest.raises(RuntimeError, match="Expected one of cpu, cuda"), torch.random.fork_rng(device_type="foo"):
+        pass

@@ -20,7 +20,7 @@ is what people search for, and may go on with the values at hand and a hint. Not
     forward   messages about forward mode, its dual levels and tangents; loaded with it
     profiling messages about the profiler
     functional  messages about autograd.functional, func and vmap; loaded with them
-    programs  messages about functions given to wengert.pointwise; loaded with it
+    programs  messages about functions given to wengert.pointwise, cond and while_loop; loaded with them
     eras      messages about what torch has given up since; the warnings that name today's spelling
 """
 

@@ -1,0 +1,63 @@
+"""torch.cond and torch.while_loop: branches and loops as functions. Python's own are recorded just as well.
+
+What is computed is recorded as it happens, so that these add nothing to `if` and `while` but torch's names and checks; programs
+that are written for torch.compile run, and their derivatives are those of the branch taken, and of the steps made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from wengert.errors import programs as errors
+from wengert.tensor import Tensor
+
+__all__ = ["cond", "while_loop"]
+
+
+def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Sequence[Any] = ()) -> Any:
+    """true_fn(*operands) if pred, else false_fn(*operands).
+
+    pred: a number or a tensor with one element. operands: a list or tuple of tensors and nests of them. The branch that is
+    not taken is not called. Raises RuntimeError for a pred with
+    more elements, TypeError for a branch that is no function.
+
+    >>> import wengert
+    >>> x = wengert.tensor(3.0, requires_grad=True)
+    >>> wengert.cond(x > 2, lambda x: x * x, lambda x: x, (x,))
+    tensor(9., grad_fn=<MulBackward0>)
+    """
+    if not (callable(true_fn) and callable(false_fn)):
+        raise errors.not_functions("true_fn and false_fn")
+    return (true_fn if _truth("pred", pred) else false_fn)(*operands)
+
+
+def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Calls body_fn on what it returned last, beginning with carried_inputs, as long as cond_fn of that is true.
+
+    cond_fn returns a bool or a tensor with one element, body_fn a tuple of as many values as it takes. Returns the last of
+    them. Raises RuntimeError where they are not as many, TypeError for what is no function.
+
+    >>> import wengert
+    >>> x = wengert.tensor(1.5, requires_grad=True)
+    >>> i, power = wengert.while_loop(lambda i, p: i < 3, lambda i, p: (i + 1, p * x), (wengert.tensor(0), wengert.tensor(1.0)))
+    >>> power.backward()
+    >>> x.grad  # of x ** 3
+    tensor(6.7500)
+    """
+    if not (callable(cond_fn) and callable(body_fn)):
+        raise errors.not_functions("cond_fn and body_fn")
+    carried = tuple(carried_inputs)
+    while _truth("the result of cond_fn", cond_fn(*carried)):
+        made = body_fn(*carried)
+        if not isinstance(made, (list, tuple)) or len(made) != len(carried):
+            raise errors.loop_carries(len(carried), len(made) if isinstance(made, (list, tuple)) else 1)
+        carried = tuple(made)
+    return carried
+
+
+def _truth(name: str, value: Any) -> bool:
+    """The truth of a number or of a tensor with one element."""
+    if not isinstance(value, (bool, int, float, Tensor)) or (isinstance(value, Tensor) and value.numel() != 1):
+        raise errors.condition(name, repr(value))
+    return bool(value)
