@@ -194,11 +194,39 @@ def test_determinant_gradient_is_the_cofactors_also_where_singular():
     assert z.grad.tolist() == [[0.0] * 3] * 3
 
 
-def test_second_derivative_of_a_singular_determinant_is_refused():
+@pytest.mark.parametrize("values", [[[1.0, 2.0], [2.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]]])
+def test_second_derivative_of_a_singular_determinant(values):
+    """Of a d - b c, the squares of the gradient add up to those of a, b, c and d."""
+    a = leaf(values)
+    (g,) = wengert.autograd.grad(a.det(), a, create_graph=True)
+    (h,) = wengert.autograd.grad((g * g).sum(), a)
+    np.testing.assert_allclose(h.numpy(), 2 * np.array(values), atol=1e-12)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_second_derivative_of_a_singular_determinant_along_a_direction(rank, dtype):
+    """det(A + t G) is a cubic in t, so that its second difference is its second derivative."""
+    rng = np.random.default_rng(3)
+
+    def draw(*shape):
+        return dtype(0) + rng.integers(-3, 4, shape) * (1 if dtype is np.float64 else 1 + 0.5j)
+
+    diagonal = np.diag([float(i < rank) for i in range(3)])  # exactly singular, of this rank
+    A, G = diagonal * draw(3), draw(3, 3) + 1
+    a = wengert.from_numpy(A).requires_grad_()
+    expected = np.linalg.det(A + G) + np.linalg.det(A - G) - 2 * np.linalg.det(A)
+    (g,) = wengert.autograd.grad(wengert.real(a.det()), a, create_graph=True)
+    (h,) = wengert.autograd.grad(wengert.real(g.conj() * wengert.from_numpy(G)).sum(), a)
+    assert np.vdot(h.numpy(), G).real == pytest.approx(expected.real, rel=1e-9, abs=1e-9)
+
+
+def test_third_derivative_of_a_singular_determinant_is_refused():
     a = leaf([[1.0, 2.0], [2.0, 4.0]])
     (g,) = wengert.autograd.grad(a.det(), a, create_graph=True)
-    with pytest.raises(RuntimeError, match="det is differentiable only once at a singular matrix"):
-        g.sum().backward()
+    (h,) = wengert.autograd.grad((g * g).sum(), a, create_graph=True)
+    with pytest.raises(RuntimeError, match="det is differentiable only twice at a singular matrix"):
+        h.sum().backward()
 
 
 def test_slogdet_and_logdet():

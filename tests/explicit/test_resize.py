@@ -155,3 +155,30 @@ def test_messages(call, text):
     with pytest.raises((RuntimeError, ValueError)) as error:
         call()
     assert str(error.value) == text
+
+
+# -- images of bytes -----------------------------------------------------------------------------------------------------
+
+
+def test_bytes_are_rounded_after_each_dimension():
+    x = wengert.tensor([[[[0, 255], [10, 21]]]], dtype=wengert.uint8)
+    assert F.interpolate(x, size=(2, 1), mode="bilinear").tolist() == [[[[128], [16]]]]  # 127.5 and 15.5, up
+    assert F.interpolate(x, size=1, mode="bilinear", antialias=True).tolist() == [[[[72]]]]  # of 128 and 16; exactly 71.5
+    assert F.interpolate(x, size=2, mode="bilinear").tolist() == x.tolist()
+
+
+def test_bytes_do_not_overflow():
+    """Cubic convolution goes beyond its inputs."""
+    x = wengert.tensor([[[[0, 0, 255, 255]]]], dtype=wengert.uint8)
+    smooth = F.interpolate(x.double(), size=(1, 16), mode="bicubic")
+    assert smooth.min() < -5 and smooth.max() > 260
+    y = F.interpolate(x, size=(1, 16), mode="bicubic")
+    assert y.dtype is wengert.uint8
+    assert (y.double() - smooth.clamp(0, 255)).abs().max() <= 0.51
+
+
+def test_other_integers_are_refused():
+    with pytest.raises(NotImplementedError, match="not implemented for 'Int'"):
+        F.interpolate(wengert.ones(1, 1, 2, 2, dtype=wengert.int32), size=3, mode="bilinear")
+    with pytest.raises(NotImplementedError, match="not implemented for 'Byte'"):
+        F.interpolate(wengert.ones(1, 1, 2, dtype=wengert.uint8), size=3, mode="linear")

@@ -109,10 +109,31 @@ def test_a_number_on_either_side():
     assert special.legendre_polynomial_p(0.5, wengert.arange(3)).tolist() == [1, 0.5, -0.125]
 
 
-def test_zeta_has_no_derivative_in_its_exponent():
-    s = wengert.tensor(2.0, requires_grad=True)
-    with pytest.raises(RuntimeError, match="the derivative for 'zeta: input' is not implemented."):
-        special.zeta(s, 1.0).backward()
+@pytest.mark.parametrize(("s", "q", "derivatives"), [
+    # Of Riemann's zeta function: the sums of (-log k)**n / k**s; of Hurwitz' one at 2, less the first term.
+    (2.0, 1.0, [-0.9375482543158437538, 1.9892802342989010234]),
+    (2.0, 2.0, [-0.9375482543158437538, 1.9892802342989010234]),
+    (4.0, 1.0, [-0.068911265896125379849, 0.065058161367880661860]),
+    (3.0, math.inf, [0.0, 0.0]),
+    (0.5, 1.0, [math.nan, math.nan]),
+    (3.0, -1.5, [math.nan, math.nan]),
+])  # fmt: skip
+def test_zeta_in_its_exponent(s, q, derivatives):
+    x = wengert.tensor(s, dtype=wengert.float64, requires_grad=True)
+    (first,) = wengert.autograd.grad(special.zeta(x, q), x, create_graph=True)
+    (second,) = wengert.autograd.grad(first, x)
+    assert [first.item(), second.item()] == pytest.approx(derivatives, rel=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("q", [0.25, 1.0, 40.0])
+def test_derivatives_of_zeta_are_the_differentiated_sums(order, q):
+    """At a large exponent, the sum over a few thousand terms is all."""
+    from wengert.ops.zeta import by_exponent
+
+    t = q + np.arange(5000)
+    expected = np.sum((-np.log(t)) ** order * t**-12.5)
+    assert by_exponent(np.array(12.5), np.array(q), order) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(("call", "text"), [

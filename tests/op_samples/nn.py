@@ -207,6 +207,15 @@ def _weighted(function):
     return oracle
 
 
+def _mean_of_weighted(function):
+    """Where the mean is over the number of elements, whatever their weights."""
+
+    def oracle(x, y, reduction="mean", weight=None, **params):
+        return _reduce(function(x, y, **params) * (1 if weight is None else weight), reduction)
+
+    return oracle
+
+
 def _huber(x, y, delta=1.0):
     off = abs(x - y)
     return np.where(off < delta, off**2 / 2, delta * (off - delta / 2))
@@ -296,7 +305,7 @@ ORACLES = {
     "mse_loss": _weighted(lambda x, y: (x - y) ** 2),
     "l1_loss": _weighted(lambda x, y: abs(x - y)),
     "smooth_l1_loss": _weighted(_smooth_l1),
-    "huber_loss": _weighted(_huber),
+    "huber_loss": _mean_of_weighted(_huber),
     "binary_cross_entropy": _bce,
     "binary_cross_entropy_with_logits": lambda x, *rest, **params: _bce(special.expit(x), *rest, **params),
     "kl_div": _kl_div,

@@ -371,7 +371,7 @@ NODE_NAMES = {
     "special_ndtri": "SpecialNdtriBackward0",
     "special_psi": "DigammaBackward0",
     "special_xlog1py": "SpecialXlog1PyBackward0",
-    "special_zeta": "SpecialZetaBackward0 SpecialZetaBackward1",
+    "special_zeta": "SpecialZetaBackward0 SpecialZetaBackward1 SpecialZetaBackward2",
     "split": "SplitBackward0 SplitWithSizesBackward0",
     "split_with_sizes": "SplitWithSizesBackward0",
     "sqrt": "SqrtBackward0",

@@ -22,6 +22,7 @@ TOLERANCES = {"atol": 1e-7, "rtol": 1e-5}
 RULES_TESTED_BY_HAND = {
     "_cholesky": "tests/explicit/test_linalg.py",
     "_cofactors": "tests/explicit/test_linalg.py",
+    "_second_cofactors": "tests/explicit/test_linalg.py",
     "_nll_loss": "tests/explicit/test_nn.py",
     "_eig": "tests/explicit/test_factorisations.py",
     "_eigh": "tests/explicit/test_factorisations.py",
@@ -30,7 +31,6 @@ RULES_TESTED_BY_HAND = {
     "_standard_gamma_grad": "tests/explicit/test_statistics.py",
     "_ldl_solve": "tests/explicit/test_low_rank.py",
     "_masked_reciprocal": "tests/explicit/test_factorisations.py",
-    "special_zeta": "tests/explicit/test_special.py",
     "view_as_real": "tests/explicit/test_complex_views.py",
     "_overwrite": "test_random_fills_pass_no_gradient_on",
 }

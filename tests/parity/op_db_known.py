@@ -12,7 +12,6 @@ _SINGLE = "torch computes with a constant or weights in single precision"
 
 _ROUNDS = "torch rounds between its steps"
 _OVERFLOW = "torch overflows on the way in half precision"
-_BYTES = "images of bytes are enlarged by repeating pixels only"
 
 KNOWN: dict[tuple[str, str], str] = {
     **_each(_SINGLE, "nn.functional.hardsigmoid nn.functional.celu cov", "gradient"),
@@ -30,13 +29,12 @@ KNOWN: dict[tuple[str, str], str] = {
     **_each(_TIES, "argsort", "uint8 value"),
     **_each("torch's kernel is good to eight digits; here it is SciPy's", "special.airy_ai special.bessel_j0 special.bessel_j1 "
             "special.bessel_y0 special.bessel_y1", "float64 value", "out"),
+    **_each("at infinity the limit, 0; torch gives NaN", "special.zeta", "float64 value", "float32 value"),
     **_each(_OVERFLOW, "matrix_exp nn.functional.soft_margin_loss", "float16 value"),
     **_each(_OVERFLOW, "matrix_exp", "bfloat16 value"),
     **_each(_ROUNDS, "nn.functional.scaled_dot_product_attention nn.functional.grid_sample "
             "grid_sampler_2d", "float16 value"),
     **_each(_ROUNDS, "nn.functional.grid_sample grid_sampler_2d histc", "bfloat16 value"),
-    **_each(_BYTES, "nn.functional.interpolate.bilinear nn.functional.interpolate.bicubic nn.functional.upsample_bilinear",
-            "uint8 error"),
     **_each("a tensor of that size is given back as it is; torch sums it to int64", "sum_to_size", "bool value", "uint8 value"),
     **_each("a number that the dtype has not got is refused; torch wraps it round", "scalar_tensor", "uint8 error"),
     **_each("torch leaves a part of out as it was", "fft.ihfft2", "out"),

@@ -122,8 +122,6 @@ LEVELS = {
     "make_dual at another level": lambda t, f: [f.enter_dual_level(), f.make_dual(one(t), one(t), level=1)],
     "unpack_dual outside": lambda t, f: list(f.unpack_dual(one(t))),
     "dual of a dual": lambda t, f: [f.enter_dual_level(), f.make_dual(f.make_dual(one(t), one(t)), one(t))],
-    "integer primal": lambda t, f: [f.enter_dual_level(), f.make_dual(t.ones(2, dtype=t.int64), one(t))],
-    "integer tangent": lambda t, f: [f.enter_dual_level(), f.make_dual(one(t), t.ones(2, dtype=t.int64))],
     "another shape": lambda t, f: [f.enter_dual_level(), f.make_dual(one(t), t.ones(3, dtype=t.float64))],
     "a shape to broadcast": lambda t, f: [f.enter_dual_level(), f.make_dual(one(t), t.ones(1, dtype=t.float64))],
     "another dtype": lambda t, f: [f.enter_dual_level(), list(f.unpack_dual(f.make_dual(one(t), t.ones(2))))],
@@ -147,6 +145,16 @@ def test_levels_and_their_misuse(program):
         return log
 
     same(attempted)
+
+
+@pytest.mark.parametrize("dtypes", [("int64", "float64"), ("float64", "int64"), ("bool", "bool")])
+def test_integers_are_refused(dtypes):
+    messages = []
+    for t in (wengert, torch):
+        with forward_ad(t).dual_level(), pytest.raises(ValueError, match="Expected ") as caught:
+            forward_ad(t).make_dual(*[t.ones(2, dtype=getattr(t, d)) for d in dtypes])
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
 
 
 def test_tangents_end_with_their_level():

@@ -185,7 +185,6 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("operands are promoted; torch keeps the input's dtype, or refuses", "soft_margin_loss", "promotion value",
             "promotion error"),
     **_both("operands are promoted; torch keeps the input's dtype, or refuses", "gaussian_nll_loss", "promotion error"),
-    **_both("images of bytes are enlarged by repeating pixels only", "upsample_bilinear", "promotion error"),
     **_both("complex input with weights is refused", "mse_loss", "error", "special error"),
     **_both("complex weights are differentiated; torch refuses them", "embedding", "error", "special error",
             "promotion error"),

@@ -195,7 +195,7 @@ def svd_not_finite() -> SingularMatrixError:
 
 
 def singular_det() -> NotDifferentiableError:
-    return NotDifferentiableError("det is differentiable only once at a singular matrix")
+    return NotDifferentiableError("det is differentiable only twice at a singular matrix")
 
 
 def not_positive_definite(batch: int | None, order: int) -> SingularMatrixError:

@@ -199,7 +199,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None 
 def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
     """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ..."""
 def interpolate(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None, recompute_scale_factor: Any = None, antialias: _bool = False, *, out: Any = None) -> Tensor:
-    """input resampled to another size. input: (n, channels, ...) with one to three dimensions after these; floating."""
+    """input resampled to another size. input: (n, channels, ...) with one to three dimensions after these; floating, or"""
 def upsample(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None, *, out: Any = None) -> Tensor:
     """interpolate() under its old name. Derivative: as there."""
 def upsample_nearest(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, *, out: Any = None) -> Tensor:

@@ -120,8 +120,8 @@ def _(F, x_t, y_t, x, out, vector, left):
 def det(xp, A):
     """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...).
 
-    Derivative: the cofactors, conj(det) A^-H where A is regular; right also where it is singular, for first
-    derivatives.
+    Derivative: the cofactors, conj(det) A^-H where A is regular; right also where it is singular, for first and second
+    derivatives. Third ones raise RuntimeError there.
 
     >>> import wengert
     >>> wengert.det(wengert.tensor([[2.0, 1.0], [0.0, 3.0]]))
@@ -160,6 +160,43 @@ def _cofactors(xp, A):
 
 
 @_cofactors.vjp("A")
+def _(F, ct, A):
+    return F._second_cofactors(A, ct)
+
+
+@general(**_PRIVATE)
+def _second_cofactors(xp, A, G):
+    """The conjugate of the derivative of a matrix's cofactors along G: det's second derivative, which is bilinear.
+
+    With A = U S V^H and E = U^H G V it is that of det S, whose off-diagonal part is -p_ij E_ji and whose diagonal is the sum
+    of p_ik E_kk, with p_ij the product of all singular values but the i-th and the j-th: these may be zero."""
+    n = A.shape[-1]
+    A, finite = finite_part(xp, A)
+    U, S, Vh = xp.linalg.svd(A)
+    others = _products_without_two(xp, S)
+    E = xp.matmul(xp.matmul(U.conj().swapaxes(-1, -2), G), Vh.conj().swapaxes(-1, -2))
+    along_diagonal = xp.matmul(others, xp.diagonal(E, axis1=-2, axis2=-1)[..., None])[..., 0]
+    M = -others * E.swapaxes(-1, -2)
+    M[..., range(n), range(n)] = along_diagonal
+    sign = (xp.linalg.det(U) * xp.linalg.det(Vh)).conj()
+    found = sign[..., None, None] * xp.matmul(xp.matmul(U, M.conj()), Vh)
+    return xp.where(finite, found, A.dtype.type(xp.nan))
+
+
+def _products_without_two(xp: Any, S: Any) -> Any:
+    """(..., n, n): the products of all n values but the i-th and the j-th, 0 where i is j."""
+    n = S.shape[-1]
+    left_out = xp.eye(n, dtype=bool)
+    values = xp.where(left_out[:, None] | left_out[None], S.dtype.type(1), S[..., None, None, :])
+    return xp.where(left_out, S.dtype.type(0), xp.multiply.reduce(values, axis=-1))
+
+
+@_second_cofactors.vjp("G")
+def _(F, ct, A):
+    return F._second_cofactors(A, ct)
+
+
+@_second_cofactors.vjp("A")
 def _(F, ct):
     raise errors.singular_det()
 

@@ -113,7 +113,7 @@ def smooth_l1_loss(F, input, target, size_average=None, reduce=None, reduction="
 def huber_loss(F, input, target, reduction="mean", delta=1.0, weight=None):
     """(input - target)**2 / 2 where |input - target| <= delta, else delta (|input - target| - delta / 2).
 
-    weight: as in `mse_loss`.
+    weight: of input's shape, multiplies each loss; the mean is over their number.
 
     Derivative: input - target, or delta times its sign, in input; the negative in target."""
     _warn_sizes(input, target)
@@ -123,7 +123,7 @@ def huber_loss(F, input, target, reduction="mean", delta=1.0, weight=None):
     if weight is None:
         return F._huber_loss(input, target, delta=delta, scale=1.0, reduction=reduction)
     losses = F._huber_loss(input, target, delta=delta, scale=1.0, reduction="none") * weight
-    return F.sum(losses) / F.sum(weight) if reduction == "mean" else reduced(F, losses, reduction)
+    return reduced(F, losses, reduction)
 
 
 def _rounded_distance(xp: Any, x: Any, y: Any, delta: float, scale: float, reduction: str) -> Any:

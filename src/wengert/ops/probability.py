@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert import errors
 from wengert.ops.registry import INT_TO_FLOAT, composite, pointwise
 from wengert.ops.scipy_special import special
 from wengert.ops.values import is_number
@@ -104,7 +103,8 @@ def _zeta_node(inputs: Any, params: Any) -> str:
 def special_zeta(xp, x, y):
     """Hurwitz' zeta function, the sum of (y + k)**-x over k from 0 on; Riemann's for y = 1. x > 1; NaN else.
 
-    Derivative: -x zeta(x + 1, y) in y; none in x."""
+    Derivative: -x zeta(x + 1, y) in y; in x the sum of -log(y + k) (y + k)**-x, which has no closed form (see zeta.py). Torch
+    has none in x."""
     return special("zeta", x, y)
 
 
@@ -114,8 +114,30 @@ def _(F, ct, x, y):
 
 
 @special_zeta.vjp("x")
-def _(F, ct):
-    raise errors.missing_derivative("zeta", "input")
+def _(F, ct, x, y):
+    return ct * F._zeta_by_exponent(x, y, order=1)
+
+
+@pointwise(promote=INT_TO_FLOAT, complex=False, method=False, namespaces=(), domain=(1.2, 4.0))
+def _zeta_by_exponent(xp, x, y, *, order):
+    """The derivative of zeta(x, y) with respect to x, of an order from 1 on; NaN but for x > 1 and y > 0.
+
+    Derivative: of the next order in x; in y that of -x zeta(x + 1, y)."""
+    from wengert.ops.zeta import by_exponent
+
+    s, q = xp.broadcast_arrays(xp.asarray(x, xp.float64), xp.asarray(y, xp.float64))
+    return by_exponent(s, q, order).astype(xp.result_type(x, y))
+
+
+@_zeta_by_exponent.vjp("x")
+def _(F, ct, x, y, order):
+    return ct * F._zeta_by_exponent(x, y, order=order + 1)
+
+
+@_zeta_by_exponent.vjp("y")
+def _(F, ct, x, y, order):
+    lower = F.special_zeta(x + 1, y) if order == 1 else F._zeta_by_exponent(x + 1, y, order=order - 1)
+    return -ct * (x * F._zeta_by_exponent(x + 1, y, order=order) + order * lower)
 
 
 # -- second names ------------------------------------------------------------------------------------------------------

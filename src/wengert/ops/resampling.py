@@ -49,15 +49,27 @@ class Table:
     def transposed(self) -> Table:
         """The table of the derivative: from cotangents of the outputs to those of the inputs."""
         if self._transposed is None:
-            every = np.arange(self.size)
-            empty = np.zeros(0, np.intp)
-            outputs = np.concatenate([empty, *[every[rows] for rows in self.rows]])
-            inputs = np.concatenate([empty, *self.index])
-            weights = None if self.weight is None else np.concatenate([np.zeros(0), *self.weight])
-            found = Table.of_entries(self.size, self.source, inputs, outputs, weights)
+            outputs, inputs, weights = self.entries()
+            found = Table.of_entries(self.size, self.source, inputs, outputs, None if self.weight is None else weights)
             found._transposed = self
             self._transposed = found
         return self._transposed
+
+    def entries(self) -> tuple[Any, Any, Any]:
+        """The outputs, inputs and weights of all entries; no weights where all are 1."""
+        every, empty = np.arange(self.size), np.zeros(0, np.intp)
+        outputs = np.concatenate([empty, *[every[rows] for rows in self.rows]])
+        return outputs, np.concatenate([empty, *self.index]), np.concatenate([np.zeros(0), *(self.weight or ())])
+
+    def in_fixed_point(self) -> tuple[Table, int]:
+        """The table with weights that are whole multiples of 2**-bits, multiplied by 2**bits, and the bits: as many as
+        keep the weights within 16. Entries of the same input are one first."""
+        outputs, inputs, weights = self.entries()
+        places, which = np.unique(outputs * self.source + inputs, return_inverse=True)
+        weights = np.bincount(which, weights)
+        bits = max([b for b in range(1, 23) if int(0.5 + weights.max() * 2**b) < 2**15], default=0)
+        scaled = np.trunc(weights * 2**bits + np.copysign(0.5, weights))
+        return Table.of_entries(self.source, self.size, places // self.source, places % self.source, scaled), bits
 
 
 def resample(xp: Any, x: Any, axis: int, table: Table) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 
 from wengert import errors
 from wengert.ops.indices import raw
-from wengert.ops.registry import NONE, composite, linear
-from wengert.ops.resampling import Table
+from wengert.ops.registry import NONE, composite, linear, nondifferentiable
+from wengert.ops.resampling import Table, resample
 
 _FUNCTIONAL = ("nn.functional",)
 
@@ -132,7 +132,8 @@ def _check_mode(input: Any, mode: str, align_corners: Any, antialias: bool) -> N
 def interpolate(
     F, input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False
 ):
-    """input resampled to another size. input: (n, channels, ...) with one to three dimensions after these; floating.
+    """input resampled to another size. input: (n, channels, ...) with one to three dimensions after these; floating, or
+    bytes for images and for the nearest element. Bytes are weighted in fixed point of 16 bits, and rounded after each dimension.
 
     size: the new size, an int or one a dimension; or scale_factor, how many times the old (with recompute_scale_factor
     the whole sizes give the factor that is computed with). mode: "nearest", "nearest-exact", "area" (means), "linear",
@@ -152,11 +153,26 @@ def interpolate(
     if not input.shape[1]:
         raise errors.interpolate_channels(tuple(input.shape))
     dtype = raw(input).dtype
-    if dtype.kind in "bic" or (dtype.kind == "u" and (dtype.itemsize > 1 or mode in _DIMS)):
+    of_bytes = dtype == np.uint8 and mode in ("bilinear", "bicubic")
+    if dtype.kind in "bic" or (dtype.kind == "u" and (dtype.itemsize > 1 or mode in _DIMS) and not of_bytes):
         raise errors.unsupported_dtype(_NODES[mode].format(dims), dtype)
     rows = zip(input.shape[2:], sizes, scales, strict=True)
     tables = tuple([_table(mode, n, m, s, bool(align_corners), antialias) for n, m, s in rows])
+    if of_bytes:
+        return F._resample_bytes(input, tables=tables)
     return F._resample(input, tables=tables, node=_NODES[mode].format(dims) + ("Aa" if antialias else "") + "Backward0")
+
+
+@nondifferentiable(promote=NONE, method=False, namespaces=())
+def _resample_bytes(xp, x, *, tables):
+    """x, uint8, resampled along its last dimensions in fixed point, the last one first; each is rounded to bytes."""
+    for axis in reversed(range(x.ndim)[-len(tables) :]):
+        table = tables[axis - x.ndim]
+        if table.size != x.shape[axis]:  # a dimension that keeps its size is left as it is
+            weights, bits = table.in_fixed_point()
+            sums = resample(xp, x.astype(np.int64), axis, weights)
+            x = xp.clip((sums + (1 << bits >> 1)) >> bits, 0, 255).astype(np.uint8)
+    return x.copy()
 
 
 @composite(namespaces=_FUNCTIONAL)
