@@ -11,6 +11,7 @@
 #   make pages       write docs/operators.md from the operations
 #   make parity-table  compare with the whole of torch's operator database, and write docs/parity.md: ten minutes
 #   make oracle      add torch, a build for the CPU, so that the tests against torch run
+#   make browser     add Chromium and its driver, where apt-get can, so that the tests of pages for browsers run
 #   make clean       remove what these commands have made
 
 VENV ?= .venv
@@ -29,9 +30,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 python := $(VENV)/bin/python
 stamps := $(VENV)/stamps
 sources := $(wildcard pyproject.toml meson.build meson.options LICENSE README.md) \
-	$(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pxd' -o -name '*.[ch]' -o -name '*.in' -o -name meson.build)
+	$(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pxd' -o -name '*.[ch]' -o -name '*.in' -o -name meson.build \
+	-o -path '*/page/*.*')
 
-.PHONY: demo test test-pure test-fast check bench inplace pages parity-table oracle clean
+.PHONY: demo test test-pure test-fast check bench inplace pages parity-table oracle browser clean
 
 demo: $(stamps)/extra-examples
 	$(python) examples/digits.py
@@ -67,6 +69,10 @@ parity-table: $(stamps)/extra-test oracle
 
 # The build for the CPU, where an index has it: the one without that mark brings gigabytes of CUDA on Linux.
 oracle: $(stamps)/extra-oracle
+
+browser:
+	@{ command -v chromium && command -v chromedriver; } >/dev/null || \
+		{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends chromium chromium-driver; }
 
 inplace: $(stamps)/build
 	@test -e build/inplace-$(tag)/build.ninja || $(meson) setup -Dnative=enabled build/inplace-$(tag)

@@ -126,7 +126,7 @@ def test_saving(tmp_path):
     for ending, text in ((".dot", drawing.dot), (".mmd", drawing.mermaid), (".txt", f"{drawing}\n")):
         drawing.save(tmp_path / f"graph{ending}")
         assert (tmp_path / f"graph{ending}").read_text(encoding="utf-8") == text
-    with pytest.raises(ValueError, match=r"one of .svg, .dot, .mmd, .txt, but got '.png'"):
+    with pytest.raises(ValueError, match=r"one of .svg, .html, .dot, .mmd, .txt, but got '.png'"):
         drawing.save("graph.png")
 
 

@@ -1,4 +1,4 @@
-"""draw: the graph behind a tensor as a picture, for Graphviz, for Mermaid, as SVG and as text."""
+"""draw: the graph behind a tensor as a picture: for Graphviz, for Mermaid, as SVG, as text and as a page to look around in."""
 
 from __future__ import annotations
 
@@ -8,67 +8,31 @@ from html import escape
 from typing import Any
 
 from wengert import errors
-from wengert.autograd.explanation import inputs_of, name_parameters
-from wengert.autograd.memory_view import running_order, saved_arrays
-from wengert.autograd.profiler_table import format_bytes
+from wengert.autograd.drawn_nodes import DrawnNode
+from wengert.autograd.explanation import Graph, Probe, inputs_of, name_parameters
+from wengert.autograd.memory_view import running_order
+from wengert.autograd.profiler_util import EventList
 from wengert.core.node import AccumulateGrad, Node, count_outputs, meta_at
 from wengert.core.tensor import TensorBase, gradient_edge
 
 __all__ = ["DrawnNode", "Drawing", "draw"]
 
-NAMES_SHOWN = 2  # of parameters that are drawn as one
-
-
-class DrawnNode:
-    """One box: an operation, or a parameter; or several of a kind, where repeated structure is folded.
-
-    name; shapes, of the outputs, with dtypes; source, the line of the call; bytes, that it saved; count, how many it stands
-    for; inputs, {number of the box: how many edges come from there}; is_leaf.
-    """
-
-    def __init__(self, number: int, node: Node) -> None:
-        self.number = number
-        self.is_leaf = isinstance(node, AccumulateGrad)
-        self.name = "leaf" if self.is_leaf else node.name()
-        metas = [meta_at(node, nr) for nr in range(count_outputs(node))]
-        self.shapes = [f"{meta.dtype} {list(meta.shape)}" for meta in metas]
-        self.source = node._source()
-        self.bytes = 0
-        self.count = 0
-        self.parameters: list[str] = []
-        self.inputs: dict[int, int] = {}
-
-    @property
-    def title(self) -> str:
-        """What stands first in the box."""
-        names = self.parameters
-        if len(names) > NAMES_SHOWN:
-            names = [names[0], "...", names[-1]]
-        title = ", ".join(names) or self.name
-        return title if self.count == 1 else f"{title} x{self.count}"
-
-    def lines(self) -> list[str]:
-        """What stands in the box."""
-        lines = [self.title, *self.shapes]
-        if self.bytes:
-            lines.append(f"saved {format_bytes(self.bytes)}")
-        if self.source is not None:
-            lines.append(f"{os.path.basename(self.source)}")
-        return lines
-
-    def __repr__(self) -> str:
-        return f"<DrawnNode {self.number} {self.title}>"
+LEAF_EVENT = "torch::autograd::AccumulateGrad"
+PAGE_LIMIT = 20_000  # nodes; the page of a larger graph shows what is folded as one
 
 
 class Drawing:
-    """A graph as a picture. dot and mermaid are its text for these programs, svg() the picture, print(...) a list.
+    """A graph as a picture: dot and mermaid are its text for these programs, svg() the picture, to_html() a page.
 
-    nodes: the boxes, a DrawnNode each, the one of the tensor that was drawn first. A notebook shows the picture where
-    Graphviz is installed, else the list.
+    nodes: the boxes, a DrawnNode each, the one of the tensor that was drawn first. print(...) shows a list of them. A
+    notebook shows the picture where Graphviz is installed, else the list. The graph itself is not held: a drawing shows
+    what there was when it was made.
     """
 
-    def __init__(self, nodes: list[DrawnNode]) -> None:
+    def __init__(self, nodes: list[DrawnNode], every_node: list[DrawnNode], folded: bool) -> None:
         self.nodes = nodes
+        self._every_node = every_node  # what the page shows: it folds by itself
+        self._folded = folded
 
     @property
     def dot(self) -> str:
@@ -113,10 +77,27 @@ class Drawing:
             raise errors.graphviz_missing() from error
         return picture
 
+    def to_html(self, path: Any = None) -> str | None:
+        """The graph as one page that needs no network, for a browser: written to path, or returned where that is None.
+
+        There a person can zoom and move about, fold and unfold layers and loops, search, click a node to see what it saved,
+        its source line, times and gradient norm, and colour nodes by time, memory or gradient norm. Of more than 20,000
+        nodes, the page shows the boxes of this drawing. OSError where path cannot be written.
+        """
+        from wengert.autograd.drawn_page import make_page
+
+        page = make_page(self._every_node, self._folded)
+        if path is None:
+            return page
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
+        return None
+
     def save(self, path: Any) -> None:
-        """Writes the picture: a .svg, .dot, .mmd (Mermaid) or .txt file. ValueError for another ending."""
-        forms: dict[str, Callable[[], str]] = {
-            ".svg": self.svg, ".dot": lambda: self.dot, ".mmd": lambda: self.mermaid, ".txt": lambda: f"{self}\n",
+        """Writes the picture: a .svg, .html, .dot, .mmd (Mermaid) or .txt file. ValueError for another ending."""
+        forms: dict[str, Callable[[], Any]] = {
+            ".svg": self.svg, ".html": self.to_html, ".dot": lambda: self.dot, ".mmd": lambda: self.mermaid,
+            ".txt": lambda: f"{self}\n",
         }  # fmt: skip
         ending = os.path.splitext(path)[1]
         if ending not in forms:
@@ -129,7 +110,7 @@ class Drawing:
         rows = []
         for node in self.nodes:
             inputs = ", ".join([f"{number}" + f" x{n}" * (n > 1) for number, n in node.inputs.items()])
-            saved = format_bytes(node.bytes) if node.bytes else ""
+            saved = ", ".join([text.removeprefix("saved ") for text in node.measures()])
             came = f"<- {inputs}" if inputs else ""
             rows.append([str(node.number), node.title, ", ".join(node.shapes), saved, came, node.source or ""])
         widths = [max([len(row[i]) for row in rows]) for i in range(5)]
@@ -146,52 +127,107 @@ class Drawing:
             return f"<pre>{escape(str(self))}</pre>"
 
 
-def draw(loss: Any, params: Any = (), *, fold: bool = True) -> Drawing:
+def draw(loss: Any, params: Any = (), *, fold: bool = True, profile: Any = None, gradients: bool = False) -> Drawing:
     """The graph behind a tensor as a picture: operations, shapes, dtypes, source lines, bytes saved, names of parameters.
 
     params: what gives leaves names: a dict by name, or (name, tensor) pairs such as module.named_parameters(). fold: draws
     operations of one line that have the same name and shapes as one box, with their number: so a loop of a thousand steps
-    takes no more room than one. RuntimeError for a tensor that requires no gradient; a leaf is a picture of itself.
+    takes no more room than one. profile: a finished profiler.profile, of a block in which the graph was made, or a backward
+    pass through it ran: tells how long each node took. gradients: measures the norms of the gradients, by a backward pass
+    that keeps the graph and touches no .grad; hooks run in it.
+
+    RuntimeError for a tensor that requires no gradient, for a profile that is not finished, and for gradients of a graph
+    that is freed; a leaf is a picture of itself.
 
     >>> import wengert
     >>> w = wengert.ones(2, requires_grad=True)
-    >>> drawing = wengert.autograd.graph.draw((w * 3).sum(), {"w": w})
-    >>> [node.title for node in drawing.nodes]
-    ['SumBackward0', 'MulBackward0', 'w']
+    >>> drawing = wengert.autograd.graph.draw((w * 3).sum(), {"w": w}, gradients=True)
+    >>> [(node.title, node.gradient_norm) for node in drawing.nodes if node.is_leaf]
+    [('w', 4.242640687119285)]
     """
     if not isinstance(loss, TensorBase):
         raise errors.wrong_argument_type("draw", "loss", 0, type(loss))
     if not loss.requires_grad:
         raise errors.no_graph(0)
     names: dict[Node, str] = {}
-    for name, p in name_parameters(params):
+    for name, p in name_parameters(params, "draw"):
         if p.requires_grad:
             edge: Any = gradient_edge(p)
             names.setdefault(edge.node, name)
     root: Any = gradient_edge(loss)
-    order = running_order(root.node)
-    boxes: dict[Any, DrawnNode] = {}
-    box_of: dict[Node, DrawnNode] = {}
-    uses: dict[Node, set[Any]] = {}  # of each node: (what kind of node uses it, as which input)
-    for node in order:  # what uses a node comes before it
-        key = kind_of_node(node, uses.get(node, set())) if fold else node
-        for behind, i in inputs_of(node):
-            uses.setdefault(behind, set()).add((key, i))
-        if key not in boxes:
-            boxes[key] = DrawnNode(len(boxes), node)
-        box = box_of[node] = boxes[key]
-        box.count += 1
-        box.bytes += sum([array.nbytes for array in saved_arrays(node)])
-        if node in names:
-            box.parameters.append(names[node])
-    for box in boxes.values():
-        box.parameters.reverse()  # in the order of the forward
-    for node in order:
-        inputs = box_of[node].inputs
-        for behind, _ in inputs_of(node):
-            number = box_of[behind].number
-            inputs[number] = inputs.get(number, 0) + 1
-    return Drawing(list(boxes.values()))
+    facts = Facts(running_order(root.node), names, times_of(profile), norms_of(loss) if gradients else {})
+    boxes = facts.boxes(fold)
+    every_node = facts.boxes(False) if fold and len(facts.order) <= PAGE_LIMIT else boxes
+    return Drawing(boxes, every_node, fold)
+
+
+class Facts:
+    """What is known of a graph's nodes: order, as a pass runs them; names, times and norms, of those that have some."""
+
+    def __init__(self, order: list[Node], names: dict[Node, str], times: Times, norms: dict[Node, float]) -> None:
+        self.order = order
+        self.names = names
+        self.times = times
+        self.norms = norms
+
+    def boxes(self, fold: bool) -> list[DrawnNode]:
+        """A box for each node, or for all of a kind."""
+        boxes: dict[Any, DrawnNode] = {}
+        box_of: dict[Node, DrawnNode] = {}
+        uses: dict[Node, set[Any]] = {}  # of each node: (what kind of node uses it, as which input)
+        for node in self.order:  # what uses a node comes before it
+            key = kind_of_node(node, uses.get(node, set())) if fold else node
+            for behind, i in inputs_of(node):
+                uses.setdefault(behind, set()).add((key, i))
+            if key not in boxes:
+                boxes[key] = DrawnNode(len(boxes), node)
+            box = box_of[node] = boxes[key]
+            box.include(node, self.times.get(node._seq, (None, None)), self.norms.get(node))
+            if node in self.names:
+                box.parameters.append(self.names[node])
+        for box in boxes.values():
+            box.parameters.reverse()  # in the order of the forward
+        for node in self.order:
+            inputs = box_of[node].inputs
+            for behind, _ in inputs_of(node):
+                number = box_of[behind].number
+                inputs[number] = inputs.get(number, 0) + 1
+        return list(boxes.values())
+
+
+Times = dict[int, tuple[float | None, float | None]]  # microseconds of the forward and the backward, by sequence number
+
+
+def times_of(profile: Any) -> Times:
+    """How long nodes took, of a profile. Nodes of leaves have no sequence number of their own, and so no time."""
+    if profile is None:
+        return {}
+    events = profile.events() if hasattr(profile, "events") else getattr(profile, "function_events", profile)
+    if not isinstance(events, EventList):
+        raise errors.wrong_argument_type("draw", "profile", 2, type(profile), "profiler.profile")
+    times: Times = {}
+    for event in events:
+        if event.sequence_nr >= 0 and event.name != LEAF_EVENT:
+            forward, backward = times.get(event.sequence_nr, (None, None))
+            if event.is_backward:
+                backward = (backward or 0.0) + event.self_cpu_time_total
+            else:
+                forward = (forward or 0.0) + event.self_cpu_time_total
+            times[event.sequence_nr] = (forward, backward)
+    return times
+
+
+def norms_of(loss: TensorBase) -> dict[Node, float]:
+    """The norms of the gradients that arrive at the nodes, by a backward pass of their own."""
+    root: Any = gradient_edge(loss)
+    graph = Graph(root.node)
+    probe = Probe()
+    failure = probe.run(root, loss, [node._variable for node in graph.users if isinstance(node, AccumulateGrad)], graph)
+    if failure is not None:
+        raise failure
+    norms = dict(probe.arrived)
+    norms.update({node: norm for node, norm in probe.gradients.items() if norm is not None})
+    return norms
 
 
 def kind_of_node(node: Node, uses: set[Any]) -> Any:

@@ -151,7 +151,7 @@ def explain(loss: Any, params: Any, *, vanishing: float = 1e-6, exploding: float
     return Explanation([explain_one(name, p, graph, probe, vanishing, exploding) for name, p in named], failure)
 
 
-def name_parameters(params: Any) -> list[tuple[str, TensorBase]]:
+def name_parameters(params: Any, function: str = "explain") -> list[tuple[str, TensorBase]]:
     """Parameters with names: their own, or numbers."""
     if isinstance(params, TensorBase):
         params = [params]
@@ -160,7 +160,7 @@ def name_parameters(params: Any) -> list[tuple[str, TensorBase]]:
     for i, pair in enumerate(pairs):
         name, tensor = pair if isinstance(pair, tuple) and len(pair) == 2 else (f"params[{i}]", pair)
         if not isinstance(tensor, TensorBase):
-            raise errors.wrong_argument_type("explain", "params", 1, type(tensor))
+            raise errors.wrong_argument_type(function, "params", 1, type(tensor))
         named.append((str(name), tensor))
     return named
 

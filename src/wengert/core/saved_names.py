@@ -118,6 +118,18 @@ def saved_names(op: Op) -> dict[str, str]:
     return names
 
 
+def names_of_places(node: OpNode) -> dict[int, str]:
+    """The name under which each of a node's saved values is shown, by its place among them."""
+    op, saves = node._op, node._plan.saves
+    found: dict[int, str] = {}
+    for name, key in saved_names(op).items():
+        wanted = op._what_to_save(key)
+        for i, entry in enumerate(saves):
+            if (entry.kind, entry.name or entry.index) == wanted:
+                found.setdefault(i, name)
+    return found
+
+
 def _is_tensor_key(op: Op, key: str) -> bool:
     """Whether a name of a rule's stands for inputs or outputs, not for a shape or a parameter."""
     return key in op.input_names or key == "out" or key in (op.output_names or ())

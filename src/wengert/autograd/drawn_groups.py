@@ -1,0 +1,216 @@
+"""Groups of a graph's nodes, for a page that folds them: loops and their steps, layers, and ranges of what is left.
+
+Steps are found in the order of the forward, where the same operations of the same lines come again and again; layers by
+the names of parameters ("layers.0.weight" and "layers.0.bias" belong to "layers.0"). No group has many more than
+FAN_OUT children, so that each can be laid out and looked at by itself, however large the graph is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from math import ceil, sqrt
+from typing import Any
+
+import numpy as np
+
+from wengert.autograd.drawn_nodes import DrawnNode
+
+FAN_OUT = 40
+LEAST_STEPS = 3  # what comes twice is no loop
+LEAST_OPERATIONS = 8  # in all steps of a loop: fewer are as well shown one by one
+TURNS = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "UnsqueezeBackward0", "ExpandBackward0")
+DEEPEST_LOOPS = 4  # of loops in loops
+LONGEST_STEP = 2000  # operations
+
+
+class Group:
+    """Nodes that are folded together: children are numbers of nodes, or groups. kind: graph, loop, step, layer, range."""
+
+    def __init__(self, kind: str, label: str, children: list[Any]) -> None:
+        self.kind = kind
+        self.label = label
+        self.children = children
+
+    def operations(self) -> Iterator[int]:
+        """The numbers of the nodes inside."""
+        for child in self.children:
+            if isinstance(child, Group):
+                yield from child.operations()
+            else:
+                yield child
+
+    def as_dict(self) -> dict[str, Any]:
+        """The group as plain values."""
+        children = [child.as_dict() if isinstance(child, Group) else child for child in self.children]
+        return {"kind": self.kind, "label": self.label, "children": children}
+
+
+def make_groups(nodes: Sequence[DrawnNode]) -> Group:
+    """The groups of a graph's nodes, which come in the order of a backward pass; the outermost one is the graph."""
+    operations = [node.number for node in reversed(nodes) if not node.is_leaf]
+    scopes = scopes_of(nodes)
+    children = group_layers(find_loops(nodes, operations), scopes)
+    graph = Group("graph", "graph", children)
+    finish(graph, scopes)
+    place_leaves(graph, nodes)
+    return graph
+
+
+def finish(group: Group, scopes: dict[int, str]) -> None:
+    """Groups what is inside steps by layers, names steps by their parameters, and splits groups that are too large."""
+    for child in group.children:
+        if isinstance(child, Group):
+            if child.kind == "step":
+                named = {scopes[i] for i in child.operations() if i in scopes}
+                if len(named) > 1:
+                    child.children = group_layers(child.children, scopes)
+                elif named and len(scopes_within(group, scopes)) > 1:
+                    child.label = named.pop()
+            finish(child, scopes)
+    while len(group.children) > FAN_OUT:
+        group.children = split(group)
+
+
+def scopes_within(group: Group, scopes: dict[int, str]) -> set[str]:
+    """The layers whose parameters are used in a group."""
+    return {scopes[i] for i in group.operations() if i in scopes}
+
+
+# -- loops -----------------------------------------------------------------------------------------------------------------
+
+
+def find_loops(nodes: Sequence[DrawnNode], operations: list[int]) -> list[Any]:
+    """Operations, in the order of the forward, with those of loops in groups."""
+    kinds: dict[Any, int] = {}
+    lines = [line_of(nodes[i].source) for i in operations]
+    tokens = np.array([kinds.setdefault((nodes[i].name, nodes[i].source), len(kinds)) for i in operations])
+    children: list[Any] = list(operations)
+    for _ in range(DEEPEST_LOOPS):  # each time those around the ones that were found before
+        before = len(children)
+        period = 1
+        while period <= min(len(tokens) // LEAST_STEPS, LONGEST_STEP):
+            for start, count in reversed(repeats(tokens, lines, period)):
+                end = start + count * period
+                steps = [
+                    Group("step", f"step {k + 1}", children[at : at + period])
+                    for k, at in enumerate(range(start, end, period))
+                ]
+                loop = Group("loop", f"loop ×{count}", steps)
+                if sum([1 for _ in loop.operations()]) < LEAST_OPERATIONS:
+                    continue
+                kind = kinds.setdefault(("loop", tuple(tokens[start : start + period].tolist())), len(kinds))
+                children[start:end] = [loop]
+                lines[start:end] = [lines[start]]
+                tokens = np.concatenate([tokens[:start], [kind], tokens[end:]])
+            period += 1
+        if len(children) == before:
+            break
+    return children
+
+
+def repeats(tokens: Any, lines: list[tuple[str, int]], period: int) -> list[tuple[int, int]]:
+    """Where the same tokens come again after a period, at least LEAST_STEPS times: (start, how often)."""
+    same = np.concatenate([[False], tokens[:-period] == tokens[period:], [False]])
+    edges = np.flatnonzero(same[1:] != same[:-1])
+    found = []
+    for start, end in edges.reshape(-1, 2)[edges[1::2] - edges[::2] >= (LEAST_STEPS - 1) * period].tolist():
+        end += period
+        # A loop begins with its first line, though what is before it may look like the end of one step more.
+        first = lines[start : start + period]
+        shift = min(range(period), key=lambda i: first[i][1]) if len({file for file, _ in first}) == 1 else 0
+        if (end - start - shift) // period < LEAST_STEPS:
+            shift = 0
+        found.append((start + shift, (end - start - shift) // period))
+    return found
+
+
+def line_of(source: str | None) -> tuple[str, int]:
+    """File and number of a source line."""
+    match = re.match(r"(.*):(\d+), in ", source or "")
+    return (match[1], int(match[2])) if match else ("", 0)
+
+
+# -- layers and ranges -----------------------------------------------------------------------------------------------------
+
+
+def scopes_of(nodes: Sequence[DrawnNode]) -> dict[int, str]:
+    """The layer of each operation that uses parameters of one, itself or through a view of them."""
+    scopes: dict[int, str] = {}
+    for node in reversed(nodes):  # what a node uses comes first
+        names = {name.rpartition(".")[0] for name in node.parameters}
+        if not node.is_leaf:
+            names = {scopes[i] for i in node.inputs if i in scopes and (nodes[i].is_leaf or nodes[i].name in TURNS)}
+        if len(names) == 1 and "" not in names:
+            scopes[node.number] = names.pop()
+    return scopes
+
+
+def group_layers(children: list[Any], scopes: dict[int, str]) -> list[Any]:
+    """Children, with those between the first and the last one of a layer in a group of its name."""
+    places: dict[str, list[int]] = {}
+    for place, child in enumerate(children):
+        if not isinstance(child, Group) and child in scopes:
+            places.setdefault(scopes[child], []).append(place)
+    grouped: list[Any] = []
+    done = 0
+    for scope, found in places.items():
+        start, end = found[0], found[-1] + 1
+        inside = children[start:end]
+        if start < done or end - start < 2 or any(isinstance(c, Group) or scopes.get(c, scope) != scope for c in inside):
+            continue
+        grouped += children[done:start]
+        grouped.append(Group("layer", scope, inside))
+        done = end
+    return grouped + children[done:] if len(grouped) + len(children) - done > 1 else children
+
+
+def split(group: Group) -> list[Group]:
+    """A group's children in ranges of neighbours."""
+    children = group.children
+    size = min(FAN_OUT, ceil(sqrt(len(children))))
+    ranges = []
+    count = 0  # of operations so far
+    for start in range(0, len(children), size):
+        part = Group("range", "", children[start : start + size])
+        first, last = part.children[0], part.children[-1]
+        inside = sum([1 for _ in part.operations()])
+        if group.kind == "loop" and first.kind == "step":
+            part.label = f"steps {start + 1}–{start + len(part.children)}"
+        elif group.kind == "loop":
+            part.label = f"{first.label.split('–')[0]}–{last.label.split('–')[-1]}"
+        else:
+            part.label = f"operations {count + 1}–{count + inside}"
+        count += inside
+        ranges.append(part)
+    return ranges
+
+
+# -- leaves ----------------------------------------------------------------------------------------------------------------
+
+
+def place_leaves(graph: Group, nodes: Sequence[DrawnNode]) -> None:
+    """Puts each leaf into the innermost group that has all that uses it."""
+    path_of: dict[int, tuple[Group, ...]] = {}
+    stack: list[tuple[Group, tuple[Group, ...]]] = [(graph, ())]
+    while stack:
+        group, outer = stack.pop()
+        path = (*outer, group)
+        for child in group.children:
+            if isinstance(child, Group):
+                stack.append((child, path))
+            else:
+                path_of[child] = path
+    common: dict[int, tuple[Group, ...]] = {}
+    for node in nodes:
+        for i in node.inputs:
+            if nodes[i].is_leaf:
+                path = path_of[node.number]
+                before = common.get(i, path)
+                depth = 0
+                while depth < min(len(before), len(path)) and before[depth] is path[depth]:
+                    depth += 1
+                common[i] = path[:depth]
+    for node in reversed(nodes):
+        if node.is_leaf:
+            common.get(node.number, (graph,))[-1].children.insert(0, node.number)

@@ -1,0 +1,93 @@
+"""The page that Drawing.to_html writes: the graph as data, between what page/ has for browsers."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from wengert.autograd.drawn_groups import make_groups
+from wengert.autograd.drawn_nodes import DrawnNode
+
+# What each heat map shows, and what is said where there is nothing to show.
+MISSING = {
+    "time": "no times: draw(loss, profile=prof), of a block that recorded or ran this graph",
+    "memory": "the graph holds no memory: it is freed, or saves nothing",
+    "gradient": "no gradient norms: draw(loss, gradients=True)",
+}
+
+
+def make_page(nodes: Sequence[DrawnNode], folded: bool) -> str:
+    """The page, whole. nodes: in the order of a backward pass. folded: whether it begins with large groups folded."""
+    folder = files("wengert.autograd") / "page"
+    names = ("page.html", "page.css", "page.js", "dagre.min.js", "dagre.LICENSE")
+    texts = {name: (folder / name).read_text(encoding="utf-8") for name in names}
+    title = f"Graph of {nodes[0].title}" if nodes else "Graph"
+    data = {
+        "title": title,
+        "folded": folded,
+        "missing": missing_measures(nodes),
+        "nodes": [facts_of(node) for node in nodes],
+        "groups": make_groups(nodes).as_dict(),
+    }
+    parts = {
+        "title": escape(title),
+        "style": texts["page.css"],
+        "licence": texts["dagre.LICENSE"],
+        "layout": texts["dagre.min.js"],
+        "program": texts["page.js"],
+        "data": as_script(data),
+    }
+    # In one go: the user's strings may look like marks.
+    return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], texts["page.html"])
+
+
+def as_script(data: Any) -> str:
+    """Data as JSON that can stand inside of a script element, whatever strings it has."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def missing_measures(nodes: Sequence[DrawnNode]) -> dict[str, str]:
+    """Of the heat maps that have nothing to show: why."""
+    has = {
+        "time": any(node.time_us is not None for node in nodes),
+        "memory": any(node.bytes for node in nodes),
+        "gradient": any(node.gradient_norm is not None for node in nodes),
+    }
+    return {name: MISSING[name] for name, there in has.items() if not there}
+
+
+def facts_of(node: DrawnNode) -> dict[str, Any]:
+    """A node as plain values; what there is nothing to say about is left out."""
+    facts = {
+        "title": node.title,
+        "name": node.name,
+        "leaf": node.is_leaf,
+        "count": node.count,
+        "parameters": node.parameters,
+        "shapes": node.shapes,
+        "source": node.source,
+        "bytes": node.bytes,
+        "forward": node.forward_us,
+        "backward": node.backward_us,
+        "gradient": plain(node.gradient_norm),
+        "saved": [
+            {
+                "name": value.name, "shape": value.shape, "dtype": value.dtype, "bytes": value.bytes, "values": value.values,
+                "statistics": {name: plain(x) for name, x in value.statistics.items()},
+            }
+            for value in node.saved
+        ],
+        "inputs": list(node.inputs.items()),
+    }  # fmt: skip
+    return {name: value for name, value in facts.items() if value is not None and value is not False and value != []}
+
+
+def plain(x: float | None) -> float | str | None:
+    """A number for JSON, which has no nan and no infinity: those become text."""
+    return x if x is None or math.isfinite(x) else str(x)
