@@ -1,7 +1,9 @@
 """Anomaly detection: what it finds, what it says, and that it leaves nothing behind. Planted faults are found at their line."""
 
+import gc
 import threading
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -424,3 +426,53 @@ def test_every_error_of_a_backward_pass_names_the_forward_line(make):
         assert f"It was saved by ExpBackward0 at {where}." in str(info.value)
     else:
         assert info.value.__notes__ == [f"in the backward pass of {y.grad_fn.name()}, recorded at {where}"]
+
+
+# -- what it leaves behind -------------------------------------------------------------------------------------------------
+
+
+def divided():
+    x = leaf(0.0, 1.0)
+    with detect_anomaly():
+        (x / x).sum().backward()
+
+
+def found_by_a_pass():
+    x = leaf(0.0, 1.0)
+    with detect_anomaly(check="forward+backward", inf=True):
+        x.log().sum().backward()
+
+
+def found_at_the_end():
+    with detect_anomaly(check="forward+backward"):
+        leaf(-1.0).sqrt()
+
+
+def failing_function():
+    with detect_anomaly():
+        Failing.apply(leaf(1.0)).sum().backward()
+
+
+def finite():
+    with detect_anomaly(check="forward+backward"):
+        leaf(1.0, 2.0).exp().sum().backward()
+
+
+@pytest.mark.parametrize("run", [divided, found_by_a_pass, found_at_the_end, failing_function, finite], ids=lambda run: run.__name__)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_nothing_is_left_for_the_garbage_collector(run):
+    def attempt():
+        with suppress(RuntimeError, ValueError):
+            run()
+
+    for _ in range(5):  # what is made once: caches, classes of nodes
+        attempt()
+    gc.collect()
+    gc.disable()
+    try:
+        before = len(gc.get_objects())
+        for _ in range(100):
+            attempt()
+        assert len(gc.get_objects()) - before < 20  # less than one object in five runs
+    finally:
+        gc.enable()

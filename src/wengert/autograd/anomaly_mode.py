@@ -52,7 +52,10 @@ class detect_anomaly:
         anomaly.forget_found()
         anomaly.apply(self._before.pop())
         if kind is None and error is not None:
-            raise error
+            try:
+                raise error
+            finally:
+                del error  # its traceback has this frame, and the two would keep each other alive
 
 
 class set_detect_anomaly:

@@ -224,7 +224,10 @@ def norms_of(loss: TensorBase) -> dict[Node, float]:
     probe = Probe()
     failure = probe.run(root, loss, [node._variable for node in graph.users if isinstance(node, AccumulateGrad)], graph)
     if failure is not None:
-        raise failure
+        try:
+            raise failure
+        finally:
+            del failure  # its traceback has this frame, and the two would keep each other alive
     norms = dict(probe.arrived)
     norms.update({node: norm for node, norm in probe.gradients.items() if norm is not None})
     return norms

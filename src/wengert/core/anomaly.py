@@ -155,13 +155,18 @@ class Pass:
         for i, result in enumerate(results):
             kind = what_is_wrong(result, now.inf)
             if kind is not None:
-                error = errors.nan_gradient(node.name(), i, node._source(), kind)
-                for nr, cotangent in enumerate(cotangents):
-                    error.add_note(f"gradient of its output {nr}: {statistics(cotangent)}")
-                for name, value in saved_values(node):
-                    error.add_note(f"{name}: {statistics(value)}")
-                error.add_note(chain_text(self.roots, node))
-                raise error
+                # Not from a variable here: the error's traceback has this frame, and the two would keep each other alive.
+                raise self.error(node, i, kind, cotangents)
+
+    def error(self, node: Node, i: int, kind: str, cotangents: Sequence[Any]) -> errors.AnomalyError:
+        """What to raise for a node's result i, which holds nan or inf values."""
+        error = errors.nan_gradient(node.name(), i, node._source(), kind)
+        for nr, cotangent in enumerate(cotangents):
+            error.add_note(f"gradient of its output {nr}: {statistics(cotangent)}")
+        for name, value in saved_values(node):
+            error.add_note(f"{name}: {statistics(value)}")
+        error.add_note(chain_text(self.roots, node))
+        return error
 
 
 def saved_values(node: Node) -> list[tuple[str, Any]]:
