@@ -11,6 +11,10 @@ cdef extern from "wk_array.h":
     bint has_meta(object x, tuple shape, object dtype)
     bint owns_data(object x)
 
+cdef extern from "wk_native.h":
+    int wk_init_native() except -1
+    object wk_sum_to(object x, tuple shape)
+
 @cython.locals(j=Py_ssize_t)
 cpdef deliver_parts(GraphTask task, Node node, tuple targets, object results)
 @cython.locals(j=Py_ssize_t)

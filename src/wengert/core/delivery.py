@@ -19,9 +19,10 @@ from wengert.core.task import GraphTask
 from wengert.core.tensor import TensorBase, wrap
 
 if not cython.compiled:
-    from wengert.core.native import as_array, has_meta, owns_data, wk_init_numpy
+    from wengert.core.native import as_array, has_meta, owns_data, wk_init_native, wk_init_numpy, wk_sum_to
 
 wk_init_numpy()
+wk_init_native()
 
 # Note [Ownership]
 # A buffer is added to in place only while nobody else can see its array. So a result is owned where it is an array that
@@ -83,6 +84,10 @@ def deliver_new(task: GraphTask, node: Node, position: int, result: Any) -> None
     meta: TensorMeta = behind._meta if nr == 0 else behind._metas[nr]
     if has_meta(result, meta.shape, meta.dtype):
         task.arrive(behind, nr, result, True)
+        return
+    fitted = wk_sum_to(result, meta.shape)  # undoes broadcasting, most often
+    if has_meta(fitted, meta.shape, meta.dtype):
+        task.arrive(behind, nr, fitted, True)
     else:
         deliver_result(task, node, position, result, None, None)
 

@@ -1,6 +1,6 @@
 cimport cython
 from wengert.core.collector cimport aside_list
-from wengert.core.forward cimport constant, promote, refuse_complex, run_compiled, run_numpy, run_numpy1, run_numpy2, set_kernel
+from wengert.core.forward cimport constant, promote, refuse_complex, run_compiled, run_numpy, run_numpy1, run_numpy2, run_whole, set_kernel
 from wengert.core.modes cimport flags
 from wengert.core.node cimport Node, OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
 from wengert.core.op cimport Op, Plan, SaveEntry, Traced
@@ -27,6 +27,7 @@ cdef extern from "wk_native.h":
     int wk_init_native() except -1
     object wk_apply1(int kernel, object x)
     object wk_apply2(int kernel, object x, object y)
+    bint wk_is_whole(int kernel)
 
 cdef extern from "wk_frame.h":
     object wk_new_instance(object base, object cls)
@@ -44,10 +45,10 @@ cdef object _observe
 cpdef note_unrecorded(Op op, long mode, object x)
 cpdef observe(str name, tuple inputs, object function, tuple arguments)
 
-@cython.locals(mode=long, needs=int, t=TensorBase, result=TensorBase)
+@cython.locals(mode=long, needs=int, direct=bint, t=TensorBase, result=TensorBase)
 cpdef object call1(Op op, object x)
 
-@cython.locals(mode=long, needs=int, weak=bint, t=TensorBase, u=TensorBase, result=TensorBase)
+@cython.locals(mode=long, needs=int, weak=bint, direct=bint, t=TensorBase, u=TensorBase, result=TensorBase)
 cpdef object call2(Op op, object x, object y)
 
 @cython.locals(plan=Plan, node=OpNode, meta=TensorMeta, saved=list, entry=SaveEntry)

@@ -16,7 +16,17 @@ import numpy as np
 
 from wengert import _shim as cython
 from wengert.backends import numpy as numpy_backend
-from wengert.core.forward import constant, promote, refuse_complex, run_compiled, run_numpy, run_numpy1, run_numpy2, set_kernel
+from wengert.core.forward import (
+    constant,
+    promote,
+    refuse_complex,
+    run_compiled,
+    run_numpy,
+    run_numpy1,
+    run_numpy2,
+    run_whole,
+    set_kernel,
+)
 from wengert.core.modes import BLOCK, DUAL, INFERENCE, NO_GRAD, OBSERVED, flags
 from wengert.core.node import Node, OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
 from wengert.core.op import (
@@ -62,6 +72,7 @@ if not cython.compiled:
         wk_apply2,
         wk_init_native,
         wk_init_numpy,
+        wk_is_whole,
         wk_new_instance,
         wk_set_aside,
         wk_share_aside,
@@ -126,14 +137,18 @@ def call1(op: Op, x: Any) -> Any:
         array = promote(op, [array])[0]
     if op.kernel is None:
         set_kernel(op)
-    out = wk_apply1(op.native, array) if op.native >= 0 and len(op.native_params) == 0 else None
+    out = None
+    if op.native >= 0 and len(op.native_params) == 0:
+        out = run_whole(op, array, None) if wk_is_whole(op.native) else wk_apply1(op.native, array)
+    direct: bool = op.is_direct_native
     if out is None:
         out = run_numpy1(op, array)
+        direct = op.is_direct
     if needs != 0 and (mode != 0 or len(op.rules) == 0):
         if mode >> BLOCK != 0:
             note_unrecorded(op, mode, x)
         needs = 0
-    if not op.is_direct:
+    if not direct:
         return finish(op, needs, (x,), [array], None, out)
     result: TensorBase = wrap(as_array(out))
     if t is not None and t._flags & IS_VOLATILE:
@@ -194,15 +209,19 @@ def call2(op: Op, x: Any, y: Any) -> Any:
         weak = not is_ndarray(b) and not weak and is_inexact(a) and (type(b) is float or type(b) is int)
     if not weak and op.promote != NONE and not same_inexact(a, b):
         a, b = promote(op, [a, b])
-    out = wk_apply2(op.native, a, b) if op.native >= 0 and len(op.native_params) == 0 else None
+    out = None
+    if op.native >= 0 and len(op.native_params) == 0:
+        out = run_whole(op, a, b) if wk_is_whole(op.native) else wk_apply2(op.native, a, b)
+    direct: bool = op.is_direct_native
     if out is None:
         out = run_numpy2(op, a, b)
+        direct = op.is_direct
     if needs != 0 and (mode != 0 or len(op.rules) == 0):
         if mode >> BLOCK != 0:
             note_unrecorded(op, mode, x)
             note_unrecorded(op, mode, y)
         needs = 0
-    if not op.is_direct:
+    if not direct:
         return finish(op, needs, (x, y), [a, b], None, out)
     result: TensorBase = wrap(as_array(out))
     if (t is not None and t._flags & IS_VOLATILE) or (u is not None and u._flags & IS_VOLATILE):
@@ -221,7 +240,9 @@ def record_direct(
         plan = op.plan(needs, True)
     if len(plan.calls) == 0:
         return
-    node: OpNode = wk_new_instance(OpNode, op.node_class)
+    if op.direct_class is None:
+        op.direct_class = op.node_class if op.node_chooser is None else op.node_chooser((a, b), None)
+    node: OpNode = wk_new_instance(OpNode, op.direct_class)
     wk_set_aside(node)
     node._op = op
     node._plan = plan

@@ -10,13 +10,16 @@ cdef extern from "wk_array.h":
 
 cdef extern from "wk_native.h":
     int wk_init_native() except -1
+    object wk_apply2(int kernel, object x, object y)
     object wk_apply_list(int kernel, list operands)
+    bint wk_is_whole(int kernel)
 
 cdef int NONE
 
 cpdef set_kernel(Op op)
 cpdef object run_numpy1(Op op, object array)
 cpdef object run_numpy2(Op op, object a, object b)
+cpdef object run_whole(Op op, object x, object y)
 @cython.locals(operands=list)
 cpdef object run_compiled(Op op, list arrays, dict params)
 cpdef object run_numpy(Op op, list arrays, dict params)

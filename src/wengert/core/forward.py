@@ -18,7 +18,16 @@ from wengert.dtypes import NONE
 from wengert.kernels import find_kernel as find_compiled
 
 if not cython.compiled:
-    from wengert.core.native import is_complex, is_inexact, is_ndarray, wk_apply_list, wk_init_native, wk_init_numpy
+    from wengert.core.native import (
+        is_complex,
+        is_inexact,
+        is_ndarray,
+        wk_apply2,
+        wk_apply_list,
+        wk_init_native,
+        wk_init_numpy,
+        wk_is_whole,
+    )
 
 wk_init_numpy()
 wk_init_native()
@@ -36,6 +45,7 @@ def set_kernel(op: Op) -> None:
     n = len(op.input_names)
     if compiled is not None and compiled[1][:n] == op.input_names:
         op.native, op.native_params = compiled[0], compiled[1][n:]
+    op.is_direct_native = op.is_direct or (wk_is_whole(op.native) and op.variadic < 0)
 
 
 def run_numpy1(op: Op, array: Any) -> Any:
@@ -71,6 +81,15 @@ def run_numpy2(op: Op, a: Any, b: Any) -> Any:
         quiet_exit()
 
 
+def run_whole(op: Op, x: Any, y: Any) -> Any:
+    """The compiled function of whole arrays that an operation of one or two inputs is; None where it does not take them."""
+    quiet_enter()  # a product may be NumPy's
+    try:
+        return wk_apply2(op.native, x, y)
+    finally:
+        quiet_exit()
+
+
 def run_compiled(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> Any:
     """The compiled kernel of an operation on any inputs and parameters; None where it does not take them."""
     if params is None:
@@ -82,7 +101,13 @@ def run_compiled(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> An
         for name, default in op.defaults.items():
             if name not in op.native_params and params[name] is not default:
                 return None
-    return wk_apply_list(op.native, operands)
+    if not wk_is_whole(op.native):
+        return wk_apply_list(op.native, operands)
+    quiet_enter()
+    try:
+        return wk_apply_list(op.native, operands)
+    finally:
+        quiet_exit()
 
 
 def run_numpy(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> Any:

@@ -90,6 +90,15 @@ def wk_apply_rule(kernel: int, operands: bytes, ct: Any, values: list[Any]) -> A
     """The same of operands chosen by their places: 0 is ct, 1 the first of values."""
 
 
+def wk_sum_to(x: Any, shape: tuple[int, ...]) -> Any:
+    """x summed to the shape that broadcasting made into x's, as a new array, or None."""
+
+
+def wk_is_whole(kernel: int) -> bool:
+    """Whether a kernel is a function of whole arrays: one that takes a single kind of operands, as two matrices."""
+    return False
+
+
 def wk_sum(x: Any, y: Any) -> Any:
     """x + y as a new array, or None."""
 

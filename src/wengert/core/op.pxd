@@ -45,6 +45,7 @@ cdef class Op:
     cdef public bint refuses_complex
     cdef public bint is_kernel
     cdef public bint is_direct
+    cdef public bint is_direct_native
     cdef public int native
     cdef public tuple native_params
     cdef public int promote
@@ -65,6 +66,7 @@ cdef class Op:
     cdef public dict default_plans
     cdef public object recent_meta
     cdef public object node_class
+    cdef public object direct_class
     cdef public object node_chooser
     cdef public bint node_is_param
     cdef public dict node_classes

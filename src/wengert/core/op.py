@@ -166,6 +166,7 @@ class Op:
         self.refuses_complex = False
         self.is_kernel = False  # there is a kernel, and the forward is direct
         self.is_direct = False  # one output, no view, one node class: with default parameters dispatch runs it the short way
+        self.is_direct_native = False  # the same where its compiled kernel took the inputs: then these tell one node class
         self.native = -1  # the compiled kernel of the forward, found with kernel; -1 where there is none
         self.native_params: tuple[str, ...] = ()  # the parameters that it takes as operands, after the inputs
         self.promote = 0  # a promotion kind of wengert.dtypes
@@ -186,6 +187,7 @@ class Op:
         self.default_plans: dict[Any, Plan] = {}  # for calls with the inputs alone
         self.recent_meta: Any = None  # the TensorMeta of a result, for the next of the same shape and dtype
         self.node_class: Any = None
+        self.direct_class: Any = None  # of nodes made the short way, once that was asked for
         self.node_chooser: Any = None  # (inputs, params) -> node class, where the name depends on the call
         self.node_is_param = False  # the name is the parameter "node" itself, and node_classes remembers its class
         self.node_classes: dict[str, type] = {}

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "wk_apply.h"
+#include "wk_whole.h"
 
 #define EXTERN_(level) extern const wk_loop wk_loops_##level##_f32[], wk_loops_##level##_f64[];
 EXTERN_(base)
@@ -59,7 +60,7 @@ int wk_find_kernel(const char *name) {
     for (int i = 0; i < wk_n_kernels; i++) {
         if (strcmp(kernels[i].name, name) == 0) return i;
     }
-    return -1;
+    return wk_find_whole(name);
 }
 
 /* -- roles: what each operation and rule has for a kernel ------------------------------------------------------------ */
@@ -70,6 +71,18 @@ static const struct {
 } roles[] = {
 #define ROLE(role, kernel, operands, defaults) {role, kernel, operands, defaults},
 #include "roles.h"
+    ROLE("matmul", "product", "x y", 0)
+    ROLE("matmul.x", "product_xt", "ct y", 0)
+    ROLE("matmul.y", "product_tx", "x ct", 0)
+    ROLE("mm", "product", "x mat2", 0)
+    ROLE("mm.x", "product_xt", "ct mat2", 0)
+    ROLE("mm.mat2", "product_tx", "x ct", 0)
+    ROLE("linear.x", "product", "ct weight", 0)
+    ROLE("linear.weight", "product_tx", "ct x", 0)
+    ROLE("sum", "sum_all", "x", 1)
+    ROLE("sum.x", "fill_sum", "ct x_shape", 1)
+    ROLE("mean", "mean_all", "x", 1)
+    ROLE("mean.x", "fill_mean", "ct x_shape", 1)
 };
 
 static PyObject *role_method(PyObject *module, PyObject *name) {

@@ -8,6 +8,7 @@
 #include "wk_apply.h"
 #include "wk_native.h"
 #include "wk_threads.h"
+#include "wk_whole.h"
 
 /* The functions of the module, by the files that define them; each array ends with {NULL}. */
 extern PyMethodDef wk_apply_methods[], wk_levels_methods[], wk_pool_methods[], wk_program_methods[], wk_rows_methods[],
@@ -18,7 +19,7 @@ static PyMethodDef *const method_tables[] = {wk_apply_methods, wk_levels_methods
 int wk_choose_level(const char *wanted);
 const char *wk_level_name(void);
 
-static WkNative functions = {wk_apply, -1};
+static WkNative functions = {wk_apply, wk_reduce_to, -1};
 
 static int fill_module(PyObject *module) {
     for (size_t i = 0; i < sizeof method_tables / sizeof *method_tables; i++) {

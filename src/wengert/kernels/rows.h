@@ -4,6 +4,7 @@
  * no addition before them, and are added in the same order on every CPU level.
  */
 #include <math.h>
+#include <string.h>
 
 #include "vm.h"
 #include "wk_rows.h"
@@ -448,11 +449,42 @@ static void SUFFIX(standardize_cotangent_rows)(const void *ct_, const void *x_, 
     }
 }
 
+/* -- products of small matrices ------------------------------------------------------------------------------------------ */
+
+/* Rows i to i + ROWS_ of out's first LANES columns, or as many as width bytes are, from rows of x and LANES columns of y. */
+#define MULTIPLY_ROWS(ROWS_)                                                              \
+    do {                                                                                  \
+        vec sums_[ROWS_] = {{0}};                                                         \
+        const real *p_ = x + i * row;                                                     \
+        for (int64_t l_ = 0; l_ < k; l_++, p_ += column) {                                \
+            vec b_ = SOME_(y, l_ * y_row);                                                \
+            for (int r_ = 0; r_ < ROWS_; r_++) sums_[r_] += p_[r_ * row] * b_;            \
+        }                                                                                 \
+        for (int r_ = 0; r_ < ROWS_; r_++) memcpy(out + (i + r_) * out_row, &sums_[r_], width); \
+    } while (0)
+
+static inline void SUFFIX(multiply_by)(const real *x, int64_t row, int64_t column, const real *y, int64_t y_row, int64_t m,
+                                       int64_t k, size_t width, real *out, int64_t out_row) {
+    int64_t i = 0;
+    for (; i + 4 <= m; i += 4) MULTIPLY_ROWS(4);
+    for (; i < m; i++) MULTIPLY_ROWS(1);
+}
+
+static void SUFFIX(multiply)(const void *x, int64_t row, int64_t column, const void *y, int64_t y_row, int64_t m, int64_t k,
+                             int64_t n, void *out, int64_t out_row) {
+    if (n == LANES) { /* a width that the compiler knows makes a copy one store */
+        SUFFIX(multiply_by)(x, row, column, y, y_row, m, k, LANES * sizeof(real), out, out_row);
+    } else {
+        SUFFIX(multiply_by)(x, row, column, y, y_row, m, k, (size_t)n * sizeof(real), out, out_row);
+    }
+}
+
 const WkRows SUFFIX(wk_rows) = {
     SUFFIX(reduce_rows), SUFFIX(reduce_tile), SUFFIX(combine),
     SUFFIX(softmax_rows), SUFFIX(softmax_tile), SUFFIX(logsumexp_rows), SUFFIX(cross_entropy_rows),
     SUFFIX(softmax_cotangent_rows), SUFFIX(softmax_cotangent_tile),
     SUFFIX(standardize_rows), SUFFIX(standardize_cotangent_rows),
+    SUFFIX(multiply),
 };
 
 #undef real
@@ -493,5 +525,6 @@ const WkRows SUFFIX(wk_rows) = {
 #undef CT_WEIGHT_
 #undef CT_H_
 #undef CT_WEIGHT_H_
+#undef MULTIPLY_ROWS
 #undef JOIN3
 #undef JOIN3_

@@ -5,6 +5,7 @@
 
 #include "wk_pool.h"
 #include "wk_threads.h"
+#include "wk_whole.h"
 
 /* Note [Driver]
  * A call is one output and up to six inputs over a common shape. Axes are sorted so that the output is walked as it lies in
@@ -499,6 +500,7 @@ PyObject *wk_apply_kernel(const WkKernel *kernel, PyObject *const *inputs, PyObj
 }
 
 PyObject *wk_apply(int kernel, PyObject *const *inputs, PyObject *out) {
+    if (kernel >= WK_WHOLE) return out == NULL ? wk_run_whole(kernel, inputs) : Py_NewRef(Py_None);
     return wk_apply_kernel(&wk_kernels[kernel], inputs, out);
 }
 
@@ -509,7 +511,8 @@ static PyObject *apply_method(PyObject *module, PyObject *args) {
     PyObject *inputs, *out = Py_None;
     (void)module;
     if (!PyArg_ParseTuple(args, "iO!|O", &kernel, &PyTuple_Type, &inputs, &out)) return NULL;
-    if (kernel < 0 || kernel >= wk_n_kernels || PyTuple_GET_SIZE(inputs) != wk_kernels[kernel].n_inputs) {
+    int expected = kernel >= WK_WHOLE ? wk_whole_inputs(kernel) : kernel >= 0 && kernel < wk_n_kernels ? wk_kernels[kernel].n_inputs : -1;
+    if (PyTuple_GET_SIZE(inputs) != expected) {
         PyErr_SetString(PyExc_ValueError, "no such kernel, or another number of inputs");
         return NULL;
     }

@@ -13,8 +13,11 @@ enum { WK_MAX_INPUTS = 6 };
 
 typedef struct {
     PyObject *(*apply)(int kernel, PyObject *const *inputs, PyObject *out);
+    PyObject *(*sum_to)(PyObject *x, PyObject *shape);
     int add; /* the kernel of x + y */
 } WkNative;
+
+enum { WK_WHOLE = 1 << 16 }; /* numbers of kernels from here on are functions of whole arrays: see wk_whole.h */
 
 static const WkNative *wk_native_ = NULL;
 
@@ -64,6 +67,14 @@ static inline PyObject *wk_apply_rule(int kernel, PyObject *places, PyObject *ct
 static inline PyObject *wk_sum(PyObject *x, PyObject *y) {
     return wk_native_ != NULL ? wk_apply2(wk_native_->add, x, y) : Py_NewRef(Py_None);
 }
+
+/* x summed to the shape that broadcasting made into x's, as a new array */
+static inline PyObject *wk_sum_to(PyObject *x, PyObject *shape) {
+    return wk_native_ != NULL ? wk_native_->sum_to(x, shape) : Py_NewRef(Py_None);
+}
+
+/* kernel is a function of whole arrays, which takes one kind of operands alone */
+static inline int wk_is_whole(int kernel) { return kernel >= WK_WHOLE; }
 
 /* x += y; 1 when that is done */
 static inline int wk_add_into(PyObject *x, PyObject *y) {

@@ -14,6 +14,7 @@
 #include "wk_numpy.h"
 #include "wk_pool.h"
 #include "wk_threads.h"
+#include "wk_whole.h"
 
 const char *wk_level_name(void);
 
@@ -35,6 +36,8 @@ static const WkRows *rows_of(int typenum) {
     }
     return tables[typenum == NPY_DOUBLE];
 }
+
+const WkRows *wk_rows_of(int typenum) { return rows_of(typenum); }
 
 static int64_t at_least_1(int64_t n) { return n < 1 ? 1 : n; }
 
@@ -275,27 +278,62 @@ static void finish(int typenum, void *data, int64_t n, double divisor, int root)
     }
 }
 
-static PyObject *reduce_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
-    (void)module;
-    if (nargs != 4) return PyErr_Format(PyExc_TypeError, "reduce takes 4 arguments");
-    if (!is_taken(args[1])) Py_RETURN_NONE;
-    PyArrayObject *x = (PyArrayObject *)args[1];
-    int kind = (int)PyLong_AsLong(args[0]), keepdims = PyObject_IsTrue(args[3]), type = PyArray_TYPE(x);
-    char flags[NPY_MAXDIMS];
-    Plan plan;
-    if (!read_axes(args[2], PyArray_NDIM(x), flags) || PyErr_Occurred()) return NULL;
-    if (!make_plan(x, flags, keepdims, &plan)) Py_RETURN_NONE;
-    PyArrayObject *out = (PyArrayObject *)wk_new_array(plan.nd, plan.shape, type);
+/* The reduction that a plan made for x describes, as a new array of the plan's shape. */
+static PyObject *reduce_by(const Plan *plan, int kind, PyArrayObject *x) {
+    int type = PyArray_TYPE(x);
+    PyArrayObject *out = (PyArrayObject *)wk_new_array(plan->nd, plan->shape, type);
     if (out == NULL) return NULL;
     int base = kind == MEAN ? WK_SUM : kind == NORM ? WK_SQUARES : kind, failed;
-    RELEASED(PyArray_SIZE(x), failed = run_plan(rows_of(type), base, (int)PyArray_ITEMSIZE(x), PyArray_BYTES(x), plan,
+    RELEASED(PyArray_SIZE(x), failed = run_plan(rows_of(type), base, (int)PyArray_ITEMSIZE(x), PyArray_BYTES(x), *plan,
                                                 PyArray_BYTES(out)));
     if (failed) {
         Py_DECREF(out);
         return PyErr_NoMemory();
     }
-    if (kind >= MEAN) finish(type, PyArray_DATA(out), PyArray_SIZE(out), kind == MEAN ? (double)plan.count : 1, kind == NORM);
+    if (kind >= MEAN) finish(type, PyArray_DATA(out), PyArray_SIZE(out), kind == MEAN ? (double)plan->count : 1, kind == NORM);
     return (PyObject *)out;
+}
+
+static PyObject *reduce_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 4) return PyErr_Format(PyExc_TypeError, "reduce takes 4 arguments");
+    if (!is_taken(args[1])) Py_RETURN_NONE;
+    PyArrayObject *x = (PyArrayObject *)args[1];
+    int kind = (int)PyLong_AsLong(args[0]), keepdims = PyObject_IsTrue(args[3]);
+    char flags[NPY_MAXDIMS];
+    Plan plan;
+    if (!read_axes(args[2], PyArray_NDIM(x), flags) || PyErr_Occurred()) return NULL;
+    if (!make_plan(x, flags, keepdims, &plan)) Py_RETURN_NONE;
+    return reduce_by(&plan, kind, x);
+}
+
+PyObject *wk_reduce_all(PyObject *x, int takes_mean) {
+    char flags[NPY_MAXDIMS];
+    Plan plan;
+    if (!is_taken(x)) Py_RETURN_NONE;
+    memset(flags, 1, sizeof flags);
+    if (!make_plan((PyArrayObject *)x, flags, 0, &plan)) Py_RETURN_NONE;
+    return reduce_by(&plan, takes_mean ? MEAN : WK_SUM, (PyArrayObject *)x);
+}
+
+PyObject *wk_reduce_to(PyObject *x, PyObject *shape) {
+    char flags[NPY_MAXDIMS];
+    Plan plan;
+    if (!is_taken(x)) Py_RETURN_NONE;
+    PyArrayObject *a = (PyArrayObject *)x;
+    int nd = (int)PyTuple_GET_SIZE(shape), extra = PyArray_NDIM(a) - nd;
+    if (extra < 0) Py_RETURN_NONE;
+    memset(flags, 1, (size_t)extra);
+    npy_intp target[NPY_MAXDIMS];
+    for (int d = 0; d < nd; d++) {
+        target[d] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, d));
+        flags[extra + d] = target[d] != PyArray_DIM(a, extra + d);
+        if (flags[extra + d] && target[d] != 1) Py_RETURN_NONE;
+    }
+    if (!make_plan(a, flags, 0, &plan)) Py_RETURN_NONE;
+    plan.nd = nd;
+    memcpy(plan.shape, target, sizeof *target * (size_t)nd);
+    return reduce_by(&plan, WK_SUM, a);
 }
 
 /* -- variance ------------------------------------------------------------------------------------------------------------ */

@@ -41,7 +41,17 @@ typedef struct {
     /* Its cotangents: out for x; adds to of_weight and of_bias. out, weight, of_weight, of_bias may be NULL. */
     void (*standardize_cotangent_rows)(const void *ct, const void *x, const void *means, const void *rstds, const void *weight,
                                        int64_t n, int64_t rows, void *out, void *of_weight, void *of_bias);
+
+    /* out, m rows of n <= WK_LANES(size) columns, = x @ y. x: (m, k), of any steps; y: k rows of WK_LANES columns, those from n
+     * on being ignored. Steps are in elements. */
+    void (*multiply)(const void *x, int64_t row, int64_t column, const void *y, int64_t y_row, int64_t m, int64_t k, int64_t n,
+                     void *out, int64_t out_row);
 } WkRows;
+
+#define WK_LANES(size) (64 / (int)(size)) /* numbers of this size side by side, as the widest registers hold them */
+
+/* The kernels for NPY_FLOAT or NPY_DOUBLE, of the CPU level that runs. */
+const WkRows *wk_rows_of(int typenum);
 
 extern const WkRows wk_rows_base_f32, wk_rows_base_f64, wk_rows_v3_f32, wk_rows_v3_f64, wk_rows_v4_f32, wk_rows_v4_f64;
 #endif
