@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import elementwise
 import networks
 import numpy as np
 from networks import Program
@@ -119,6 +120,10 @@ CASES = [
     Case("small-training-step", "training step 2-16-16-1, batch 16", networks.prepare_small_training_step, 4.0),
     Case("training-step", "training step 784-256-128-10, batch 64", networks.prepare_training_step, 1.5),
     Case("large-training-step", "training step 1024-2048-2048-1000, batch 256", networks.prepare_large_training_step, rounds=9),
+    Case("prices", "Black-Scholes prices and four greeks, 1,000,000", elementwise.prepare_prices, 4.0, rounds=9),
+    Case("fused-prices", "the same as one wengert.pointwise function", elementwise.prepare_fused_prices, rounds=9),
+    Case("tanh", "tanh(x * y + z), 10,000,000, three gradients", elementwise.prepare_tanh, 6.0, rounds=9),
+    Case("fused-tanh", "the same as one wengert.pointwise function", elementwise.prepare_fused_tanh, rounds=9),
     Case("recurrent-network", "tanh recurrent network, 100 steps, 64 wide, batch 16", networks.prepare_recurrent_network, 3.0),
     Case("attention", "attention block, 8 x 64 x 128, 4 heads", networks.prepare_attention, 1.5),
     Case("log-softmax", "log-softmax and gather, 512 x 10000", networks.prepare_log_softmax, 2.0, rounds=9),

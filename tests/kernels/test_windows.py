@@ -115,3 +115,108 @@ def test_results_are_the_same_for_any_number_of_threads():
     finally:
         wengert.set_num_threads(before)
     assert len(found) == 1
+
+
+def convolution_by_loops(x, weight, bias, stride, padding, dilation, shape, groups):
+    """The sum over each window, in float64, and the adjoints of its linear part: functions of a cotangent."""
+    x, weight = x.astype(np.float64), weight.astype(np.float64)
+    n, (outputs, channels) = len(x), weight.shape[:2]
+    out = np.zeros((n, outputs, *shape)) + (0 if bias is None else bias.astype(np.float64)[:, None, None])
+    terms = []  # (window, tap and channel, place) that meet inside the picture
+    for o, i, j, c, p, q in np.ndindex(outputs, *shape, channels, *weight.shape[2:]):
+        y, z = i * stride[0] - padding[0] + p * dilation[0], j * stride[1] - padding[1] + q * dilation[1]
+        if 0 <= y < x.shape[2] and 0 <= z < x.shape[3]:
+            terms.append(((o, i, j), (o, c, p, q), (o // (outputs // groups) * channels + c, y, z)))
+
+    def adjoints(ct):
+        of_x, of_weight = np.zeros(x.shape), np.zeros(weight.shape)
+        for (o, i, j), tap, (c, y, z) in terms:
+            of_x[:, c, y, z] += weight[tap] * ct[:, o, i, j]
+            of_weight[tap] += x[:, c, y, z] @ ct[:, o, i, j]
+        return of_x, of_weight
+
+    for (o, i, j), tap, (c, y, z) in terms:
+        out[:, o, i, j] += weight[tap] * x[:, c, y, z]
+    return out, adjoints
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("kernel", "stride", "padding", "dilation"), [*CASES, ((3, 3), (2, 2), (4, 3), (3, 2))])
+@pytest.mark.parametrize(("groups", "outputs", "bias"), [(1, 7, True), (2, 6, False), (4, 4, True)])
+def test_convolutions(kernel, stride, padding, dilation, groups, outputs, bias, dtype):
+    x, weight = (RNG.normal(size=s).astype(dtype) for s in ((3, 4, 9, 12), (outputs, 4 // groups, *kernel)))
+    bias = RNG.normal(size=outputs).astype(dtype) if bias else None
+    shape = count((9, 12), kernel, stride, padding, dilation)
+    ct = RNG.normal(size=(3, outputs, *shape)).astype(dtype)
+    expected, adjoints = convolution_by_loops(x, weight, bias, stride, padding, dilation, shape, groups)
+    of_x, of_weight = adjoints(ct.astype(np.float64))
+    tolerance = {"rtol": 1e-5, "atol": 1e-5} if dtype == "float32" else {"rtol": 1e-12, "atol": 1e-12}
+    where = (stride, padding, dilation)
+    np.testing.assert_allclose(windows.convolve(x, weight, bias, *where, shape, groups), expected, **tolerance)
+    np.testing.assert_allclose(windows.convolve_adjoint(ct, weight, *where, (9, 12), groups), of_x, **tolerance)
+    np.testing.assert_allclose(windows.convolve_weight(x, ct, *where, kernel, groups), of_weight, **tolerance)
+
+
+# More channels, places and pictures than one block has, and numbers that do not divide: against products with numpy's einsum.
+@pytest.mark.parametrize("shape", [(1, 70, 33, 31), (37, 3, 7, 5), (2, 300, 5, 4), (3, 2, 1, 1500)])
+@pytest.mark.parametrize("outputs", [1, 17, 40])
+def test_convolutions_of_several_blocks(shape, outputs):
+    x, weight = RNG.normal(size=shape), RNG.normal(size=(outputs, shape[1], 1, 3))
+    view = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (0, 0), (0, 0), (1, 1))), 3, axis=3)
+    ct = RNG.normal(size=(shape[0], outputs, *shape[2:]))
+    where = ((1, 1), (0, 1), (1, 1))
+    out = windows.convolve(x, weight, None, *where, shape[2:], 1)
+    np.testing.assert_allclose(out, np.einsum("nchwt,oct->nohw", view, weight[:, :, 0]), rtol=1e-10, atol=1e-10)
+    of_weight = windows.convolve_weight(x, ct, *where, (1, 3), 1)
+    np.testing.assert_allclose(of_weight[:, :, 0], np.einsum("nchwt,nohw->oct", view, ct), rtol=1e-9, atol=1e-9)
+    of_x = windows.convolve_adjoint(ct, weight, *where, shape[2:], 1)
+    np.testing.assert_allclose(np.vdot(of_x, x), np.vdot(ct, out), rtol=1e-9, atol=1e-7)
+
+
+def test_convolutions_in_one_dimension():
+    x, weight = RNG.normal(size=(2, 3, 40)), RNG.normal(size=(4, 3, 5))
+    out = windows.convolve(x, weight, None, (2,), (2,), (1,), (20,), 1)
+    expected = windows.convolve(x[:, :, None], weight[:, :, None], None, (1, 2), (0, 2), (1, 1), (1, 20), 1)
+    np.testing.assert_array_equal(out, expected[:, :, 0])
+    assert windows.convolve_weight(x, out, (2,), (2,), (1,), (5,), 1).shape == weight.shape
+    assert windows.convolve_adjoint(out, weight, (2,), (2,), (1,), (40,), 1).shape == x.shape
+
+
+def test_convolutions_are_the_same_for_any_number_of_threads():
+    x, weight = (RNG.normal(size=s).astype(np.float32) for s in ((19, 3, 20, 20), (8, 3, 5, 5)))
+    where, before = ((1, 1), (2, 2), (1, 1)), wengert.get_num_threads()
+    results = []
+    try:
+        for n in (1, 2, 5):
+            wengert.set_num_threads(n)
+            out = windows.convolve(x, weight, None, *where, (20, 20), 1)
+            adjoint = windows.convolve_adjoint(out, weight, *where, (20, 20), 1)
+            results.append((out, adjoint, windows.convolve_weight(x, out, *where, (5, 5), 1)))
+    finally:
+        wengert.set_num_threads(before)
+    for result in results[1:]:
+        for one, other in zip(results[0], result, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_convolutions_take_views_and_leave_the_rest():
+    x, weight = RNG.normal(size=(2, 8, 8, 3)).transpose(0, 3, 1, 2), RNG.normal(size=(4, 3, 3, 6))[..., ::2]
+    where = ((1, 1), (1, 1), (1, 1), (8, 8), 1)
+    expected = windows.convolve(x.copy(), weight.copy(), None, *where)
+    np.testing.assert_array_equal(windows.convolve(x, weight, None, *where), expected)
+    for other in (x.astype(np.float16), x.astype(complex), x.astype(">f8"), x[:0], x[:, :, :, :, None]):
+        assert windows.convolve(other, weight.astype(other.dtype), None, *where) is None
+    assert windows.convolve(x, weight.astype(np.float32), None, *where) is None
+    assert windows.convolve(x, weight, None, *where[:-1], 2) is None  # groups that do not fit
+    assert windows.convolve_adjoint(expected, weight, (1, 1), (1, 1), (1, 1), (0, 8), 1) is None
+
+
+def test_convolution_passes_special_values_on():
+    """An infinite weight meets the zeros of the padding: NaN at the border, infinite inside."""
+    x, weight = np.ones((1, 1, 3, 3), np.float32), np.zeros((1, 1, 3, 3), np.float32)
+    weight[0, 0, 0, 0] = np.inf
+    out = windows.convolve(x, weight, None, (1, 1), (1, 1), (1, 1), (3, 3), 1)[0, 0]
+    np.testing.assert_array_equal(out, [[np.nan] * 3, [np.nan, np.inf, np.inf], [np.nan, np.inf, np.inf]])
+    tiny = np.full((1, 1, 1, 2), 1e-42, np.float32)  # subnormal
+    out = windows.convolve(tiny, np.ones((1, 1, 1, 2), np.float32), None, (1, 1), (0, 0), (1, 1), (1, 1), 1)
+    assert out[0, 0, 0, 0] == np.float32(1e-42) + np.float32(1e-42) > 0

@@ -6,6 +6,10 @@ fill_columns(columns, padded, stride, dilation): whether columns, (n, channels, 
 windows of padded; add_up_columns(columns, size, stride, padding, dilation): the adjoint of padding and that;
 max_pool(x, kernel, stride, padding, dilation, count): the windows' largest elements (the first of equal ones, or the last
 NaN) and their places in the picture as a vector; add_at_places(values, places, size): its adjoint.
+
+Of arrays with one spatial dim as well: convolve(x, weight, bias, stride, padding, dilation, count, groups); convolve_adjoint(y,
+weight, stride, padding, dilation, size, groups), its adjoint in x; convolve_weight(x, y, stride, padding, dilation, kernel,
+groups), in the weight. Windows are given by tuples with a number a dim.
 """
 
 from __future__ import annotations
@@ -25,3 +29,6 @@ fill_columns: Any = getattr(native, "fill_columns", _decline)
 add_up_columns: Any = getattr(native, "add_up_columns", _decline)
 max_pool: Any = getattr(native, "max_pool", _decline)
 add_at_places: Any = getattr(native, "add_at_places", _decline)
+convolve: Any = getattr(native, "convolve", _decline)
+convolve_adjoint: Any = getattr(native, "convolve_adjoint", _decline)
+convolve_weight: Any = getattr(native, "convolve_weight", _decline)

@@ -2,8 +2,8 @@
 
 Three bilinear operations, each of which has its derivatives among the three: the convolution, its adjoint in the input
 (which is the transposed convolution) and its adjoint in the weight. All are matrix products of the weight with the
-windows of the input laid out as columns, for a few items of the batch at a time, so that the columns stay in the
-cache. See Note [Columns].
+windows of the input laid out as columns, a block of them at a time, so that the columns stay in the cache. Kernels do
+that for floats in one and two dimensions (kernels/wk_convolution.c); for what they do not take, NumPy, see Note [Columns].
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from wengert import dtypes, errors
+from wengert.kernels import windows as kernels
 from wengert.ops.registry import NONE, bilinear, composite, linear
 from wengert.ops.windows import Windows, as_sizes, sizes_of_argument
 
@@ -71,8 +72,23 @@ def _fits_without_columns(windows: Windows) -> bool:
     return windows.taps == 1 and windows.count == windows.size and windows.reach == windows.size and not any(windows.padding)
 
 
-def _convolve(xp: Any, x: Any, weight: Any, windows: Windows, groups: int) -> Any:
-    """x: (n, c, *size), weight: (o, c / groups, *kernel); returns (n, o, *count)."""
+def _add_bias(out: Any, bias: Any) -> Any:
+    if bias is not None:
+        out += bias.reshape(-1, *(1,) * (out.ndim - 2))
+    return out
+
+
+def _convolve(xp: Any, x: Any, weight: Any, bias: Any, windows: Windows, groups: int) -> Any:
+    """x: (n, c, *size), weight: (o, c / groups, *kernel), bias: (o) or None; returns (n, o, *count)."""
+    w = windows
+    if not _fits_without_columns(w):
+        out = kernels.convolve(x, weight, bias, w.stride, w.padding, w.dilation, w.count, groups)
+        if out is not None:
+            return out
+    return _add_bias(_convolve_columns(xp, x, weight, windows, groups), bias)
+
+
+def _convolve_columns(xp: Any, x: Any, weight: Any, windows: Windows, groups: int) -> Any:
     dtype, x, weight = x.dtype, _wide(xp, x), _wide(xp, weight)
     n, c, o = x.shape[0], x.shape[1], weight.shape[0]
     rows = weight.reshape(groups, o // groups, -1)
@@ -98,9 +114,14 @@ def _convolve(xp: Any, x: Any, weight: Any, windows: Windows, groups: int) -> An
 
 def _convolve_adjoint(xp: Any, y: Any, weight: Any, windows: Windows, groups: int) -> Any:
     """The adjoint of _convolve in x. y: (n, o, *count); returns (n, c, *size)."""
+    w = windows
+    if not _fits_without_columns(w):
+        found = kernels.convolve_adjoint(y, weight, w.stride, w.padding, w.dilation, w.size, groups)
+        if found is not None:
+            return found
     opposite = windows.opposite()
     if opposite is not None and y.shape[1] <= 2 * weight.shape[1] * groups:
-        return _convolve(xp, y, _opposite_weight(weight, groups), opposite, groups)
+        return _convolve_columns(xp, y, _opposite_weight(weight, groups), opposite, groups)
     dtype, y, weight = y.dtype, _wide(xp, y), _wide(xp, weight)
     n, o = y.shape[:2]
     c = weight.shape[1] * groups
@@ -124,6 +145,10 @@ def _opposite_weight(weight: Any, groups: int) -> Any:
 
 def _convolve_adjoint_in_weight(xp: Any, x: Any, y: Any, windows: Windows, groups: int) -> Any:
     """The adjoint of _convolve in weight: (o, c / groups, *kernel)."""
+    w = windows
+    found = kernels.convolve_weight(x, y, w.stride, w.padding, w.dilation, w.kernel, groups)
+    if found is not None:
+        return found
     dtype, x, y = x.dtype, _wide(xp, x), _wide(xp, y)
     n, c, o = x.shape[0], x.shape[1], y.shape[1]
     out = xp.zeros((groups, o // groups, c // groups * windows.taps), x.dtype)
@@ -142,12 +167,6 @@ def _convolve_adjoint_in_weight(xp: Any, x: Any, y: Any, windows: Windows, group
 # -- the three operations ----------------------------------------------------------------------------------------------
 
 
-def _add_bias(out: Any, bias: Any) -> Any:
-    if bias is not None:
-        out += bias.reshape(-1, *(1,) * (out.ndim - 2))
-    return out
-
-
 def _bias_cotangent(F: Any, ct: Any) -> Any:
     return F.sum(ct, dim=(0, *range(2, ct.ndim)))
 
@@ -157,7 +176,7 @@ def _convolution(xp, x, weight, bias=None, *, windows, groups):
     """The sums over each window of x, (n, c, *size), times weight, (o, c / groups, *kernel): (n, o, *count); + bias.
 
     Derivative: the adjoint in each factor."""
-    return _add_bias(_convolve(xp, x, weight, windows, groups), bias)
+    return _convolve(xp, x, weight, bias, windows, groups)
 
 
 @bilinear(promote=NONE, node="ConvolutionBackward0", added="bias", **_PRIVATE)

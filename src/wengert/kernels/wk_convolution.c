@@ -1,0 +1,463 @@
+/* Convolutions of pictures and their two adjoints, as products of the weight with columns that never leave the cache.
+ *
+ * Note [Blocks of columns]
+ * The columns of a convolution have as many rows as a window has taps in all channels, and a column for each place of a window.
+ * A block of them, some channels by some places, is laid out from the pictures, padding and all, multiplied, and forgotten.
+ * Where pictures are small, a block takes several, side by side. A task for a thread is
+ *
+ * - of the convolution: some places (all channels one after the other; each result is one task's);
+ * - of its adjoint in the picture: some channels (all places one after the other; columns are added up into pictures);
+ * - of its adjoint in the weight: some channels of some pictures. Few channels make few tasks: then pictures are split into
+ *   groups of fixed sizes, whose results are added up in their order.
+ *
+ * So who adds up what is decided by shapes alone, and results are the same for any number of threads.
+ *
+ * Methods return None for what they do not take. Arrays with one spatial dim are pictures of height 1.
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "wk_numpy.h"
+#include "wk_pool.h"
+#include "wk_products.h"
+#include "wk_threads.h"
+
+const char *wk_level_name(void);
+
+enum {
+    BLOCK_ROWS = 256,    /* of a block of columns, about */
+    BLOCK_COLUMNS = 256,
+    SPLITS = 16,         /* into which pictures are split, where channels are few */
+    WORK = 1 << 18,      /* multiplications that a thread should have at least */
+    MAX_SLOTS = 256,
+};
+
+typedef struct {
+    const WkProducts *products;
+    const char *x, *y, *weight, *bias; /* (n, groups, channels, size); (n, groups, outputs, count); (groups, outputs, depth) */
+    char *out;
+    int64_t n, groups, channels, outputs; /* channels and outputs of a group */
+    int64_t size[2], kernel[2], count[2], stride[2], padding[2], dilation[2];
+    int64_t taps, places, depth, item;
+    /* blocks */
+    int64_t pictures, rows, columns; /* of a block: pictures side by side (then all places), or rows by columns of places */
+    int64_t across, down, n_blocks;  /* blocks along a picture's rows, along its columns, in all; of one group */
+    int64_t channels_at_once, channel_blocks, splits, per_split;
+    int64_t width;                   /* numbers from one row of a block to the next */
+    char *memory;                    /* a slot for each task that runs at once: columns, cotangents, these transposed */
+    int64_t slot_size;
+    atomic_uchar taken[MAX_SLOTS];
+} Convolution;
+
+typedef struct {
+    int64_t first, pictures;            /* pictures */
+    int64_t row, rows, column, columns; /* places in them */
+    int64_t n;                          /* places in all */
+} Block;
+
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static const WkProducts *products_of(int typenum) {
+    int f64 = typenum == NPY_DOUBLE;
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (strcmp(wk_level_name(), "v4") == 0) return f64 ? &wk_products_v4_f64 : &wk_products_v4_f32;
+    if (strcmp(wk_level_name(), "v3") == 0) return f64 ? &wk_products_v3_f64 : &wk_products_v3_f32;
+#endif
+    return f64 ? &wk_products_base_f64 : &wk_products_base_f32;
+}
+
+/* -- blocks -------------------------------------------------------------------------------------------------------------- */
+
+static void plan_blocks(Convolution *s) {
+    s->taps = s->kernel[0] * s->kernel[1];
+    s->places = s->count[0] * s->count[1];
+    s->depth = s->channels * s->taps;
+    s->pictures = lesser(s->n, greater(1, BLOCK_COLUMNS / s->places));
+    s->columns = s->pictures > 1 ? s->count[1] : lesser(s->count[1], BLOCK_COLUMNS);
+    s->rows = s->pictures > 1 ? s->count[0] : lesser(s->count[0], greater(1, BLOCK_COLUMNS / s->columns));
+    s->across = ceil_div(s->count[1], s->columns);
+    s->down = ceil_div(s->count[0], s->rows);
+    s->n_blocks = ceil_div(s->n, s->pictures) * s->down * s->across;
+    s->channels_at_once = lesser(s->channels, greater(1, BLOCK_ROWS / s->taps));
+    s->channel_blocks = ceil_div(s->channels, s->channels_at_once);
+    s->splits = greater(1, lesser(s->n_blocks, SPLITS / (s->channel_blocks * s->groups)));
+    s->per_split = ceil_div(s->n_blocks, s->splits);
+    s->splits = ceil_div(s->n_blocks, s->per_split);
+    int64_t panel = s->products->panel;
+    s->width = ceil_div(s->pictures * s->rows * s->columns, panel) * panel;
+    if (s->width * s->item % 512 == 0) s->width += panel / 2; /* rows at powers of two share few places of the cache */
+    s->slot_size = (s->channels_at_once * s->taps + 2 * s->outputs) * s->width * s->item + 64 + 2 * 64;
+}
+
+static Block block_at(const Convolution *s, int64_t number) {
+    int64_t across = number % s->across, down = number / s->across % s->down, first = number / s->across / s->down * s->pictures;
+    Block b = {.first = first, .row = down * s->rows, .column = across * s->columns};
+    b.pictures = lesser(s->pictures, s->n - first);
+    b.rows = lesser(s->rows, s->count[0] - b.row);
+    b.columns = lesser(s->columns, s->count[1] - b.column);
+    b.n = b.pictures * b.rows * b.columns;
+    return b;
+}
+
+/* The windows from first up to last, of those between begin and end, whose tap lies inside the picture along one dim. */
+static void inside(const Convolution *s, int d, int64_t tap, int64_t begin, int64_t end, int64_t *first, int64_t *last) {
+    int64_t start = tap * s->dilation[d] - s->padding[d], step = s->stride[d], low = 0, high = 0;
+    if (start < 0) low = step == 1 ? -start : ceil_div(-start, step);
+    if (start < s->size[d]) high = step == 1 ? s->size[d] - start : (s->size[d] - 1 - start) / step + 1;
+    *first = lesser(greater(low, begin), end);
+    *last = greater(lesser(high, end), *first);
+}
+
+/* Rows of n numbers that lie step apart, into rows of numbers side by side. */
+static void copy_rows(const Convolution *s, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t n) {
+    int64_t step = s->stride[1];
+    if (step == 1) {
+        s->products->copy_rows(to, to_step, from, from_step, rows, n * s->item);
+        return;
+    }
+    for (; rows > 0; rows--, to += to_step, from += from_step) {
+        if (s->item == 4) for (int64_t i = 0; i < n; i++) ((float *)to)[i] = ((const float *)from)[i * step];
+        else for (int64_t i = 0; i < n; i++) ((double *)to)[i] = ((const double *)from)[i * step];
+    }
+}
+
+/* The other way round, adding. */
+static void add_rows(const Convolution *s, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t n) {
+    int64_t step = s->stride[1];
+    if (step == 1) {
+        s->products->add_rows(to, to_step, from, from_step, rows, n);
+        return;
+    }
+    for (; rows > 0; rows--, to += to_step, from += from_step) {
+        if (s->item == 4) for (int64_t i = 0; i < n; i++) ((float *)to)[i * step] += ((const float *)from)[i];
+        else for (int64_t i = 0; i < n; i++) ((double *)to)[i * step] += ((const double *)from)[i];
+    }
+}
+
+/* One row of a block: a tap of a channel, at the block's places in every picture. adds: the row is added to the pictures at
+ * base, else it is filled from them; zeros where the tap is in the padding. */
+static void walk_row(const Convolution *s, Block b, char *base, int64_t picture_step, int64_t p, int64_t q, char *row, int adds) {
+    int64_t top, bottom, left, right, item = s->item, step = b.columns * item;
+    int64_t picture_row = s->stride[0] * s->size[1] * item;
+    inside(s, 0, p, b.row, b.row + b.rows, &top, &bottom);
+    inside(s, 1, q, b.column, b.column + b.columns, &left, &right);
+    if (!adds && (bottom - top < b.rows || right - left < b.columns)) memset(row, 0, (size_t)(b.n * item));
+    if (top == bottom || left == right) return;
+    char *here = base + ((top * s->stride[0] + p * s->dilation[0] - s->padding[0]) * s->size[1] +
+                         left * s->stride[1] + q * s->dilation[1] - s->padding[1]) * item;
+    row += (top - b.row) * step + (left - b.column) * item;
+    for (int64_t k = 0; k < b.pictures; k++, row += b.rows * step, here += picture_step * item) {
+        if (adds) add_rows(s, here, picture_row, row, step, bottom - top, right - left);
+        else copy_rows(s, row, step, here, picture_row, bottom - top, right - left);
+    }
+}
+
+/* Every row of a block: of so many channels, whose first picture is at base. The rest of each row is set to 0. */
+static void walk_columns(const Convolution *s, Block b, char *base, int64_t channels, char *columns, int adds) {
+    int64_t picture = s->groups * s->channels * s->size[0] * s->size[1];
+    for (int64_t c = 0; c < channels; c++) {
+        for (int64_t p = 0; p < s->kernel[0]; p++) {
+            for (int64_t q = 0; q < s->kernel[1]; q++) {
+                walk_row(s, b, base + c * s->size[0] * s->size[1] * s->item, picture, p, q, columns, adds);
+                if (!adds) memset(columns + b.n * s->item, 0, (size_t)((s->width - b.n) * s->item));
+                columns += s->width * s->item;
+            }
+        }
+    }
+}
+
+/* The block's places in all outputs of a group: from y into rows of a block, and zeros after them; or from there into y. */
+static void walk_outputs(const Convolution *s, Block b, int64_t group, char *y, char *rows, int stores) {
+    size_t length = (size_t)(b.columns * s->item);
+    for (int64_t o = 0; o < s->outputs; o++) {
+        char *row = rows + o * s->width * s->item;
+        for (int64_t k = 0; k < b.pictures; k++) {
+            char *there = y + (((b.first + k) * s->groups + group) * s->outputs + o) * s->places * s->item;
+            for (int64_t i = b.row; i < b.row + b.rows; i++, row += length) {
+                char *here = there + (i * s->count[1] + b.column) * s->item;
+                if (stores) memcpy(here, row, length);
+                else memcpy(row, here, length);
+            }
+        }
+        if (!stores) memset(row, 0, (size_t)((s->width - b.n) * s->item));
+    }
+}
+
+static char *picture_at(const Convolution *s, const char *x, int64_t picture, int64_t group, int64_t channel) {
+    return (char *)x + ((picture * s->groups + group) * s->channels + channel) * s->size[0] * s->size[1] * s->item;
+}
+
+static const char *weight_at(const Convolution *s, int64_t group, int64_t channel) {
+    return s->weight + (group * s->outputs * s->depth + channel * s->taps) * s->item;
+}
+
+/* Memory for one task, which nobody else has until it is given back; the number of the slot. */
+static int64_t take_slot(Convolution *s) {
+    for (int64_t i = 0;; i = (i + 1) % MAX_SLOTS) {
+        if (atomic_exchange(&s->taken[i], 1) == 0) return i;
+    }
+}
+
+static char *memory_of(const Convolution *s, int64_t slot) {
+    return (char *)(((uintptr_t)(s->memory + slot * s->slot_size) + 63) & ~(uintptr_t)63);
+}
+
+/* -- tasks --------------------------------------------------------------------------------------------------------------- */
+
+static void convolve_blocks(void *ctx, int64_t begin, int64_t end) {
+    Convolution *s = (Convolution *)ctx;
+    int64_t slot = take_slot(s);
+    char *columns = memory_of(s, slot), *apart = columns + s->channels_at_once * s->taps * s->width * s->item;
+    for (int64_t task = begin; task < end; task++) {
+        int64_t group = task % s->groups;
+        Block b = block_at(s, task / s->groups);
+        int direct = b.pictures == 1 && b.columns == s->count[1];
+        char *result = direct ? s->out + (((b.first * s->groups + group) * s->outputs) * s->places + b.row * s->count[1]) * s->item : apart;
+        for (int64_t c = 0; c < s->channels; c += s->channels_at_once) {
+            int64_t channels = lesser(s->channels_at_once, s->channels - c);
+            const char *start = c == 0 && s->bias != NULL ? s->bias + group * s->outputs * s->item : NULL;
+            walk_columns(s, b, picture_at(s, s->x, b.first, group, c), channels, columns, 0);
+            s->products->product(weight_at(s, group, c), s->depth, 1, columns, s->width, s->outputs, b.n, channels * s->taps, start,
+                                 c > 0, result, direct ? s->places : s->width);
+        }
+        if (!direct) walk_outputs(s, b, group, s->out, apart, 1);
+    }
+    atomic_store(&s->taken[slot], 0);
+}
+
+static void convolve_adjoint_blocks(void *ctx, int64_t begin, int64_t end) {
+    Convolution *s = (Convolution *)ctx;
+    int64_t slot = take_slot(s), blocks_a_picture = s->down * s->across;
+    char *columns = memory_of(s, slot), *cotangents = columns + s->channels_at_once * s->taps * s->width * s->item;
+    for (int64_t task = begin; task < end; task++) {
+        int64_t c = task % s->channel_blocks * s->channels_at_once, group = task / s->channel_blocks % s->groups;
+        int64_t first = task / s->channel_blocks / s->groups * blocks_a_picture, channels = lesser(s->channels_at_once, s->channels - c);
+        for (int64_t number = first; number < first + blocks_a_picture; number++) {
+            Block b = block_at(s, number);
+            char *base = picture_at(s, s->out, b.first, group, c);
+            for (int64_t k = 0; number == first && k < b.pictures; k++) {
+                memset(picture_at(s, s->out, b.first + k, group, c), 0, (size_t)(channels * s->size[0] * s->size[1] * s->item));
+            }
+            walk_outputs(s, b, group, (char *)s->y, cotangents, 0);
+            s->products->product(weight_at(s, group, c), 1, s->depth, cotangents, s->width, channels * s->taps, b.n, s->outputs, NULL, 0,
+                                 columns, s->width);
+            walk_columns(s, b, base, channels, columns, 1);
+        }
+    }
+    atomic_store(&s->taken[slot], 0);
+}
+
+/* to[j * m + i] = from[i * width + j], of m rows of n numbers */
+static void transpose(char *to, const char *from, int64_t m, int64_t n, int64_t width, int64_t item) {
+    for (int64_t j = 0; j < n; j++) {
+        if (item == 4) for (int64_t i = 0; i < m; i++) ((float *)to)[j * m + i] = ((const float *)from)[i * width + j];
+        else for (int64_t i = 0; i < m; i++) ((double *)to)[j * m + i] = ((const double *)from)[i * width + j];
+    }
+}
+
+/* Each task makes (rows of the block, outputs), as products want the cotangents' places, which are many, in a column. */
+static void convolve_weight_blocks(void *ctx, int64_t begin, int64_t end) {
+    Convolution *s = (Convolution *)ctx;
+    int64_t slot = take_slot(s);
+    char *columns = memory_of(s, slot), *cotangents = columns + s->channels_at_once * s->taps * s->width * s->item;
+    char *transposed = cotangents + s->outputs * s->width * s->item;
+    for (int64_t task = begin; task < end; task++) {
+        int64_t c = task % s->channel_blocks * s->channels_at_once, group = task / s->channel_blocks % s->groups;
+        int64_t split = task / s->channel_blocks / s->groups, channels = lesser(s->channels_at_once, s->channels - c);
+        int64_t first = split * s->per_split, last = lesser(first + s->per_split, s->n_blocks);
+        char *out = s->out + ((split * s->groups + group) * s->depth + c * s->taps) * s->outputs * s->item;
+        for (int64_t number = first; number < last; number++) {
+            Block b = block_at(s, number);
+            walk_outputs(s, b, group, (char *)s->y, cotangents, 0);
+            transpose(transposed, cotangents, s->outputs, b.n, s->width, s->item);
+            walk_columns(s, b, picture_at(s, s->x, b.first, group, c), channels, columns, 0);
+            s->products->product(columns, s->width, 1, transposed, s->outputs, channels * s->taps, s->outputs, b.n, NULL, number > first,
+                                 out, s->outputs);
+        }
+    }
+    atomic_store(&s->taken[slot], 0);
+}
+
+/* -- for Python ---------------------------------------------------------------------------------------------------------- */
+
+/* Reads a tuple of one int or two; of one, the first is set to `other`. 0: an error is set. */
+static int read_sizes(PyObject *sizes, int64_t other, int64_t *found) {
+    if (!PyTuple_Check(sizes) || PyTuple_GET_SIZE(sizes) < 1 || PyTuple_GET_SIZE(sizes) > 2) {
+        PyErr_SetString(PyExc_TypeError, "expected a tuple of one int or two");
+        return 0;
+    }
+    found[0] = other;
+    int shift = 2 - (int)PyTuple_GET_SIZE(sizes);
+    for (int d = shift; d < 2; d++) found[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, d - shift));
+    return !PyErr_Occurred();
+}
+
+/* The spatial dims of an array. */
+static void take_sizes(PyArrayObject *a, int64_t *found) {
+    found[0] = PyArray_NDIM(a) == 4 ? PyArray_DIM(a, 2) : 1;
+    found[1] = PyArray_DIM(a, PyArray_NDIM(a) - 1);
+}
+
+/* An array of floats with one or two spatial dims, contiguous: a new reference. NULL: not taken, or an error is set. */
+static PyArrayObject *take_array(PyObject *x, int nd, int type) {
+    if (!PyArray_CheckExact(x)) return NULL;
+    PyArrayObject *a = (PyArrayObject *)x;
+    if (PyArray_NDIM(a) != nd || PyArray_TYPE(a) != type || !PyArray_ISBEHAVED_RO(a) || PyArray_SIZE(a) == 0) return NULL;
+    return PyArray_GETCONTIGUOUS(a);
+}
+
+static int is_floating(PyObject *x, int *nd, int *type) {
+    if (!PyArray_CheckExact(x)) return 0;
+    *nd = PyArray_NDIM((PyArrayObject *)x), *type = PyArray_TYPE((PyArrayObject *)x);
+    return (*nd == 3 || *nd == 4) && (*type == NPY_FLOAT || *type == NPY_DOUBLE);
+}
+
+/* Whether the sizes that have been read make sense. */
+static int fits(const Convolution *s) {
+    for (int d = 0; d < 2; d++) {
+        if (s->size[d] < 1 || s->kernel[d] < 1 || s->count[d] < 1 || s->stride[d] < 1 || s->dilation[d] < 1 || s->padding[d] < 0) return 0;
+    }
+    return s->n > 0 && s->groups > 0 && s->channels > 0 && s->outputs > 0;
+}
+
+/* Runs tasks with memory for as many as run at once. 0: an error is set. */
+static int run_tasks(Convolution *s, int64_t tasks, void (*body)(void *, int64_t, int64_t)) {
+    int64_t work = s->n * s->groups * s->places * s->outputs * s->depth, slots = lesser(wk_get_num_threads(), tasks);
+    if (slots > MAX_SLOTS) slots = MAX_SLOTS;
+    int64_t each = greater(1, work / tasks), grain = each >= WORK ? 1 : WORK / each;
+    npy_intp size = slots * s->slot_size / (npy_intp)sizeof(double) + 16;
+    PyArrayObject *memory = (PyArrayObject *)wk_new_array(1, &size, NPY_DOUBLE);
+    if (memory == NULL) return 0;
+    s->memory = PyArray_BYTES(memory);
+    for (int64_t i = slots; i < MAX_SLOTS; i++) atomic_store(&s->taken[i], 1);
+    Py_BEGIN_ALLOW_THREADS
+    wk_parallel_for(tasks, grain, body, s);
+    Py_END_ALLOW_THREADS
+    Py_DECREF(memory);
+    return 1;
+}
+
+/* The last five arguments of each method: stride, padding, dilation, the sizes that no array tells, groups. 0: an error is set. */
+static int read_windows(Convolution *s, PyObject *const *args, int64_t *sizes) {
+    s->groups = PyLong_AsLongLong(args[4]);
+    return read_sizes(args[0], 1, s->stride) && read_sizes(args[1], 0, s->padding) && read_sizes(args[2], 1, s->dilation) &&
+           read_sizes(args[3], 1, sizes);
+}
+
+static PyObject *answer(PyArrayObject *out) {
+    if (out != NULL) return (PyObject *)out;
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* convolve(x, weight, bias, stride, padding, dilation, count, groups): (n, outputs, *count). bias: None, or a vector. */
+static PyObject *convolve_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    int nd, type;
+    Convolution s = {0};
+    if (nargs != 8) return PyErr_Format(PyExc_TypeError, "convolve takes 8 arguments");
+    if (!is_floating(args[0], &nd, &type)) Py_RETURN_NONE;
+    if (!read_windows(&s, args + 3, s.count)) return NULL;
+    PyArrayObject *out = NULL, *x = take_array(args[0], nd, type), *weight = take_array(args[1], nd, type);
+    PyArrayObject *bias = args[2] != Py_None ? take_array(args[2], 1, type) : NULL;
+    if (x == NULL || weight == NULL || (args[2] != Py_None && bias == NULL)) goto done;
+    take_sizes(x, s.size), take_sizes(weight, s.kernel);
+    s.n = PyArray_DIM(x, 0), s.channels = PyArray_DIM(weight, 1), s.outputs = PyArray_DIM(weight, 0) / greater(s.groups, 1);
+    if (!fits(&s) || s.groups * s.channels != PyArray_DIM(x, 1) || s.groups * s.outputs != PyArray_DIM(weight, 0) ||
+        (bias != NULL && PyArray_SIZE(bias) != s.groups * s.outputs)) {
+        goto done;
+    }
+    npy_intp shape[] = {s.n, s.groups * s.outputs, nd == 4 ? s.count[0] : s.count[1], s.count[1]};
+    out = (PyArrayObject *)wk_new_array(nd, shape, type);
+    if (out == NULL) goto done;
+    s.products = products_of(type), s.item = PyArray_ITEMSIZE(x);
+    s.x = PyArray_BYTES(x), s.weight = PyArray_BYTES(weight), s.bias = bias ? PyArray_BYTES(bias) : NULL, s.out = PyArray_BYTES(out);
+    plan_blocks(&s);
+    if (!run_tasks(&s, s.n_blocks * s.groups, convolve_blocks)) Py_CLEAR(out);
+done:
+    Py_XDECREF(x);
+    Py_XDECREF(weight);
+    Py_XDECREF(bias);
+    return answer(out);
+}
+
+/* convolve_adjoint(y, weight, stride, padding, dilation, size, groups): (n, channels, *size). */
+static PyObject *convolve_adjoint_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    int nd, type;
+    Convolution s = {0};
+    if (nargs != 7) return PyErr_Format(PyExc_TypeError, "convolve_adjoint takes 7 arguments");
+    if (!is_floating(args[0], &nd, &type)) Py_RETURN_NONE;
+    if (!read_windows(&s, args + 2, s.size)) return NULL;
+    PyArrayObject *out = NULL, *y = take_array(args[0], nd, type), *weight = take_array(args[1], nd, type);
+    if (y == NULL || weight == NULL) goto done;
+    take_sizes(y, s.count), take_sizes(weight, s.kernel);
+    s.n = PyArray_DIM(y, 0), s.channels = PyArray_DIM(weight, 1), s.outputs = PyArray_DIM(weight, 0) / greater(s.groups, 1);
+    if (!fits(&s) || s.groups * s.outputs != PyArray_DIM(weight, 0) || s.groups * s.outputs != PyArray_DIM(y, 1)) goto done;
+    npy_intp shape[] = {s.n, s.groups * s.channels, nd == 4 ? s.size[0] : s.size[1], s.size[1]};
+    out = (PyArrayObject *)wk_new_array(nd, shape, type);
+    if (out == NULL) goto done;
+    s.products = products_of(type), s.item = PyArray_ITEMSIZE(y);
+    s.y = PyArray_BYTES(y), s.weight = PyArray_BYTES(weight), s.out = PyArray_BYTES(out);
+    plan_blocks(&s);
+    if (!run_tasks(&s, ceil_div(s.n, s.pictures) * s.groups * s.channel_blocks, convolve_adjoint_blocks)) Py_CLEAR(out);
+done:
+    Py_XDECREF(y);
+    Py_XDECREF(weight);
+    return answer(out);
+}
+
+/* out[group, output, row] = the sum of parts[split, group, row, output] */
+static void add_up_splits(const Convolution *s, char *out, char *parts) {
+    int64_t of_group = s->depth * s->outputs, size = s->groups * of_group;
+    for (int64_t k = 1; k < s->splits; k++) s->products->add_rows(parts, 0, parts + k * size * s->item, 0, 1, size);
+    for (int64_t g = 0; g < s->groups; g++) {
+        transpose(out + g * of_group * s->item, parts + g * of_group * s->item, s->depth, s->outputs, s->outputs, s->item);
+    }
+}
+
+/* convolve_weight(x, y, stride, padding, dilation, kernel, groups): (outputs, channels of a group, *kernel). */
+static PyObject *convolve_weight_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    int nd, type;
+    Convolution s = {0};
+    if (nargs != 7) return PyErr_Format(PyExc_TypeError, "convolve_weight takes 7 arguments");
+    if (!is_floating(args[0], &nd, &type)) Py_RETURN_NONE;
+    if (!read_windows(&s, args + 2, s.kernel)) return NULL;
+    PyArrayObject *out = NULL, *parts = NULL, *x = take_array(args[0], nd, type), *y = take_array(args[1], nd, type);
+    if (x == NULL || y == NULL) goto done;
+    take_sizes(x, s.size), take_sizes(y, s.count);
+    s.n = PyArray_DIM(x, 0), s.channels = PyArray_DIM(x, 1) / greater(s.groups, 1), s.outputs = PyArray_DIM(y, 1) / greater(s.groups, 1);
+    if (!fits(&s) || s.groups * s.channels != PyArray_DIM(x, 1) || s.groups * s.outputs != PyArray_DIM(y, 1) || s.n != PyArray_DIM(y, 0)) {
+        goto done;
+    }
+    npy_intp shape[] = {s.groups * s.outputs, s.channels, nd == 4 ? s.kernel[0] : s.kernel[1], s.kernel[1]};
+    s.products = products_of(type), s.item = PyArray_ITEMSIZE(x);
+    s.x = PyArray_BYTES(x), s.y = PyArray_BYTES(y);
+    plan_blocks(&s);
+    out = (PyArrayObject *)wk_new_array(nd, shape, type);
+    npy_intp all = s.splits * s.groups * s.outputs * s.depth;
+    parts = out != NULL ? (PyArrayObject *)wk_new_array(1, &all, type) : NULL;
+    if (parts == NULL) {
+        Py_CLEAR(out);
+        goto done;
+    }
+    s.out = PyArray_BYTES(parts);
+    if (!run_tasks(&s, s.splits * s.groups * s.channel_blocks, convolve_weight_blocks)) Py_CLEAR(out);
+    else add_up_splits(&s, PyArray_BYTES(out), s.out);
+done:
+    Py_XDECREF(parts);
+    Py_XDECREF(x);
+    Py_XDECREF(y);
+    return answer(out);
+}
+
+#define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
+PyMethodDef wk_convolution_methods[] = {
+    METHOD(convolve, "convolve(x, weight, bias, stride, padding, dilation, count, groups): the convolution, + bias."),
+    METHOD(convolve_adjoint, "convolve_adjoint(y, weight, stride, padding, dilation, size, groups): its adjoint in x."),
+    METHOD(convolve_weight, "convolve_weight(x, y, stride, padding, dilation, kernel, groups): its adjoint in the weight."),
+    {NULL, NULL, 0, NULL},
+};
