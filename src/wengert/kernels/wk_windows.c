@@ -9,7 +9,10 @@
 #include "wk_pool.h"
 #include "wk_threads.h"
 
-enum { WORK = 16384 }; /* elements that a thread should have at least */
+enum {
+    WORK = 16384,     /* elements that a thread should have at least */
+    POOL_BLOCK = 256, /* windows of a row that are pooled together */
+};
 
 static int is_floating(PyObject *x) {
     if (!PyArray_CheckExact(x)) return 0;
@@ -180,46 +183,64 @@ typedef struct {
     int item;
 } MaxPool;
 
-/* The windows whose tap lies inside, along one dim: from *first, up to *last. */
-static void inside(const MaxPool *s, int d, int64_t tap, int64_t *first, int64_t *last) {
-    int64_t start = tap * s->dilation[d] - s->padding[d], step = s->stride[d];
-    *first = start < 0 ? (-start + step - 1) / step : 0;
-    *last = start >= s->size[d] ? 0 : (s->size[d] - 1 - start) / step + 1;
-    if (*last > s->count[d]) *last = s->count[d];
+/* The windows whose tap lies inside, along one dim: from *first, up to *last, of those from begin to end. */
+static void inside(const MaxPool *s, int d, int64_t tap, int64_t begin, int64_t end, int64_t *first, int64_t *last) {
+    int64_t start = tap * s->dilation[d] - s->padding[d], step = s->stride[d], reach = start + (s->count[d] - 1) * step;
+    *first = start >= 0 ? 0 : (-start + step - 1) / step; /* divided only where windows leave the picture */
+    *last = reach < s->size[d] ? s->count[d] : start >= s->size[d] ? 0 : (s->size[d] - 1 - start) / step + 1;
+    if (*first < begin) *first = begin;
+    if (*last > end) *last = end;
 }
 
-/* One row of windows, tap by tap, so that the inner loop is along the row: best and place are those so far, place -1 none. */
-#define MAX_POOL_ROW(real)                                                                                   \
-    do {                                                                                                     \
-        real *restrict best = (real *)out;                                                                   \
-        for (int64_t j = 0; j < s->count[1]; j++) best[j] = 0, places[j] = -1;                               \
-        for (int64_t p = 0; p < s->kernel[0]; p++) {                                                         \
-            int64_t y = i * s->stride[0] + p * s->dilation[0] - s->padding[0];                               \
-            if (y < 0 || y >= s->size[0]) continue;                                                          \
-            for (int64_t q = 0; q < s->kernel[1]; q++) {                                                     \
-                int64_t step = s->stride[1], off = y * s->size[1] + q * s->dilation[1] - s->padding[1], first, last; \
-                inside(s, 1, q, &first, &last);                                                              \
-                const real *restrict row = (const real *)x;                                                  \
-                for (int64_t j = first; j < last; j++) {                                                     \
-                    int64_t at = off + j * step;                                                             \
-                    real value = row[at];                                                                    \
-                    /* The first of equal ones, or the last NaN. */                                          \
-                    int better = (value > best[j]) | (value != value) | (places[j] < 0);                     \
-                    best[j] = better ? value : best[j];                                                      \
-                    places[j] = better ? at : places[j];                                                     \
-                }                                                                                            \
-            }                                                                                                \
-        }                                                                                                    \
-    } while (0)
+/* One tap of the windows from first to last: the first of equal ones, or the last NaN, is the best. found is where a tap lies for
+ * window 0, of a type as wide as the numbers: so that compilers compare and choose as many of both at once. */
+#define MAX_POOL_TAP(step)                                                            \
+    for (int64_t j = first; j < last; j++) {                                          \
+        real value = row[j * (step)];                                                 \
+        integer better = (value > best[j]) | (value != value) | (found[j] == NOWHERE); \
+        best[j] = better ? value : best[j];                                           \
+        found[j] = better ? here : found[j];                                          \
+    }
+
+/* Windows begin to end of row i, tap by tap, so that the inner loop is along the row. */
+#define MAX_POOL_ROW(name, real_type, integer_type, nowhere)                                                                   \
+    static void name(const MaxPool *s, const void *x_, int64_t i, int64_t begin, int64_t end, void *best_, int64_t *places) {  \
+        typedef real_type real;                                                                                                \
+        typedef integer_type integer;                                                                                          \
+        const integer NOWHERE = nowhere;                                                                                       \
+        const real *x = (const real *)x_ + begin * s->stride[1];                                                               \
+        real *restrict best = (real *)best_ + begin;                                                                           \
+        integer found_[POOL_BLOCK], *restrict found = found_;                                                                  \
+        for (int64_t j = 0; j < end - begin; j++) best[j] = 0, found[j] = NOWHERE;                                             \
+        for (int64_t p = 0; p < s->kernel[0]; p++) {                                                                           \
+            int64_t y = i * s->stride[0] + p * s->dilation[0] - s->padding[0];                                                 \
+            if (y < 0 || y >= s->size[0]) continue;                                                                            \
+            for (int64_t q = 0; q < s->kernel[1]; q++) {                                                                       \
+                int64_t first, last;                                                                                           \
+                inside(s, 1, q, begin, end, &first, &last);                                                                    \
+                first -= begin, last -= begin;                                                                                 \
+                integer here = (integer)(y * s->size[1] + q * s->dilation[1] - s->padding[1]);                                 \
+                const real *restrict row = x + here;                                                                           \
+                if (s->stride[1] == 1) MAX_POOL_TAP(1)                                                                         \
+                else if (s->stride[1] == 2) MAX_POOL_TAP(2)                                                                    \
+                else MAX_POOL_TAP(s->stride[1])                                                                                \
+            }                                                                                                                  \
+        }                                                                                                                      \
+        for (int64_t j = 0; j < end - begin; j++) places[begin + j] = found[j] + (begin + j) * s->stride[1];                   \
+    }
+MAX_POOL_ROW(max_pool_row_f32, float, int32_t, INT32_MIN)
+MAX_POOL_ROW(max_pool_row_f64, double, int64_t, INT64_MIN)
 
 static void max_pool_pictures(void *ctx, int64_t begin, int64_t end) {
     const MaxPool *s = (const MaxPool *)ctx;
+    int64_t n = s->count[1];
     for (int64_t row = begin * s->count[0]; row < end * s->count[0]; row++) {
         const char *x = s->source + row / s->count[0] * s->size[0] * s->size[1] * s->item;
-        int64_t i = row % s->count[0], *restrict places = s->places + row * s->count[1];
-        char *out = s->best + row * s->count[1] * s->item;
-        if (s->item == 4) MAX_POOL_ROW(float);
-        else MAX_POOL_ROW(double);
+        for (int64_t first = 0; first < n; first += POOL_BLOCK) {
+            int64_t last = first + POOL_BLOCK < n ? first + POOL_BLOCK : n;
+            (s->item == 4 ? max_pool_row_f32 : max_pool_row_f64)(s, x, row % s->count[0], first, last, s->best + row * n * s->item,
+                                                                 s->places + row * n);
+        }
     }
 }
 
@@ -238,6 +259,7 @@ static PyObject *max_pool_method(PyObject *module, PyObject *const *args, Py_ssi
     if (nd < 2 || PyArray_SIZE(x) == 0) Py_RETURN_NONE;
     npy_intp shape[NPY_MAXDIMS];
     memcpy(shape, PyArray_DIMS(x), (size_t)nd * sizeof *shape);
+    if (shape[nd - 2] > (1 << 30) / shape[nd - 1]) Py_RETURN_NONE; /* places are counted in 32 bits on the way */
     for (int d = 0; d < 2; d++) {
         s.size[d] = shape[nd - 2 + d];
         shape[nd - 2 + d] = s.count[d];
