@@ -5,6 +5,7 @@ import json
 import os
 import re
 from html.parser import HTMLParser
+from importlib import metadata
 
 import numpy as np
 import pytest
@@ -338,3 +339,16 @@ def test_a_drawing_holds_no_part_of_the_graph():
     drawing = graph.draw(y.sum(), {"x": x}, gradients=True)
     del y
     assert node() is None and "ExpBackward0" in drawing.to_html()
+
+
+def test_without_the_layout_library_the_error_names_it(monkeypatch):
+    loss, params = network()
+    drawing = graph.draw(loss, params)
+
+    def distribution(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "distribution", distribution)
+    with pytest.raises(AttributeError, match=r"^a page is laid out by dagre, and the package XStatic-Dagre, .* pip install wengert\[viz\]"):
+        drawing.to_html()
+    assert "flowchart" in drawing.mermaid

@@ -7,9 +7,12 @@ import math
 import re
 from collections.abc import Sequence
 from html import escape
+from importlib import metadata
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+from wengert import errors
 from wengert.autograd.drawn_groups import make_groups
 from wengert.autograd.drawn_nodes import DrawnNode
 
@@ -24,7 +27,7 @@ MISSING = {
 def make_page(nodes: Sequence[DrawnNode], folded: bool) -> str:
     """The page, whole. nodes: in the order of a backward pass. folded: whether it begins with large groups folded."""
     folder = files("wengert.autograd") / "page"
-    names = ("page.html", "page.css", "page.js", "dagre.min.js", "dagre.LICENSE")
+    names = ("page.html", "page.css", "page.js")
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in names}
     title = f"Graph of {nodes[0].title}" if nodes else "Graph"
     data = {
@@ -37,13 +40,21 @@ def make_page(nodes: Sequence[DrawnNode], folded: bool) -> str:
     parts = {
         "title": escape(title),
         "style": texts["page.css"],
-        "licence": texts["dagre.LICENSE"],
-        "layout": texts["dagre.min.js"],
+        "layout": layout_program(),
         "program": texts["page.js"],
         "data": as_script(data),
     }
     # In one go: the user's strings may look like marks.
     return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], texts["page.html"])
+
+
+def layout_program() -> str:
+    """dagre, which lays out the boxes of a group, as the package that brings it has it. Raises AttributeError without that."""
+    try:
+        package = metadata.distribution("XStatic-Dagre")
+    except metadata.PackageNotFoundError:
+        raise errors.dagre_missing() from None
+    return Path(str(package.locate_file("xstatic/pkg/dagre/data/dagre.min.js"))).read_text(encoding="utf-8")
 
 
 def as_script(data: Any) -> str:

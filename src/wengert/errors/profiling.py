@@ -140,5 +140,12 @@ def graphviz_missing() -> MissingFeatureError:
     )
 
 
+def dagre_missing() -> MissingFeatureError:
+    return MissingFeatureError(
+        "a page is laid out by dagre, and the package XStatic-Dagre, which brings it, is not installed. Hint: pip install "
+        "wengert[viz]; or use .mermaid, .dot or print(...), which need nothing."
+    )
+
+
 def drawing_format(ending: str, known: Iterable[str]) -> OptionError:
     return OptionError(f"a drawing is saved as one of {', '.join(known)}, but got {ending!r}")
