@@ -150,6 +150,25 @@ MESSAGES = [
         UserWarning,
         "torch.utils.checkpoint.checkpoint_sequential" + REENTRANT,
     ),
+    (lambda: errors.selective_policy(), TypeError, "policy_fn_or_list must be either a function or a list of ops."),
+    (
+        lambda: errors.selective_op("aten.mm", type("OpOverloadPacket", (), {"__module__": "m"})),
+        ValueError,
+        "Expected op in `op_list` to be an OpOverload but got: aten.mm of type <class 'm.OpOverloadPacket'>. Please update "
+        "the OpOverloadPacket to a specific OpOverload.For example, if you have `torch.ops.aten.mm`, change it to "
+        "`torch.ops.aten.mm.default`.",
+    ),
+    (
+        lambda: errors.selective_again(),
+        RuntimeError,
+        "Trying to backward an extra time. You are only allowed to backward once on any region computed under selective "
+        "activation checkpoint.",
+    ),
+    (
+        lambda: errors.selective_mutation(),
+        RuntimeError,
+        "Tensor cached during selective activation checkpoint has been mutated",
+    ),
 ]
 
 

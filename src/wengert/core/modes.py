@@ -21,7 +21,7 @@ NO_GRAD = 1  # operations record nothing
 INFERENCE = 2  # as NO_GRAD, and results carry no version counter and may never be saved for a backward pass
 DUAL = 4  # a dual level is open: tensors may have tangents, which operations carry on (dual.py)
 PROFILE = 16  # operations are measured
-CHECK = 32  # results of operations are looked at for what is not finite
+CHECK = 32  # results of operations are looked at for what is not finite, or something else runs them
 OBSERVED = PROFILE | CHECK  # set for all threads, but not while an observed operation runs; see recorder.py
 BLOCK = 16  # from this bit on, with NO_GRAD: the number of the user's block that switched recording off; see node.note_block
 

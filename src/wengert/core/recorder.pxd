@@ -26,6 +26,7 @@ cdef bint _wants_bytes
 cdef bint _wants_stacks
 cdef object _ranges
 cdef object _check
+cdef dict _interceptors
 cdef object _anomaly
 
 @cython.locals(began=cython.longlong)

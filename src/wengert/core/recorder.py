@@ -70,6 +70,7 @@ if not cython.compiled:
     _ranges: Any = None
     _check: Any = None
     _anomaly: Any = None
+_interceptors: dict[int, Callable[[Any, tuple[Any, ...]], Any]] = {}  # by thread
 _recordings: list[Recording] = []
 _changing = threading.RLock()
 
@@ -130,6 +131,19 @@ def set_anomaly(anomaly: Any, check: Any) -> None:
         _renew()
 
 
+def set_interceptor(interceptor: Any) -> Any:
+    """Calls interceptor(function, arguments) in place of function(*arguments), which runs an operation, in this thread.
+
+    None: no more. Returns the one before.
+    """
+    with _changing:
+        before = _interceptors.pop(get_ident(), None)
+        if interceptor is not None:
+            _interceptors[get_ident()] = interceptor
+        _renew()
+    return before
+
+
 def get_anomaly() -> tuple[Any, Any]:
     """What set_anomaly was given last."""
     return _anomaly, _check
@@ -143,7 +157,7 @@ def _renew() -> None:
     _wants_stacks = any(r.stacks for r in _recordings)
     profiling = _log is not None or _ranges is not None
     set_watch(run_watched if profiling or _anomaly is not None else None)
-    set_observed((PROFILE if profiling else 0) | (CHECK if _check is not None else 0))
+    set_observed((PROFILE if profiling else 0) | (CHECK if _check is not None or _interceptors else 0))
 
 
 # -- operations --------------------------------------------------------------------------------------------------------
@@ -153,6 +167,10 @@ def observe(name: str, inputs: tuple[Any, ...], function: Callable[..., Any], ar
     """function(*arguments), which runs an operation on inputs; measured and checked."""
     set_unobserved(1)
     try:
+        if len(_interceptors) != 0:
+            interceptor = _interceptors.get(get_ident())
+            if interceptor is not None:
+                function, arguments = interceptor, (function, arguments)
         if _ranges is not None:
             result = ranged(name, function, arguments)
         elif _log is None:

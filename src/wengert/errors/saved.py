@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .classes import (
+    ArgumentError,
     CheckpointError,
     ElementError,
     GradientTypeError,
@@ -151,6 +152,31 @@ def checkpoint_logs(message: str, first: Sequence[str], again: Sequence[str]) ->
 
 def _numbered(lines: Sequence[str]) -> str:
     return "\n".join([f"  {i}: {line}" for i, line in enumerate(lines)]) or "  none"
+
+
+def selective_policy() -> ArgumentError:
+    return ArgumentError("policy_fn_or_list must be either a function or a list of ops.")
+
+
+def selective_op(op: object, kind: type) -> ElementError:
+    hint = ""
+    if kind.__name__ == "OpOverloadPacket":
+        hint = (
+            "Please update the OpOverloadPacket to a specific OpOverload.For example, if you have `torch.ops.aten.mm`, "
+            "change it to `torch.ops.aten.mm.default`."
+        )
+    return ElementError(f"Expected op in `op_list` to be an OpOverload but got: {op} of type {kind}. {hint}")
+
+
+def selective_again() -> GraphError:
+    return GraphError(
+        "Trying to backward an extra time. You are only allowed to backward once on any region computed under selective "
+        "activation checkpoint."
+    )
+
+
+def selective_mutation() -> GraphError:
+    return GraphError("Tensor cached during selective activation checkpoint has been mutated")
 
 
 def checkpoint_determinism(got: object) -> ElementError:

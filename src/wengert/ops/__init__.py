@@ -102,6 +102,12 @@ def late_function(name: str) -> _Callable[..., _Any] | None:
     return None
 
 
+def __getattr__(name: str) -> _Any:
+    if name == "aten":
+        return _import_module("wengert.ops.aten")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def functions(namespace: str) -> dict[str, _Callable[..., _Any]]:
     """The public functions of a namespace: "" for wengert itself, "nn.functional", "linalg"..."""
     load(namespace)
