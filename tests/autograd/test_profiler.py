@@ -80,8 +80,8 @@ def test_unrecorded_operations_count_too():
     with profiler.profile() as prof, torch.no_grad():
         y = x + 1
         torch.tensor([1, 2]) * 3
-    assert names(prof) == ["add", "mul"] and not y.requires_grad
-    assert [event.sequence_nr for event in prof.function_events] == [-1, -1]
+    assert names(prof) == ["add", "tensor", "mul"] and not y.requires_grad
+    assert [event.sequence_nr for event in prof.function_events] == [-1, -1, -1]
 
 
 def test_writes_in_place():
@@ -90,7 +90,7 @@ def test_writes_in_place():
         x.add_(y)
         x.copy_(torch.ones(3))
         x.zero_()
-    assert names(prof) == ["add_", "copy_", "zero_"]
+    assert names(prof) == ["add_", "ones", "copy_", "zero_"]
 
 
 def test_a_backward_node_names_its_forward_event_and_line():
@@ -304,18 +304,20 @@ def test_averages():
 
 
 def test_averages_by_shape_and_by_line():
+    inputs = [torch.ones(n) for n in (2, 2, 3)]
     with profiler.profile(record_shapes=True) as prof:
-        for n in (2, 2, 3):
-            torch.ones(n) + 1
-        torch.ones(2) + 1
+        for x in inputs:
+            x + 1
+        inputs[0] + 1
     assert [a.count for a in prof.key_averages()] == [4]
     assert [(a.input_shapes, a.count) for a in prof.key_averages(group_by_input_shape=True)] == [([[2], []], 3), ([[3], []], 1)]
     assert [a.count for a in prof.key_averages(group_by_stack_n=1)] == [3, 1]
 
 
 def test_a_range_and_an_operation_of_one_name_are_not_added_up():
+    x = torch.ones(1)
     with profiler.profile() as prof, profiler.record_function("add"):
-        torch.ones(1) + 1
+        x + 1
     assert [a.count for a in prof.key_averages()] == [1, 1]
 
 
@@ -354,8 +356,9 @@ def test_the_modern_table_has_torchs_columns():
 
 
 def test_optional_columns():
+    x, y = torch.ones(20, 50), torch.ones(50, 30)
     with profiler.profile(record_shapes=True, profile_memory=True, with_flops=True, with_stack=True) as prof:
-        torch.ones(20, 50) @ torch.ones(50, 30)
+        x @ y
     titles = re.split(r"\s{2,}", prof.table().splitlines()[1].strip())
     assert titles[6:] == ["CPU Mem", "Self CPU Mem", "# of Calls", "Input Shapes", "Source Location", "Total KFLOPs"]
     (row,) = table_rows(prof.table())
@@ -570,7 +573,7 @@ def test_devices_that_are_not_there():
     ]
     with prof:
         torch.ones(1) + 1
-    assert names(prof) == ["add"]
+    assert names(prof) == ["ones", "add"]
 
 
 def test_a_failing_operation_is_left_cleanly():
@@ -579,7 +582,7 @@ def test_a_failing_operation_is_left_cleanly():
         with pytest.raises(RuntimeError):
             x + torch.ones(3)
         x * 2
-    assert names(prof) == ["mul"] and modes.flags() == 0
+    assert names(prof) == ["ones", "mul"] and modes.flags() == 0
 
 
 def test_a_failing_pass_is_left_cleanly():
@@ -673,7 +676,7 @@ def test_profiling_by_steps(tmp_path):
             with torch.profiler.record_function(f"step {step}"):
                 torch.ones(1) + step
             prof.step()
-    assert seen == [["step 1", "add", "step 2", "add"], ["step 4", "add", "step 5", "add"]]
+    assert seen == [[name for i in steps for name in (f"step {i}", "ones", "add")] for steps in ((1, 2), (4, 5))]
     prof.export_chrome_trace(tmp_path / "steps.json")
     assert check_trace(tmp_path / "steps.json")
 
@@ -682,7 +685,7 @@ def test_profiling_without_a_schedule(tmp_path):
     handler = torch.profiler.tensorboard_trace_handler(str(tmp_path / "logs"), "worker")
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], on_trace_ready=handler, record_shapes=True) as prof:
         torch.ones(3).exp()
-    assert [a.key for a in prof.key_averages(group_by_input_shape=True)] == ["exp"] and prof.total_average().count == 1
+    assert [a.key for a in prof.key_averages(group_by_input_shape=True)] == ["ones", "exp"] and prof.total_average().count == 2
     (file,) = (tmp_path / "logs").iterdir()
     assert file.name.startswith("worker.") and check_trace(file)
 
@@ -723,3 +726,83 @@ def test_no_warning_comes_from_profiling():
         with profiler.profile() as prof:
             torch.log(torch.zeros(1)) * torch.ones(1)
         str(prof)
+
+
+# -- what does not run through dispatch ------------------------------------------------------------------------------------
+
+
+def test_making_tensors_is_measured():
+    from wengert import randn  # under another name, too
+
+    with profiler.profile(profile_memory=True, record_shapes=True) as prof:
+        x = randn(3, 4)  # made
+        torch.zeros_like(x)
+        x.new_ones(5)
+        torch.tensor([1.0, 2.0])
+        torch.arange(3)
+        torch.eye(2)
+    assert names(prof) == ["randn", "zeros_like", "new_ones", "tensor", "arange", "eye"]
+    made = only(prof, "randn")
+    assert made.source.startswith(line_of(__file__, "made")) and made.cpu_memory_usage == 48 and made.sequence_nr == -1
+    assert only(prof, "zeros_like").input_shapes == [[3, 4]]
+
+
+def test_the_time_of_making_a_tensor_is_that_of_the_clock():
+    torch.randn(10)
+    with profiler.profile() as prof:
+        began = time.perf_counter_ns()
+        torch.randn(1000, 1000)
+        took = (time.perf_counter_ns() - began) / 1000
+    assert 0.8 * took < only(prof, "randn").cpu_time_total < took
+
+
+def test_detach_is_measured():
+    x = leaf(3)
+    with profiler.profile(profile_memory=True) as prof:
+        y = x.detach()
+        torch.detach(x)
+    assert names(prof) == ["detach", "detach"] and y.requires_grad is False
+    assert prof.function_events[0].cpu_memory_usage == 0  # the memory is that of x
+
+
+def test_assignments_are_measured():
+    x, w = torch.zeros(4), leaf(1)
+    with profiler.profile() as prof:
+        x[0] = 2.0
+        x[1:] = torch.ones(3)
+        x[torch.tensor([0, 1])] = 5.0
+    assert names(prof) == ["setitem", "ones", "setitem", "tensor", "setitem"] and x.tolist() == [5, 5, 1, 1]
+    y = x * w
+    with profiler.profile() as prof:
+        y[0] = 2.0  # recorded: a view, and a write into it
+    assert names(prof) == ["select", "copy_"]
+
+
+def test_nothing_is_left_in_functions_that_were_watched():
+    codes = [function.__code__ for function in (torch.randn, torch.zeros, torch.Tensor.detach)]
+    with profiler.profile():
+        assert torch.zeros.__code__ is not codes[1]
+        with profiler.profile():
+            torch.zeros(1)
+        assert torch.zeros.__code__ is not codes[1]  # the outer one still watches
+    assert [function.__code__ for function in (torch.randn, torch.zeros, torch.Tensor.detach)] == codes
+
+
+def test_watched_functions_refuse_what_they_refuse_otherwise():
+    def messages():
+        for call in (lambda: torch.zeros(-1), lambda: torch.zeros(2, unknown=1), lambda: torch.eye()):
+            with pytest.raises(Exception) as info:
+                call()
+            yield type(info.value), str(info.value)
+
+    expected = list(messages())
+    with profiler.profile() as prof:
+        assert list(messages()) == expected
+    assert names(prof) == [] and modes.observed() == 0
+
+
+def test_what_is_made_inside_of_an_operation_is_part_of_it():
+    x = torch.ones(100)
+    with profiler.profile() as prof, profiler.record_function("mine"):
+        torch.nn.functional.dropout(x)
+    assert "rand" not in " ".join(names(prof)) and names(prof)[0] == "mine"

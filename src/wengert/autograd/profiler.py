@@ -14,7 +14,7 @@ import functools
 import warnings
 from collections.abc import Callable, Iterable
 from time import perf_counter_ns
-from types import TracebackType
+from types import FunctionType, TracebackType
 from typing import Any
 
 from wengert import errors
@@ -26,7 +26,10 @@ from wengert.autograd.profiler_util import (
     Interval,
     build_events,
 )
-from wengert.core.recorder import RANGE, Recording, begin_range, end_range, get_ranges, set_ranges
+from wengert.core.recorder import RANGE, Recording, begin_range, end_range, get_ranges, set_ranges, watch_functions
+from wengert.ops.index import write_unrecorded
+from wengert.ops.registry import OPS, Plain
+from wengert.tensor import Tensor
 
 __all__ = [
     "EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg", "Interval", "emit_itt", "emit_nvtx",
@@ -39,8 +42,7 @@ class profile:
 
     print(prof) shows a table in the form that torch's first profilers had, prof.table() today's; prof.key_averages() sums
     up by name, prof.function_events are the events, prof.export_chrome_trace(path) writes a trace for Perfetto. Blocks may
-    be nested: each has all that runs inside it. Not seen are what makes tensors of no other (ones, randn), and threads that
-    run the uncompiled core and were there before.
+    be nested: each has all that runs inside it. Not seen are threads that run the uncompiled core and were there before.
 
     enabled: False measures nothing. record_shapes: also the shapes of inputs. profile_memory: also the bytes of results.
     with_stack: also the stack of each call (without it, its innermost line). with_flops: also floating-point operations,
@@ -92,6 +94,7 @@ class profile:
         if self.entered:
             raise errors.profile_reentered()
         self.entered = True
+        watch_others()
         self._origin = perf_counter_ns()
         self._recording.start()
         return self
@@ -157,6 +160,15 @@ class profile:
             self._recording.stop()
 
 
+def watch_others() -> None:
+    """Has measured what does not run through dispatch: making tensors, detach() and unrecorded assignments."""
+    creations: list[tuple[Any, str, bool]] = []
+    for op in OPS.values():
+        if isinstance(op, Plain) and op.kind == "creation" and isinstance(op.fn, FunctionType):  # not types of tensors
+            creations.append((op.fn, op.name, True))
+    watch_functions([*creations, (Tensor.detach, "detach", False), (write_unrecorded, "setitem", False)])
+
+
 class record_function:
     """Names a range: what runs in this block, or in a function that it decorates, is shown under name.
 
@@ -167,7 +179,7 @@ class record_function:
     ...     with wengert.autograd.profiler.record_function("layer 1"):
     ...         y = wengert.ones(2) * 2
     >>> [(event.name, event.cpu_parent and event.cpu_parent.name) for event in prof.function_events]
-    [('layer 1', None), ('mul', 'layer 1')]
+    [('layer 1', None), ('ones', 'layer 1'), ('mul', 'layer 1')]
     """
 
     def __init__(self, name: str, args: str | None = None) -> None:
@@ -219,6 +231,7 @@ class _Emitter:
         except ImportError:
             raise errors.ranges_package(self.context, self.package) from None
         self.entered = True
+        watch_others()
         set_ranges(ranges)
         return self
 

@@ -1,7 +1,7 @@
 cimport cython
 from wengert.core.buffers cimport InputBuffer, cotangent_of
 from wengert.core.engine cimport evaluate_node, start
-from wengert.core.modes cimport set_unobserved
+from wengert.core.modes cimport flags, set_unobserved
 from wengert.core.node cimport AccumulateGrad, Node, count_outputs, next_node, record_position
 from wengert.core.rules cimport add_source
 from wengert.core.task cimport GraphTask

@@ -13,7 +13,7 @@ from __future__ import annotations
 if False:
     import cython
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter_ns
 from typing import Any
 
@@ -21,12 +21,13 @@ from wengert import _shim as cython
 from wengert.core.buffers import InputBuffer, cotangent_of
 from wengert.core.dispatch import set_observer
 from wengert.core.engine import evaluate_node, set_watch, start
-from wengert.core.modes import CHECK, PROFILE, set_observed, set_recording, set_unobserved
+from wengert.core.modes import CHECK, PROFILE, flags, set_observed, set_recording, set_unobserved
 from wengert.core.node import AccumulateGrad, Node, count_outputs, next_node, record_position
 from wengert.core.rules import add_source
 from wengert.core.stacks import take_stack
 from wengert.core.task import GraphTask
 from wengert.core.tensor import TensorBase
+from wengert.core.watched import exchange_codes, watch
 
 # What a Record is of.
 OPERATION = 0
@@ -156,6 +157,7 @@ def _renew() -> None:
     _wants_bytes = any(r.nbytes for r in _recordings)
     _wants_stacks = any(r.stacks for r in _recordings)
     profiling = _log is not None or _ranges is not None
+    exchange_codes(profiling)
     set_watch(run_watched if profiling or _anomaly is not None else None)
     set_observed((PROFILE if profiling else 0) | (CHECK if _check is not None or _interceptors else 0))
 
@@ -187,6 +189,36 @@ def observe(name: str, inputs: tuple[Any, ...], function: Callable[..., Any], ar
 
 
 set_observer(observe)
+
+
+def watch_functions(functions: Sequence[tuple[Any, str, bool]]) -> None:
+    """Has functions measured that do not run through dispatch: (function, name, whether its result is memory of its own).
+
+    See Note [Watched functions].
+    """
+    with _changing:
+        for function, name, makes_memory in functions:
+            watch(function, name, makes_memory, measure_function)
+
+
+def measure_function(name: str, makes_memory: bool, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """function(*args, **kwargs), measured, where it is not part of something that is."""
+    if not flags() & PROFILE:
+        return function(*args, **kwargs)
+    set_unobserved(1)
+    try:
+        began: int = begin_range(name)
+        try:
+            result = function(*args, **kwargs)
+        finally:
+            if _ranges is not None:
+                _ranges.pop()
+        if began != 0:
+            inputs = tuple([x for x in args if isinstance(x, TensorBase)])
+            add_operation(name, inputs, result if makes_memory else (), began, perf_counter_ns())
+    finally:
+        set_unobserved(-1)
+    return result
 
 
 def ranged(name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

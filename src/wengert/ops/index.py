@@ -520,7 +520,7 @@ def setitem(self, index, value):
     else:
         basic, arrays, dims, op = parse_index(index, self._array.shape)
     if not is_recorded(self, value):
-        _write_at(self, basic, arrays, dims, value)
+        write_unrecorded(self, basic, arrays, dims, value)
         return
     value = _without_leading_ones(_value_tensor(self, value))
     region = self
@@ -539,7 +539,7 @@ def setitem(self, index, value):
             region.fill_(value)
 
 
-def _write_at(target: Any, basic: tuple, arrays: list, dims: tuple, value: Any) -> None:
+def write_unrecorded(target: Any, basic: tuple, arrays: list, dims: tuple, value: Any) -> None:
     """The assignment where nothing is recorded: straight into the memory."""
     try:
         region = target._array[basic]
