@@ -143,6 +143,38 @@ def test_other_cuts(take, what):
     assert record.status == "unreached" and record.reason.startswith(f"cut off by {what} at {__file__}")
 
 
+@pytest.mark.parametrize(
+    ("take", "name"),
+    [
+        (lambda w: (w > 0).float(), "gt"),
+        (lambda w: w.eq(1.0).to(torch.float32), "eq"),
+        (lambda w: w.argmax() + 1.0, "argmax"),
+        (lambda w: torch.argsort(w).float(), "argsort"),
+        (lambda w: w.isfinite() * 1.0, "isfinite"),
+        (lambda w: (w * 2 < w.exp()).float(), "lt"),
+    ],
+)
+def test_cuts_by_what_has_no_derivative(take, name):
+    w, v = torch.ones(3, requires_grad=True), leaf(2.0)
+    taken = take(w)
+    record = torch.explain((v * taken).sum(), {"w": w, "v": v})
+    assert record["w"].status == "unreached" and record["v"].status == "gradient"
+    assert record["w"].reason.startswith(f"cut off by {name}(), which has no derivative, at {__file__}:")
+
+
+def test_a_comparison_beside_the_graph_is_no_cut():
+    w = leaf(2.0)
+    loss = w * (w > 0)
+    assert torch.explain(loss, {"w": w})["w"].status == "gradient"
+
+
+def test_comparisons_in_a_pass_that_records_itself_are_no_cuts():
+    w, v = leaf(2.0), leaf(3.0)
+    torch.autograd.grad(w.abs() ** 2, w, create_graph=True)  # its rules compare
+    record = torch.explain(v * 2, {"w": w})["w"]
+    assert "which has no derivative" not in record.reason
+
+
 def test_of_many_cuts_the_latest_come_first():
     w, v = leaf(1.0), leaf(2.0)
     for _ in range(3):

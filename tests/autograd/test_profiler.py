@@ -13,6 +13,7 @@ import pytest
 
 import wengert as torch
 from lines import line_of
+from traces import check_trace
 from wengert import __config__, errors
 from wengert.autograd import profiler
 from wengert.core import modes, recorder
@@ -410,35 +411,6 @@ def test_long_names_widen_the_old_table_and_are_cut_in_the_new_one():
 
 
 # -- traces and stacks -----------------------------------------------------------------------------------------------------
-
-
-def check_trace(path):
-    """Holds a trace against the trace event format; returns its events."""
-    with open(path, encoding="utf-8") as file:
-        trace = json.load(file)
-    assert trace["displayTimeUnit"] in ("ms", "ns") and isinstance(trace["traceEvents"], list)
-    opened = {}  # (category, id) of flows
-    stacks = {}  # thread -> ends of complete events that are open
-    complete = [e for e in trace["traceEvents"] if e["ph"] == "X"]
-    for event in trace["traceEvents"]:
-        assert event["ph"] in {"X", "M", "s", "f"} and isinstance(event["name"], str)
-        assert isinstance(event["pid"], int) and isinstance(event["tid"], int) and isinstance(event["ts"], (int, float))
-        if event["ph"] == "M":
-            assert event["name"] in {"process_name", "thread_name"} and isinstance(event["args"]["name"], str)
-        if event["ph"] in "sf":
-            key = (event["cat"], event["id"])
-            assert (key in opened) is (event["ph"] == "f")
-            opened[key] = event
-            around = [e for e in complete if e["tid"] == event["tid"] and e["ts"] <= event["ts"] <= e["ts"] + e["dur"]]
-            assert around, "a flow has to begin and end inside an event"
-    for event in complete:
-        assert event["dur"] >= 0 and isinstance(event["cat"], str)
-        ends = stacks.setdefault(event["tid"], [])
-        while ends and ends[-1] <= event["ts"]:
-            ends.pop()
-        assert not ends or event["ts"] + event["dur"] <= ends[-1] + 1e-6, "events of a thread nest"
-        ends.append(event["ts"] + event["dur"])
-    return trace["traceEvents"]
 
 
 def test_the_trace_is_of_the_trace_event_format(tmp_path):

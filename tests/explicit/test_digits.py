@@ -6,12 +6,14 @@ import importlib.util
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import wengert
+from traces import check_trace
 
 for _package in ("matplotlib", "sklearn", "tqdm"):
     pytest.importorskip(_package)
@@ -206,3 +208,21 @@ def test_missing_packages_are_named(tmp_path):
     assert done.stderr == "digits.py: No module named 'sklearn'\n" + (
         'The examples need a few packages more: pip install "wengert[examples]"\n'
     )
+
+
+def test_a_trace_of_the_training_is_one_that_viewers_open(digits, tmp_path):
+    train_set, test_set = digits.load()
+    steps = -(-len(train_set.labels) // digits.BATCH)
+    parameters = digits.make_parameters()
+    with wengert.autograd.profiler.profile(record_shapes=True) as prof:
+        digits.train(parameters, train_set, test_set, 1, 0.1)
+    prof.export_chrome_trace(tmp_path / "trace.json")
+    events = [event for event in check_trace(tmp_path / "trace.json") if event["ph"] == "X"]
+    counts = Counter(event["name"] for event in events)
+    # A step has two products, their two sums and the loss forward, and a node of each backward.
+    assert counts["MmBackward0"] == 2 * steps and counts["matmul"] == 2 * steps + 2  # two to measure the accuracy
+    assert counts["torch::autograd::GraphRoot"] == counts["NllLossBackward0"] == counts["ReluBackward0"] == steps
+    assert counts["torch::autograd::AccumulateGrad"] == 4 * steps
+    products = [event for event in events if event["name"] == "MmBackward0"]
+    assert all("digits.py" in event["args"]["Forward source"] for event in products)
+    assert {str(event["args"]["Input Dims"]) for event in products if event["args"]["Input Dims"][0][1] == 10} >= {"[[32, 10]]"}

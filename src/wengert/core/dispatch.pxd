@@ -1,7 +1,7 @@
 cimport cython
 from wengert.core.collector cimport aside_list
 from wengert.core.forward cimport constant, promote, refuse_complex, run_compiled, run_numpy, run_numpy1, run_numpy2, run_whole, set_kernel
-from wengert.core.modes cimport flags
+from wengert.core.modes cimport current_task, flags
 from wengert.core.node cimport Node, OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
 from wengert.core.op cimport Op, Plan, SaveEntry, Traced
 from wengert.core.saved cimport save

@@ -27,7 +27,7 @@ from wengert.core.forward import (
     run_whole,
     set_kernel,
 )
-from wengert.core.modes import BLOCK, DUAL, INFERENCE, NO_GRAD, OBSERVED, flags
+from wengert.core.modes import BLOCK, DUAL, INFERENCE, NO_GRAD, OBSERVED, current_task, flags
 from wengert.core.node import Node, OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
 from wengert.core.op import (
     SAVE_INPUT,
@@ -145,7 +145,7 @@ def call1(op: Op, x: Any) -> Any:
         out = run_numpy1(op, array)
         direct = op.is_direct
     if needs != 0 and (mode != 0 or len(op.rules) == 0):
-        if mode >> BLOCK != 0:
+        if mode >> BLOCK != 0 or mode == 0:
             note_unrecorded(op, mode, x)
         needs = 0
     if not direct:
@@ -159,11 +159,17 @@ def call1(op: Op, x: Any) -> Any:
 
 
 def note_unrecorded(op: Op, mode: int, x: Any) -> None:
-    """Notes, for explain(), that an operation on x, which may require grad, was not recorded: because of a user's block."""
+    """Notes, for explain(), that an operation on x, which may require grad, was not recorded.
+
+    That is because of a user's block; or, with a mode of 0, because it has no derivative, as comparisons have none.
+    """
     if isinstance(x, TensorBase):
         t: TensorBase = x
         if t._requires_grad:
-            if t._grad_fn is None:  # most often a parameter, used again and again: a note on the tensor costs nothing
+            if mode == 0:
+                if current_task() is None:  # what rules do in a pass that records itself is no cut
+                    note_cut(op.name + "(), which has no derivative,", t)
+            elif t._grad_fn is None:  # most often a parameter, used again and again: a note on the tensor costs nothing
                 t._flags = t._flags & (1 << UNRECORDED_IN) - 1 | (mode >> BLOCK) << UNRECORDED_IN
             else:
                 note_cut(op.name, t)
@@ -217,7 +223,7 @@ def call2(op: Op, x: Any, y: Any) -> Any:
         out = run_numpy2(op, a, b)
         direct = op.is_direct
     if needs != 0 and (mode != 0 or len(op.rules) == 0):
-        if mode >> BLOCK != 0:
+        if mode >> BLOCK != 0 or mode == 0:
             note_unrecorded(op, mode, x)
             note_unrecorded(op, mode, y)
         needs = 0
@@ -298,7 +304,7 @@ def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
     if out is None:
         out = run_numpy(op, arrays, params)
     if needs != 0 and (mode != 0 or len(op.rules) == 0):
-        if mode >> BLOCK != 0:
+        if mode >> BLOCK != 0 or mode == 0:
             for x in inputs:
                 note_unrecorded(op, mode, x)
         needs = 0

@@ -65,7 +65,7 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     else:
         out._requires_grad = False
         out._grad_fn = out._meta = None
-        if mode >> BLOCK:
+        if mode >> BLOCK or (not mode and not op.rules):
             dispatch.note_unrecorded(op, mode, x)
             dispatch.note_unrecorded(op, mode, y)
     return out
