@@ -82,7 +82,8 @@ class Drawing:
 
         There a person can zoom and move about, fold and unfold layers and loops, search, click a node to see what it saved,
         its source line, times and gradient norm, and colour nodes by time, memory or gradient norm. Of more than 20,000
-        nodes, the page shows the boxes of this drawing. OSError where path cannot be written.
+        nodes, the page shows the boxes of this drawing. Needs the package XStatic-Dagre (pip install wengert[viz]):
+        MissingFeatureError, a NotImplementedError, where it is not installed. OSError where path cannot be written.
         """
         from wengert.autograd.drawn_page import make_page
 

@@ -49,7 +49,7 @@ def make_page(nodes: Sequence[DrawnNode], folded: bool) -> str:
 
 
 def layout_program() -> str:
-    """dagre, which lays out the boxes of a group, as the package that brings it has it. Raises AttributeError without that."""
+    """dagre, which lays out the boxes of a group, as the package that brings it has it. MissingFeatureError without that."""
     try:
         package = metadata.distribution("XStatic-Dagre")
     except metadata.PackageNotFoundError:
