@@ -4,6 +4,7 @@ installs it; where there is none, these tests are skipped."""
 import shutil
 import time
 
+import numpy as np
 import pytest
 
 import wengert as torch
@@ -109,6 +110,12 @@ def status(page):
     return page.find_element(By.ID, "status").text
 
 
+def unfold_all(page):
+    """Large graphs are laid out bit by bit."""
+    page.find_element(By.ID, "unfold-all").click()
+    WebDriverWait(page, 60).until(lambda page: status(page).startswith("unfolded: "))
+
+
 def fills(page):
     """The colours of boxes, by their titles."""
     return {
@@ -169,8 +176,10 @@ def test_folding_and_unfolding(opened):
     assert details(page)["holds"] == "500 operations"
     page.find_element(By.ID, "toggle").click()
     assert sorted(titles(page)) == ["SumBackward0", "▸ loop ×100"]
-    page.find_element(By.ID, "unfold-all").click()
+    unfold_all(page)
     assert status(page) == "unfolded: 502 boxes shown"
+    page.find_element(By.ID, "fold-all").click()
+    assert sorted(titles(page)) == ["SumBackward0", "▸ loop ×100"]
 
 
 def test_searching(opened):
@@ -294,9 +303,25 @@ def test_thousands_of_nodes_stay_usable(opened):
     page.find_element(By.ID, "search").send_keys("tanh", Keys.ENTER)
     assert page.find_element(By.CSS_SELECTOR, "#details h2").text == "TanhBackward0"
     found = time.perf_counter()
-    page.find_element(By.ID, "unfold-all").click()
+    unfold_all(page)
     assert status(page) == "unfolded: 5,002 boxes shown"
     unfolded = time.perf_counter()
     items = len(page.find_elements(By.CSS_SELECTOR, "#scene .item"))
     assert items < 1500  # only what is near the window is in the page
     assert loaded - began < 5 and found - loaded < 5 and unfolded - found < 10  # some 0.5 s each, on an idle machine
+
+
+def test_a_large_graph_without_a_pattern_answers_while_it_is_laid_out(opened):
+    rng = np.random.default_rng(0)
+    w = torch.ones(2, requires_grad=True)
+    made = [w]
+    for _ in range(600):
+        other = made[max(0, len(made) - int(rng.integers(1, 8)))]
+        made.append([made[-1].sin, made[-1].tanh, lambda other=other: made[-1] * other, lambda other=other: made[-1] + other][rng.integers(4)]())
+    page = opened(graph.draw(made[-1].sum(), {"w": w}))
+    assert len(titles(page)) < 70
+    page.find_element(By.ID, "unfold-all").click()
+    page.find_element(By.ID, "search").send_keys("sum", Keys.ENTER)  # while that goes on
+    assert page.find_element(By.CSS_SELECTOR, "#details h2").text == "SumBackward0"
+    unfold_all(page)
+    assert status(page) == "unfolded: 602 boxes shown"

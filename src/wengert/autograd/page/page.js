@@ -16,6 +16,7 @@ const svg = element("graph"), scene = element("scene"), panel = element("panel")
 
 const items = data.nodes.map((node, id) => ({ id, node, group: null, children: [], users: [], open: false }));
 const root = makeGroup(data.groups, null);
+const groups = items.filter((item) => item.group && item !== root);
 const edges = [];          // {from, to, times}, of nodes
 for (const item of items.slice(0, data.nodes.length)) {
   for (const [number, times] of item.node.inputs || []) {
@@ -392,13 +393,39 @@ function setOpen(item, open) {
   tell(`${item.group.label} ${open ? "unfolded" : "folded"}: ${plural(boxes().length, "box", "boxes")} shown`);
 }
 
-function setAllOpen(open) {
-  for (const item of items) if (item.group) item.open = open;
+let laying = 0;   // counts, so that what was asked for last wins
+
+// Large groups are laid out a few at a time, the inner ones first, so that the page answers meanwhile.
+async function setAllOpen(open) {
+  const turn = ++laying;
+  const wasOpen = new Map(groups.map((item) => [item, item.open]));
+  for (const [done, item] of (open ? groups : []).entries()) {
+    if (!layOutSoon(item)) continue;
+    tell(`laying out: ${done} of ${plural(groups.length, "group")}`);
+    await new Promise((next) => setTimeout(next));
+    if (turn !== laying || groups.some((item) => item.open !== wasOpen.get(item))) return;
+  }
+  for (const item of groups) item.open = open;
   arrange();
   if (selected) select(visibleFor(selected));
   renewHeat();
   begin();
   tell(`${open ? "unfolded" : "folded"}: ${plural(boxes().length, "box", "boxes")} shown`);
+}
+
+let rested = performance.now();
+
+// Lays out what is inside of a group that has only nodes, for later; returns whether it is time to let the page answer.
+function layOutSoon(item) {
+  if (item.children.some((child) => child.group)) return false;
+  const before = item.open;
+  item.open = true;
+  place(item);
+  item.open = before;
+  place(item);
+  const late = performance.now() - rested > 60;
+  if (late) rested = performance.now();
+  return late;
 }
 
 // The item itself, or the folded group that it is in.
