@@ -167,6 +167,8 @@ def test_a_path_that_cannot_be_written(tmp_path):
     with pytest.raises(IsADirectoryError, match=re.escape(str(tmp_path))):
         drawing.to_html(tmp_path)
     assert os.listdir(tmp_path) == []
+    with pytest.raises(TypeError, match="not int"):
+        drawing.to_html(1)  # which open() would take for the standard output
 
 
 def test_a_page_of_a_leaf_and_of_what_has_no_graph():
@@ -299,6 +301,14 @@ def test_a_profile_that_is_none():
         graph.draw(loss, params, profile="prof")
     with profiler.profile() as prof, pytest.raises(errors.ProfilerError, match="Profiler didn't finish running"):
         graph.draw(loss, params, profile=prof)
+
+
+def test_parameters_that_are_none():
+    loss, _ = network()
+    with pytest.raises(TypeError, match=r"draw\(\): argument 'params' \(position 2\) must be Tensor, or several of them, not int"):
+        graph.draw(loss, 3)
+    with pytest.raises(TypeError, match=r"draw\(\): argument 'params' \(position 2\) must be Tensor, not int"):
+        graph.draw(loss, {"a": 3})
 
 
 def test_gradient_norms():

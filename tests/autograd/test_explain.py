@@ -320,6 +320,11 @@ def test_what_is_no_parameter(params):
 # -- it costs little -------------------------------------------------------------------------------------------------------
 
 
+def test_what_is_no_loss():
+    with pytest.raises(TypeError, match=r"explain\(\): argument 'loss' \(position 1\) must be Tensor, not float"):
+        torch.explain(3.0, leaf(1.0))
+
+
 def test_what_is_remembered_keeps_nothing_alive():
     import gc
     import weakref

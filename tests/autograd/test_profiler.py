@@ -440,6 +440,16 @@ def test_a_trace_can_be_written_twice(tmp_path):
     assert (tmp_path / "a.json").read_text() == (tmp_path / "b.json").read_text()
 
 
+def test_a_path_that_cannot_be_written(tmp_path):
+    with profiler.profile(with_stack=True) as prof:
+        torch.ones(1) + 1
+    for export in (prof.export_chrome_trace, prof.export_stacks):
+        with pytest.raises(FileNotFoundError, match=re.escape(str(tmp_path / "no" / "file"))):
+            export(tmp_path / "no" / "file")
+        with pytest.raises(TypeError, match="not int"):
+            export(1)  # which open() would take for the standard output
+
+
 def test_stacks_for_flame_graphs(tmp_path):
     def slow():
         with profiler.record_function("sleep; well"):

@@ -90,7 +90,7 @@ class Drawing:
         page = make_page(self._every_node, self._folded)
         if path is None:
             return page
-        with open(path, "w", encoding="utf-8") as file:
+        with open(os.fspath(path), "w", encoding="utf-8") as file:  # fspath: a number would be a file that is open already
             file.write(page)
         return None
 

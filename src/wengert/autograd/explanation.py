@@ -140,6 +140,8 @@ def explain(loss: Any, params: Any, *, vanishing: float = 1e-6, exploding: float
     w  gradient, norm 4.24
     b  unreached: no recorded operation that leads to the loss uses it
     """
+    if not isinstance(loss, TensorBase):
+        raise errors.wrong_argument_type("explain", "loss", 0, type(loss))
     named = name_parameters(params)
     if not loss.requires_grad:
         records = [explain_without_graph(name, p) for name, p in named]
@@ -155,6 +157,8 @@ def name_parameters(params: Any, function: str = "explain") -> list[tuple[str, T
     """Parameters with names: their own, or numbers."""
     if isinstance(params, TensorBase):
         params = [params]
+    if not isinstance(params, Iterable):
+        raise errors.wrong_argument_type(function, "params", 1, type(params), "Tensor, or several of them")
     pairs = list(params.items()) if isinstance(params, Mapping) else list(params)
     named = []
     for i, pair in enumerate(pairs):

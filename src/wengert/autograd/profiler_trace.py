@@ -23,7 +23,7 @@ def write_trace(events: Any, path: Any) -> None:
         entries.append(_complete(event, process))
         if event.is_backward and event.forward is not None:
             entries += _flow(event, process)
-    with open(path, "w", encoding="utf-8") as file:
+    with open(os.fspath(path), "w", encoding="utf-8") as file:
         json.dump({"schemaVersion": 1, "displayTimeUnit": "ms", "traceEvents": entries}, file)
 
 
@@ -74,7 +74,7 @@ def write_stacks(events: Any, path: Any, metric: str) -> None:
             frames = [*event.stack[::-1], event.name]
             line = ";".join([frame.translate(_PLAIN) for frame in frames])
             totals[line] = totals.get(line, 0.0) + getattr(event, metric)
-    with open(path, "w", encoding="utf-8") as file:
+    with open(os.fspath(path), "w", encoding="utf-8") as file:
         file.writelines([f"{line} {int(us)}\n" for line, us in totals.items() if int(us) > 0])
 
 
