@@ -128,8 +128,9 @@ def explain(loss: Any, params: Any, *, vanishing: float = 1e-6, exploding: float
     shape shows is said. vanishing, exploding: gradients whose norm is below or above this many times that of the loss's own
     gradient are called so.
 
-    Cuts by detach(), .data, numpy(), item(), tolist() and casts to integers are found where no more than a few operations lie
-    between the parameter and the cut; the last 1000 are known. Of a no_grad block the last one that used the parameter is.
+    Cuts by detach(), .data, numpy(), item(), tolist(), casts to integers, comparisons and other operations without a
+    derivative are found where no more than a few operations lie between the parameter and the cut; the last 1000 are known.
+    Of a no_grad block the last one that used the parameter is.
 
     Raises RuntimeError for a loss that no backward pass can start from.
 

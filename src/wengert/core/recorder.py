@@ -14,6 +14,7 @@ if False:
     import cython
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter_ns
 from typing import Any
 
@@ -207,15 +208,13 @@ def measure_function(name: str, makes_memory: bool, function: Callable[..., Any]
         return function(*args, **kwargs)
     set_unobserved(1)
     try:
-        began: int = begin_range(name)
-        try:
-            result = function(*args, **kwargs)
-        finally:
-            if _ranges is not None:
-                _ranges.pop()
-        if began != 0:
-            inputs = tuple([x for x in args if isinstance(x, TensorBase)])
-            add_operation(name, inputs, result if makes_memory else (), began, perf_counter_ns())
+        if _ranges is not None:
+            return ranged(name, partial(function, **kwargs), args)
+        began: int = perf_counter_ns()
+        result = function(*args, **kwargs)
+        ended: int = perf_counter_ns()
+        inputs = tuple([x for x in args if isinstance(x, TensorBase)]) if _wants_shapes else ()
+        add_operation(name, inputs, result if makes_memory else (), began, ended)
     finally:
         set_unobserved(-1)
     return result
