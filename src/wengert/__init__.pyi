@@ -26,7 +26,6 @@ from math import e as e
 from math import inf as inf
 from math import nan as nan
 from math import pi as pi
-from wengert import autograd as autograd
 from wengert.autograd.grad_mode import enable_grad as enable_grad
 from wengert.autograd.grad_mode import inference_mode as inference_mode
 from wengert.autograd.grad_mode import is_grad_enabled as is_grad_enabled
@@ -631,50 +630,6 @@ def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions."""
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Kronecker product: x with each element replaced by that element times y. The shapes multiply."""
-def einsum(*args: Any, out: Any = None) -> Tensor:
-    """Sum of products of the operands' elements, as the equation says: einsum("ij,jk->ik", a, b) is a @ b."""
-def inverse(input: Tensor, *, out: Any = None) -> Tensor:
-    """Inverse of a square matrix or of each of a batch: `linalg.inv`."""
-def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...)."""
-def slogdet(A: Tensor, *, out: Any = None) -> return_types.slogdet:
-    """Sign and natural logarithm of the absolute value of the determinant, as a named tuple (sign, logabsdet)."""
-def logdet(input: Tensor, *, out: Any = None) -> Tensor:
-    """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex."""
-def matrix_power(A: Tensor, n: _int, *, out: Any = None) -> Tensor:
-    """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
-def cholesky(input: Tensor, upper: _bool = False, *, out: Any = None) -> Tensor:
-    """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper."""
-def cholesky_solve(B: Tensor, L: Any, upper: _bool = False, *, out: Any = None) -> Tensor:
-    """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper."""
-def cholesky_inverse(L: Tensor, upper: _bool = False, *, out: Any = None) -> Tensor:
-    """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
-def matrix_exp(A: Tensor, *, out: Any = None) -> Tensor:
-    """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
-def pinverse(input: Tensor, rcond: _float = 1e-15, *, out: Any = None) -> Tensor:
-    """`linalg.pinv`, where singular values up to rcond times the largest count as zero."""
-def qr(input: Tensor, some: _bool = True, *, out: Any = None) -> return_types.qr:
-    """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
-def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Any = None) -> return_types.svd:
-    """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
-def cross(input: Tensor, other: _Operand, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
-    """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
-def vander(x: Tensor, N: Any = None, increasing: _bool = False, *, out: Any = None) -> Tensor:
-    """The Vandermonde matrix of a vector, with falling powers unless increasing: `linalg.vander` with its columns turned"""
-def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
-    """`linalg.multi_dot` of matrices, each an argument. Derivative: that of the products."""
-def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, *, out: Any = None) -> tuple[Tensor, ...]:
-    """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
-def lu_solve(B: Tensor, LU: Any, pivots: Any, *, out: Any = None) -> Tensor:
-    """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
-def lu_unpack(LU: Tensor, pivots: Any, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Any = None) -> return_types.lu_unpack:
-    """P, L and U with A = P @ L @ U, from the LU and pivots of A's `linalg.lu_factor`, as a named tuple; empty where not"""
-def geqrf(input: Tensor, *, out: Any = None) -> return_types.geqrf:
-    """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder"""
-def orgqr(input: Tensor, tau: Any, *, out: Any = None) -> Tensor:
-    """`linalg.householder_product`. Derivative: as of that."""
-def ormqr(input: Tensor, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False, *, out: Any = None) -> Tensor:
-    """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
 def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Tensor:
     """The products of two rows with each of k matrices: input1 @ weight[k] @ input2."""
 def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08, *, out: Any = None) -> Tensor:
@@ -789,44 +744,6 @@ def _standard_gamma_grad(input: Tensor, other: Tensor, *, out: Tensor | None = N
     """How a sample y of a gamma distribution of shape x changes with x, its quantile held fixed. Derivative: none."""
 def _sample_dirichlet(x: Tensor, generator: Generator | None = None, *, out: Any = None) -> Tensor:
     """Numbers from Dirichlet distributions of concentrations x, along the last dimension: they are positive, of sum 1."""
-def cummax(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummax:
-    """The largest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
-def cummin(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummin:
-    """The smallest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
-def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm of the running sum of exponentials along a dimension, without overflow. Of complex numbers"""
-def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None, *, out: Any = None) -> Tensor:
-    """The differences of neighbours along a dimension, n times over; for bools, whether they differ."""
-def trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
-    """The integral of y along a dimension by the trapezoidal rule. x: where the samples lie, of y's size along dim or of"""
-def trapz(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
-    """`trapezoid`. Derivative: as of that."""
-def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
-    """The running integral of y along a dimension by the trapezoidal rule: one element less than y. Arguments as in"""
-def gradient(input: Tensor, *, spacing: Any = None, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1, out: Any = None) -> tuple[Tensor, ...]:
-    """The slope of input along each dim (all by default), as a tuple: by central differences inside, by one-sided ones of"""
-def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
-    """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating."""
-def quantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Any = None) -> Tensor:
-    """The q-th quantiles along a dim, or of all elements; NaN where one is NaN."""
-def nanquantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Any = None) -> Tensor:
-    """`quantile` of the elements that are not NaN. Derivative: as of quantile."""
-def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> return_types.mode:
-    """The most frequent element along a dimension (of several the smallest), and where it is last met: a named tuple"""
-def histc(input: Tensor, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0, *, out: Any = None) -> Tensor:
-    """How many elements lie in each of bins equal intervals from min to max (of the elements, where the two are equal);"""
-def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False, out: Any = None) -> return_types.histogram:
-    """How many elements lie in each interval, or the sum of their weights, as a named tuple (hist, bin_edges)."""
-def cov(input: Tensor, *, correction: _int = 1, fweights: Any = None, aweights: Any = None, out: Any = None) -> Tensor:
-    """The covariance matrix of variables, each a row of observations. input: (n, m), or (m): of one variable, 0-d."""
-def corrcoef(input: Tensor, *, out: Any = None) -> Tensor:
-    """The correlation coefficients of variables, each a row of observations: their covariances divided by their standard"""
-def dist(input: Tensor, other: _Operand, p: _float = 2, *, out: Any = None) -> Tensor:
-    """The p-norm of input - other, with broadcasting. Derivative: as of the norm; 0 where the two are equal."""
-def renorm(input: Tensor, p: _float, dim: _int, maxnorm: Any, *, out: Any = None) -> Tensor:
-    """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
-def frexp(input: Tensor, *, out: Any = None) -> return_types.frexp:
-    """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
 def gesv(input: Tensor, A: Tensor) -> tuple[Tensor, Tensor]:
     """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B)."""
 def potrf(input: Tensor, upper: _bool = True) -> Tensor:
@@ -993,6 +910,88 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> 
     """nn.functional.adaptive_max_pool1d with the indices. Derivative: as there."""
 def conv_tbc(input: Tensor, weight: Any, bias: Any, pad: _int = 0, *, out: Any = None) -> Tensor:
     """conv1d of an input (length, batch, channels) with weights (width, channels, outputs). Derivative: as conv1d."""
+def einsum(*args: Any, out: Any = None) -> Tensor:
+    """Sum of products of the operands' elements, as the equation says: einsum("ij,jk->ik", a, b) is a @ b."""
+def inverse(input: Tensor, *, out: Any = None) -> Tensor:
+    """Inverse of a square matrix or of each of a batch: `linalg.inv`."""
+def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...)."""
+def slogdet(A: Tensor, *, out: Any = None) -> return_types.slogdet:
+    """Sign and natural logarithm of the absolute value of the determinant, as a named tuple (sign, logabsdet)."""
+def logdet(input: Tensor, *, out: Any = None) -> Tensor:
+    """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex."""
+def matrix_power(A: Tensor, n: _int, *, out: Any = None) -> Tensor:
+    """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
+def cholesky(input: Tensor, upper: _bool = False, *, out: Any = None) -> Tensor:
+    """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper."""
+def cholesky_solve(B: Tensor, L: Any, upper: _bool = False, *, out: Any = None) -> Tensor:
+    """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper."""
+def cholesky_inverse(L: Tensor, upper: _bool = False, *, out: Any = None) -> Tensor:
+    """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
+def matrix_exp(A: Tensor, *, out: Any = None) -> Tensor:
+    """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
+def pinverse(input: Tensor, rcond: _float = 1e-15, *, out: Any = None) -> Tensor:
+    """`linalg.pinv`, where singular values up to rcond times the largest count as zero."""
+def qr(input: Tensor, some: _bool = True, *, out: Any = None) -> return_types.qr:
+    """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Any = None) -> return_types.svd:
+    """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
+def cross(input: Tensor, other: _Operand, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
+    """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
+def vander(x: Tensor, N: Any = None, increasing: _bool = False, *, out: Any = None) -> Tensor:
+    """The Vandermonde matrix of a vector, with falling powers unless increasing: `linalg.vander` with its columns turned"""
+def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
+    """`linalg.multi_dot` of matrices, each an argument. Derivative: that of the products."""
+def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, *, out: Any = None) -> tuple[Tensor, ...]:
+    """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
+def lu_solve(B: Tensor, LU: Any, pivots: Any, *, out: Any = None) -> Tensor:
+    """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
+def lu_unpack(LU: Tensor, pivots: Any, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Any = None) -> return_types.lu_unpack:
+    """P, L and U with A = P @ L @ U, from the LU and pivots of A's `linalg.lu_factor`, as a named tuple; empty where not"""
+def geqrf(input: Tensor, *, out: Any = None) -> return_types.geqrf:
+    """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder"""
+def orgqr(input: Tensor, tau: Any, *, out: Any = None) -> Tensor:
+    """`linalg.householder_product`. Derivative: as of that."""
+def ormqr(input: Tensor, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False, *, out: Any = None) -> Tensor:
+    """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
+def cummax(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummax:
+    """The largest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
+def cummin(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummin:
+    """The smallest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
+def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the running sum of exponentials along a dimension, without overflow. Of complex numbers"""
+def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None, *, out: Any = None) -> Tensor:
+    """The differences of neighbours along a dimension, n times over; for bools, whether they differ."""
+def trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
+    """The integral of y along a dimension by the trapezoidal rule. x: where the samples lie, of y's size along dim or of"""
+def trapz(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
+    """`trapezoid`. Derivative: as of that."""
+def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
+    """The running integral of y along a dimension by the trapezoidal rule: one element less than y. Arguments as in"""
+def gradient(input: Tensor, *, spacing: Any = None, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1, out: Any = None) -> tuple[Tensor, ...]:
+    """The slope of input along each dim (all by default), as a tuple: by central differences inside, by one-sided ones of"""
+def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
+    """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating."""
+def quantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Any = None) -> Tensor:
+    """The q-th quantiles along a dim, or of all elements; NaN where one is NaN."""
+def nanquantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Any = None) -> Tensor:
+    """`quantile` of the elements that are not NaN. Derivative: as of quantile."""
+def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> return_types.mode:
+    """The most frequent element along a dimension (of several the smallest), and where it is last met: a named tuple"""
+def histc(input: Tensor, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0, *, out: Any = None) -> Tensor:
+    """How many elements lie in each of bins equal intervals from min to max (of the elements, where the two are equal);"""
+def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False, out: Any = None) -> return_types.histogram:
+    """How many elements lie in each interval, or the sum of their weights, as a named tuple (hist, bin_edges)."""
+def cov(input: Tensor, *, correction: _int = 1, fweights: Any = None, aweights: Any = None, out: Any = None) -> Tensor:
+    """The covariance matrix of variables, each a row of observations. input: (n, m), or (m): of one variable, 0-d."""
+def corrcoef(input: Tensor, *, out: Any = None) -> Tensor:
+    """The correlation coefficients of variables, each a row of observations: their covariances divided by their standard"""
+def dist(input: Tensor, other: _Operand, p: _float = 2, *, out: Any = None) -> Tensor:
+    """The p-norm of input - other, with broadcasting. Derivative: as of the norm; 0 where the two are equal."""
+def renorm(input: Tensor, p: _float, dim: _int, maxnorm: Any, *, out: Any = None) -> Tensor:
+    """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
+def frexp(input: Tensor, *, out: Any = None) -> return_types.frexp:
+    """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
 def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
 def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:

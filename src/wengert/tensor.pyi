@@ -826,42 +826,6 @@ class Tensor(TensorBase):
         """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions."""
     def kron(self, other: Tensor) -> Tensor:
         """Kronecker product: x with each element replaced by that element times y. The shapes multiply."""
-    def inverse(self) -> Tensor:
-        """Inverse of a square matrix or of each of a batch: `linalg.inv`."""
-    def det(self) -> Tensor:
-        """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...)."""
-    def slogdet(self) -> return_types.slogdet:
-        """Sign and natural logarithm of the absolute value of the determinant, as a named tuple (sign, logabsdet)."""
-    def logdet(self) -> Tensor:
-        """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex."""
-    def matrix_power(self, n: _int) -> Tensor:
-        """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
-    def cholesky(self, upper: _bool = False) -> Tensor:
-        """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper."""
-    def cholesky_solve(self, L: Any, upper: _bool = False) -> Tensor:
-        """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper."""
-    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
-        """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
-    def matrix_exp(self) -> Tensor:
-        """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
-    def pinverse(self, rcond: _float = 1e-15) -> Tensor:
-        """`linalg.pinv`, where singular values up to rcond times the largest count as zero."""
-    def qr(self, some: _bool = True) -> return_types.qr:
-        """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
-    def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
-        """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
-    def cross(self, other: _Operand, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
-    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
-        """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
-    def lu_solve(self, LU: Any, pivots: Any) -> Tensor:
-        """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
-    def geqrf(self) -> return_types.geqrf:
-        """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder"""
-    def orgqr(self, tau: Any) -> Tensor:
-        """`linalg.householder_product`. Derivative: as of that."""
-    def ormqr(self, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
-        """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
     def prelu(self, weight: Any) -> Tensor:
         """input where it is positive, weight * input elsewhere. input: any shape, floating."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
@@ -898,38 +862,6 @@ class Tensor(TensorBase):
         """Fills the tensor with numbers from a Cauchy distribution, and returns it. Derivative: 0."""
     def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
         """Fills the tensor with exponentials of numbers from a normal distribution, and returns it. Derivative: 0."""
-    def cummax(self, dim: _int) -> return_types.cummax:
-        """The largest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
-    def cummin(self, dim: _int) -> return_types.cummin:
-        """The smallest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
-    def logcumsumexp(self, dim: _int) -> Tensor:
-        """The logarithm of the running sum of exponentials along a dimension, without overflow. Of complex numbers"""
-    def diff(self, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-        """The differences of neighbours along a dimension, n times over; for bools, whether they differ."""
-    def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
-        """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating."""
-    def quantile(self, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
-        """The q-th quantiles along a dim, or of all elements; NaN where one is NaN."""
-    def nanquantile(self, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
-        """`quantile` of the elements that are not NaN. Derivative: as of quantile."""
-    def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
-        """The most frequent element along a dimension (of several the smallest), and where it is last met: a named tuple"""
-    def histc(self, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0) -> Tensor:
-        """How many elements lie in each of bins equal intervals from min to max (of the elements, where the two are equal);"""
-    def histogram(self, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogram:
-        """How many elements lie in each interval, or the sum of their weights, as a named tuple (hist, bin_edges)."""
-    def cov(self, *, correction: _int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
-        """The covariance matrix of variables, each a row of observations. input: (n, m), or (m): of one variable, 0-d."""
-    def corrcoef(self) -> Tensor:
-        """The correlation coefficients of variables, each a row of observations: their covariances divided by their standard"""
-    def dist(self, other: _Operand, p: _float = 2) -> Tensor:
-        """The p-norm of input - other, with broadcasting. Derivative: as of the norm; 0 where the two are equal."""
-    def renorm(self, p: _float, dim: _int, maxnorm: Any) -> Tensor:
-        """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
-    def renorm_(self, p: _float, dim: _int, maxnorm: Any) -> Tensor:
-        """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
-    def frexp(self) -> return_types.frexp:
-        """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
     def gesv(self, A: Tensor) -> tuple[Tensor, Tensor]:
         """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B)."""
     def potrf(self, upper: _bool = True) -> Tensor:
@@ -990,6 +922,74 @@ class Tensor(TensorBase):
         """Replaces every element a by callable(a, b, c), with those of x and y in that place, and returns the tensor."""
     def new_empty_strided(self, size: _int | Sequence[_int], stride: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
         """empty_strided in this tensor's dtype unless another is asked for."""
+    def inverse(self) -> Tensor:
+        """Inverse of a square matrix or of each of a batch: `linalg.inv`."""
+    def det(self) -> Tensor:
+        """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...)."""
+    def slogdet(self) -> return_types.slogdet:
+        """Sign and natural logarithm of the absolute value of the determinant, as a named tuple (sign, logabsdet)."""
+    def logdet(self) -> Tensor:
+        """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex."""
+    def matrix_power(self, n: _int) -> Tensor:
+        """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
+    def cholesky(self, upper: _bool = False) -> Tensor:
+        """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper."""
+    def cholesky_solve(self, L: Any, upper: _bool = False) -> Tensor:
+        """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper."""
+    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
+        """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
+    def matrix_exp(self) -> Tensor:
+        """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
+    def pinverse(self, rcond: _float = 1e-15) -> Tensor:
+        """`linalg.pinv`, where singular values up to rcond times the largest count as zero."""
+    def qr(self, some: _bool = True) -> return_types.qr:
+        """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
+    def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+        """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
+    def cross(self, other: _Operand, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
+    def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
+        """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
+    def lu_solve(self, LU: Any, pivots: Any) -> Tensor:
+        """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
+    def geqrf(self) -> return_types.geqrf:
+        """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder"""
+    def orgqr(self, tau: Any) -> Tensor:
+        """`linalg.householder_product`. Derivative: as of that."""
+    def ormqr(self, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
+        """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
+    def cummax(self, dim: _int) -> return_types.cummax:
+        """The largest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
+    def cummin(self, dim: _int) -> return_types.cummin:
+        """The smallest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
+    def logcumsumexp(self, dim: _int) -> Tensor:
+        """The logarithm of the running sum of exponentials along a dimension, without overflow. Of complex numbers"""
+    def diff(self, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+        """The differences of neighbours along a dimension, n times over; for bools, whether they differ."""
+    def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+        """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating."""
+    def quantile(self, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+        """The q-th quantiles along a dim, or of all elements; NaN where one is NaN."""
+    def nanquantile(self, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
+        """`quantile` of the elements that are not NaN. Derivative: as of quantile."""
+    def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
+        """The most frequent element along a dimension (of several the smallest), and where it is last met: a named tuple"""
+    def histc(self, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0) -> Tensor:
+        """How many elements lie in each of bins equal intervals from min to max (of the elements, where the two are equal);"""
+    def histogram(self, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogram:
+        """How many elements lie in each interval, or the sum of their weights, as a named tuple (hist, bin_edges)."""
+    def cov(self, *, correction: _int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
+        """The covariance matrix of variables, each a row of observations. input: (n, m), or (m): of one variable, 0-d."""
+    def corrcoef(self) -> Tensor:
+        """The correlation coefficients of variables, each a row of observations: their covariances divided by their standard"""
+    def dist(self, other: _Operand, p: _float = 2) -> Tensor:
+        """The p-norm of input - other, with broadcasting. Derivative: as of the norm; 0 where the two are equal."""
+    def renorm(self, p: _float, dim: _int, maxnorm: Any) -> Tensor:
+        """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
+    def renorm_(self, p: _float, dim: _int, maxnorm: Any) -> Tensor:
+        """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
+    def frexp(self) -> return_types.frexp:
+        """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
     def subtract(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
     def subtract_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:

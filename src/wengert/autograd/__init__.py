@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +32,9 @@ from wengert.core.saved_names import SavedTensorHandle as SavedTensor
 from wengert.core.spellings import accepts_old_names
 from wengert.core.tensor import TensorBase, gradient_edge, wrap
 from wengert.tensor import set_backward  # type: ignore[attr-defined]  # no public name: not in the stub
+
+if TYPE_CHECKING:
+    from wengert.autograd.gradcheck import gradcheck, gradgradcheck
 
 __all__ = [
     "Function", "SavedTensor", "Variable", "backward", "enable_grad", "enforce_grad_layout_policy", "grad",
@@ -222,7 +227,9 @@ def _implicit(meta: Any) -> Any:
         raise errors.no_implicit_gradient(meta.shape)
     if meta.dtype.kind == "c":
         raise errors.no_implicit_complex_gradient(meta.dtype)
-    return wrap(np.ones(meta.shape, meta.dtype))
+    one = np.empty(meta.shape, meta.dtype)
+    one.fill(1)  # np.ones takes three times as long
+    return wrap(one)
 
 
 def _checked(given: Any, meta: Any, i: int) -> Any:
@@ -243,6 +250,7 @@ _LAZY = {  # names, and the modules of this package where they are: loaded when 
     "profiler": "", "profiler_util": "", "anomaly_mode": "", "explanation": "", "forward_ad": "", "functional": "",
     "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode", "is_anomaly_enabled": "anomaly_mode",
     "is_anomaly_check_nan_enabled": "anomaly_mode", "explain": "explanation", "NestedIOFunction": "legacy_function",
+    "gradcheck": "gradcheck", "gradgradcheck": "gradcheck",
 }  # fmt: skip
 
 
@@ -255,8 +263,11 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"{__name__}.{home}"), name) if home else import_module(f"{__name__}.{name}")
 
 
-# Last: it needs the names above, and the function must hide the module of its name.
-from wengert.autograd.gradcheck import (  # noqa: E402
-    gradcheck as gradcheck,
-    gradgradcheck as gradgradcheck,
-)
+class _Package(ModuleType):
+    """The function gradcheck hides the module of its name, which importing that module would put in its place."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value.gradcheck if name == "gradcheck" and isinstance(value, ModuleType) else value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -98,6 +98,8 @@ def softshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor
     """input moved lambd towards 0, which it does not cross. input: any shape, floating."""
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor:
     """input where |input| > lambd, else 0. input: any shape, floating."""
+def conv_tbc(input: Tensor, weight: Any, bias: Any, pad: _int = 0, *, out: Any = None) -> Tensor:
+    """conv1d of an input (length, batch, channels) with weights (width, channels, outputs). Derivative: as conv1d."""
 def mse_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', weight: Any = None, *, out: Any = None) -> Tensor:
     """(input - target)**2. input, target: floating, shapes that broadcast (different ones draw a warning)."""
 def l1_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', weight: Any = None, *, out: Any = None) -> Tensor:
@@ -116,8 +118,6 @@ def nll_loss(input: Tensor, target: Any, weight: Any = None, size_average: Any =
     """Negative log likelihood: minus the element of input, (n, classes, ...), that target, (n, ...), names."""
 def cross_entropy(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, ignore_index: _int = -100, reduce: Any = None, reduction: _str = 'mean', label_smoothing: _float = 0.0, *, out: Any = None) -> Tensor:
     """`nll_loss` of log_softmax(input): the usual loss of a classifier."""
-def conv_tbc(input: Tensor, weight: Any, bias: Any, pad: _int = 0, *, out: Any = None) -> Tensor:
-    """conv1d of an input (length, batch, channels) with weights (width, channels, outputs). Derivative: as conv1d."""
 def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
 def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:

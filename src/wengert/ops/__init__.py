@@ -6,7 +6,6 @@ a rule or composite that asks F for one of their operations. `import wengert` do
 they declare are listed here, as class Tensor is made before.
 """
 
-import gc as _gc
 from collections.abc import Callable as _Callable
 from importlib import import_module as _import_module
 from typing import Any as _Any
@@ -14,44 +13,47 @@ from typing import Any as _Any
 _FAMILIES = (
     "arithmetic", "binary", "pointwise", "trigonometry", "piecewise", "choice", "compare", "complex", "logic", "special",
     "reduce", "extrema", "scan", "moments", "softmax", "shape", "inplace_views", "expand", "strided", "rearrange", "index",
-    "gather", "scatter", "scatter_reduce", "masks", "sorting", "join", "linalg", "einsum", "factor", "matrix_functions",
-    "nn", "activation", "loss", "create", "random", "running", "statistics", "older",
+    "gather", "scatter", "scatter_reduce", "masks", "sorting", "join", "linalg", "nn", "activation", "create", "random",
+    "older",
 )  # fmt: skip
 _LATE_FAMILIES = {
     "package": (
         "copies", "index_reduce", "short_time", "signal_windows", "native", "segments", "low_rank", "queries",
-        "recurrent", "layer_functions",
+        "recurrent", "layer_functions", "einsum", "factor", "matrix_functions", "running", "statistics",
     ),
     "signal.windows": ("signal_windows",),
     "masked": ("masked",),
     "fft": ("fft",),
     "nn.functional": (
-        "conv", "pool", "norm", "pad", "resize", "grid", "attention", "distance", "bags", "margin_loss", "ctc",
+        "loss", "conv", "pool", "norm", "pad", "resize", "grid", "attention", "distance", "bags", "margin_loss", "ctc",
         "stochastic_activation", "fractional_pool", "multi_head", "linear_loss",
     ),
-    "linalg": ("eigen", "decomposition", "least_squares", "ldl"),
+    "linalg": ("factor", "eigen", "decomposition", "least_squares", "ldl"),
     "special": ("bessel", "polynomials", "probability"),
 }
 _LATE_METHODS: dict[str, tuple[str, ...]] = {
     "copies": ("narrow_copy",),
+    "factor": ("det", "inverse", "logdet", "matrix_power", "slogdet"),
     "index_reduce": ("as_strided_scatter", "fill_diagonal_", "index_reduce", "index_reduce_", "nonzero_static"),
     "low_rank": ("triangular_solve",),
+    "matrix_functions": (
+        "cholesky", "cholesky_inverse", "cholesky_solve", "cross", "geqrf", "lu", "lu_solve", "matrix_exp", "orgqr", "ormqr",
+        "pinverse", "qr", "svd",
+    ),
     "queries": (
         "dim_order", "get_device", "is_conj", "is_neg", "is_nonzero", "is_pinned", "is_set_to", "is_shared", "map2_",
         "new_empty_strided", "pin_memory", "share_memory_", "to_dense",
     ),
+    "running": ("cummax", "cummin", "diff", "logcumsumexp"),
     "short_time": ("istft", "stft"),
+    "statistics": (
+        "corrcoef", "cov", "dist", "frexp", "histc", "histogram", "mode", "nanmean", "nanquantile", "quantile", "renorm",
+        "renorm_",
+    ),
 }  # fmt: skip
 
-# What registering makes stays for good: Python's collector would visit it several times, a tenth of the time of the import.
-_collects = _gc.isenabled()
-_gc.disable()
-try:
-    for _family in _FAMILIES:
-        _import_module(f"wengert.ops.{_family}")
-finally:
-    if _collects:
-        _gc.enable()
+for _family in _FAMILIES:
+    _import_module(f"wengert.ops.{_family}")
 
 from wengert.ops.registry import OPS, functions as _functions, inplace_functions, methods as _methods  # noqa: E402
 
