@@ -108,7 +108,8 @@ def fit_array(task: GraphTask, node: Node, position: int, value: Any, meta: Tens
         if array.shape != meta.shape:
             if not expandable(meta.shape, array.shape):
                 raise errors.invalid_gradient_shape(node.name(), position, array.shape, meta.shape)
-            array = task.face.sum_to_size(array, meta.shape)
+            summed = wk_sum_to(array, meta.shape)
+            array = task.face.sum_to_size(array, meta.shape) if summed is None else summed
         if meta.dtype is not None and array.dtype != meta.dtype:
             array = task.face.cast(array, meta.dtype)
     finally:

@@ -15,6 +15,7 @@ cdef extern from "wk_native.h":
     bint wk_is_whole(int kernel)
 
 cdef int NONE
+cdef int SAME
 
 cpdef set_kernel(Op op)
 cpdef object run_numpy1(Op op, object array)
@@ -25,6 +26,7 @@ cpdef object run_compiled(Op op, list arrays, dict params)
 cpdef object run_numpy(Op op, list arrays, dict params)
 cdef bint is_narrow(Op op, object array) except -1
 cpdef object constant(Op op, object x, int position)
+cdef list promote_pair(Op op, object a, object b)
 @cython.locals(result=list)
 cpdef list promote(Op op, list arrays)
 cpdef refuse_complex(Op op, object array)

@@ -14,7 +14,7 @@ from wengert.backends import numpy as numpy_backend
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.op import Op, public_name
 from wengert.core.trace import find_kernel
-from wengert.dtypes import NONE
+from wengert.dtypes import NONE, SAME
 from wengert.kernels import find_kernel as find_compiled
 
 if not cython.compiled:
@@ -168,6 +168,10 @@ def promote(op: Op, arrays: list[Any]) -> list[Any]:
         return arrays
     if op.check is not None:
         op.check(arrays)
+    elif len(arrays) == 2:
+        quick = promote_pair(op, arrays[0], arrays[1])
+        if quick is not None:
+            return quick
     dtype = dtypes.resolve(op.promote, [x for x in arrays if x is not None])
     result: list[Any] = []
     for x in arrays:
@@ -178,6 +182,19 @@ def promote(op: Op, arrays: list[Any]) -> list[Any]:
         else:
             result.append(dtypes.scalar_to_array(x, dtype))
     return result
+
+
+def promote_pair(op: Op, a: Any, b: Any) -> list[Any] | None:
+    """promote, for the pairs that are not of one dtype most often: floats and integers, integers and a number. Else None."""
+    if is_ndarray(b):
+        if is_inexact(a) and a.ndim != 0 and a.itemsize >= 4 and b.dtype.kind in "biu":
+            return [a, b.astype(a.dtype)]
+        if is_inexact(b) and b.ndim != 0 and b.itemsize >= 4 and is_ndarray(a) and a.dtype.kind in "biu":
+            return [a.astype(b.dtype), b]
+    elif type(b) is int and op.promote == SAME and type(op.kernel) is np.ufunc and is_ndarray(a):
+        if a.dtype.kind == "i" and a.itemsize >= 4 and -(2**31) <= b < 2**31:
+            return [a, b]
+    return None
 
 
 def cast_array(x: Any, dtype: Any) -> Any:

@@ -86,6 +86,16 @@ def wk_apply_list(kernel: int, operands: list[Any]) -> Any:
     """The same of any operands."""
 
 
+def wk_apply_into(kernel: int, operands: list[Any], out: Any) -> bool:
+    """The same, written into out; False where the kernel does not take them."""
+    return False
+
+
+def fill_floats(x: Any, value: Any) -> bool:
+    """x[...] = value, for an array of float32 or float64 and a float, or an int that it holds; else nothing, and False."""
+    return False
+
+
 def wk_apply_rule(kernel: int, operands: bytes, ct: Any, values: list[Any]) -> Any:
     """The same of operands chosen by their places: 0 is ct, 1 the first of values."""
 

@@ -48,6 +48,7 @@ cdef class Op:
     cdef public bint is_direct_native
     cdef public int native
     cdef public tuple native_params
+    cdef public tuple adds_product
     cdef public int promote
     cdef public tuple input_names
     cdef public int variadic

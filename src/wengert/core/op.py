@@ -169,6 +169,9 @@ class Op:
         self.is_direct_native = False  # the same where its compiled kernel took the inputs: then these tell one node class
         self.native = -1  # the compiled kernel of the forward, found with kernel; -1 where there is none
         self.native_params: tuple[str, ...] = ()  # the parameters that it takes as operands, after the inputs
+        # (parameter, sign, role): in place, a kernel adds sign * parameter times the second input to the first; where there
+        # is a role, times what the kernel of that role makes of the second and third input. None: it is not of this kind.
+        self.adds_product: tuple[str, int, str] | None = None
         self.promote = 0  # a promotion kind of wengert.dtypes
         self.input_names: tuple[str, ...] = ()
         self.variadic = -1  # position from which any number of inputs follows, or -1

@@ -309,8 +309,6 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
     if recording:
         arrays = keep_original(op, needs, inputs, arrays)
     kernel = kernel_into(op, params, arrays, target)
-    if kernel is None and not recording and write_compiled(op, params, arrays, target):
-        return target
     out = run_forward(op, arrays, params, target) if kernel is None else None
     if not recording:
         write_result(kernel, arrays, target, out)
@@ -360,21 +358,6 @@ def write_by_kernel(op: Op, params: dict[str, Any] | None, ufunc: Any, *arrays: 
     values = op.defaults if params is None else params
     if native.apply(op.native, (*arrays, *[values[name] for name in op.native_params]), out) is not out:
         ufunc(*arrays, out=out)
-
-
-def write_compiled(op: Op, params: dict[str, Any] | None, arrays: list[Any], target: TensorBase) -> bool:
-    """Lets the operation write its result into target at once, where it can (see Operation.into); else does nothing."""
-    into = getattr(op, "into", None)
-    if into is None or arrays[0] is not target._array:
-        return False
-    quiet_enter()
-    try:
-        written = bool(into(*arrays, **(op.defaults if params is None else params)))
-    finally:
-        quiet_exit()
-    if written:
-        bump(target)
-    return written
 
 
 def run_forward(op: Op, arrays: list[Any], params: dict[str, Any] | None, target: TensorBase) -> Any:

@@ -113,6 +113,29 @@ static inline int add_element(PyObject *x, PyObject *index, PyObject *value) {
     }
 }
 
+/* x[...] = value, for an array of float32 or float64 and a float, or an int that it holds; else nothing, and 0. */
+static inline int fill_floats(PyObject *x, PyObject *value) {
+    if (!PyArray_CheckExact(x) || !(PyFloat_CheckExact(value) || PyLong_CheckExact(value))) return 0;
+    PyArrayObject *a = (PyArrayObject *)x;
+    int type = PyArray_TYPE(a);
+    if ((type != NPY_FLOAT && type != NPY_DOUBLE) || !PyArray_ISBEHAVED(a) || !PyArray_IS_C_CONTIGUOUS(a)) return 0;
+    double number = PyFloat_AsDouble(value);
+    if (number == -1.0 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return 0;
+    }
+    npy_intp n = PyArray_SIZE(a);
+    if (type == NPY_DOUBLE) {
+        double *data = (double *)PyArray_DATA(a);
+        for (npy_intp i = 0; i < n; i++) data[i] = number;
+        return 1;
+    }
+    if (number - number == 0 && (number > 3.4028234663852886e38 || number < -3.4028234663852886e38)) return 0; /* an error, or not */
+    float *data = (float *)PyArray_DATA(a), narrow = (float)number;
+    for (npy_intp i = 0; i < n; i++) data[i] = narrow;
+    return 1;
+}
+
 /* The array owns its memory, alone: nothing else can see what is written into it, unless somebody holds the array itself.
  *
  * Memory of the pool belongs to the array whose base is its Buffer; the type is known by name, as it is another extension's. */

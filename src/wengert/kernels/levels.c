@@ -77,6 +77,7 @@ static const struct {
     ROLE("mm", "product", "x mat2", 0)
     ROLE("mm.x", "product_xt", "ct mat2", 0)
     ROLE("mm.mat2", "product_tx", "x ct", 0)
+    ROLE("linear", "layer", "x weight bias", 0)
     ROLE("linear.x", "product", "ct weight", 0)
     ROLE("linear.weight", "product_tx", "ct x", 0)
     ROLE("sum", "sum_all", "x", 1)

@@ -53,6 +53,15 @@ static inline PyObject *wk_apply_list(int kernel, PyObject *operands) {
     return wk_apply_(kernel, ((PyListObject *)operands)->ob_item);
 }
 
+/* kernel(*operands) written into out; 1 when that is done */
+static inline int wk_apply_into(int kernel, PyObject *operands, PyObject *out) {
+    if (wk_native_ == NULL || kernel < 0) return 0;
+    PyObject *result = wk_native_->apply(kernel, ((PyListObject *)operands)->ob_item, out);
+    if (result == NULL) return -1;
+    Py_DECREF(result);
+    return result == out;
+}
+
 /* kernel of operands by their places, bytes: 0 is ct, 1 the first of the list of values */
 static inline PyObject *wk_apply_rule(int kernel, PyObject *places, PyObject *ct, PyObject *values) {
     PyObject *inputs[WK_MAX_INPUTS];

@@ -122,6 +122,17 @@ static PyObject *product(PyObject *const *inputs) { return multiply(inputs[0], 0
 static PyObject *product_xt(PyObject *const *inputs) { return multiply(inputs[0], 0, inputs[1], 1); }
 static PyObject *product_tx(PyObject *const *inputs) { return multiply(inputs[0], 1, inputs[1], 0); }
 
+/* x @ weight^T + bias, of which there may be none */
+static PyObject *layer(PyObject *const *inputs) {
+    PyObject *out = multiply(inputs[0], 0, inputs[1], 1), *bias = inputs[2];
+    if (out == NULL || out == Py_None || bias == Py_None) return out;
+    static int add = -1;
+    if (add < 0) add = wk_find_kernel("add");
+    PyObject *operands[2] = {out, bias}, *sum = wk_apply(add, operands, out);
+    Py_DECREF(out); /* sum is out, or None: of a bias that does not fit */
+    return sum;
+}
+
 /* -- sums of all elements -------------------------------------------------------------------------------------------------- */
 
 static PyObject *sum_all(PyObject *const *inputs) { return wk_reduce_all(inputs[0], 0); }
@@ -163,8 +174,8 @@ static const struct {
     PyObject *(*run)(PyObject *const *inputs);
     int n_inputs;
 } functions[] = {
-    {"product", product, 2}, {"product_xt", product_xt, 2}, {"product_tx", product_tx, 2}, {"sum_all", sum_all, 1},
-    {"mean_all", mean_all, 1}, {"fill_sum", fill_sum, 2}, {"fill_mean", fill_mean, 2},
+    {"product", product, 2}, {"product_xt", product_xt, 2}, {"product_tx", product_tx, 2}, {"layer", layer, 3},
+    {"sum_all", sum_all, 1}, {"mean_all", mean_all, 1}, {"fill_sum", fill_sum, 2}, {"fill_mean", fill_mean, 2},
 };
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
 

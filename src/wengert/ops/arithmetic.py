@@ -8,8 +8,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.tensor import TensorBase
-from wengert.core.views import call_inplace
-from wengert.kernels import native
+from wengert.core.writing import write
 from wengert.ops.registry import INT_TO_FLOAT, alias, composite, plain, pointwise
 from wengert.ops.values import is_complex, is_number, kind_of, log_of
 
@@ -206,8 +205,8 @@ def div(input, other, *, rounding_mode=None, out=None):
 def div_(self, other, *, rounding_mode=None):
     """In-place form of div."""
     if rounding_mode is None:
-        return call_inplace(_div, (self, other), None)
-    return call_inplace(_div_rounded, (self, other), {"rounding_mode": rounding_mode})
+        return write(_div, (self, other), None)
+    return write(_div_rounded, (self, other), {"rounding_mode": rounding_mode})
 
 
 @pointwise(inplace=True, operator="floordiv", complex=False)
@@ -357,30 +356,6 @@ def float_power(F, input, exponent):
     return F.pow(*operands)
 
 
-# -- sums of products, in place ----------------------------------------------------------------------------------------
-
-
-def _adds_product(x, y, z):
-    """Whether x += y * z has been done, in one pass: for float32 and float64, where there are compiled kernels."""
-    return x.dtype.kind == "f" and native is not None and native.apply(native.find("addcmul"), (x, y, z), x) is x
-
-
-def _is_factor(value):
-    return type(value) is float or type(value) is int
-
-
-def _add_into(x, y, *, alpha):
-    return _is_factor(alpha) and _adds_product(x, y, alpha)
-
-
-def _sub_into(x, y, *, alpha):
-    return _is_factor(alpha) and _adds_product(x, y, -alpha)
-
-
-add.into = _add_into
-sub.into = _sub_into
-
-
 # -- three operands ----------------------------------------------------------------------------------------------------
 
 
@@ -395,15 +370,6 @@ def addcmul(xp, x, tensor1, tensor2, *, value=1):
     if x.dtype.kind in "iu":
         value = dtypes.checked_scalar(value, x.dtype)
     return xp.add(x, product if value == 1 else product * value)
-
-
-def _addcmul_into(x, tensor1, tensor2, *, value):
-    if value == 1:
-        return _adds_product(x, tensor1, tensor2)
-    return _is_factor(value) and x.dtype.kind == "f" and _adds_product(x, np.multiply(tensor1, tensor2), value)
-
-
-addcmul.into = _addcmul_into
 
 
 @addcmul.vjp("x")
@@ -435,13 +401,6 @@ def addcdiv(xp, x, tensor1, tensor2, *, value=1):
         raise RuntimeError(_INTEGER_ADDCDIV)
     quotient = xp.true_divide(tensor1, tensor2)
     return xp.add(x, quotient if value == 1 else quotient * value)
-
-
-def _addcdiv_into(x, tensor1, tensor2, *, value):
-    return _is_factor(value) and x.dtype.kind == "f" and _adds_product(x, np.true_divide(tensor1, tensor2), value)
-
-
-addcdiv.into = _addcdiv_into
 
 
 @addcdiv.vjp("x")
@@ -489,6 +448,11 @@ def _(F, ct, weight):
 def _(F, ct, x, end):
     return ct * F.conj(end - x)
 
+
+add.adds_product = "alpha", 1, ""
+sub.adds_product = "alpha", -1, ""
+addcmul.adds_product = "value", 1, "mul"
+addcdiv.adds_product = "value", 1, "_div"
 
 alias("subtract", sub)
 alias("multiply", mul)

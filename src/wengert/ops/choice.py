@@ -12,6 +12,7 @@ from wengert.core.dispatch import call
 from wengert.core.op import Traced
 from wengert.core.tensor import TensorBase
 from wengert.core.views import call_inplace
+from wengert.core.writing import fill_at_once
 from wengert.ops.indices import raw
 from wengert.ops.inplace import write_inplace
 from wengert.ops.registry import NONE, SAME, alias, general, linear, nondifferentiable, plain, pointwise
@@ -402,6 +403,8 @@ def fill_(self, value):
     Raises RuntimeError for a number that the dtype cannot hold, and for a tensor with dimensions.
 
     Derivative: 0 in what was there, 1 in value for each element."""
+    if fill_at_once(self, value):
+        return self
     value = _fill_value(value)
     return write_inplace(_fill_inplace, (self, value), {}, _write, one_value=not isinstance(value, TensorBase))
 
@@ -422,6 +425,8 @@ def zero_(self):
     """Writes 0 into every element, and returns the tensor.
 
     Derivative: 0 in what was there."""
+    if fill_at_once(self, 0):
+        return self
     return write_inplace(_zero, (self,), {}, _write_zero, one_value=True)
 
 

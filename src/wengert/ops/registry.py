@@ -56,6 +56,7 @@ from wengert.core.op import MISSING, JvpRule, Op, Plan, Rule, Traced, public_nam
 from wengert.core.saved_names import RecordedNode, show_saved
 from wengert.core.tensor import TensorBase
 from wengert.core.views import call_inplace, write_results
+from wengert.core.writing import make_inplace_method, make_inplace_operator
 from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME, check_can_write
 from wengert.ops.faces import array_face, tensor_face
 
@@ -99,8 +100,6 @@ class Operation(Op):
         self.own_precision = settings.pop("own_precision", False)
         # check(operands) raises torch's error for dtypes that the operation refuses; see them before they are promoted.
         self.check = settings.pop("check", None)
-        # into(x, *other inputs, **params) -> bool: writes the result into x, an array, in one pass; says whether it did.
-        self.into: Callable[..., bool] | None = None
         node = settings.pop("node", None)
         _read_signature(self, forward)
         self.added = -1 if added is None else self.input_names.index(added)
@@ -377,10 +376,11 @@ def make_inplace(op: Operation | Composite) -> Callable[..., Any]:
 
 
 def _operation_inplace(op: Operation) -> Callable[..., Any]:
-    depends_on_nothing = not op.rules
+    if op.rules:
+        return make_inplace_method(op)
 
     def inplace(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if depends_on_nothing and (op.promote == COMPARE or self.requires_grad):
+        if op.promote == COMPARE or self.requires_grad:
             return self.copy_(op.function(self, *args, **kwargs))  # which records that the old value is gone
         inputs, params = bind(op, (self, *args), kwargs)
         return call_inplace(op, inputs, params if params else None)
@@ -398,15 +398,6 @@ def _composite_inplace(op: Composite) -> Callable[..., Any]:
         return self.copy_(result)
 
     return inplace
-
-
-def make_inplace_operator(op: Operation) -> Callable[..., Any]:
-    """x += y, for what x + y takes."""
-
-    def operator(self: Any, other: Any) -> Any:
-        return call_inplace(op, (self, other), None)
-
-    return operator
 
 
 def methods() -> dict[str, Callable[..., Any]]:

@@ -1,0 +1,135 @@
+"""In-place operations as users call them; the ordinary ones, which nothing records and a compiled kernel takes, at once.
+
+These are what optimisers do: p -= rate * p.grad, p.add_(g, alpha=-rate), grad.zero_(). All else goes to views.call_inplace.
+"""
+
+from __future__ import annotations
+
+if False:
+    import cython
+from collections.abc import Callable
+from typing import Any
+
+from wengert import _shim as cython
+from wengert.core.binding import bind
+from wengert.core.forward import set_kernel
+from wengert.core.modes import DUAL, NO_GRAD, OBSERVED, flags
+from wengert.core.op import Op
+from wengert.core.saved import is_watched
+from wengert.core.tensor import IS_INFERENCE, IS_VOLATILE, TensorBase, refresh_view
+from wengert.core.views import bump, call_inplace
+from wengert.kernels import find_kernel
+
+if not cython.compiled:
+    from wengert.core.native import fill_floats, is_ndarray, wk_apply2, wk_apply_into, wk_init_native, wk_init_numpy, wk_is_whole
+
+wk_init_numpy()
+wk_init_native()
+
+
+def write(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
+    """Runs an operation and writes the result into its first input, which it returns."""
+    if write_at_once(op, inputs, params):
+        return inputs[0]
+    return call_inplace(op, inputs, params)
+
+
+def make_inplace_operator(op: Op) -> Callable[..., Any]:
+    """x += y, for what x + y takes."""
+
+    def operator(self: Any, other: Any) -> Any:
+        return write(op, (self, other), None)
+
+    return operator
+
+
+def make_inplace_method(op: Op) -> Callable[..., Any]:
+    """x.add_(y)."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        inputs, params = bind(op, (self, *args), kwargs)
+        return write(op, inputs, params if params else None)
+
+    return method
+
+
+def write_at_once(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> bool:
+    """write, where nothing can be wrong with it; else does nothing, and returns False."""
+    if op.kernel is None:
+        set_kernel(op)
+    if op.native < 0 and op.adds_product is None:
+        return False
+    target: TensorBase = inputs[0]
+    if not is_writable(target):
+        return False
+    operands: list[Any] = [target._array]
+    recording: bool = not flags() & NO_GRAD
+    for i in range(1, len(inputs)):
+        x = inputs[i]
+        if isinstance(x, TensorBase):
+            other: TensorBase = x
+            if recording and (other._requires_grad or other._view is not None):
+                return False
+            if other._view is not None:
+                refresh_view(other)
+            operands.append(other._array)
+        elif type(x) is float or type(x) is int:
+            operands.append(x)
+        else:
+            return False
+    if apply_into(op, operands, op.defaults if params is None else params, target._array):
+        bump(target)
+        return True
+    return False
+
+
+def is_writable(target: TensorBase) -> bool:
+    """Whether no rule of writing forbids a write into target's memory now, and nobody but target has to hear of it."""
+    mode: int = flags()
+    if mode & (OBSERVED | DUAL) or is_watched() or target._flags & (IS_INFERENCE | IS_VOLATILE):
+        return False
+    return (mode & NO_GRAD) != 0 or (target._view is None and not target._requires_grad)
+
+
+def apply_into(op: Op, operands: list[Any], params: dict[str, Any], array: Any) -> bool:
+    """Lets a compiled kernel write the operation's result into array, which is operands[0]; False where none does."""
+    if op.native >= 0 and not wk_is_whole(op.native):
+        plain: bool = True
+        for name in op.param_names:
+            if name not in op.native_params and params[name] is not op.defaults[name]:
+                plain = False
+        if plain:
+            if len(op.native_params) != 0:
+                operands = operands + [params[name] for name in op.native_params]
+            return wk_apply_into(op.native, operands, array)
+    if op.adds_product is None:
+        return False
+    factor = params[op.adds_product[0]]
+    product = operands[1]
+    if not (type(factor) is float or type(factor) is int) or not is_ndarray(product):
+        return False
+    if op.adds_product[2]:
+        product = wk_apply2(_kernel_of(op.adds_product[2]), product, operands[2]) if is_ndarray(operands[2]) else None
+        if product is None:
+            return False
+    return wk_apply_into(_kernel_of("addcmul"), [operands[0], product, factor * op.adds_product[1]], array)
+
+
+_kernels: dict[str, int] = {}
+
+
+def _kernel_of(role: str) -> int:
+    """The number of the kernel that an operation has for its forward; -1 where there is none."""
+    kernel = _kernels.get(role)
+    if kernel is None:
+        found = find_kernel(role, True)
+        kernel = _kernels[role] = -1 if found is None else found[0]
+    return kernel
+
+
+def fill_at_once(target: TensorBase, value: Any) -> bool:
+    """Writes a Python number into every element of an ordinary tensor of floats; else does nothing, and returns False."""
+    if not is_writable(target) or not fill_floats(target._array, value):
+        return False
+    bump(target)
+    return True
