@@ -207,7 +207,7 @@ def empty_cache() -> None:
 
 
 def memory_stats() -> dict[str, int]:
-    """Counts of the memory that large results are given (from 1 MiB on; smaller ones are not counted).
+    """Counts of the memory that large results are given (from 128 KiB on; smaller ones are not counted).
 
     "allocated_bytes.all.current" and ".peak": in arrays that are alive; "reserved_bytes.all.current" and ".peak": these
     and what waits to be used again; "num_hits" and "num_misses": results given memory that was there, and new memory;

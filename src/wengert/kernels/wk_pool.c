@@ -30,8 +30,8 @@
 
 #define MiB ((size_t)1 << 20)
 enum {
-    SMALLEST_LOG2 = 20,
-    SMALLEST = 1 << SMALLEST_LOG2, /* bytes. Below, malloc serves as well: it keeps what it has once had */
+    SMALLEST_LOG2 = 17,
+    SMALLEST = 1 << SMALLEST_LOG2, /* bytes. From here on malloc gives back what is freed, and takes it anew page by page */
     STEPS_LOG2 = 3,                /* classes an octave */
     CLASSES = (48 - SMALLEST_LOG2) << STEPS_LOG2,
     COLOURS = 64,

@@ -13,6 +13,7 @@ from wengert.core.dispatch import call
 from wengert.core.modes import INFERENCE, flags
 from wengert.core.tensor import TensorBase
 from wengert.core.views import store_out
+from wengert.kernels.memory import concatenate
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import checked, raw
 from wengert.ops.registry import NONE, SAME, alias, composite, linear, plain, view
@@ -51,7 +52,7 @@ def _store(out: Any, result: Any) -> Any:
 def _cat(xp, *tensors, dim=0):
     """The tensors one after the other along dim. Derivative: in each its part of the cotangent."""
     try:
-        return xp.concatenate(tensors, axis=dim)
+        return concatenate(tensors, dim)
     except ValueError:
         pass
     shapes = [x.shape for x in tensors]
@@ -128,7 +129,7 @@ def _stack(xp, *tensors, dim=0):
     try:
         if not tensors[0].ndim:
             return xp.array(tensors, tensors[0].dtype)  # elements read one by one: a tenth of the time
-        return xp.concatenate([x[place] for x in tensors], axis=dim)
+        return concatenate([x[place] for x in tensors], dim)
     except (ValueError, IndexError):
         first = tensors[0].shape
         i, other = next((i, x.shape) for i, x in enumerate(tensors) if x.shape != first)

@@ -12,7 +12,8 @@ from math import prod
 from typing import Any
 
 from wengert import errors
-from wengert.ops.blas import LARGE_FACTOR, matrix_product
+from wengert.kernels.memory import new_array
+from wengert.ops.blas import LARGE_FACTOR, LARGE_PRODUCT, matrix_product
 from wengert.ops.dims import normalize_dim, unrepeated_dims
 from wengert.ops.registry import INT_TO_INT64, NONE, alias, bilinear, composite, linear
 
@@ -34,7 +35,11 @@ def _batched(xp: Any, a: Any, b: Any) -> Any:
         return matrix_product(xp, _rows_of(a), b).reshape(a.shape[:-1] + b.shape[1:])
     if b.ndim == 1:
         return xp.dot(_rows_of(a), b).reshape(a.shape[:-1])
-    return xp.matmul(_blas_ready(xp, a), _blas_ready(xp, b))
+    a, b = _blas_ready(xp, a), _blas_ready(xp, b)
+    if a.dtype is b.dtype and a.ndim == b.ndim and a.shape[:-2] == b.shape[:-2] and a.dtype.char in "fd":
+        if a.size // max(a.shape[-1], 1) * b.shape[-1] >= LARGE_PRODUCT:
+            return xp.matmul(a, b, out=new_array((*a.shape[:-1], b.shape[-1]), a.dtype))
+    return xp.matmul(a, b)
 
 
 def _rows_of(x: Any) -> Any:
@@ -104,7 +109,7 @@ def matmul(xp, x, y):
     """
     try:
         if x.dtype is y.dtype and 0 < x.ndim <= 2 and 0 < y.ndim <= 2 and x.dtype.kind in "fc" and x.dtype.itemsize > 2:
-            return xp.dot(x, y) if y.size < LARGE_FACTOR or x.ndim + y.ndim < 4 else matrix_product(xp, x, y)
+            return xp.dot(x, y) if x.size + y.size < LARGE_FACTOR or x.ndim + y.ndim < 4 else matrix_product(xp, x, y)
     except (ValueError, AttributeError):
         pass
     return _matmul_unusual(xp, x, y)

@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.kernels import rows
+from wengert.kernels.memory import add_into
 from wengert.ops.blas import matrix_product
 from wengert.ops.dims import normalize_dims
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
@@ -57,14 +58,15 @@ def _linear_unusual(xp: Any, x: Any, weight: Any) -> Any:
     if x.dtype.itemsize == 2 and x.dtype.kind in "fV":
         return _linear_unusual(xp, x.astype(xp.float32), weight.astype(xp.float32)).astype(x.dtype)
     rows = x.reshape(-1, x.shape[-1]) if x.ndim > 2 else x
-    return xp.asarray(xp.dot(rows, weight.T)).reshape(x.shape[:-1] + weight.shape[:-1])
+    product = matrix_product(xp, rows, weight.T) if rows.ndim == weight.ndim == 2 else xp.asarray(xp.dot(rows, weight.T))
+    return product.reshape(x.shape[:-1] + weight.shape[:-1])
 
 
 def _add_bias(out: Any, bias: Any) -> Any:
     if bias.dtype is not out.dtype and bias.dtype != out.dtype:
         raise errors.addmm_dtypes(bias.dtype, out.dtype)
     try:
-        out += bias
+        add_into(out, bias)
     except ValueError:
         raise errors.expand_mismatch(bias.shape, out.shape) from None
     return out

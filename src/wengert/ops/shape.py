@@ -15,6 +15,7 @@ import numpy as np
 from wengert import dtypes, errors
 from wengert.core.dispatch import call
 from wengert.core.reading import rows
+from wengert.kernels import memory
 from wengert.ops.dims import normalize_dim, unrepeated_dims
 from wengert.ops.indices import checked, raw
 from wengert.ops.options import spread
@@ -82,7 +83,7 @@ def _view_dtype(xp, x, *, dtype):
 
 
 def _view_array(x: Any, *, shape: tuple) -> Any:
-    return x.reshape(shape)
+    return memory.reshape(x, shape)
 
 
 @plain(name="view", method=True, namespaces=(), array=_view_array)
@@ -111,8 +112,7 @@ def view_as_shape(input, *sizes, shape=None, size=None, dtype=None):
 @linear(node="UnsafeViewBackward0", promote=NONE, method=False, namespaces=())
 def _reshape_copy(xp, x, *, shape):
     """A copy of x with another shape, its elements in row-major order. Derivative: the cotangent, reshaped back."""
-    result = x.reshape(shape)
-    return result.copy() if xp.shares_memory(x, result) else result
+    return memory.contiguous_copy(x).reshape(shape)
 
 
 @_reshape_copy.vjp("x")
@@ -229,7 +229,7 @@ def reshape_as(F, input, other):
 @linear(node="CloneBackward0", promote=NONE, method=False, namespaces=())
 def _contiguous(xp, x):
     """A row-major copy of x. Derivative: 1."""
-    return x.copy(order="C")
+    return memory.contiguous_copy(x)
 
 
 @_contiguous.vjp("x")

@@ -1,0 +1,59 @@
+"""Large arrays in memory that is used again, and what only moves numbers: NumPy's functions with the kernels' memory and threads.
+
+Where nothing is compiled, and for what the kernels do not take, these are NumPy's functions themselves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wengert.kernels import native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+LARGE = 1 << 15  # elements from which a result's memory costs more than a longer call; the pool starts at 128 KiB
+_ADD, _COPY = (native.find("add"), native.find("copy")) if native is not None else (-1, -1)
+
+
+def new_array(shape: tuple[int, ...], dtype: Any) -> Any:
+    """A new array with its elements unset."""
+    return np.empty(shape, dtype) if native is None else native.new_array(shape, dtype)
+
+
+def add_into(x: Any, y: Any) -> None:
+    """x += y."""
+    if native is None or native.apply(_ADD, (x, y), x) is None:
+        x += y
+
+
+def contiguous_copy(x: Any) -> Any:
+    """A copy in row-major order."""
+    if x.size >= LARGE and native is not None:
+        out = native.new_array(x.shape, x.dtype)
+        if native.apply(_COPY, (x,), out) is not None:
+            return out
+    return x.copy(order="C")
+
+
+def reshape(x: Any, shape: tuple[int, ...]) -> Any:
+    """x.reshape(shape): a view where its memory allows one."""
+    if x.size < LARGE or x.flags.c_contiguous:
+        return x.reshape(shape)
+    try:
+        return x.reshape(shape, copy=False)
+    except (ValueError, TypeError):  # no view has this shape, or none could; NumPy before 2.1 does not know copy
+        return contiguous_copy(x).reshape(shape)
+
+
+def concatenate(arrays: Sequence[Any], axis: int) -> Any:
+    """The arrays, which are of one dtype, one after the other. Raises ValueError where their shapes do not fit."""
+    first = arrays[0]
+    if len(arrays) * first.size < LARGE or not -first.ndim <= axis < first.ndim or first.dtype.char not in "fd":
+        return np.concatenate(arrays, axis=axis)
+    axis %= first.ndim
+    length = sum([x.shape[axis] if axis < x.ndim else 0 for x in arrays])
+    shape = (*first.shape[:axis], length, *first.shape[axis + 1 :])
+    return np.concatenate(arrays, axis=axis, out=new_array(shape, first.dtype))
