@@ -16,7 +16,14 @@
  * and copied: no kernel ever reads what it has written.
  */
 
-enum { MAX_DIMS = 32, MAX_OPERANDS = WK_MAX_OPERANDS, BLOCK = 256 };
+enum {
+    MAX_DIMS = 32,
+    MAX_OPERANDS = WK_MAX_OPERANDS,
+    BLOCK = 256,           /* elements that are copied for a kernel at a time */
+    PROGRAM_BYTES = 65536, /* of all values of a program: twice the first cache, as each step costs a call. Of each so many elements: */
+    LEAST_IN_BLOCK = 128,
+    MOST_IN_BLOCK = 512,
+};
 #define THREAD_WORK 65536   /* below this many units of work (elements times cost) a call runs on the calling thread */
 #define PIECE_WORK 32768    /* a thread takes at least that much at a time */
 #define RELEASE_WORK 200000 /* from here on, other Python threads may run meanwhile */
@@ -204,21 +211,21 @@ static void copy_elements(char *to, npy_intp to_stride, const char *from, npy_in
     }
 }
 
-typedef double Block[BLOCK];
-typedef double ProgramBlock[WK_PROGRAM_BLOCK];
+/* Bytes from one block of a value to the next: blocks at the same place of each page would drive each other out of the cache. */
+static npy_intp block_step(npy_intp length, npy_intp size) { return length * size + 64; }
 
 /* A contiguous kernel, or a program, on N rows of n elements of any strides: block by block through copies, in the first
  * cache, of those operands that are not contiguous. A block is part of a row, or several short rows. blocks: memory for
- * length elements of each operand, and of each register after those. */
+ * length elements of each operand, and of each register after those, block_step() bytes apart. */
 static void run_blocks(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N,
                        char *blocks, npy_intp length) {
     char *part[MAX_OPERANDS], *own[MAX_OPERANDS];
     const WkProgram *program = call->kernel->program;
-    npy_intp size = call->size, steps[MAX_OPERANDS] = {0};
+    npy_intp size = call->size, steps[MAX_OPERANDS] = {0}, step = block_step(length, size);
     npy_intp width = n < length ? n : length, height = n < length ? length / n : 1;
     int constant[MAX_OPERANDS];
     for (int k = 0; k < call->n; k++) {
-        own[k] = blocks + k * length * (npy_intp)sizeof(double);
+        own[k] = blocks + k * step;
         constant[k] = k < call->n_inputs && inner[k] == 0 && (outer[k] == 0 || N == 1);
         if (constant[k]) copy_elements(own[k], size, data[k], 0, width * height, size);
     }
@@ -236,7 +243,7 @@ static void run_blocks(const Call *call, char **data, const npy_intp *inner, con
                 }
             }
             if (program == NULL) call->loop(part, steps, steps, rows * columns, 1);
-            else wk_run_steps(program, size == sizeof(double), part, blocks + call->n * length * (npy_intp)sizeof(double), rows * columns);
+            else wk_run_steps(program, size == sizeof(double), part, blocks + call->n * step, step, rows * columns);
             for (int k = call->n_inputs; k < call->n; k++) {
                 if (part[k] != own[k]) continue;
                 char *here = data[k] + j * outer[k] + i * inner[k];
@@ -249,20 +256,23 @@ static void run_blocks(const Call *call, char **data, const npy_intp *inner, con
 }
 
 static void run_program(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
-    ProgramBlock blocks[MAX_OPERANDS + WK_MAX_REGISTERS];
+    _Alignas(64) char blocks[(MAX_OPERANDS + WK_MAX_REGISTERS) * (MOST_IN_BLOCK * sizeof(double) + 64)];
     const WkProgram *program = call->kernel->program;
+    npy_intp length = PROGRAM_BYTES / ((call->n + program->n_registers) * call->size) / 64 * 64;
+    length = length < LEAST_IN_BLOCK ? LEAST_IN_BLOCK : length > MOST_IN_BLOCK ? MOST_IN_BLOCK : length;
+    char *constants = blocks + call->n * block_step(length, call->size);
     for (int c = 0; c < program->n_constants; c++) {
         Scalar value;
         if (call->typenum == NPY_DOUBLE) value.f64 = program->constants[c];
         else value.f32 = (float)program->constants[c];
-        copy_elements((char *)blocks[call->n + c], call->size, (char *)&value, 0, WK_PROGRAM_BLOCK, call->size);
+        copy_elements(constants + c * block_step(length, call->size), call->size, (char *)&value, 0, length, call->size);
     }
-    run_blocks(call, data, inner, outer, n, N, (char *)blocks, WK_PROGRAM_BLOCK);
+    run_blocks(call, data, inner, outer, n, N, blocks, length);
 }
 
 static void run_copied(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
-    Block blocks[MAX_OPERANDS];
-    run_blocks(call, data, inner, outer, n, N, (char *)blocks, BLOCK);
+    _Alignas(64) char blocks[MAX_OPERANDS * (BLOCK * sizeof(double) + 64)];
+    run_blocks(call, data, inner, outer, n, N, blocks, BLOCK);
 }
 
 /* N rows of n elements. */

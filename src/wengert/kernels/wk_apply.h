@@ -8,7 +8,7 @@
 /* A serial loop over N rows of n elements. data: the inputs, then the output; inner and outer: their strides in bytes. */
 typedef void (*wk_loop)(char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N);
 
-enum { WK_MAX_OPERANDS = 16, WK_MAX_STEPS = 128, WK_MAX_REGISTERS = 40, WK_PROGRAM_BLOCK = 512 };
+enum { WK_MAX_OPERANDS = 16, WK_MAX_STEPS = 128, WK_MAX_REGISTERS = 40 };
 
 struct WkProgram;
 
@@ -35,8 +35,8 @@ typedef struct WkProgram {
     } steps[WK_MAX_STEPS];
 } WkProgram;
 
-/* One block of n elements. places: where the inputs and outputs are; registers: memory for the registers. */
-void wk_run_steps(const WkProgram *program, int is_f64, char **places, char *registers, npy_intp n);
+/* One block of n elements. places: where the inputs and outputs are; registers: memory for the registers, step bytes apart. */
+void wk_run_steps(const WkProgram *program, int is_f64, char **places, char *registers, npy_intp step, npy_intp n);
 
 /* The kernels for the CPU level that runs, and their number. Set when the extension is imported. */
 extern const WkKernel *wk_kernels;

@@ -6,18 +6,18 @@
 
 #define CAPSULE "wengert.kernels.native.program"
 
-void wk_run_steps(const WkProgram *program, int is_f64, char **places, char *registers, npy_intp n) {
+void wk_run_steps(const WkProgram *program, int is_f64, char **places, char *registers, npy_intp step, npy_intp n) {
     npy_intp size = is_f64 ? sizeof(double) : sizeof(float);
     int n_operands = program->kernel.n_inputs + program->kernel.n_outputs;
     npy_intp inner[WK_MAX_INPUTS + 1], outer[WK_MAX_INPUTS + 1] = {0};
-    for (int k = 0; k <= WK_MAX_INPUTS; k++) inner[k] = size;
     for (int s = 0; s < program->n_steps; s++) {
         const WkKernel *kernel = program->steps[s].kernel;
         char *data[WK_MAX_INPUTS + 1];
         for (int k = 0; k <= kernel->n_inputs; k++) {
             int place = program->steps[s].places[k];
-            data[k] = place < n_operands ? places[place]
-                                         : registers + (place - n_operands) * (npy_intp)(WK_PROGRAM_BLOCK * sizeof(double));
+            int number = place - n_operands; /* of the register */
+            data[k] = number < 0 ? places[place] : registers + number * step;
+            inner[k] = number >= 0 && number < program->n_constants && !kernel->contiguous ? 0 : size;
         }
         kernel->loops[is_f64](data, inner, outer, n, 1);
     }
