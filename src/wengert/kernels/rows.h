@@ -268,6 +268,15 @@ static inline real SUFFIX(exponentials)(const real *restrict x, real high, real 
     return total;
 }
 
+/* The sum of exp(x - high). */
+static inline real SUFFIX(sum_of_exponentials)(const real *x, real high, int64_t n) {
+    real part[WK_TILE], total = 0;
+    for (int64_t i = 0; i < n; i += WK_TILE) {
+        total += SUFFIX(exponentials)(x + i, high, part, n - i < WK_TILE ? n - i : WK_TILE);
+    }
+    return total;
+}
+
 static inline void SUFFIX(scale)(real *out, int64_t n, real factor) {
     for (int64_t i = 0; i < n; i++) out[i] *= factor;
 }
@@ -275,12 +284,12 @@ static inline void SUFFIX(scale)(real *out, int64_t n, real factor) {
 static void SUFFIX(softmax_rows)(int logs, const void *x_, void *out_, int64_t n, int64_t rows) {
     for (int64_t r = 0; r < rows; r++) {
         const real *restrict x = (const real *)x_ + r * n;
-        real *restrict out = (real *)out_ + r * n, high = SUFFIX(largest)(x, n), total = SUFFIX(exponentials)(x, high, out, n);
+        real *restrict out = (real *)out_ + r * n, high = SUFFIX(largest)(x, n);
         if (logs) {
-            total = LOG(total);
+            real total = LOG(SUFFIX(sum_of_exponentials)(x, high, n));
             for (int64_t i = 0; i < n; i++) out[i] = (x[i] - high) - total;
         } else {
-            SUFFIX(scale)(out, n, 1 / total);
+            SUFFIX(scale)(out, n, 1 / SUFFIX(exponentials)(x, high, out, n));
         }
     }
 }
@@ -297,12 +306,9 @@ static void SUFFIX(cross_entropy_rows)(const void *x_, const int64_t *target, vo
 static void SUFFIX(logsumexp_rows)(const void *x_, void *out, int64_t n, int64_t rows) {
     for (int64_t r = 0; r < rows; r++) {
         const real *x = (const real *)x_ + r * n;
-        real part[WK_TILE], high = SUFFIX(largest)(x, n), total = 0;
+        real high = SUFFIX(largest)(x, n);
         if (FABS(high) <= (WK_BITS == 32 ? (real)3.40282346638528859812e38 : (real)1.7976931348623157e308)) {
-            for (int64_t i = 0; i < n; i += WK_TILE) {
-                total += SUFFIX(exponentials)(x + i, high, part, n - i < WK_TILE ? n - i : WK_TILE);
-            }
-            ((real *)out)[r] = LOG(total) + high;
+            ((real *)out)[r] = LOG(SUFFIX(sum_of_exponentials)(x, high, n)) + high;
         } else {
             ((real *)out)[r] = high; /* as log(sum(exp(x))): log(inf), log(0), or NaN */
         }
