@@ -274,6 +274,15 @@ def test_a_gradient_that_is_not_finite_stands_out(opened):
     assert details(page)["gradient norm"] == "nan"
 
 
+def test_a_gradient_of_zero_stands_out(opened):
+    x = torch.ones(2, requires_grad=True)
+    page = opened(graph.draw((x.exp() * 0).sum(), {"x": x}, gradients=True))
+    Select(page.find_element(By.ID, "heat")).select_by_value("gradient")
+    colors = fills(page)
+    assert colors["x"] == colors["ExpBackward0"] == "rgb(255, 255, 255)" != colors["MulBackward0"]
+    assert "exactly zero" in page.find_element(By.ID, "legend").text
+
+
 def test_strings_are_shown_as_they_are(opened):
     name = "<b>w</b> \"q\" & 梯度 </script>"
     w = torch.ones(1, requires_grad=True)

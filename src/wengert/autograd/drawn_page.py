@@ -16,6 +16,7 @@ from wengert import errors
 from wengert.autograd.drawn_groups import make_groups
 from wengert.autograd.drawn_nodes import DrawnNode
 
+PROGRAM = ("graph.js", "paint.js", "heat.js", "panels.js")
 # What each heat map shows, and what is said where there is nothing to show.
 MISSING = {
     "time": "no times: draw(loss, profile=prof), of a block that recorded or ran this graph",
@@ -27,8 +28,7 @@ MISSING = {
 def make_page(nodes: Sequence[DrawnNode], folded: bool) -> str:
     """The page, whole. nodes: in the order of a backward pass. folded: whether it begins with large groups folded."""
     folder = files("wengert.autograd") / "page"
-    names = ("page.html", "page.css", "page.js")
-    texts = {name: (folder / name).read_text(encoding="utf-8") for name in names}
+    texts = {name: (folder / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", *PROGRAM)}
     title = f"Graph of {nodes[0].title}" if nodes else "Graph"
     data = {
         "title": title,
@@ -41,7 +41,7 @@ def make_page(nodes: Sequence[DrawnNode], folded: bool) -> str:
         "title": escape(title),
         "style": texts["page.css"],
         "layout": layout_program(),
-        "program": texts["page.js"],
+        "program": "\n".join([texts[name] for name in PROGRAM]),
         "data": as_script(data),
     }
     # In one go: the user's strings may look like marks.
