@@ -317,3 +317,16 @@ def test_reduction_arguments():
         UserWarning, match=r"Using a target size \(torch.Size\(\[1\]\)\) that is different to the input size"
     ):
         F.mse_loss(x, y[:1])
+
+
+def test_relu_of_nn_functional_can_write_into_its_input():
+    x = leaf([-1.0, 2.0, 0.0])
+    y = x * 3
+    assert F.relu(y, inplace=True) is y and y.tolist() == [0.0, 6.0, 0.0] and y._version == 1
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 3.0, 0.0]
+    z = wengert.tensor([-1.0, 2.0])
+    assert F.relu(z, False) is not z and F.relu(input=z).tolist() == [0.0, 2.0] and z.tolist() == [-1.0, 2.0]
+    assert F.relu_(z) is z and z.tolist() == [0.0, 2.0]
+    with pytest.raises(RuntimeError, match="^a leaf Variable that requires grad is being used in an in-place operation"):
+        F.relu(x, inplace=True)

@@ -26,7 +26,7 @@ _LATE_FAMILIES = {
     "fft": ("fft",),
     "nn.functional": (
         "loss", "conv", "pool", "norm", "pad", "resize", "grid", "attention", "distance", "bags", "margin_loss", "ctc",
-        "stochastic_activation", "fractional_pool", "multi_head", "linear_loss",
+        "stochastic_activation", "fractional_pool", "multi_head", "linear_loss", "layer_functions",
     ),
     "linalg": ("factor", "eigen", "decomposition", "least_squares", "ldl"),
     "special": ("bessel", "polynomials", "probability"),

@@ -8,7 +8,7 @@ from typing import Any
 from wengert import errors
 from wengert.core.views import call_inplace
 from wengert.ops.dims import normalize_dim
-from wengert.ops.registry import OPS, composite, general, pointwise
+from wengert.ops.registry import OPS, composite, general, plain, pointwise
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": (), "complex": False}
 _SQRT_HALF = sqrt(0.5)
@@ -59,6 +59,25 @@ def elu(F, input, alpha=1.0, inplace=False):
 
     Derivative: 1 where positive, alpha exp(input) elsewhere, so alpha at 0."""
     return _activate(F, "_elu", input, inplace, alpha=alpha)
+
+
+@plain(name="nn.functional_relu", namespaces=("nn.functional",))
+def relu(input: Any, inplace: bool = False) -> Any:
+    """input where it is positive, else 0. input: any shape and real dtype but bool. inplace: written into the input.
+
+    Derivative: 1 where input is positive (or NaN), else 0."""
+    return _relu_into(input) if inplace else OPS["relu"].function(input)
+
+
+@plain(name="nn.functional_relu_", namespaces=("nn.functional",))
+def relu_(input: Any) -> Any:
+    """relu, written into the input. Derivative: as there."""
+    return _relu_into(input)
+
+
+def _relu_into(input: Any) -> Any:
+    op: Any = OPS["relu"]
+    return call_inplace(op, (input,), op.defaults)
 
 
 @composite(namespaces=("", "nn.functional"))

@@ -17,7 +17,7 @@ def _refuse_bool_relu(operands):
         raise RuntimeError("Boolean inputs not supported for relu")
 
 
-@pointwise(inplace=True, complex=False, check=_refuse_bool_relu, namespaces=("", "nn.functional"))
+@pointwise(inplace=True, complex=False, check=_refuse_bool_relu)
 def relu(xp, x):
     """x where it is positive, else 0; NaN stays NaN.
 
