@@ -626,4 +626,4 @@ def call_read(op: Op, x: TensorBase, index: Any) -> Any:
 if not cython.compiled:
     from wengert.core import pure_dispatch
 
-    call2 = pure_dispatch.call2
+    call1, call2 = pure_dispatch.call1, pure_dispatch.call2

@@ -1,6 +1,8 @@
-"""dispatch.call2 for the uncompiled core, with the calls of ordinary operations written out: one costs what ten lines do.
+"""dispatch.call1 and call2 for the uncompiled core, with the calls of ordinary operations written out: one costs what ten
+lines do.
 
-What is no operation of two tensors of one floating dtype that is one NumPy function goes to the function of dispatch.
+What is no operation of one or two tensors of one floating dtype that is one NumPy function, as products of matrices are,
+goes to the functions of dispatch.
 """
 
 from __future__ import annotations
@@ -21,15 +23,51 @@ from wengert.core.tensor import IS_INFERENCE, IS_VOLATILE, TensorBase, accumulat
 _ndarray = np.ndarray
 _float32 = np.dtype(np.float32)
 _new: Any = object.__new__  # of classes whose own __new__ only fills their slots, which then has to be done here
+_general_call1: Any = dispatch.call1
 _general_call2: Any = dispatch.call2
+_PRODUCTS = frozenset({"matmul", "mm"})  # of two matrices one NumPy function, and one class of nodes
+_LARGE = 32768  # elements of a right factor from which there are better ways than NumPy's: see ops/blas.py
 _user_code: CodeType | None = None  # that called an operation last: most often it calls again
+
+
+def call1(op: Op, x: Any) -> Any:
+    """Runs an operation of one input with its default parameters."""
+    cls = tensor._tensor_class
+    mode = state.flags
+    if mode & (DUAL | OBSERVED) or type(x) is not cls or not op.is_kernel or op.refuses_complex or x._flags & IS_VOLATILE:
+        return _general_call1(op, x)
+    a = x._array
+    dtype = a.dtype
+    if (dtype is not _float32 and dtype.kind not in "fc") or type(a) is not _ndarray:
+        return _general_call1(op, x)
+    if x._view is not None:
+        refresh_view(x)
+    array = state.quiet_context.run(op.kernel, a)
+    if type(array) is not _ndarray:
+        array = np.asarray(array)
+    out: TensorBase = _new(cls)
+    out._array = array
+    out._flags = IS_INFERENCE if mode & INFERENCE else 0
+    out._output_nr = 0
+    out._grad = out._counter = out._view = out._accumulator = out._leaf_hooks = out._post_hooks = None
+    if x._requires_grad and not mode and op.rules:
+        out._requires_grad = True
+        record(op, x, None, a, None, out)
+    else:
+        out._requires_grad = False
+        out._grad_fn = out._meta = None
+        if mode >> BLOCK:
+            dispatch.note_unrecorded(op, mode, x)
+    return out
 
 
 def call2(op: Op, x: Any, y: Any) -> Any:
     """Runs an operation of two inputs with its default parameters."""
     cls = tensor._tensor_class
     mode = state.flags
-    if mode & (DUAL | OBSERVED) or type(x) is not cls or type(y) is not cls or not op.is_kernel or op.refuses_complex:
+    if mode & (DUAL | OBSERVED) or type(x) is not cls or type(y) is not cls or op.refuses_complex:
+        return _general_call2(op, x, y)
+    if not op.is_kernel and op.name not in _PRODUCTS:
         return _general_call2(op, x, y)
     a = x._array
     b = y._array
@@ -41,6 +79,12 @@ def call2(op: Op, x: Any, y: Any) -> Any:
         or type(b) is not _ndarray
     ):
         return _general_call2(op, x, y)
+    if op.is_kernel:
+        kernel = op.kernel
+    elif a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] and b.size < _LARGE and a.itemsize > 2:
+        kernel = np.dot
+    else:
+        return _general_call2(op, x, y)
     if x._view is not None:
         refresh_view(x)
     if y._view is not None:
@@ -48,7 +92,7 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     if (x._flags or y._flags) and (x._flags | y._flags) & IS_VOLATILE:
         return _general_call2(op, x, y)
     try:
-        array = state.quiet_context.run(op.kernel, a, b)
+        array = state.quiet_context.run(kernel, a, b)
     except ValueError:
         forward.check_broadcast(a, b)
         raise
@@ -71,22 +115,32 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     return out
 
 
-def record(op: Op, x: TensorBase, y: TensorBase, a: Any, b: Any, out: TensorBase) -> None:
-    """Makes the node of what call2 computed."""
-    needs = (3 if y._requires_grad else 1) if x._requires_grad else 2
+def record(op: Op, x: TensorBase, y: TensorBase | None, a: Any, b: Any, out: TensorBase) -> None:
+    """Makes the node of what call2 computed, or call1, then without y."""
+    node_class = op.direct_class
+    if node_class is None:
+        node_class = op.direct_class = op.node_class if op.node_chooser is None else op.node_chooser((a, b), None)
+    node: OpNode = _new(node_class)
+    needs = 1 if x._requires_grad else 0
+    node._next0 = x._grad_fn
+    node._nr0 = x._output_nr
+    if needs and node._next0 is None:
+        node._next0 = (x._accumulator and x._accumulator()) or accumulator_of(x)
+    if y is None:
+        node._n_edges = 1
+        node._next1 = None
+        node._nr1 = 0
+    else:
+        node._n_edges = 2
+        node._next1 = y._grad_fn
+        node._nr1 = y._output_nr
+        if y._requires_grad:
+            needs |= 2
+            if node._next1 is None:
+                node._next1 = (y._accumulator and y._accumulator()) or accumulator_of(y)
     plan = op.default_plans.get(needs) or op.plan(needs, True)
-    node: OpNode = _new(op.node_class)
     node._op = op
     node._plan = plan
-    node._n_edges = 2
-    node._next0 = x._grad_fn
-    node._next1 = y._grad_fn
-    if needs & 1 and node._next0 is None:
-        node._next0 = (x._accumulator and x._accumulator()) or accumulator_of(x)
-    if needs & 2 and node._next1 is None:
-        node._next1 = (y._accumulator and y._accumulator()) or accumulator_of(y)
-    node._nr0 = x._output_nr
-    node._nr1 = y._output_nr
     node._more = node._metas = ()
     node._buffer = node._hooks = node._extra = node._saved = None
     node._seq = next_sequence_nr()
@@ -116,7 +170,7 @@ def is_user_code(code: CodeType) -> bool:
     return True
 
 
-def save_values(plan: Plan, x: TensorBase, y: TensorBase, a: Any, b: Any, out: TensorBase) -> tuple[Any, ...]:
+def save_values(plan: Plan, x: TensorBase, y: Any, a: Any, b: Any, out: TensorBase) -> tuple[Any, ...]:
     """What the plan tells the node to keep."""
     values: list[Any] = []
     for entry in plan.saves:

@@ -64,10 +64,13 @@ def run_calls(task: GraphTask, node: Any, ct: Any) -> None:
     if plan.saves:
         values = []
         for saved in node._saved or (None,):
-            if type(saved) is not SavedTensor or saved._counter is None or saved._counter.value != saved._version:
+            if type(saved) is SavedTensor and saved._counter is not None and saved._counter.value == saved._version:
+                values.append(saved._data)
+            elif type(saved) is tuple and saved and type(saved[0]) is int:  # a shape
+                values.append(saved)
+            else:
                 values = saved_values(task, node)
                 break
-            values.append(saved._data)
         else:
             values.extend(plan.constants)
     call: RuleCall
