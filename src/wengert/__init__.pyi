@@ -694,26 +694,6 @@ def triu_indices(row: Any, col: Any, offset: _int = 0, *, dtype: _Dtype | None =
     """The places in the upper triangle of a row x col matrix: row numbers above column numbers, as int64."""
 def meshgrid(*tensors: Tensor, indexing: Any = None, out: Any = None) -> tuple[Tensor, ...]:
     """Grids of coordinates: of n vectors, n tensors of n dimensions, the i-th the i-th vector along dimension i. Views."""
-def FloatTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.float32 tensors: FloatTensor(2, 3) is uninitialised, FloatTensor([1, 2]) has these values."""
-def DoubleTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.float64 tensors: DoubleTensor(2, 3) is uninitialised, DoubleTensor([1, 2]) has these values."""
-def HalfTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.float16 tensors: HalfTensor(2, 3) is uninitialised, HalfTensor([1, 2]) has these values."""
-def LongTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.int64 tensors: LongTensor(2, 3) is uninitialised, LongTensor([1, 2]) has these values."""
-def IntTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.int32 tensors: IntTensor(2, 3) is uninitialised, IntTensor([1, 2]) has these values."""
-def ShortTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.int16 tensors: ShortTensor(2, 3) is uninitialised, ShortTensor([1, 2]) has these values."""
-def CharTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.int8 tensors: CharTensor(2, 3) is uninitialised, CharTensor([1, 2]) has these values."""
-def ByteTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.uint8 tensors: ByteTensor(2, 3) is uninitialised, ByteTensor([1, 2]) has these values."""
-def BoolTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.bool tensors: BoolTensor(2, 3) is uninitialised, BoolTensor([1, 2]) has these values."""
-def BFloat16Tensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.bfloat16 tensors: BFloat16Tensor(2, 3) is uninitialised, BFloat16Tensor([1, 2]) has these values."""
 def rand(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """Numbers drawn evenly from [0, 1), rand(2, 3) or rand((2, 3)), in the default dtype unless another is asked"""
 def randn(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
@@ -1046,6 +1026,26 @@ def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = Fals
     """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims, if any is drawn."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """input where it is positive, else input times a slope: in training a random one from [lower, upper) for each element,"""
+def FloatTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.float32 tensors: FloatTensor(2, 3) is uninitialised, FloatTensor([1, 2]) has these values."""
+def DoubleTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.float64 tensors: DoubleTensor(2, 3) is uninitialised, DoubleTensor([1, 2]) has these values."""
+def HalfTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.float16 tensors: HalfTensor(2, 3) is uninitialised, HalfTensor([1, 2]) has these values."""
+def LongTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.int64 tensors: LongTensor(2, 3) is uninitialised, LongTensor([1, 2]) has these values."""
+def IntTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.int32 tensors: IntTensor(2, 3) is uninitialised, IntTensor([1, 2]) has these values."""
+def ShortTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.int16 tensors: ShortTensor(2, 3) is uninitialised, ShortTensor([1, 2]) has these values."""
+def CharTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.int8 tensors: CharTensor(2, 3) is uninitialised, CharTensor([1, 2]) has these values."""
+def ByteTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.uint8 tensors: ByteTensor(2, 3) is uninitialised, ByteTensor([1, 2]) has these values."""
+def BoolTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.bool tensors: BoolTensor(2, 3) is uninitialised, BoolTensor([1, 2]) has these values."""
+def BFloat16Tensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The legacy constructor of torch.bfloat16 tensors: BFloat16Tensor(2, 3) is uninitialised, BFloat16Tensor([1, 2]) has these values."""
 def subtract(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
 def multiply(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:

@@ -21,7 +21,7 @@ from typing import Any
 
 from wengert import return_types
 from wengert.core.op import MISSING
-from wengert.ops import load_all, registry
+from wengert.ops import _FAMILIES, _LATE_FAMILIES, load_all, registry
 from wengert.ops.registry import ALIASES, OPS, Composite, Operation, Plain
 
 Entry = Operation | Composite | Plain
@@ -368,15 +368,28 @@ def base_members(path: Path) -> Iterator[tuple[str, list[str]]]:
             yield node.name, _stub_of(node)
 
 
+def _in_order(named: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Operations by the order of their families, not by that in which programs happened to load those."""
+    families = list(dict.fromkeys([*_FAMILIES, *[family for late in _LATE_FAMILIES.values() for family in late]]))
+
+    def place(item: tuple[str, Any]) -> int:
+        written: Any = item[1].forward if isinstance(item[1], Operation) else item[1].fn
+        code = getattr(written, "__code__", None)  # old tensor types are classes
+        family = "" if code is None else Path(code.co_filename).stem
+        return families.index(family) if family in families else len(families)
+
+    return sorted(named.items(), key=place)
+
+
 def operation_methods() -> Iterator[tuple[str, list[str]]]:
     """(name, stub lines) of the methods, in-place methods and operators that the registry makes."""
-    for op in OPS.values():
+    for _, op in _in_order(OPS):
         if op.method:
             name = op.method if isinstance(op.method, str) else op.name
             yield name, definitions(name, op, method=True)
         yield from _inplace_method(op, op.name)
         yield from _operators(op)
-    for name, op in ALIASES.items():
+    for name, op in _in_order(ALIASES):
         if op.method:
             yield name, definitions(name, op, method=True)
         yield from _inplace_method(op, name)
@@ -422,7 +435,7 @@ def operation_functions(namespace: str) -> list[str]:
     """The stub lines of the functions that the registry puts into a namespace."""
     prefix = registry.prefix_of(namespace)
     lines: list[str] = []
-    named = [(op.name.removeprefix(prefix), op) for op in OPS.values()] + list(ALIASES.items())
+    named = [(op.name.removeprefix(prefix), op) for _, op in _in_order(OPS)] + _in_order(ALIASES)
     for name, op in named:
         if namespace in op.namespaces:
             lines += definitions(name, op, method=False)
