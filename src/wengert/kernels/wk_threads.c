@@ -7,7 +7,8 @@
  *   cache. It takes its range in pieces; done with it, it takes pieces of the others' (a core may be busy with something else).
  * - A worker joins only a loop that is open. The caller closes it when no pieces are left, and waits for those inside alone:
  *   never for a worker that has yet to wake.
- * - A worker without work looks out for it for some 30 microseconds, as loops tend to follow each other, and then sleeps.
+ * - A worker without work looks out for it for some 30 microseconds, as loops tend to follow each other; for ten times as long
+ *   while it lets others, as the threads of BLAS, have the core; and then sleeps. To be woken takes longer than most loops.
  * - A forked child has no workers. It forgets its parent's and starts its own.
  * - Workers take no signals, hold nothing of Python, and die with the process: nothing waits for them at exit.
  */
@@ -38,7 +39,8 @@ void wk_set_num_threads(int n) { (void)n; }
 enum {
     MAX_THREADS = 256,
     PIECES = 4,            /* that a thread cuts its range into */
-    SPIN_NANOSECONDS = 30000,
+    SPIN_NANOSECONDS = 30000,   /* that a worker without work keeps its core; */
+    WATCH_NANOSECONDS = 300000, /* after that, until then, it offers the core to others */
     OPEN = 1 << 16,        /* of the gate: the loop takes workers; below it, how many are inside; above it, its number */
 };
 
@@ -132,14 +134,16 @@ static void work(int self) {
 /* Waits until the gate shows a loop that is not the one just left, first awake, then asleep. */
 static void await_loop(uint64_t left) {
     if (wk_get_num_threads() <= atomic_load(&usable_cores_)) { /* else it would keep somebody else from the core */
-        int64_t until = nanoseconds() + SPIN_NANOSECONDS;
+        int64_t start = nanoseconds(), passed = 0;
         do {
+            if (passed > SPIN_NANOSECONDS) sched_yield();
             for (int i = 0; i < 32; i++) {
                 uint64_t gate = atomic_load_explicit(&gate_, memory_order_acquire);
                 if ((gate & OPEN) && gate / OPEN != left) return;
                 relax();
             }
-        } while (nanoseconds() < until);
+            passed = nanoseconds() - start;
+        } while (passed < WATCH_NANOSECONDS);
     }
     pthread_mutex_lock(&bed_);
     atomic_fetch_add(&sleepers_, 1);

@@ -230,9 +230,9 @@ def gelu(F, input, approximate="none"):
 @pointwise(node="GeluBackward0", **_PRIVATE)
 def _gelu(xp, x):
     """gelu with erf."""
-    from scipy.special import erf
-
     _floating("GeluKernelImpl", x)
+    from scipy.special import erf  # megabytes, so not before there is something to compute
+
     return (x * (0.5 * (1.0 + erf(x * _SQRT_HALF)))).astype(x.dtype, copy=False)
 
 
