@@ -20,7 +20,7 @@ enum {
     MAX_DIMS = 32,
     MAX_OPERANDS = WK_MAX_OPERANDS,
     BLOCK = 256,           /* elements that are copied for a kernel at a time */
-    PROGRAM_BYTES = 65536, /* of all values of a program: twice the first cache, as each step costs a call. Of each so many elements: */
+    PROGRAM_BYTES = 65536, /* of all values of a program: twice the first cache, as a step costs a call; of each value */
     LEAST_IN_BLOCK = 128,
     MOST_IN_BLOCK = 512,
 };

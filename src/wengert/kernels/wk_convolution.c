@@ -111,7 +111,8 @@ static void inside(const Convolution *s, int d, int64_t tap, int64_t begin, int6
 }
 
 /* Rows of n numbers that lie step apart, into rows of numbers side by side. */
-static void copy_rows(const Convolution *s, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t n) {
+static void copy_rows(const Convolution *s, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
+                      int64_t n) {
     int64_t step = s->stride[1];
     if (step == 1) {
         s->products->copy_rows(to, to_step, from, from_step, rows, n * s->item);
@@ -124,7 +125,8 @@ static void copy_rows(const Convolution *s, char *to, int64_t to_step, const cha
 }
 
 /* The other way round, adding. */
-static void add_rows(const Convolution *s, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t n) {
+static void add_rows(const Convolution *s, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
+                     int64_t n) {
     int64_t step = s->stride[1];
     if (step == 1) {
         s->products->add_rows(to, to_step, from, from_step, rows, n);
@@ -214,7 +216,8 @@ static void convolve_blocks(void *ctx, int64_t begin, int64_t end) {
         int64_t group = task % s->groups;
         Block b = block_at(s, task / s->groups);
         int direct = b.pictures == 1 && b.columns == s->count[1];
-        char *result = direct ? s->out + (((b.first * s->groups + group) * s->outputs) * s->places + b.row * s->count[1]) * s->item : apart;
+        char *outputs = s->out + (b.first * s->groups + group) * s->outputs * s->places * s->item;
+        char *result = direct ? outputs + b.row * s->count[1] * s->item : apart;
         for (int64_t c = 0; c < s->channels; c += s->channels_at_once) {
             int64_t channels = lesser(s->channels_at_once, s->channels - c);
             const char *start = c == 0 && s->bias != NULL ? s->bias + group * s->outputs * s->item : NULL;
@@ -233,7 +236,8 @@ static void convolve_adjoint_blocks(void *ctx, int64_t begin, int64_t end) {
     char *columns = memory_of(s, slot), *cotangents = columns + s->channels_at_once * s->taps * s->width * s->item;
     for (int64_t task = begin; task < end; task++) {
         int64_t c = task % s->channel_blocks * s->channels_at_once, group = task / s->channel_blocks % s->groups;
-        int64_t first = task / s->channel_blocks / s->groups * blocks_a_picture, channels = lesser(s->channels_at_once, s->channels - c);
+        int64_t first = task / s->channel_blocks / s->groups * blocks_a_picture;
+        int64_t channels = lesser(s->channels_at_once, s->channels - c);
         for (int64_t number = first; number < first + blocks_a_picture; number++) {
             Block b = block_at(s, number);
             char *base = picture_at(s, s->out, b.first, group, c);
@@ -241,8 +245,8 @@ static void convolve_adjoint_blocks(void *ctx, int64_t begin, int64_t end) {
                 memset(picture_at(s, s->out, b.first + k, group, c), 0, (size_t)(channels * s->size[0] * s->size[1] * s->item));
             }
             walk_outputs(s, b, group, (char *)s->y, cotangents, 0);
-            s->products->product(weight_at(s, group, c), 1, s->depth, cotangents, s->width, channels * s->taps, b.n, s->outputs, NULL, 0,
-                                 columns, s->width);
+            s->products->product(weight_at(s, group, c), 1, s->depth, cotangents, s->width, channels * s->taps, b.n, s->outputs, NULL,
+                                 0, columns, s->width);
             walk_columns(s, b, base, channels, columns, 1);
         }
     }
@@ -273,8 +277,8 @@ static void convolve_weight_blocks(void *ctx, int64_t begin, int64_t end) {
             walk_outputs(s, b, group, (char *)s->y, cotangents, 0);
             transpose(transposed, cotangents, s->outputs, b.n, s->width, s->item);
             walk_columns(s, b, picture_at(s, s->x, b.first, group, c), channels, columns, 0);
-            s->products->product(columns, s->width, 1, transposed, s->outputs, channels * s->taps, s->outputs, b.n, NULL, number > first,
-                                 out, s->outputs);
+            s->products->product(columns, s->width, 1, transposed, s->outputs, channels * s->taps, s->outputs, b.n, NULL,
+                                 number > first, out, s->outputs);
         }
     }
     atomic_store(&s->taken[slot], 0);
@@ -317,7 +321,8 @@ static int is_floating(PyObject *x, int *nd, int *type) {
 /* Whether the sizes that have been read make sense. */
 static int fits(const Convolution *s) {
     for (int d = 0; d < 2; d++) {
-        if (s->size[d] < 1 || s->kernel[d] < 1 || s->count[d] < 1 || s->stride[d] < 1 || s->dilation[d] < 1 || s->padding[d] < 0) return 0;
+        if (s->size[d] < 1 || s->kernel[d] < 1 || s->count[d] < 1) return 0;
+        if (s->stride[d] < 1 || s->dilation[d] < 1 || s->padding[d] < 0) return 0;
     }
     return s->n > 0 && s->groups > 0 && s->channels > 0 && s->outputs > 0;
 }
@@ -373,7 +378,8 @@ static PyObject *convolve_method(PyObject *module, PyObject *const *args, Py_ssi
     out = (PyArrayObject *)wk_new_array(nd, shape, type);
     if (out == NULL) goto done;
     s.products = products_of(type), s.item = PyArray_ITEMSIZE(x);
-    s.x = PyArray_BYTES(x), s.weight = PyArray_BYTES(weight), s.bias = bias ? PyArray_BYTES(bias) : NULL, s.out = PyArray_BYTES(out);
+    s.x = PyArray_BYTES(x), s.weight = PyArray_BYTES(weight), s.out = PyArray_BYTES(out);
+    s.bias = bias ? PyArray_BYTES(bias) : NULL;
     plan_blocks(&s);
     if (!run_tasks(&s, s.n_blocks * s.groups, convolve_blocks)) Py_CLEAR(out);
 done:
@@ -429,8 +435,10 @@ static PyObject *convolve_weight_method(PyObject *module, PyObject *const *args,
     PyArrayObject *out = NULL, *parts = NULL, *x = take_array(args[0], nd, type), *y = take_array(args[1], nd, type);
     if (x == NULL || y == NULL) goto done;
     take_sizes(x, s.size), take_sizes(y, s.count);
-    s.n = PyArray_DIM(x, 0), s.channels = PyArray_DIM(x, 1) / greater(s.groups, 1), s.outputs = PyArray_DIM(y, 1) / greater(s.groups, 1);
-    if (!fits(&s) || s.groups * s.channels != PyArray_DIM(x, 1) || s.groups * s.outputs != PyArray_DIM(y, 1) || s.n != PyArray_DIM(y, 0)) {
+    s.n = PyArray_DIM(x, 0);
+    s.channels = PyArray_DIM(x, 1) / greater(s.groups, 1), s.outputs = PyArray_DIM(y, 1) / greater(s.groups, 1);
+    if (!fits(&s) || s.groups * s.channels != PyArray_DIM(x, 1) || s.groups * s.outputs != PyArray_DIM(y, 1) ||
+        s.n != PyArray_DIM(y, 0)) {
         goto done;
     }
     npy_intp shape[] = {s.groups * s.outputs, s.channels, nd == 4 ? s.kernel[0] : s.kernel[1], s.kernel[1]};
