@@ -972,6 +972,8 @@ def renorm(input: Tensor, p: _float, dim: _int, maxnorm: Any, *, out: Any = None
     """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
 def frexp(input: Tensor, *, out: Any = None) -> return_types.frexp:
     """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
+def histogramdd(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogramdd:
+    """How many points lie in each box of a grid, or the sum of their weights, as a named tuple (hist, bin_edges)."""
 def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
 def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:

@@ -83,9 +83,10 @@ geqrf = _named("geqrf", "a", "tau")
 triangular_solve = _named("triangular_solve", "solution", "cloned_coefficient")
 frexp = _named("frexp", "mantissa", "exponent")
 histogram = _named("histogram", "hist", "bin_edges")
+histogramdd = _named("histogramdd", "hist", "bin_edges")
 
 __all__ = [
-    "aminmax", "cummax", "cummin", "frexp", "geqrf", "histogram", "kthvalue", "linalg_cholesky_ex", "linalg_eig",
+    "aminmax", "cummax", "cummin", "frexp", "geqrf", "histogram", "histogramdd", "kthvalue", "linalg_cholesky_ex", "linalg_eig",
     "linalg_eigh", "linalg_inv_ex", "linalg_ldl_factor", "linalg_ldl_factor_ex", "linalg_lstsq", "linalg_lu",
     "linalg_lu_factor", "linalg_lu_factor_ex", "linalg_qr", "linalg_solve_ex", "linalg_svd", "lu_unpack", "max",
     "median", "min", "mode", "nanmedian", "qr", "slogdet", "sort", "svd", "topk", "triangular_solve",

@@ -39,11 +39,6 @@ MESSAGES = [
         "dimensionality of sizes (2) must match dimensionality of strides (1)",
     ),
     (
-        lambda: errors.permuted_layout((0, 0)),
-        RuntimeError,
-        "Number of dimensions in size and physical_layout must match, each named once, but got [0, 0]",
-    ),
-    (
         lambda: errors.backward_twice("MulBackward0", "train.py:12"),
         RuntimeError,
         FREED + "\nThe freed values are those of MulBackward0, recorded at train.py:12.",
@@ -516,6 +511,38 @@ MESSAGES = [
         "Dimension out of range (expected to be in range of [-1, 0], but got 1)",
     ),
     (lambda: errors.dim_repeated(0), RuntimeError, "dim 0 appears multiple times in the list of dims"),
+    (
+        lambda: errors.moved_dim_repeated("source", (-1, 2)),
+        RuntimeError,
+        "movedim: repeated dim in `source` ([-1, 2])",
+    ),
+    (
+        lambda: errors.moved_dims_number((0, 1), (2,)),
+        RuntimeError,
+        "movedim: Invalid source or destination dims: source ([0, 1] dims) should contain the same number of dims as "
+        "destination ([2] dims)",
+    ),
+    (lambda: errors.same_diagonal_dims(0, -2), RuntimeError, "diagonal dimensions cannot be identical 0, -2"),
+    (
+        lambda: errors.permuted_number(1, 2),
+        RuntimeError,
+        "Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = 1 is not equal to "
+        "len(physical_layout) = 2",
+    ),
+    (
+        lambda: errors.permuted_range(3, 0, 2),
+        RuntimeError,
+        "Dimension out of range (expected to be between 0 and 1, but got 3 at index 0). Hint: count dimensions from the "
+        "front here.",
+    ),
+    (lambda: errors.permuted_twice(), RuntimeError, "Duplicate dim not allowed"),
+    (lambda: errors.narrow_start(), RuntimeError, "start must be an 0-dim integral Tensor."),
+    (
+        lambda: errors.line_ends("linspace", 1, 2),
+        RuntimeError,
+        "linspace only supports 0-dimensional start and end tensors, but got start with 1 dimension(s) and end with 2 "
+        "dimension(s).",
+    ),
     (
         lambda: errors.permute_number(2, 1),
         RuntimeError,

@@ -80,7 +80,11 @@ def provided(op: Any) -> bool:
         except Missing:
             continue
         return True
-    return False
+    try:  # an entry may have another name than the function that it is about
+        counterpart(op.op)
+    except (Missing, AttributeError):
+        return False
+    return True
 
 
 def counterpart(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -45,11 +45,19 @@ KNOWN: dict[tuple[str, str], str] = {
 }  # fmt: skip
 
 _SPARSE = "there are no sparse tensors"
+_INTERNAL = "a step of torch's own kernels and compilers, which programs do not call; what it is a step of is here"
 _GPU = "a kernel of CUDA's, or one that writes kernels for it"
 
 # Entries that are left out on purpose.
 ABSENT: dict[str, str] = {
     **dict.fromkeys(("sparse.mm.reduce", "sparse.sampled_addmm", "to_sparse"), _SPARSE),
+    **dict.fromkeys(("_softmax_backward_data", "_native_batch_norm_legit", "_batch_norm_with_update", "_upsample_bilinear2d_aa",
+                     "max_pool2d_with_indices_backward", "torch.ops.aten._safe_softmax.default",
+                     "torch.ops.aten._flash_attention_forward", "torch.ops.aten._efficient_attention_forward", "slice",
+                     "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_chunk_cat",
+                     "native_dropout_backward"), _INTERNAL),
+    "chalf": "NumPy has no complex numbers in half precision",
+    "hash_tensor": "a checksum of torch's own, for its tests",
     **dict.fromkeys(("jiterator_unary", "jiterator_binary", "jiterator_4inputs_with_extra_args",
                      "jiterator_binary_return_by_ref", "jiterator_2inputs_2outputs", "torch._scaled_mm",
                      "torch._scaled_mm_v2"), _GPU),

@@ -60,6 +60,14 @@ def norm_dims(dims: Sequence[int]) -> ShapeError:
     return ShapeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(str(d) for d in dims)}")
 
 
+def norm_same_dims(dims: tuple[int, ...]) -> ShapeError:
+    return ShapeError(f"linalg.matrix_norm: dims must be different. Got {dims}")
+
+
+def norm_number_of_dims(dims: Sequence[int]) -> ShapeError:
+    return ShapeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
+
+
 def nansum_complex() -> UnsupportedDtypeError:
     return UnsupportedDtypeError("nansum on CPU does not support complex inputs")
 
@@ -145,7 +153,14 @@ def trace_ndim(ndim: int) -> ShapeError:
 
 
 def tensordot_number(dims: int) -> ShapeError:
-    return ShapeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+    bound = ">= 0" if dims < 0 else "< ndim_a or ndim_b"
+    return ShapeError(f"tensordot expects dims {bound}, but got dims={dims}")
+
+
+def tensordot_dims(dims: object) -> ShapeError:
+    """dims that are neither a number nor two lists."""
+    wanted = "int or tuple[list[int], list[int]] or list[list[int]] containing two lists"
+    return ShapeError(f"tensordot expects dims to be {wanted}, but got dims={dims}")
 
 
 def tensordot_lists() -> ShapeError:
@@ -273,6 +288,11 @@ def dropout_probability(p: float) -> ElementError:
 
 
 def layer_norm_input(normalized: Sequence[int], shape: Sequence[int]) -> ShapeError:
+    if not normalized:
+        return ShapeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+            "but got normalized_shape = []"
+        )
     wanted = ", ".join(["*", *[str(n) for n in normalized]])
     return ShapeError(
         f"Given normalized_shape={list(normalized)}, expected input with shape [{wanted}], but got input of size"
@@ -374,6 +394,22 @@ def reversed_bounds() -> ElementError:
 
 def unsigned_hardtanh() -> ShapeError:
     return ShapeError("cannot do hardtanh on an unsigned type with negative limits")
+
+
+def prelu_weight(ndim: int) -> ShapeError:
+    return ShapeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {ndim}")
+
+
+def prelu_channels(numbers: int, channels: int) -> ShapeError:
+    return ShapeError(
+        f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {numbers} and channel size = {channels}."
+    )
+
+
+def softshrink_lambda(value: float, largest: float, dtype: object) -> ShapeError:
+    return ShapeError(
+        f"lambda must be in range [0, {largest:g}] for input dtype {scalar_name(dtype)}, but found {value:g}"
+    )
 
 
 def prelu_dtypes(a: object, b: object) -> UnsupportedDtypeError:

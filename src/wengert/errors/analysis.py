@@ -222,6 +222,10 @@ def gradient_dtype() -> UnsupportedDtypeError:
     return UnsupportedDtypeError("torch.gradient does not support uint8 input.")
 
 
+def gradient_edge_order() -> ShapeError:
+    return ShapeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+
+
 def gradient_size() -> ShapeError:
     return ShapeError("torch.gradient expected each dimension size to be at least edge_order+1")
 
@@ -264,16 +268,29 @@ def frexp_dtype() -> UnsupportedDtypeError:
     return UnsupportedDtypeError("torch.frexp() only supports floating-point dtypes")
 
 
-def histogram_bins(bins: int) -> ShapeError:
-    return ShapeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+def histogram_bins(bins: int, dim: int = 0) -> ShapeError:
+    return ShapeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension {dim}")
+
+
+def ormqr(text: str) -> ShapeError:
+    """text: what does not fit."""
+    return ShapeError(f"torch.ormqr: {text}")
+
+
+def histogramdd(text: str) -> ShapeError:
+    return ShapeError(f"torch.histogramdd: {text}")
+
+
+def histogramdd_bins() -> ShapeError:
+    return ShapeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
 
 
 def histogram_range(low: float, high: float) -> ShapeError:
     return ShapeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
 
 
-def histogram_extremes(low: float, high: float) -> ShapeError:
-    return ShapeError(f"torch.histogramdd: dimension 0's range [{low:g}, {high:g}] is not finite")
+def histogram_extremes(low: float, high: float, dim: int = 0) -> ShapeError:
+    return ShapeError(f"torch.histogramdd: dimension {dim}'s range [{low:g}, {high:g}] is not finite")
 
 
 def histogram_order() -> ShapeError:

@@ -235,6 +235,10 @@ def pool_divisor() -> ShapeError:
     return ShapeError("divisor must be not zero")
 
 
+def adaptive_input(least: int) -> ElementError:
+    return ElementError(f"Input dimension should be at least {least}")
+
+
 def adaptive_dims(op: str, dims: int, shape: Sequence[int], colon: str) -> ShapeError:
     return ShapeError(f"{op}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(shape)}")
 

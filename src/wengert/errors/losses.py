@@ -145,6 +145,19 @@ def multi_margin_range() -> ShapeError:
     return ShapeError("target out of range")
 
 
+def multi_margin_class_dtype(found: object) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(f"expected scalar type Long but found {scalar_name(found)}")
+
+
+def multi_margin_weight_dims() -> ElementError:
+    return ElementError("weight must be one-dimensional")
+
+
+def linear_cross_entropy(text: str) -> ShapeError:
+    """text: what does not fit."""
+    return ShapeError(text)
+
+
 def multi_margin_weight(classes: int, weight: Sequence[int]) -> ShapeError:
     return ShapeError(f"inconsistent weight size, expected {classes} but got {list(weight)}")
 

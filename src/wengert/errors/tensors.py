@@ -72,6 +72,21 @@ def dim_repeated(dim: int) -> ShapeError:
     return ShapeError(f"dim {dim} appears multiple times in the list of dims")
 
 
+def moved_dim_repeated(name: str, dims: Sequence[int]) -> ShapeError:
+    return ShapeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
+
+
+def moved_dims_number(source: Sequence[int], destination: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number "
+        f"of dims as destination ({list(destination)} dims)"
+    )
+
+
+def same_diagonal_dims(dim1: int, dim2: int) -> ShapeError:
+    return ShapeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+
+
 def permute_number(ndim: int, dims: int) -> ShapeError:
     return ShapeError(
         "permute(): number of dimensions in the tensor input does not match the length of the desired ordering of "
@@ -402,8 +417,32 @@ def negative_strides(size: Sequence[int], stride: Sequence[int]) -> ShapeError:
     return ShapeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
 
 
-def permuted_layout(layout: Sequence[int]) -> ShapeError:
-    return ShapeError(f"Number of dimensions in size and physical_layout must match, each named once, but got {list(layout)}")
+def permuted_number(size: int, layout: int) -> ShapeError:
+    return ShapeError(
+        "Number of dimensions in size does not match the length of the physical_layout; "
+        f"i.e. len(size) = {size} is not equal to len(physical_layout) = {layout}"
+    )
+
+
+def permuted_range(dim: int, position: int, ndim: int) -> ShapeError:
+    return ShapeError(
+        f"Dimension out of range (expected to be between 0 and {ndim - 1}, but got {dim} at index {position}). "
+        "Hint: count dimensions from the front here."
+    )
+
+
+def permuted_twice() -> ShapeError:
+    return ShapeError("Duplicate dim not allowed")
+
+
+def narrow_start() -> ShapeError:
+    return ShapeError("start must be an 0-dim integral Tensor.")
+
+
+def line_ends(op: str, start: int, end: int) -> ShapeError:
+    """start, end: how many dimensions they have."""
+    found = [f"{name} with {n} dimension(s)" for name, n in (("start", start), ("end", end)) if n]
+    return ShapeError(f"{op} only supports 0-dimensional start and end tensors, but got {' and '.join(found)}.")
 
 
 # -- numbers of threads ------------------------------------------------------------------------------------------------

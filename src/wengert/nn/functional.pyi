@@ -95,7 +95,7 @@ def hardswish(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tens
 def hardsigmoid(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """relu6(input + 3) / 6. input: any shape, floating."""
 def softshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor:
-    """input moved lambd towards 0, which it does not cross. input: any shape, floating."""
+    """input moved lambd towards 0, which it does not cross. input: any shape, floating. Raises RuntimeError for a negative"""
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor:
     """input where |input| > lambd, else 0. input: any shape, floating."""
 def conv_tbc(input: Tensor, weight: Any, bias: Any, pad: _int = 0, *, out: Any = None) -> Tensor:

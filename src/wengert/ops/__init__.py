@@ -19,7 +19,7 @@ _FAMILIES = (
 _LATE_FAMILIES = {
     "package": (
         "copies", "index_reduce", "short_time", "signal_windows", "native", "segments", "low_rank", "queries",
-        "recurrent", "layer_functions", "einsum", "factor", "matrix_functions", "running", "statistics",
+        "recurrent", "layer_functions", "einsum", "factor", "matrix_functions", "running", "statistics", "histograms",
     ),
     "signal.windows": ("signal_windows",),
     "masked": ("masked",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any
 
-from wengert import errors
+from wengert import dtypes, errors
 from wengert.core.views import call_inplace
 from wengert.ops.dims import normalize_dim
 from wengert.ops.registry import OPS, composite, general, plain, pointwise
@@ -132,10 +132,13 @@ def prelu(F, input, weight):
     Derivative: 1 or weight in input (weight at 0); the sum of ct * input over the negative part in weight."""
     if input.dtype != weight.dtype:
         raise errors.prelu_dtypes(input.dtype, weight.dtype)
-    if weight.ndim == 1 and input.ndim > 1:
-        weight = F.reshape(weight, shape=(-1,) + (1,) * (input.ndim - 2))
-    elif input.ndim == 0 and weight.ndim == 1:
-        weight = F.reshape(weight, shape=())
+    if weight.ndim > 1:
+        raise errors.prelu_weight(weight.ndim)
+    if weight.ndim == 1:
+        channels = input.shape[1] if input.ndim > 1 else 1
+        if weight.shape[0] not in (1, channels):
+            raise errors.prelu_channels(weight.shape[0], channels)
+        weight = F.reshape(weight, shape=(-1,) + (1,) * (input.ndim - 2) if input.ndim > 1 else (1,) * input.ndim)
     return F._prelu(input, weight)
 
 
@@ -428,9 +431,12 @@ def _(F, ct, x):
 
 @composite(namespaces=("nn.functional",))
 def softshrink(F, input, lambd=0.5):
-    """input moved lambd towards 0, which it does not cross. input: any shape, floating.
+    """input moved lambd towards 0, which it does not cross. input: any shape, floating. Raises RuntimeError for a negative
+    lambd.
 
     Derivative: 1 where |x| > lambd, else 0."""
+    if not lambd >= 0:
+        raise errors.softshrink_lambda(lambd, dtypes.finfo(input.dtype).max, input.dtype)
     return F._softshrink(input, lambd=lambd)
 
 

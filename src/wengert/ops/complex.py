@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -143,7 +144,10 @@ def _(F, ct, x):
     return F._zero_where(ct * (1j * x) / (magnitude * magnitude), magnitude == 0)
 
 
-def _check_parts(x, y):
+def _check_parts(op: str, names: tuple[str, str], x: Any, y: Any) -> None:
+    for i, part in enumerate((x, y)):
+        if not hasattr(part, "dtype"):
+            raise errors.wrong_argument_type(op, names[i], i, type(part))
     for part in (x, y):
         if part.dtype.kind != "f":
             raise errors.UnsupportedDtypeError("Expected both inputs to be Half, Float or Double tensors")
@@ -156,7 +160,7 @@ def make_complex(xp, real, imag):
     """real + 1j * imag, with broadcasting. real, imag: tensors of one dtype, float32 or float64.
 
     Derivative: the cotangent's real part in real, its imaginary part in imag."""
-    _check_parts(real, imag)
+    _check_parts("complex", ("real", "imag"), real, imag)
     shape = xp.broadcast_shapes(real.shape, imag.shape)
     result = xp.empty(shape, xp.result_type(real.dtype, xp.complex64))
     result.real = real
@@ -179,7 +183,7 @@ def polar(xp, abs, angle):
     """abs * exp(1j * angle), with broadcasting. abs, angle (radians): tensors of one dtype, float32 or float64.
 
     Derivative, from the cotangent turned by -angle: its real part in abs, abs times its imaginary part in angle."""
-    _check_parts(abs, angle)
+    _check_parts("polar", ("abs", "angle"), abs, angle)
     return abs * (xp.cos(angle) + 1j * xp.sin(angle))
 
 

@@ -350,8 +350,15 @@ def linspace(start, end, steps, *, dtype=None, **options):
     >>> wengert.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
+    _check_ends("linspace", start, end)
     wanted = _line_dtype(start, end, dtype)
     return finished("linspace", _line(_number(start), _number(end), steps, wanted).astype(wanted, copy=False), options)
+
+
+def _check_ends(op: str, start: Any, end: Any) -> None:
+    dims = [getattr(raw(x), "ndim", 0) for x in (start, end)]
+    if any(dims):
+        raise errors.line_ends(op, *dims)
 
 
 def _line_dtype(start: Any, end: Any, dtype: Any) -> Any:
@@ -378,6 +385,7 @@ def _line(start: Any, end: Any, steps: int, wanted: Any) -> Any:
 @creation()
 def logspace(start, end, steps, base=10.0, *, dtype=None, **options):
     """steps numbers from base**start to base**end, both included, at equal ratios."""
+    _check_ends("logspace", start, end)
     wanted = _line_dtype(start, end, dtype)
     wide = np.dtype(np.complex128 if wanted.kind == "c" else np.float64)
     exponents = _line(_number(start), _number(end), steps, wanted if wanted.kind in "iu" else wide)

@@ -13,7 +13,7 @@ from math import inf
 from typing import Any
 
 from wengert import dtypes, errors, return_types
-from wengert.ops.dims import unrepeated_dims
+from wengert.ops.dims import normalize_dim
 from wengert.ops.matrices import adjoint, check_square, finite_part, first_failing, zero_pivot
 from wengert.ops.registry import NONE, composite, general, nondifferentiable, pointwise
 
@@ -474,17 +474,20 @@ def linalg_matrix_norm(F, A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=No
     Derivative: that of the formula; shared evenly among ties."""
     if A.ndim < 2:
         raise errors.square_matrix("linalg.matrix_norm", A.shape)
+    dim = (dim,) if isinstance(dim, int) else tuple(dim)
     if len(dim) != 2:
         raise errors.norm_dims(dim)
+    rows, columns = (normalize_dim(d, A.ndim) for d in dim)
+    if rows == columns:
+        raise errors.norm_same_dims((rows, columns))
     if dtype is not None:
         A = F.cast(A, dtypes.as_numpy_dtype(dtype))
     if not (A.is_floating_point() or A.is_complex()):
         raise errors.norm_dtype("linalg.matrix_norm", A.dtype)
     if ord == "fro":
-        return F._vector_norm(A, ord=2, dim=tuple(dim), keepdim=keepdim)
+        return F._vector_norm(A, ord=2, dim=dim, keepdim=keepdim)
     if ord not in ("nuc", inf, -inf, 1, -1, 2, -2):
         raise errors.norm_order(ord)
-    rows, columns = unrepeated_dims(dim, A.ndim)
     if ord not in ("nuc", 2, -2):
         summed = columns if abs(ord) == inf else rows
         sums = F.sum(F.abs(A), dim=summed, keepdim=True)
@@ -513,6 +516,8 @@ def linalg_norm(F, A, ord=None, dim=None, keepdim=False, *, dtype=None):
     without dim A is a matrix if 2-D, a vector if 1-D.
 
     Derivative: as theirs."""
+    if isinstance(dim, (tuple, list)) and len(dim) not in (1, 2):
+        raise errors.norm_number_of_dims(dim)
     if ord is None:
         return F.norm(A, 2, dim, keepdim, dtype)
     if dim is None and A.ndim > 2:

@@ -208,6 +208,8 @@ def narrow(F, input, dim, start, length):
     if length < 0:
         raise errors.ShapeError("narrow(): length must be non-negative.")
     dim = normalize_dim(dim, input.ndim)
+    if isinstance(start, TensorBase) and (start._array.ndim or start._array.dtype.kind not in "iu"):
+        raise errors.narrow_start()
     size, start = input.shape[dim], as_int(start)
     if not -size <= start <= size:
         raise errors.TensorIndexError(

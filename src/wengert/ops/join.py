@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import prod
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ def _listed(op: str, tensors: Any) -> tuple:
     if isinstance(tensors, TensorBase) or not hasattr(tensors, "__iter__"):
         raise errors.wrong_argument_type(op, "tensors", 0, type(tensors), "tuple of Tensors")
     tensors = tuple(tensors)
+    if not tensors and op.endswith("stack"):
+        raise errors.ShapeError(f"{op} expects a non-empty TensorList")
     for tensor in tensors:
         if not isinstance(tensor, TensorBase) and not isinstance(tensor, np.ndarray):
             i = next(i for i, x in enumerate(tensors) if x is tensor)
@@ -447,7 +450,7 @@ def tensor_split(F, input, indices_or_sections=None, dim=0, *, indices=None, sec
         size, larger = divmod(length, where)
         ends = [size * (i + 1) + min(i + 1, larger) for i in range(where - 1)]
     else:
-        ends = [int(end) for end in where]
+        ends = [index(end) for end in where]
     bounds = [0, *[max(0, min(length, end + length if end < 0 else end)) for end in ends], length]
     return tuple([F.narrow(input, dim, start, max(0, stop - start)) for start, stop in pairwise(bounds)])
 
@@ -473,7 +476,7 @@ def _split_evenly(F: Any, input: Any, where: Any, dim: int, op: str) -> Any:
 def _check_ndim(input: Any, least: int, op: str) -> None:
     if len(input.shape) < least:
         raise errors.ShapeError(
-            f"torch.{op} requires a tensor with at least {least} dimension{'s' if least > 1 else ''}, "
+            f"torch.{op} requires a tensor with at least {least} dimension, "
             f"but got a tensor with {len(input.shape)} dimensions!"
         )
 

@@ -291,8 +291,7 @@ def linalg_tensorsolve(F, A, B, dims=None):
 
     Derivative: as of solve."""
     if dims is not None:
-        dims = [normalize_dim(d, A.ndim) for d in dims]
-        A = F.permute(A, dims=tuple([d for d in range(A.ndim) if d not in dims] + dims))
+        A = F.movedim(A, tuple(dims), tuple(range(-len(dims), 0)))
     rows, columns = prod(A.shape[: B.ndim]), prod(A.shape[B.ndim :])
     if rows != columns:
         raise errors.tensor_equation("other.ndim", rows, columns)
@@ -329,9 +328,9 @@ def _cross(xp, x, y, *, dim):
     """linalg_cross."""
     if x.ndim != y.ndim:
         raise errors.cross_ndim()
-    dim = normalize_dim(dim, x.ndim)
+    given, dim = dim, normalize_dim(dim, x.ndim)
     if x.shape[dim] != 3 or y.shape[dim] != 3:
-        raise errors.cross_length(dim, x.shape[dim], y.shape[dim])
+        raise errors.cross_length(given, x.shape[dim], y.shape[dim])
     return xp.cross(x, y, axis=dim)
 
 

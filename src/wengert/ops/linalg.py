@@ -9,6 +9,7 @@ ones.
 from __future__ import annotations
 
 from math import prod
+from operator import index
 from typing import Any
 
 from wengert import errors
@@ -227,6 +228,8 @@ def _check_vectors(op: str, x: Any, tensor: Any) -> None:
     _check_number(op, "tensor", 1, tensor)
     if x.ndim != 1 or tensor.ndim != 1:
         raise errors.not_vectors(x.ndim, tensor.ndim)
+    if x.dtype != tensor.dtype:
+        raise errors.dot_dtypes(x.dtype, tensor.dtype)
 
 
 @bilinear(promote=NONE)
@@ -497,9 +500,14 @@ def tensordot(F, a, b, dims=2):
 def _tensordot_dims(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
     """The two lists of dims, of sizes that are pairwise equal or 1."""
     if isinstance(dims, (tuple, list)) or (hasattr(dims, "ndim") and dims.ndim == 2):
+        if len(dims) != 2:
+            raise errors.tensordot_dims(dims)
         first, second = ([int(d) for d in ([side] if isinstance(side, int) else side)] for side in dims)
     else:
-        n = int(dims)
+        try:
+            n = index(dims)
+        except TypeError:
+            raise errors.tensordot_dims(dims) from None
         if n < 0 or n > min(a.ndim, b.ndim):
             raise errors.tensordot_number(n)
         first, second = list(range(-n, 0)), list(range(n))

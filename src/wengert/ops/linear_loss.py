@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from wengert import errors
+from wengert.ops.indices import raw
 from wengert.ops.registry import composite
 
 
@@ -29,6 +32,7 @@ def linear_cross_entropy(
     Derivative: that of the two."""
     if input.ndim not in (1, 2):
         raise errors.linear_cross_entropy_dims(input.ndim)
+    _check(input, linear_weight, target, linear_bias, ignore_index)
     outputs, features = tuple(linear_weight.shape[:-1]), linear_weight.shape[-1]
     bias = None if linear_bias is None else F.reshape(linear_bias, shape=(-1,))
     scores = F.linear(input, F.reshape(linear_weight, shape=(-1, features)), bias)
@@ -37,3 +41,24 @@ def linear_cross_entropy(
     return F.cross_entropy(
         scores, target, weight, ignore_index=ignored, reduction=reduction, label_smoothing=label_smoothing
     )
+
+
+def _check(input: Any, linear_weight: Any, target: Any, linear_bias: Any, ignore_index: int | None) -> None:
+    """Raises torch's errors for what does not fit."""
+    shape, outputs = tuple(linear_weight.shape), tuple(linear_weight.shape[:-1])
+    if len(shape) < 2:
+        raise errors.linear_cross_entropy(f"expected linear_weight with dimensionality at least 2, got {len(shape)}")
+    if input.shape[-1] != shape[-1]:
+        raise errors.linear_cross_entropy(
+            "expected equal input and linear_weight last dimensions (in_features), "
+            f"got {input.shape[-1]} and {shape[-1]}, respectively"
+        )
+    if ignore_index is not None and raw(target).dtype.kind == "f":
+        raise errors.linear_cross_entropy("ignore_index cannot be specified when target contains probabilities")
+    if len(shape) > 2 and input.ndim == 1:
+        raise errors.linear_cross_entropy(
+            f"K-dimensional loss defined by linear_weight shape {shape} requires batched input, (N, {shape[-1]}), "
+            f"got unbatched input with shape {tuple(input.shape)}"
+        )
+    if linear_bias is not None and tuple(linear_bias.shape) != outputs:
+        raise errors.linear_cross_entropy(f"expected linear_bias shape {outputs}, got {tuple(linear_bias.shape)}")

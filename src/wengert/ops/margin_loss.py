@@ -253,10 +253,14 @@ def _check_class_numbers(shape: tuple[int, ...], classes: Any, weight: Any) -> N
     if classes.size != (shape[0] if len(shape) == 2 else 1) or classes.ndim > 1:
         raise errors.multi_margin_target(shape, tuple(classes.shape))
     count = shape[-1] if shape else 1
-    if classes.size and not (classes.min() >= 0 and classes.max() < count):
-        raise errors.multi_margin_range()
+    if weight is not None and weight.ndim != 1:
+        raise errors.multi_margin_weight_dims()
     if weight is not None and tuple(weight.shape) != (count,):
         raise errors.multi_margin_weight(count, tuple(weight.shape))
+    if classes.dtype != "int64":
+        raise errors.multi_margin_class_dtype(classes.dtype)
+    if classes.size and not (classes.min() >= 0 and classes.max() < count):
+        raise errors.multi_margin_range()
 
 
 def _excess(F: Any, x: Any, target: Any, margin: float) -> tuple[Any, Any]:

@@ -30,7 +30,8 @@ def _mask_of(op: str, mask: Any, stacklevel: int = 3) -> Any:
     if array.dtype.kind != "b":
         if op == "masked_select":
             raise errors.UnsupportedDtypeError("masked_select: expected BoolTensor for mask")
-        name = dtypes.from_numpy_dtype(array.dtype).c_name
+        dtype = dtypes.from_numpy_dtype(array.dtype)
+        name = dtype.scalar_name if op == "masked_scatter_" else dtype.c_name  # as torch has it
         raise errors.UnsupportedDtypeError(f"{op} only supports boolean masks, but got mask with dtype {name}")
     return mask
 
@@ -48,6 +49,8 @@ def _masked_fill(xp, x, mask, value):
     value the sum of the cotangent there."""
     value = stored(value, x.dtype)
     if isinstance(value, np.ndarray) and value.dtype != x.dtype:
+        if value.dtype.kind == "c" and x.dtype.kind != "c":
+            raise errors.value_overflow(dtypes.from_numpy_dtype(x.dtype).c_name)
         value = xp.cast(value, x.dtype)
     try:
         return xp.asarray(xp.where(mask, value, x))

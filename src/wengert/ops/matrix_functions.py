@@ -166,8 +166,25 @@ def orgqr(F, input, tau):
 @composite(method=True)
 def ormqr(F, input, tau, other, left=True, transpose=False):
     """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and
-    tau, as `geqrf` returns them; with Q^H if transpose. Derivative: that of the products."""
+    tau, as `geqrf` returns them; with Q^H if transpose. Raises RuntimeError for shapes that do not fit.
+
+    Derivative: that of the products."""
     from wengert.ops.householder import reflected
+
+    if input.ndim < 2:
+        raise errors.ormqr("input must have at least 2 dimensions.")
+    if other.ndim < 2:
+        raise errors.ormqr("other must have at least 2 dimensions.")
+    if tau.ndim != input.ndim - 1:
+        raise errors.ormqr(
+            f"Expected tau to have one dimension less than input, but got tau.ndim equal to {tau.ndim} and input.ndim is "
+            f"equal to {input.ndim}"
+        )
+    side = -2 if left else -1
+    if other.shape[side] != input.shape[-2]:
+        raise errors.ormqr(f"other.shape[{side}] must be equal to input.shape[-2]")
+    if tau.shape[-1] != min(other.shape[side], input.shape[-1]):
+        raise errors.ormqr(f"tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
 
     if left:
         return reflected(F, input, tau, other, transpose)

@@ -22,6 +22,9 @@ def native_layer_norm(F, input, normalized_shape, weight, bias, eps):
     shape = tuple(normalized_shape)
     if not shape or tuple(input.shape[-len(shape) :]) != shape:
         raise errors.layer_norm_input(shape, input.shape)
+    for name, tensor in (("weight", weight), ("bias", bias)):
+        if tensor is not None and tuple(tensor.shape) != shape:
+            raise errors.layer_norm_parameter(name, tensor.shape, shape)
     return F._layer_norm(input, weight, bias, dims=len(shape), eps=eps)
 
 
@@ -77,7 +80,8 @@ def frobenius_norm(F, input, dim=None, keepdim=False):
 @composite()
 def nuclear_norm(F, input, dim=None, keepdim=False):
     """Sum of the singular values of a matrix, or of those in two dims. Derivative: as linalg.matrix_norm of "nuc"."""
-    return F.linalg_matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim)
+    dim = (-2, -1) if dim is None else (dim, dim) if isinstance(dim, int) else dim  # one dim is refused, in torch's words
+    return F.linalg_matrix_norm(input, "nuc", dim, keepdim)
 
 
 @composite()

@@ -374,6 +374,8 @@ def rms_norm(F, input, normalized_shape, weight=None, eps=None):
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     if not shape or tuple(input.shape[-len(shape) :]) != shape:
         raise errors.layer_norm_input(shape, input.shape)
+    if weight is not None and tuple(weight.shape) != shape:
+        raise errors.layer_norm_parameter("weight", weight.shape, shape)
     dtype = dtypes.as_numpy_dtype(input.dtype)
     if dtype.itemsize == 2:  # whose squares overflow
         input = F.cast(input, dtypes.float32.dtype)

@@ -425,6 +425,8 @@ for _dims in (2, 3):
 def _adaptive_size(op: str, x: Any, dims: int, output_size: Any, colon: str = "") -> tuple[int, ...]:
     """The output size with the input's own for None. Raises RuntimeError for shapes that do not fit."""
     given = list(output_size) if isinstance(output_size, (tuple, list)) else [output_size] * dims
+    if dims > 1 and x.ndim <= dims:
+        raise errors.adaptive_input(dims + 1)
     if x.ndim not in (dims + 1, dims + 2):
         raise errors.adaptive_dims(op, dims, tuple(x.shape), colon)
     if len(given) != dims:

@@ -166,8 +166,13 @@ def empty_strided(size, stride, *, dtype=None, **options):
 @creation()
 def empty_permuted(size, physical_layout, *, dtype=None, **options):
     """A tensor of a size without gaps in memory whose dimensions lie there in the order given, the outermost first."""
-    if sorted(physical_layout) != list(range(len(size))):
-        raise errors.permuted_layout(physical_layout)
+    if len(physical_layout) != len(size):
+        raise errors.permuted_number(len(size), len(physical_layout))
+    for i, d in enumerate(physical_layout):
+        if not 0 <= d < len(size):
+            raise errors.permuted_range(d, i, len(size))
+    if len(set(physical_layout)) != len(size):
+        raise errors.permuted_twice()
     step, stride = 1, [0] * len(size)
     for d in reversed(physical_layout):
         stride[d] = step

@@ -59,6 +59,8 @@ def roll(xp, x, *, shifts, dims=None):
     tensor([3, 0, 1, 2])
     """
     shifts = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
+    if not shifts:
+        raise errors.ShapeError("`shifts` required")
     if dims is None or dims == ():
         if len(shifts) != 1:
             raise errors.ShapeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:0")
@@ -232,7 +234,7 @@ def diag_embed(xp, x, *, offset=0, dim1=-2, dim2=-1):
     ndim = x.ndim + 1
     first, second = normalize_dim(dim1, ndim), normalize_dim(dim2, ndim)
     if first == second:
-        raise errors.ShapeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+        raise errors.same_diagonal_dims(dim1, dim2)
     size = x.shape[-1] + abs(offset)
     result = xp.zeros((*x.shape[:-1], size, size), x.dtype)
     along = xp.arange(x.shape[-1])

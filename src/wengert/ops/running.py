@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert import errors, return_types
-from wengert.ops.dims import normalize_dim
+from wengert.ops.dims import normalize_dim, unrepeated_dims
 from wengert.ops.indices import mesh_of, raw
 from wengert.ops.registry import INT_TO_FLOAT, NONE, composite, general
 
@@ -217,9 +217,11 @@ def gradient(F, input, *, spacing=None, dim=None, edge_order=1):
 
     Derivative: that of the differences."""
     dims = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
-    dims = [normalize_dim(d, input.ndim) for d in dims]
+    dims = unrepeated_dims(dims, input.ndim)
     if raw(input).dtype == "uint8":
         raise errors.gradient_dtype()
+    if edge_order not in (1, 2):
+        raise errors.gradient_edge_order()
     if any(input.shape[d] < edge_order + 1 for d in dims):
         raise errors.gradient_size()
     spacing = 1 if spacing is None else spacing

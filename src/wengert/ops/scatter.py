@@ -24,7 +24,11 @@ def _source_part(index: Any, shape: tuple, source: Any, dim: int) -> Any:
     """The part of source that scatter writes for index into an array of this shape: as large as index."""
     if not isinstance(source, np.ndarray) or not source.ndim:
         return source
-    if source.ndim != index.ndim or any(n > m for n, m in zip(index.shape, source.shape, strict=True)):
+    if index.ndim != len(shape or (1,)) and index.ndim:
+        raise errors.ShapeError("Index tensor must have the same number of dimensions as self tensor")
+    if source.ndim != index.ndim:
+        raise errors.ShapeError("Index tensor must have the same number of dimensions as src tensor")
+    if any(n > m for n, m in zip(index.shape, source.shape, strict=True)):
         raise errors.ShapeError(
             f"Expected index {list(index.shape)} to be no larger than self {list(shape)} apart from dimension {dim} "
             f"and to be no larger size than src {list(source.shape)}"
@@ -481,8 +485,11 @@ def slice_scatter(F, input, src, dim=0, start=None, end=None, step=1):
 def diagonal_scatter(xp, x, src, *, offset=0, dim1=0, dim2=1):
     """A copy of x with x.diagonal(offset, dim1, dim2) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src
     the cotangent's diagonal."""
+    first, second = normalize_dim(dim1, x.ndim), normalize_dim(dim2, x.ndim)
+    if first == second:
+        raise errors.same_diagonal_dims(dim1, dim2)
     result = x.copy()
-    region = result.diagonal(offset, normalize_dim(dim1, x.ndim), normalize_dim(dim2, x.ndim))
+    region = result.diagonal(offset, first, second)
     if isinstance(src, np.ndarray) and src.shape != region.shape:
         raise errors.ShapeError(
             "expected src to have a size equal to the slice of self. src size = "

@@ -344,13 +344,13 @@ def movedim(F, input, source, destination):
 
     Derivative: the cotangent with the dimensions moved back."""
     ndim = len(input.shape)
-    source = unrepeated_dims((source,) if isinstance(source, int) else source, ndim)
-    destination = unrepeated_dims((destination,) if isinstance(destination, int) else destination, ndim)
-    if len(source) != len(destination):
-        raise errors.ShapeError(
-            f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number "
-            f"of dims as destination ({list(destination)} dims)"
-        )
+    given = [(dims,) if isinstance(dims, int) else dims for dims in (source, destination)]
+    if len(given[0]) != len(given[1]):
+        raise errors.moved_dims_number(*given)
+    source, destination = (tuple([normalize_dim(d, ndim) for d in dims]) for dims in given)
+    for name, dims, asked in zip(("source", "destination"), (source, destination), given, strict=True):
+        if len(set(dims)) != len(dims):
+            raise errors.moved_dim_repeated(name, asked)
     order = [dim for dim in range(ndim) if dim not in source]
     for to, dim in sorted(zip(destination, source, strict=True)) if ndim else ():
         order.insert(to, dim)

@@ -234,10 +234,22 @@ def cov(F, input, *, correction=1, fweights=None, aweights=None):
 
 def _weights(x: Any, correction: int, fweights: Any, aweights: Any) -> tuple[Any, float, float]:
     """(the weight of each observation or None, their sum, what the sum of products is divided by)."""
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is not None and given.ndim > 1:
+            raise errors.cov("cov", f"expected {name} to have one or fewer dimensions but got {name} with {given.ndim} dimensions")
     if fweights is not None and fweights.dtype.kind not in "iu":
         raise errors.cov("cov", f"expected fweights to have integral dtype but got fweights with {_kind(fweights)} dtype")
     if aweights is not None and aweights.dtype.kind != "f":
         raise errors.cov("cov", f"expected aweights to have floating point dtype but got aweights with {_kind(aweights)} dtype")
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is not None and given.size != x.shape[1]:
+            raise errors.cov(
+                "cov",
+                f"expected {name} to have the same numel as there are observations in the input but got "
+                f"{given.size} != {x.shape[1]}",
+            )
+        if given is not None and given.size and given.min() < 0:
+            raise errors.cov("cov", f"{name} cannot be negative")
     weights = fweights
     if aweights is not None:
         weights = aweights if fweights is None else fweights.astype(aweights.dtype) * aweights

@@ -34,7 +34,7 @@ def diagonal(xp, x, *, offset=0, dim1=0, dim2=1):
 def _two_dims(dim1: Any, dim2: Any, ndim: int) -> tuple[int, int]:
     first, second = normalize_dim(dim1, ndim), normalize_dim(dim2, ndim)
     if first == second:
-        raise errors.ShapeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+        raise errors.same_diagonal_dims(dim1, dim2)
     return first, second
 
 

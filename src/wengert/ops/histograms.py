@@ -1,0 +1,116 @@
+"""Histograms of points with several coordinates."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wengert import errors, return_types
+from wengert.core.tensor import wrap
+from wengert.ops.indices import raw
+from wengert.ops.registry import plain
+
+
+@plain()
+def histogramdd(input, bins, *, range=None, weight=None, density=False):
+    """How many points lie in each box of a grid, or the sum of their weights, as a named tuple (hist, bin_edges).
+
+    input: (..., d), floating: points with d coordinates. bins: the number of intervals, one for all coordinates or a list with
+    one for each, between bounds in range, (low, high, low, high, ...), by default the extreme coordinates; or a list of d 1-D
+    tensors of edges. weight: one for each point. density: divided by the total and the boxes' volumes. bin_edges is a tuple of
+    d tensors. Raises RuntimeError for what does not fit. Not differentiable."""
+    points, weights = raw(input), raw(weight)
+    if points.ndim < 2:
+        raise errors.histogramdd("input tensor should have at least 2 dimensions")
+    if points.dtype.kind in "biuc":
+        raise errors.unsupported_dtype("histogramdd", points.dtype)
+    if weights is not None:
+        _check_weights(points, weights)
+        weights = weights.reshape(-1).astype(np.float64)
+    dims = points.shape[-1]
+    rows = points.reshape(-1, dims)
+    if isinstance(bins, (list, tuple)) and any(hasattr(b, "ndim") for b in bins):
+        edges = _checked_edges([raw(b) for b in bins], points)
+    else:
+        edges = _equal_intervals(rows, [bins] * dims if isinstance(bins, int) else list(bins), range)
+    hist = _counts(rows, edges, weights)
+    if density:
+        volumes = math.prod(np.ix_(*[np.diff(e.astype(np.float64)) for e in edges]))
+        hist = hist / volumes / hist.sum()
+    bin_edges: Any = tuple([wrap(e) for e in edges])
+    return return_types.histogramdd((wrap(hist.astype(points.dtype)), bin_edges))
+
+
+def _check_weights(points: Any, weights: Any) -> None:
+    if weights.shape != points.shape[:-1]:
+        raise errors.histogramdd(
+            "if weight tensor is provided it should have the same shape as the input tensor excluding its innermost dimension, "
+            f"but got input with shape {list(points.shape)} and weight with shape {list(weights.shape)}"
+        )
+    if weights.dtype != points.dtype:
+        raise errors.histogramdd(
+            "if weight tensor is provided, input tensor and weight tensor should have the same dtype, but got "
+            f"input({errors.scalar_name(points.dtype).lower()}), and weight({errors.scalar_name(weights.dtype).lower()})"
+        )
+
+
+def _checked_edges(edges: list[Any], points: Any) -> list[Any]:
+    dims = points.shape[-1]
+    if len(edges) != dims:
+        raise errors.histogramdd(
+            f"expected {dims} sequences of bin edges for a {dims}-dimensional histogram but got {len(edges)}"
+        )
+    for i, e in enumerate(edges):
+        if e.dtype != points.dtype:
+            raise errors.histogramdd(
+                "input tensor and bins tensors should have the same dtype, but got input with dtype "
+                f"{errors.scalar_name(points.dtype).lower()} and bins for dimension {i} with dtype "
+                f"{errors.scalar_name(e.dtype).lower()}"
+            )
+        if e.ndim != 1:
+            raise errors.histogramdd(
+                f"bins tensor should have one dimension, but got {e.ndim} dimensions in the bins tensor for dimension {i}"
+            )
+    return [e.copy() for e in edges]
+
+
+def _equal_intervals(rows: Any, numbers: list[int], range: Any) -> list[Any]:
+    """The edges of so many intervals in each dimension, between bounds that are given or those of the points."""
+    dims = rows.shape[1]
+    if len(numbers) != dims:
+        raise errors.histogramdd_bins()
+    if range is not None and len(range) != 2 * dims:
+        raise errors.histogramdd(
+            f"for a {dims}-dimensional histogram range should have {2 * dims} elements, but got {len(range)}"
+        )
+    edges = []
+    for i, number in enumerate(numbers):
+        if number <= 0:
+            raise errors.histogram_bins(number, i)
+        if range is not None:
+            low, high = float(range[2 * i]), float(range[2 * i + 1])
+        else:
+            low, high = (float(rows[:, i].min()), float(rows[:, i].max())) if len(rows) else (0.0, 1.0)
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise errors.histogram_extremes(low, high, i)
+        if low > high:
+            raise errors.histogramdd(f"min should not exceed max, but got min {low:g} max {high:g} for dimension {i}")
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        edges.append(np.linspace(low, high, number + 1).astype(rows.dtype))
+    return edges
+
+
+def _counts(rows: Any, edges: list[Any], weights: Any) -> Any:
+    """How many rows, or the weights of those that, lie in each box. The last interval has both its ends."""
+    shape = [e.size - 1 for e in edges]
+    inside = np.ones(len(rows), bool)
+    box = np.zeros(len(rows), np.intp)
+    for x, e, size in zip(rows.T, edges, shape, strict=True):
+        inside &= (x >= e[0]) & (x <= e[-1])
+        place = np.searchsorted(e, x, side="right") - 1
+        box = box * size + np.where(x == e[-1], size - 1, place)
+    chosen = None if weights is None else weights[inside]
+    return np.bincount(box[inside], chosen, math.prod(shape)).reshape(shape).astype(np.float64)
