@@ -56,6 +56,7 @@ ABSENT: dict[str, str] = {
                      "torch.ops.aten._flash_attention_forward", "torch.ops.aten._efficient_attention_forward", "slice",
                      "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_chunk_cat",
                      "native_dropout_backward"), _INTERNAL),
+    **dict.fromkeys(("_segment_reduce.lengths", "_segment_reduce.offsets"), "here under its public name, segment_reduce"),
     "chalf": "NumPy has no complex numbers in half precision",
     "hash_tensor": "a checksum of torch's own, for its tests",
     **dict.fromkeys(("jiterator_unary", "jiterator_binary", "jiterator_4inputs_with_extra_args",
