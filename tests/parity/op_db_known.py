@@ -58,7 +58,6 @@ ABSENT: dict[str, str] = {
                      "native_dropout_backward"), _INTERNAL),
     **dict.fromkeys(("_segment_reduce.lengths", "_segment_reduce.offsets"), "here under its public name, segment_reduce"),
     "chalf": "NumPy has no complex numbers in half precision",
-    "hash_tensor": "a checksum of torch's own, for its tests",
     **dict.fromkeys(("jiterator_unary", "jiterator_binary", "jiterator_4inputs_with_extra_args",
                      "jiterator_binary_return_by_ref", "jiterator_2inputs_2outputs", "torch._scaled_mm",
                      "torch._scaled_mm_v2"), _GPU),
