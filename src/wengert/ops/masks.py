@@ -49,7 +49,7 @@ def _masked_fill(xp, x, mask, value):
     value the sum of the cotangent there."""
     value = stored(value, x.dtype)
     if isinstance(value, np.ndarray) and value.dtype != x.dtype:
-        if value.dtype.kind == "c" and x.dtype.kind != "c":
+        if value.dtype.kind == "c" and x.dtype.kind != "c" and value.imag:
             raise errors.value_overflow(dtypes.from_numpy_dtype(x.dtype).c_name)
         value = xp.cast(value, x.dtype)
     try:
