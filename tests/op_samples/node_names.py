@@ -295,6 +295,7 @@ NODE_NAMES = {
     "nn.functional_batch_norm": "NativeBatchNormBackward0",
     "nn.functional_fold": "Col2ImBackward0",
     "nn.functional_instance_norm": "ViewBackward0",
+    "nn.functional_relu": "ReluBackward0",
     "nn.functional_unfold": "Im2ColBackward0",
     "norm": "LinalgVectorNormBackward0",
     "normalize": "DivBackward0",

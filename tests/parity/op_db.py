@@ -616,7 +616,7 @@ def verdict(name: str, limit: int | None = None) -> Verdict:
     for finding in findings(name, limit):
         aspect = finding.aspect
         seen.add(aspect)
-        if aspect in ("missing", NO_OUT) or aspect.endswith(RANDOM):
+        if aspect == NO_OUT or aspect.endswith(("missing", RANDOM)):
             continue
         if (name, aspect) in KNOWN:
             known[aspect] = KNOWN[name, aspect]

@@ -26,8 +26,6 @@ def sigmoid(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """1 / (1 + exp(-x)), accurate for all x."""
 def tanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent."""
-def relu(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x where it is positive, else 0; NaN stays NaN."""
 def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first."""
 def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -62,6 +60,10 @@ def leaky_relu(input: Tensor, negative_slope: _float = 0.01, inplace: _bool = Fa
     """input where it is positive, negative_slope * input elsewhere. input: any shape, floating."""
 def elu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input where it is positive, alpha (exp(input) - 1) elsewhere. input: any shape, floating."""
+def relu(input: Tensor, inplace: _bool = False) -> Tensor:
+    """input where it is positive, else 0. input: any shape and real dtype but bool. inplace: written into the input."""
+def relu_(input: Tensor) -> Tensor:
+    """relu, written into the input. Derivative: as there."""
 def selu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """1.0507 times `elu` with alpha 1.6733: the scale that keeps activations normalised. input: any shape, floating."""
 def celu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
