@@ -43,7 +43,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **({} if kernels.native else _both("of two zeros NumPy takes any", "amax amin aminmax fmax fmin", "special zero")),
     **_both(
         _ZEROS,
-        "clamp clamp_max clamp_min cumsum det erfinv matmul maximum minimum nll_loss relu relu6 "
+        "clamp clamp_max clamp_min cumsum det erfinv matmul maximum minimum nll_loss relu relu6 nn.functional_relu "
         "embedding_bag remainder slogdet tensordot adaptive_avg_pool1d adaptive_avg_pool2d", "special zero",
     ),
     **_both("of equal elements torch takes any, here it is the first", "topk", "special value", "special gradient",
