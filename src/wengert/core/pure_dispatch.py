@@ -34,14 +34,16 @@ def call1(op: Op, x: Any) -> Any:
     """Runs an operation of one input with its default parameters."""
     cls = tensor._tensor_class
     mode = state.flags
-    if mode & (DUAL | OBSERVED) or type(x) is not cls or not op.is_kernel or op.refuses_complex or x._flags & IS_VOLATILE:
+    if mode & (DUAL | OBSERVED) or type(x) is not cls or not op.is_kernel or op.refuses_complex:
+        return _general_call1(op, x)
+    if x._view is not None:
+        refresh_view(x)
+    if x._flags & IS_VOLATILE or (x._requires_grad and not op.rules):
         return _general_call1(op, x)
     a = x._array
     dtype = a.dtype
     if (dtype is not _float32 and dtype.kind not in "fc") or type(a) is not _ndarray:
         return _general_call1(op, x)
-    if x._view is not None:
-        refresh_view(x)
     array = state.quiet_context.run(op.kernel, a)
     if type(array) is not _ndarray:
         array = np.asarray(array)
@@ -50,7 +52,7 @@ def call1(op: Op, x: Any) -> Any:
     out._flags = IS_INFERENCE if mode & INFERENCE else 0
     out._output_nr = 0
     out._grad = out._counter = out._view = out._accumulator = out._leaf_hooks = out._post_hooks = None
-    if x._requires_grad and not mode and op.rules:
+    if x._requires_grad and not mode:
         out._requires_grad = True
         record(op, x, None, a, None, out)
     else:
