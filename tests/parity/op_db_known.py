@@ -11,6 +11,7 @@ _TIES = "of equal elements torch takes any, here it is the first"
 _SINGLE = "torch computes with a constant or weights in single precision"
 
 _ROUNDS = "torch rounds between its steps"
+_LEFT = "torch leaves a part of out as it was"
 _OVERFLOW = "torch overflows on the way in half precision"
 
 KNOWN: dict[tuple[str, str], str] = {
@@ -37,7 +38,7 @@ KNOWN: dict[tuple[str, str], str] = {
     **_each(_ROUNDS, "nn.functional.grid_sample grid_sampler_2d histc", "bfloat16 value"),
     **_each("a tensor of that size is given back as it is; torch sums it to int64", "sum_to_size", "bool value", "uint8 value"),
     **_each("a number that the dtype has not got is refused; torch wraps it round", "scalar_tensor", "uint8 error"),
-    **_each("torch leaves a part of out as it was", "fft.ihfft2", "out"),
+    **_each(_LEFT, "fft.ihfft2", "out"),
     **_each("integers become floats, as in logsumexp", "masked.logsumexp", "int64 value", "uint8 value"),
     **_each("of half precision the statistics are in single precision", "native_batch_norm native_group_norm", "float16 value",
             "bfloat16 value"),
@@ -63,5 +64,6 @@ ABSENT: dict[str, str] = {
                      "torch._scaled_mm_v2"), _GPU),
 }  # fmt: skip
 
-# Whether these show depends on the processor: with another one's instructions torch, or NumPy, rounds otherwise.
-BY_PROCESSOR = frozenset({_ROUNDS})
+# Whether these show depends on the processor, with another one's instructions torch or NumPy rounds otherwise, and on what
+# was in memory.
+BY_PROCESSOR = frozenset({_LEFT, _ROUNDS})
