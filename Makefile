@@ -108,7 +108,7 @@ $(stamps)/package: $(sources) $(stamps)/build
 	@touch $@
 
 $(stamps)/extra-oracle: pyproject.toml $(stamps)/package
-	$(python) -m pip install --quiet $(call requirements,['project']['optional-dependencies']['oracle'])+cpu
+	$(python) -m pip install --quiet $(patsubst 'torch%','torch%+cpu',$(call requirements,['project']['optional-dependencies']['oracle']))
 	@touch $@
 
 # The package itself is there already, at this version; this adds what the extra names.

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 torch = pytest.importorskip("torch")
+pytest.importorskip("parity.op_db", reason="torch's operator database cannot be imported", exc_type=ImportError)
 
 from parity.op_db import ENTRIES, Missing, Twins, counterpart, describe, find, provided  # noqa: E402
 
