@@ -1,4 +1,4 @@
-"""Functions of whole arrays: small products of matrices, full sums, and their cotangents, beside NumPy's."""
+"""Functions of whole arrays: products of matrices, full sums, and their cotangents, beside NumPy's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from wengert.kernels import native
 
 pytestmark = pytest.mark.skipif(native is None, reason="nothing is compiled")
 
-SIZES = [(1, 1, 1), (3, 0, 2), (0, 3, 2), (2, 3, 0), (16, 2, 16), (16, 16, 1), (5, 17, 33), (4, 16, 32), (64, 64, 16), (7, 200, 9), (40, 130, 70)]
+SIZES = [
+    (1, 1, 1), (3, 0, 2), (0, 3, 2), (2, 3, 0), (16, 2, 16), (16, 16, 1), (5, 17, 33), (4, 16, 32), (64, 64, 16), (7, 200, 9),
+    # From here on on our own threads: rows, columns and depths that blocks do not divide.
+    (40, 130, 70), (9, 300, 95), (101, 257, 16), (500, 8, 130), (13, 300, 100),
+]  # fmt: skip
+wide_registers = pytest.mark.skipif(getattr(native, "level", "") == "base", reason="these products are BLAS's on this CPU level")
 FORMS = {"matmul": (False, False), "matmul.x": (False, True), "matmul.y": (True, False)}
 
 
@@ -45,19 +50,65 @@ def test_products_are_numpys(size, role, dtype, layouts):
     before = x.copy(), y.copy()
     exact = (x.T if left else x).astype("f8") @ (y.T if right else y).astype("f8")
     found = run(role, x, y)
-    assert found.dtype == dtype and found.shape == (m, n) and found.flags.c_contiguous and found.base is None
+    assert found.dtype == dtype and found.shape == (m, n) and found.flags.c_contiguous
+    assert found.base is None or found.nbytes >= 1 << 17  # large arrays are in memory that is used again
     np.testing.assert_allclose(found, exact, atol=1e-4 if dtype == "f4" else 1e-12)
     np.testing.assert_array_equal(x, before[0])
     np.testing.assert_array_equal(y, before[1])
 
 
-@pytest.mark.parametrize("n", [1, 16, 21])
+@pytest.mark.parametrize("n", [1, 16, 21, 300])
 def test_products_keep_nan_and_infinities(n):
-    x, y = np.ones((6, 5), "f4"), np.ones((5, n), "f4")
+    x, y = np.ones((36, 25), "f4"), np.ones((25, n), "f4")
     x[0, 0], x[1, 1], x[2, 2], y[2, 0] = np.nan, np.inf, np.inf, 0.0
     x[3, 0], x[3, 1] = np.inf, -np.inf
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(run("matmul", x, y), np.einsum("ij,jk->ik", x, y))
+
+
+@wide_registers
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("batch", [(5,), (2, 3), (1,)])
+@pytest.mark.parametrize("size", [(40, 33, 50), (65, 70, 18), (12, 300, 90)])
+def test_products_of_batches_are_numpys(size, batch, dtype):
+    m, k, n = size
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(*batch, m, k)).astype(dtype), rng.normal(size=(*batch, k, n)).astype(dtype)
+    exact = np.einsum("...ij,...jk->...ik", x.astype("f8"), y.astype("f8"))
+    x_t, y_t = (np.ascontiguousarray(array.swapaxes(-1, -2)) for array in (x, y))
+    every_second = np.repeat(x, 2, 0)[::2]
+    cases = [("matmul", x, y), ("matmul.x", x, y_t), ("matmul.y", x_t, y), ("matmul", x_t.swapaxes(-1, -2), y), ("matmul", every_second, y)]
+    for role, left, right in cases:
+        found = run(role, left, right)
+        assert found.dtype == dtype and found.shape == (*batch, m, n) and found.flags.c_contiguous
+        np.testing.assert_allclose(found, exact, atol=1e-4 if dtype == "f4" else 1e-12)
+    one = np.broadcast_to(x[:1], x.shape) if len(batch) == 1 else x
+    np.testing.assert_allclose(run("matmul", one, y), np.einsum("...ij,...jk->...ik", one.astype("f8"), y.astype("f8")), atol=1e-4)
+
+
+def test_batches_of_other_shapes_are_left_to_numpy():
+    x = np.ones((4, 40, 40))
+    assert run("matmul", x, np.ones((40, 40))) is None
+    assert run("matmul", x, np.ones((1, 40, 40))) is None
+    assert run("matmul", x, np.ones((2, 2, 40, 40))) is None
+    assert run("matmul", np.ones((4, 4, 4)), np.ones((4, 4, 4))) is None  # small
+
+
+@wide_registers
+@pytest.mark.parametrize("size", [(130, 700, 90), (1000, 40, 20), (8, 300, 500)])
+def test_products_are_the_same_on_any_number_of_threads(size):
+    m, k, n = size
+    x, y = draw((m, k), "f4", "rows", 1), draw((n, k), "f4", "rows", 2)
+    before = wengert.get_num_threads()
+    try:
+        found = []
+        for threads in (1, 2, 5):
+            wengert.set_num_threads(threads)
+            found.append(run("matmul.x", x, y))
+    finally:
+        wengert.set_num_threads(before)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
 
 
 def test_a_repeated_row_is_a_factor():

@@ -21,6 +21,20 @@
 #define vec SUFFIX(vec)
 typedef real vec __attribute__((vector_size(WK_REGISTER), aligned(WK_BITS / 8), may_alias));
 #define LOAD_(p) (*(const vec *)(p))
+#define piece SUFFIX(piece)
+typedef real piece __attribute__((vector_size(16), aligned(WK_BITS / 8), may_alias));
+#ifndef PICK_ /* numbers of x and y, side by side, by their places */
+#if defined(__clang__)
+#define PICK_(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+#define PICK_(x, y, ...) __builtin_shuffle(x, y, (SUFFIX(places)){__VA_ARGS__})
+#endif
+#endif
+#if WK_BITS == 32
+typedef int32_t SUFFIX(places) __attribute__((vector_size(16)));
+#else
+typedef int64_t SUFFIX(places) __attribute__((vector_size(16)));
+#endif
 
 #define EACH1_(X) X(0)
 #define EACH2_(X) EACH1_(X) X(1)
@@ -139,13 +153,49 @@ static void SUFFIX(add_rows)(char *to, int64_t to_step, const char *from, int64_
     }
 }
 
-const WkProducts SUFFIX(wk_products) = {2 * LANES, SUFFIX(product), SUFFIX(copy_rows), SUFFIX(add_rows)};
+/* A square of numbers, as many a side as 16 bytes hold, that lies in memory by rows, written by columns. */
+static inline void SUFFIX(transpose_square)(const real *from, int64_t from_row, real *to, int64_t to_row) {
+    piece a = *(const piece *)from, b = *(const piece *)(from + from_row);
+#if WK_BITS == 32
+    piece c = *(const piece *)(from + 2 * from_row), d = *(const piece *)(from + 3 * from_row);
+    piece ab = PICK_(a, b, 0, 4, 1, 5), ab2 = PICK_(a, b, 2, 6, 3, 7), cd = PICK_(c, d, 0, 4, 1, 5), cd2 = PICK_(c, d, 2, 6, 3, 7);
+    *(piece *)to = PICK_(ab, cd, 0, 1, 4, 5);
+    *(piece *)(to + to_row) = PICK_(ab, cd, 2, 3, 6, 7);
+    *(piece *)(to + 2 * to_row) = PICK_(ab2, cd2, 0, 1, 4, 5);
+    *(piece *)(to + 3 * to_row) = PICK_(ab2, cd2, 2, 3, 6, 7);
+#else
+    *(piece *)to = PICK_(a, b, 0, 2);
+    *(piece *)(to + to_row) = PICK_(a, b, 1, 3);
+#endif
+}
+
+static void SUFFIX(transpose)(const void *from_, int64_t from_row, int64_t m, int64_t n, void *to_, int64_t to_row) {
+    const real *from = (const real *)from_;
+    real *to = (real *)to_;
+    int64_t side = 128 / WK_BITS, i = 0;
+    for (; i + side <= m; i += side) {
+        int64_t j = 0;
+        for (; j + side <= n; j += side) {
+            SUFFIX(transpose_square)(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+        }
+        for (; j < n; j++) {
+            for (int64_t k = i; k < i + side; k++) to[j * to_row + k] = from[k * from_row + j];
+        }
+    }
+    for (; i < m; i++) {
+        for (int64_t j = 0; j < n; j++) to[j * to_row + i] = from[i * from_row + j];
+    }
+}
+
+const WkProducts SUFFIX(wk_products) = {2 * LANES, SUFFIX(product), SUFFIX(copy_rows), SUFFIX(add_rows), SUFFIX(transpose)};
 
 #undef real
 #undef SUFFIX
 #undef LANES
 #undef vec
 #undef LOAD_
+#undef piece
+#undef PICK_
 #undef EACH1_
 #undef EACH2_
 #undef EACH4_

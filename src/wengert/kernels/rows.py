@@ -1,11 +1,12 @@
-"""The kernels that take several passes, or add up: reductions, softmax, cross entropy, layer norm.
+"""The kernels that take several passes, or add up: products of matrices, reductions, softmax, cross entropy, layer norm.
 
 Each function returns a new array (or several), or None for what it does not take: other dtypes than float32 and float64,
 memory with gaps, nothing to reduce; and always where nothing is compiled. What calls them has the same in NumPy's words.
 
 Arrays in; `axes` as NumPy's reductions take them, counted from the front.
 
-reduce(kind, x, axes, keepdims); variance(x, axes, keepdims, freedom): with the mean, whose dims are kept;
+matmul(x, y), of matrices or batches of one shape; reduce(kind, x, axes, keepdims);
+variance(x, axes, keepdims, freedom): with the mean, whose dims are kept;
 logsumexp(x, axes, keepdims), over the last dims; softmax(logs, axis, x), and softmax(logs, axis, ct, out), the cotangent of x;
 cross_entropy(x, target): losses and probabilities; standardize(x, weight, bias, n, eps): result, means and reciprocals of the
 deviations of rows of n elements; standardize_cotangent(ct, x, mean, rstd, weight, needs): of x, weight, bias (bits 1, 2, 4).
@@ -27,6 +28,7 @@ def _decline(*_: Any) -> Any:
     return None
 
 
+matmul: Any = getattr(native, "matmul", _decline)
 reduce: Any = getattr(native, "reduce", _decline)
 variance: Any = getattr(native, "variance", _decline)
 logsumexp: Any = getattr(native, "logsumexp", _decline)

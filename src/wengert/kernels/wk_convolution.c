@@ -22,8 +22,6 @@
 #include "wk_products.h"
 #include "wk_threads.h"
 
-const char *wk_level_name(void);
-
 enum {
     BLOCK_ROWS = 256,    /* of a block of columns, about */
     BLOCK_COLUMNS = 256,
@@ -58,15 +56,6 @@ typedef struct {
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
-
-static const WkProducts *products_of(int typenum) {
-    int f64 = typenum == NPY_DOUBLE;
-#if defined(__x86_64__) && defined(__GNUC__)
-    if (strcmp(wk_level_name(), "v4") == 0) return f64 ? &wk_products_v4_f64 : &wk_products_v4_f32;
-    if (strcmp(wk_level_name(), "v3") == 0) return f64 ? &wk_products_v3_f64 : &wk_products_v3_f32;
-#endif
-    return f64 ? &wk_products_base_f64 : &wk_products_base_f32;
-}
 
 /* -- blocks -------------------------------------------------------------------------------------------------------------- */
 
@@ -253,14 +242,6 @@ static void convolve_adjoint_blocks(void *ctx, int64_t begin, int64_t end) {
     atomic_store(&s->taken[slot], 0);
 }
 
-/* to[j * m + i] = from[i * width + j], of m rows of n numbers */
-static void transpose(char *to, const char *from, int64_t m, int64_t n, int64_t width, int64_t item) {
-    for (int64_t j = 0; j < n; j++) {
-        if (item == 4) for (int64_t i = 0; i < m; i++) ((float *)to)[j * m + i] = ((const float *)from)[i * width + j];
-        else for (int64_t i = 0; i < m; i++) ((double *)to)[j * m + i] = ((const double *)from)[i * width + j];
-    }
-}
-
 /* Each task makes (rows of the block, outputs), as products want the cotangents' places, which are many, in a column. */
 static void convolve_weight_blocks(void *ctx, int64_t begin, int64_t end) {
     Convolution *s = (Convolution *)ctx;
@@ -275,7 +256,7 @@ static void convolve_weight_blocks(void *ctx, int64_t begin, int64_t end) {
         for (int64_t number = first; number < last; number++) {
             Block b = block_at(s, number);
             walk_outputs(s, b, group, (char *)s->y, cotangents, 0);
-            transpose(transposed, cotangents, s->outputs, b.n, s->width, s->item);
+            s->products->transpose(cotangents, s->width, s->outputs, b.n, transposed, s->outputs);
             walk_columns(s, b, picture_at(s, s->x, b.first, group, c), channels, columns, 0);
             s->products->product(columns, s->width, 1, transposed, s->outputs, channels * s->taps, s->outputs, b.n, NULL,
                                  number > first, out, s->outputs);
@@ -377,7 +358,7 @@ static PyObject *convolve_method(PyObject *module, PyObject *const *args, Py_ssi
     npy_intp shape[] = {s.n, s.groups * s.outputs, nd == 4 ? s.count[0] : s.count[1], s.count[1]};
     out = (PyArrayObject *)wk_new_array(nd, shape, type);
     if (out == NULL) goto done;
-    s.products = products_of(type), s.item = PyArray_ITEMSIZE(x);
+    s.products = wk_products_of(type), s.item = PyArray_ITEMSIZE(x);
     s.x = PyArray_BYTES(x), s.weight = PyArray_BYTES(weight), s.out = PyArray_BYTES(out);
     s.bias = bias ? PyArray_BYTES(bias) : NULL;
     plan_blocks(&s);
@@ -405,7 +386,7 @@ static PyObject *convolve_adjoint_method(PyObject *module, PyObject *const *args
     npy_intp shape[] = {s.n, s.groups * s.channels, nd == 4 ? s.size[0] : s.size[1], s.size[1]};
     out = (PyArrayObject *)wk_new_array(nd, shape, type);
     if (out == NULL) goto done;
-    s.products = products_of(type), s.item = PyArray_ITEMSIZE(y);
+    s.products = wk_products_of(type), s.item = PyArray_ITEMSIZE(y);
     s.y = PyArray_BYTES(y), s.weight = PyArray_BYTES(weight), s.out = PyArray_BYTES(out);
     plan_blocks(&s);
     if (!run_tasks(&s, ceil_div(s.n, s.pictures) * s.groups * s.channel_blocks, convolve_adjoint_blocks)) Py_CLEAR(out);
@@ -420,7 +401,8 @@ static void add_up_splits(const Convolution *s, char *out, char *parts) {
     int64_t of_group = s->depth * s->outputs, size = s->groups * of_group;
     for (int64_t k = 1; k < s->splits; k++) s->products->add_rows(parts, 0, parts + k * size * s->item, 0, 1, size);
     for (int64_t g = 0; g < s->groups; g++) {
-        transpose(out + g * of_group * s->item, parts + g * of_group * s->item, s->depth, s->outputs, s->outputs, s->item);
+        int64_t at = g * of_group * s->item;
+        s->products->transpose(parts + at, s->outputs, s->depth, s->outputs, out + at, s->depth);
     }
 }
 
@@ -442,7 +424,7 @@ static PyObject *convolve_weight_method(PyObject *module, PyObject *const *args,
         goto done;
     }
     npy_intp shape[] = {s.groups * s.outputs, s.channels, nd == 4 ? s.kernel[0] : s.kernel[1], s.kernel[1]};
-    s.products = products_of(type), s.item = PyArray_ITEMSIZE(x);
+    s.products = wk_products_of(type), s.item = PyArray_ITEMSIZE(x);
     s.x = PyArray_BYTES(x), s.y = PyArray_BYTES(y);
     plan_blocks(&s);
     out = (PyArrayObject *)wk_new_array(nd, shape, type);

@@ -1,4 +1,5 @@
-/* Matrix products of a size that stays in the cache, serial: what convolutions are made of. wk_convolution.c drives them.
+/* Matrix products of a size that stays in the cache, serial: what convolutions and larger
+ * products are made of. wk_convolution.c and wk_matmul.c drive them.
  *
  * Right factors are blocks of columns that the caller has laid out: rows of contiguous numbers, readable up to a multiple of
  * `panel` of them.
@@ -19,7 +20,12 @@ typedef struct {
     void (*copy_rows)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t size);
     /* Adds rows of n numbers to rows. They do not overlap. */
     void (*add_rows)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows, int64_t n);
+    /* to[j * to_row + i] = from[i * from_row + j], of m rows of n numbers. */
+    void (*transpose)(const void *from, int64_t from_row, int64_t m, int64_t n, void *to, int64_t to_row);
 } WkProducts;
+
+/* Those for NPY_FLOAT or NPY_DOUBLE, of the CPU level that runs. */
+const WkProducts *wk_products_of(int typenum);
 
 extern const WkProducts wk_products_base_f32, wk_products_base_f64, wk_products_v3_f32, wk_products_v3_f64, wk_products_v4_f32,
     wk_products_v4_f64;

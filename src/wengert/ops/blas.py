@@ -19,21 +19,24 @@ from typing import Any
 from wengert.kernels import rows
 from wengert.kernels.memory import new_array
 
-__all__ = ["LARGE_FACTOR", "LARGE_PRODUCT", "add_up", "matrix_product", "row_maxima", "row_sums"]
+__all__ = ["LARGE_FACTOR", "add_up", "batched_product", "matrix_product", "row_maxima", "row_sums"]
 
 _BLOCK = 2048  # elements that BLAS may add up by itself
 _SHORTEST_BLOCK = 128
 _LONG = 32768  # elements of a full sum from which cutting it into blocks pays
 _FEW = 16  # columns up to which it pays to reduce a transposed copy: NumPy's cost is then that of starting each row
 
-LARGE_PRODUCT = 16384  # elements of a result from which its memory costs more than a longer call
+_LARGE_PRODUCT = 16384  # elements of a result from which its memory costs more than a longer call
 LARGE_FACTOR = 32768  # elements of a right factor from which matrix_product has anything to gain
 _FEW_ROWS = 64
 
 
 def matrix_product(xp: Any, x: Any, y: Any) -> Any:
     """xp.dot(x, y), of two matrices of one dtype."""
-    if x.shape[0] * y.shape[1] >= LARGE_PRODUCT and x.dtype.char in "fd" and x.shape[1]:
+    product = rows.matmul(x, y)
+    if product is not None:
+        return product
+    if x.shape[0] * y.shape[1] >= _LARGE_PRODUCT and x.dtype.char in "fd" and x.shape[1]:
         # Into memory that is there already; and where dot() sets its result to zeros before BLAS does, matmul() does not.
         return xp.matmul(x, y, out=new_array((x.shape[0], y.shape[1]), x.dtype))
     if y.size >= LARGE_FACTOR and x.shape[0] <= _FEW_ROWS and y.flags.f_contiguous:
@@ -41,6 +44,20 @@ def matrix_product(xp: Any, x: Any, y: Any) -> Any:
         if k >= 128 and n > 1 and y.shape[1] >= 2 * n and not y.flags.c_contiguous:  # See Note [Few rows]
             return xp.ascontiguousarray(xp.dot(y.T, x.T).T)
     return xp.dot(x, y)
+
+
+def batched_product(xp: Any, x: Any, y: Any) -> Any:
+    """xp.matmul(x, y), of batches of matrices."""
+    x, y = _blas_ready(xp, x), _blas_ready(xp, y)
+    product = rows.matmul(x, y)
+    return xp.matmul(x, y) if product is None else product
+
+
+def _blas_ready(xp: Any, x: Any) -> Any:
+    """x laid out so that BLAS takes its matrices: NumPy multiplies batches of others (expanded ones) in slow loops."""
+    if x.ndim == 1 or x.dtype.itemsize in x.strides[-2:]:
+        return x
+    return xp.ascontiguousarray(x)
 
 
 def add_up(xp: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.ops.blas import batched_product
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
@@ -85,7 +86,7 @@ def _cdist(xp, x, y, *, p, as_products, node):
     as_products: Euclidean distances from x^2 + y^2 - 2 x y."""
     if not as_products:
         return _lengths(xp, x[..., :, None, :] - y[..., None, :, :], p)
-    squares = xp.matmul(x, y.swapaxes(-1, -2))
+    squares = batched_product(xp, x, y.swapaxes(-1, -2))
     squares *= -2
     squares += xp.einsum("...i,...i->...", x, x)[..., :, None]
     squares += xp.einsum("...i,...i->...", y, y)[..., None, :]

@@ -11,6 +11,7 @@ from math import prod
 from typing import Any
 
 from wengert import errors
+from wengert.ops.blas import batched_product, matrix_product
 from wengert.ops.registry import bilinear, composite
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -245,17 +246,15 @@ def _contract_pair(xp, x, y, *, subscripts):
 
     def arranged(array: Any, term: str, *groups: list[str]) -> Any:
         array = array.transpose([term.index(i) for group in groups for i in group])
-        array = array.reshape([prod([size[i] for i in group]) for group in groups])
-        # NumPy multiplies batches of matrices that BLAS cannot take (expanded ones) in slow loops.
-        return array if array.itemsize in array.strides[-2:] else xp.ascontiguousarray(array)
+        return array.reshape([prod([size[i] for i in group]) for group in groups])
 
     if not inner:
         columns, rows = arranged(x, s, batch, left), arranged(y, t, batch, right)
         product = columns[:, :, None] * rows[:, None, :]
     elif batch:
-        product = xp.matmul(arranged(x, s, batch, left, inner), arranged(y, t, batch, inner, right))
+        product = batched_product(xp, arranged(x, s, batch, left, inner), arranged(y, t, batch, inner, right))
     else:
-        product = xp.dot(arranged(x, s, left, inner), arranged(y, t, inner, right))
+        product = matrix_product(xp, arranged(x, s, left, inner), arranged(y, t, inner, right))
     order = [*batch, *left, *right]
     return product.reshape([size[i] for i in order]).transpose([order.index(i) for i in out])
 

@@ -13,8 +13,7 @@ from operator import index
 from typing import Any
 
 from wengert import errors
-from wengert.kernels.memory import new_array
-from wengert.ops.blas import LARGE_FACTOR, LARGE_PRODUCT, matrix_product
+from wengert.ops.blas import LARGE_FACTOR, batched_product, matrix_product
 from wengert.ops.dims import normalize_dim, unrepeated_dims
 from wengert.ops.registry import INT_TO_INT64, NONE, alias, bilinear, composite, linear
 
@@ -36,23 +35,12 @@ def _batched(xp: Any, a: Any, b: Any) -> Any:
         return matrix_product(xp, _rows_of(a), b).reshape(a.shape[:-1] + b.shape[1:])
     if b.ndim == 1:
         return xp.dot(_rows_of(a), b).reshape(a.shape[:-1])
-    a, b = _blas_ready(xp, a), _blas_ready(xp, b)
-    if a.dtype is b.dtype and a.ndim == b.ndim and a.shape[:-2] == b.shape[:-2] and a.dtype.char in "fd":
-        if a.size // max(a.shape[-1], 1) * b.shape[-1] >= LARGE_PRODUCT:
-            return xp.matmul(a, b, out=new_array((*a.shape[:-1], b.shape[-1]), a.dtype))
-    return xp.matmul(a, b)
+    return batched_product(xp, a, b)
 
 
 def _rows_of(x: Any) -> Any:
     """x as one matrix with its last dimension for a row, also where that is empty."""
     return x.reshape(prod(x.shape[:-1]), x.shape[-1])
-
-
-def _blas_ready(xp: Any, x: Any) -> Any:
-    """x laid out so that BLAS takes its matrices: NumPy multiplies batches of others (expanded ones) in slow loops."""
-    if x.ndim == 1 or x.dtype.itemsize in x.strides[-2:]:
-        return x
-    return xp.ascontiguousarray(x)
 
 
 def _check_number(op: str, argument: str, position: int, x: Any) -> None:

@@ -1,0 +1,268 @@
+/* Products of matrices, and of batches of them: see wk_matmul.h.
+ *
+ * Note [Small products]
+ * A product of matrices of a few hundred numbers takes NumPy and its BLAS half a microsecond and more to get going. Here it is
+ * a loop over columns of y as wide as the widest registers, which other columns are copied for, and rows of x, four at a time.
+ * It does what the BLAS does, for infinities and NaN too: each element is a sum of products, and nothing is left out.
+ *
+ * Note [Middle products]
+ * BLAS has threads of its own. They go on looking for work when theirs is done, on the cores that the threads of all other
+ * kernels want next, so that in a network whose layers take some hundred microseconds each a second core gains next to nothing.
+ * Products of that size therefore run on our own threads, in tasks of some rows of one panel of columns, as fast as BLAS's:
+ * panels that do not lie side by side are copied, and the left factor is read where it is. NumPy gives BLAS a batch product by
+ * product; here its products are tasks alike. What each element is the sum of, and in which order, is the same for any number
+ * of threads. Larger products are the BLAS's.
+ */
+#include "wk_matmul.h"
+
+#include <string.h>
+
+#include "wk_pool.h"
+#include "wk_products.h"
+#include "wk_rows.h"
+#include "wk_threads.h"
+
+const char *wk_level_name(void);
+
+enum {
+    SMALL_PRODUCT = 262144, /* multiplications times the bytes of a number */
+    MOST_COPIED = 128,      /* rows of y whose columns are copied side by side */
+    FEW_STRIDED = 512,      /* numbers that are copied from here and there whatever it is for; more, for MANY_ROWS of x */
+    MANY_ROWS = 32,
+    FEW_ROWS = 64,          /* ops/blas.py knows better ways for few rows and a right factor that lies in memory by columns, */
+    LARGE_FACTOR = 32768,   /* which is as large as that */
+    MIDDLE_PRODUCT = 1 << 27, /* multiplications times the bytes of a number */
+    DEPTH = 256,            /* rows of y that are multiplied at once: a panel of them stays in the first or second cache */
+    PANEL_BYTES = 128,      /* of a row of a panel, at most */
+    TASKS = 8,              /* into which a product is cut, where it has enough rows */
+    FEWEST = 8,             /* rows of x and columns of y; BLAS has products of its own for vectors */
+    FEWEST_OF_BATCH = 1 << 15, /* multiplications in each product of a batch: NumPy is quick where there are fewer */
+    NARROW = 1 << 20,       /* multiplications from which it pays for a few columns too */
+    FEWEST_ROWS = 48,       /* of a task */
+    COPYING_ROWS = 96,      /* of a task, from which it pays to copy a panel that could be read where it is */
+    TILE_ROWS = 12,         /* that the products take at once, at most */
+    WORK = 1 << 16,         /* multiplications that a thread should have at least */
+    RELEASING = 1 << 18,    /* multiplications from which other Python threads may run meanwhile */
+};
+
+typedef struct {
+    PyArrayObject *array;
+    const char *data;
+    npy_intp shape[2], steps[2]; /* steps in bytes */
+} Matrix;
+
+/* Looks at an array as a matrix or a batch of them, with the last two dims exchanged or not. 0: it is neither, or of another
+ * type than float32 and float64. */
+static int take_matrix(PyObject *x, int transposed, Matrix *matrix) {
+    if (!PyArray_CheckExact(x)) return 0;
+    PyArrayObject *a = (PyArrayObject *)x;
+    int type = PyArray_TYPE(a), batch = PyArray_NDIM(a) - 2;
+    if (batch < 0 || (type != NPY_FLOAT && type != NPY_DOUBLE) || !PyArray_ISBEHAVED_RO(a)) return 0;
+    matrix->array = a;
+    matrix->data = PyArray_BYTES(a);
+    for (int d = 0; d < 2; d++) {
+        int from = batch + (transposed ? 1 - d : d);
+        matrix->shape[d] = PyArray_DIM(a, from);
+        matrix->steps[d] = PyArray_STRIDE(a, from);
+    }
+    return 1;
+}
+
+/* -- small products -------------------------------------------------------------------------------------------------------- */
+
+/* multiply_small takes these, and what it copies is little beside the product. */
+static int is_quick(const Matrix *x, const Matrix *y, npy_intp size) {
+    npy_intp k = y->shape[0], n = y->shape[1];
+    if (x->steps[0] % size != 0 || x->steps[1] % size != 0 || y->steps[0] % size != 0) return 0;
+    if (y->steps[1] == size) return n % WK_LANES(size) == 0 || k <= MOST_COPIED;
+    return k <= MOST_COPIED && (x->shape[0] >= MANY_ROWS || k * n <= FEW_STRIDED);
+}
+
+/* Columns [first, first + n) of y as rows of lanes numbers, zeros in the place of columns that are missing. */
+#define COPY_COLUMNS(real, lanes)                                                              \
+    do {                                                                                       \
+        if (n < (lanes)) memset(panel, 0, (size_t)(y->shape[0] * (lanes)) * sizeof(real));     \
+        real *to = (real *)panel;                                                              \
+        for (npy_intp l = 0; l < y->shape[0]; l++, from += row, to += (lanes)) {               \
+            if (column == sizeof(real)) {                                                      \
+                for (npy_intp j = 0; j < n; j++) to[j] = ((const real *)from)[j];              \
+            } else {                                                                           \
+                for (npy_intp j = 0; j < n; j++) to[j] = *(const real *)(from + j * column);   \
+            }                                                                                  \
+        }                                                                                      \
+    } while (0)
+
+static void copy_columns(const Matrix *y, npy_intp size, npy_intp first, npy_intp n, char *panel) {
+    npy_intp row = y->steps[0], column = y->steps[1];
+    const char *from = y->data + first * column;
+    if (size == sizeof(float)) COPY_COLUMNS(float, WK_LANES(sizeof(float)));
+    else COPY_COLUMNS(double, WK_LANES(sizeof(double)));
+}
+
+/* See Note [Small products]. */
+static PyObject *multiply_small(const Matrix *x, const Matrix *y, int type) {
+    const WkRows *rows = wk_rows_of(type);
+    npy_intp size = PyArray_ITEMSIZE(x->array), m = x->shape[0], k = y->shape[0], n = y->shape[1], shape[2] = {m, n};
+    int lanes = WK_LANES(size);
+    char panel[MOST_COPIED * 64]; /* a row is as long as a register of 64 bytes */
+    PyObject *out = wk_new_array(2, shape, type);
+    if (out == NULL) return NULL;
+    char *to = PyArray_BYTES((PyArrayObject *)out);
+    for (npy_intp j = 0; j < n; j += lanes, to += lanes * size) {
+        npy_intp width = n - j < lanes ? n - j : lanes;
+        const char *columns = y->data + j * y->steps[1];
+        npy_intp y_row = y->steps[0] / size;
+        if (width < lanes || y->steps[1] != size) {
+            copy_columns(y, size, j, width, panel);
+            columns = panel;
+            y_row = lanes;
+        }
+        rows->multiply(x->data, x->steps[0] / size, x->steps[1] / size, columns, y_row, m, k, width, to, n);
+    }
+    return out;
+}
+
+/* -- middle products ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const WkProducts *products;
+    const char *x, *y;
+    char *out;
+    int64_t m, k, n, x_row, x_step, y_row, y_step; /* steps in numbers */
+    int64_t item, rows, row_blocks, panels;        /* rows and panels of columns of a task */
+    int nd;                                        /* of the batch */
+    int64_t shape[NPY_MAXDIMS], x_steps[NPY_MAXDIMS], y_steps[NPY_MAXDIMS]; /* in bytes */
+} Product;
+
+static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/* Rows [first, first + depth) of y's columns [column, column + width), side by side, zeros in the place of missing columns. */
+static void copy_panel(const Product *s, const char *y, int64_t first, int64_t depth, int64_t column, int64_t width, char *panel) {
+    int64_t full = s->products->panel;
+    const char *from = y + (first * s->y_row + column * s->y_step) * s->item;
+    if (width < full) memset(panel, 0, (size_t)(depth * full * s->item));
+    if (s->y_row == 1) {
+        s->products->transpose(from, s->y_step, width, depth, panel, full);
+    } else {
+        s->products->copy_rows(panel, full * s->item, from, s->y_row * s->item, depth, width * s->item);
+    }
+}
+
+/* One task: some rows of one panel of columns of one product of the batch. */
+static void run_task(const Product *s, int64_t number) {
+    _Alignas(64) char panel[DEPTH * PANEL_BYTES];
+    int64_t row = number % s->row_blocks * s->rows, batch = number / s->row_blocks / s->panels;
+    int64_t full = s->products->panel, column = number / s->row_blocks % s->panels * full, index = batch;
+    int64_t rows = lesser(s->rows, s->m - row), width = lesser(full, s->n - column);
+    const char *x = s->x + row * s->x_row * s->item, *y = s->y;
+    for (int d = s->nd - 1; d >= 0; index /= s->shape[d], d--) {
+        x += index % s->shape[d] * s->x_steps[d];
+        y += index % s->shape[d] * s->y_steps[d];
+    }
+    char *out = s->out + ((batch * s->m + row) * s->n + column) * s->item;
+    for (int64_t first = 0; first < s->k; first += DEPTH) {
+        int64_t depth = lesser(DEPTH, s->k - first), y_row = s->y_row;
+        const char *columns = y + (first * s->y_row + column) * s->item;
+        if (s->y_step != 1 || width < full || (s->rows >= COPYING_ROWS)) {
+            copy_panel(s, y, first, depth, column, width, panel);
+            columns = panel;
+            y_row = full;
+        }
+        s->products->product(x + first * s->x_step * s->item, s->x_row, s->x_step, columns, y_row, rows, width, depth, NULL,
+                             first > 0, out, s->n);
+    }
+}
+
+static void run_tasks(void *product, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) run_task((const Product *)product, i);
+}
+
+const WkProducts *wk_products_of(int typenum) {
+    int f64 = typenum == NPY_DOUBLE;
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (strcmp(wk_level_name(), "v4") == 0) return f64 ? &wk_products_v4_f64 : &wk_products_v4_f32;
+    if (strcmp(wk_level_name(), "v3") == 0) return f64 ? &wk_products_v3_f64 : &wk_products_v3_f32;
+#endif
+    return f64 ? &wk_products_base_f64 : &wk_products_base_f32;
+}
+
+/* 0: for BLAS. The products were not measured against it where registers are narrow. */
+static int is_middle(const Matrix *x, const Matrix *y, npy_intp size) {
+    for (int d = 0; d < 2; d++) {
+        if (x->steps[d] % size != 0 || y->steps[d] % size != 0) return 0;
+    }
+    if ((y->steps[0] != size && y->steps[1] != size) || strcmp(wk_level_name(), "base") == 0) return 0;
+    npy_intp m = x->shape[0], n = y->shape[1], work = m * x->shape[1] * n;
+    return m >= FEWEST && n >= (work < NARROW ? 2 * FEWEST : FEWEST) && work <= MIDDLE_PRODUCT / size;
+}
+
+/* See Note [Middle products]. */
+static PyObject *multiply_middle(const Matrix *x, const Matrix *y, int type) {
+    int64_t size = PyArray_ITEMSIZE(x->array), batch = 1;
+    Product s = {.products = wk_products_of(type), .x = x->data, .y = y->data, .m = x->shape[0], .k = x->shape[1], .n = y->shape[1],
+                 .x_row = x->steps[0] / size, .x_step = x->steps[1] / size, .y_row = y->steps[0] / size,
+                 .y_step = y->steps[1] / size, .item = size, .nd = PyArray_NDIM(x->array) - 2};
+    npy_intp shape[NPY_MAXDIMS];
+    for (int d = 0; d < s.nd; d++) {
+        batch *= shape[d] = s.shape[d] = PyArray_DIM(x->array, d);
+        s.x_steps[d] = PyArray_STRIDE(x->array, d);
+        s.y_steps[d] = PyArray_STRIDE(y->array, d);
+    }
+    shape[s.nd] = s.m, shape[s.nd + 1] = s.n;
+    PyObject *out = wk_new_array(s.nd + 2, shape, type);
+    if (out == NULL || PyArray_SIZE((PyArrayObject *)out) == 0) return out;
+    s.out = PyArray_BYTES((PyArrayObject *)out);
+    if (s.k == 0) {
+        memset(s.out, 0, (size_t)PyArray_NBYTES((PyArrayObject *)out));
+        return out;
+    }
+    s.panels = ceil_div(s.n, s.products->panel);
+    s.row_blocks = lesser(ceil_div(TASKS, batch * s.panels), ceil_div(s.m, FEWEST_ROWS));
+    s.rows = ceil_div(ceil_div(s.m, s.row_blocks), TILE_ROWS) * TILE_ROWS;
+    s.row_blocks = ceil_div(s.m, s.rows);
+    int64_t of_task = lesser(s.rows, s.m) * s.k * lesser(s.n, s.products->panel), tasks = batch * s.panels * s.row_blocks;
+    PyThreadState *state = tasks * of_task > RELEASING ? PyEval_SaveThread() : NULL;
+    wk_parallel_for(tasks, ceil_div(WORK, of_task), run_tasks, &s);
+    if (state != NULL) PyEval_RestoreThread(state);
+    return out;
+}
+
+/* -- all products ---------------------------------------------------------------------------------------------------------- */
+
+static int same_batch(PyArrayObject *x, PyArrayObject *y) {
+    if (PyArray_NDIM(x) != PyArray_NDIM(y)) return 0;
+    return PyArray_CompareLists(PyArray_DIMS(x), PyArray_DIMS(y), PyArray_NDIM(x) - 2);
+}
+
+PyObject *wk_matmul(PyObject *left, int transposes_left, PyObject *right, int transposes_right) {
+    Matrix x, y;
+    if (!take_matrix(left, transposes_left, &x) || !take_matrix(right, transposes_right, &y)) Py_RETURN_NONE;
+    int type = PyArray_TYPE(x.array), is_batch = PyArray_NDIM(x.array) > 2;
+    if (type != PyArray_TYPE(y.array) || x.shape[1] != y.shape[0] || !same_batch(x.array, y.array)) Py_RETURN_NONE;
+    npy_intp m = x.shape[0], k = y.shape[0], n = y.shape[1], size = PyArray_ITEMSIZE(x.array);
+    if (!is_batch && m * k * n <= SMALL_PRODUCT / size && is_quick(&x, &y, size)) return multiply_small(&x, &y, type);
+    if (is_middle(&x, &y, size) && (!is_batch || m * k * n >= FEWEST_OF_BATCH)) return multiply_middle(&x, &y, type);
+    if (is_batch || (m <= FEW_ROWS && k * n >= LARGE_FACTOR && y.steps[0] == size)) Py_RETURN_NONE;
+    npy_intp shape[2] = {m, n};
+    PyObject *result = NULL, *out = wk_new_array(2, shape, type);
+    PyObject *a = transposes_left ? PyArray_Transpose(x.array, NULL) : Py_NewRef(left);
+    PyObject *b = transposes_right ? PyArray_Transpose(y.array, NULL) : Py_NewRef(right);
+    if (a != NULL && b != NULL && out != NULL) result = PyArray_MatrixProduct2(a, b, (PyArrayObject *)out);
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    Py_XDECREF(out);
+    return result;
+}
+
+static PyObject *matmul_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 2) return PyErr_Format(PyExc_TypeError, "matmul takes 2 arguments");
+    return wk_matmul(args[0], 0, args[1], 0);
+}
+
+#define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
+PyMethodDef wk_matmul_methods[] = {
+    METHOD(matmul, "matmul(x, y): x @ y, of matrices or of batches of one shape."),
+    {NULL, NULL, 0, NULL},
+};
