@@ -58,6 +58,7 @@ cdef class Op:
     cdef public bint is_view
     cdef public bint is_read
     cdef public bint walks_memory
+    cdef public bint takes_reads
     cdef public bint own_precision
     cdef public tuple rules
     cdef public tuple jvps

@@ -180,6 +180,7 @@ class Op:
         self.output_names: tuple[str, ...] | None = None  # None: one output; (): their number is the forward's affair
         self.is_view = False
         self.is_read = False  # a view whose forward is x[index]: dispatch runs it, and rules.py its rule, themselves
+        self.takes_reads = False  # its rule takes a ReadCotangent, in an ordinary pass
         self.own_precision = False  # bfloat16 is computed in as it is; else in float32
         self.walks_memory = False  # a view whose forward reads the memory around x's elements
         self.rules: tuple[Rule, ...] = ()

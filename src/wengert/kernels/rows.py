@@ -8,6 +8,7 @@ Arrays in; `axes` as NumPy's reductions take them, counted from the front.
 matmul(x, y), of matrices or batches of one shape; reduce(kind, x, axes, keepdims);
 variance(x, axes, keepdims, freedom): with the mean, whose dims are kept;
 logsumexp(x, axes, keepdims), over the last dims; softmax(logs, axis, x), and softmax(logs, axis, ct, out), the cotangent of x;
+log_softmax_base(sums, out): the same where ct is 0, over the last dim, from the sums of ct along it;
 cross_entropy(x, target): losses and probabilities; standardize(x, weight, bias, n, eps): result, means and reciprocals of the
 deviations of rows of n elements; standardize_cotangent(ct, x, mean, rstd, weight, needs): of x, weight, bias (bits 1, 2, 4).
 """
@@ -33,6 +34,7 @@ reduce: Any = getattr(native, "reduce", _decline)
 variance: Any = getattr(native, "variance", _decline)
 logsumexp: Any = getattr(native, "logsumexp", _decline)
 softmax: Any = getattr(native, "softmax", _decline)
+log_softmax_base: Any = getattr(native, "log_softmax_base", _decline)
 cross_entropy: Any = getattr(native, "cross_entropy", _decline)
 standardize: Any = getattr(native, "standardize", _decline)
 standardize_cotangent: Any = getattr(native, "standardize_cotangent", _decline)

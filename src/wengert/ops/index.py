@@ -5,7 +5,8 @@ copy), as torch does: ints are taken first and do not count as index arrays, unl
 operation, whatever its length, with the node name of torch's last step.
 
 Note [Reads] The cotangent of a read is its value at an index of zeros: F.read_cotangent(ct, shape=..., index=...). In
-an ordinary backward pass the engine adds it into the source's buffer in place. Under create_graph it is an operation
+an ordinary backward pass the engine adds it into the source's buffer in place; where nothing else arrives there, and the
+source's operation says that its rule takes reads (log_softmax does), that gets it as it is. Under create_graph it is an operation
 of its own, whose derivative is the read (_read), whose derivative is the operation again. gather.py has the reads and
 writes that have names.
 """

@@ -53,6 +53,11 @@ def stored(value: Any, dtype: Any) -> Any:
     return dtypes.checked_scalar(value, dtype)
 
 
+def names_places(index: Any, ndim: int) -> bool:
+    """Whether an index is one array of numbers for each dimension, as mesh_of makes them."""
+    return isinstance(index, tuple) and len(index) == ndim and all(isinstance(i, np.ndarray) for i in index)
+
+
 def mesh_of(index: Any, shape: tuple, dim: int) -> tuple:
     """The index of the elements that gather and scatter mean: index along dim, and each place itself along the others.
 

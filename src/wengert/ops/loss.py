@@ -6,6 +6,8 @@ import warnings
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from wengert import errors
 from wengert.kernels import rows
 from wengert.ops.blas import row_maxima, row_sums
@@ -380,21 +382,33 @@ def _nll_node(ndim: int, reduction: str) -> str:
 
 @_nll_loss.vjp("x")
 def _(F, ct, x_shape, target, weight, ignore_index, reduction):
+    if not F.is_tensor:
+        values, places = _nll_values(np, ct, target, weight, x_shape, ignore_index, reduction)
+        return F.read_cotangent(values, shape=x_shape, index=places)
     return F._nll_cotangent(ct, target, weight, shape=x_shape, ignore_index=ignore_index, reduction=reduction)
 
 
 @linear(promote=NONE, node="NllLossBackwardBackward0", complex=False, **_PRIVATE)
 def _nll_cotangent(xp, ct, target, weight=None, *, shape, ignore_index, reduction):
     """The cotangent of x, of this shape, from that of _nll_loss(x, target, weight)."""
+    out = xp.zeros(shape, ct.dtype)
+    values, places = _nll_values(xp, ct, target, weight, shape, ignore_index, reduction)
+    out[places] = values
+    return out
+
+
+def _nll_values(
+    xp: Any, ct: Any, target: Any, weight: Any, shape: tuple[int, ...], ignore_index: int, reduction: str
+) -> tuple[Any, tuple[Any, ...]]:
+    """What of that is not 0, and the places in x where it is, of which no two are the same."""
     dim = _class_dim(len(shape))
     target = target.reshape(shape[:dim] + shape[dim + 1 :])
     index, ignored = _class_index(xp, target, shape[dim], ignore_index)
     counts = _importance(xp, index, ignored, weight, ct.dtype)
     if reduction == "mean":
         ct = _divide(ct, _count(xp, index, counts))
-    out = xp.zeros(shape, ct.dtype)
-    out[_class_places(xp, index, dim)] = -ct if counts is None else _without(ignored, xp.asarray(-ct * counts))
-    return out
+    values = -ct if counts is None else _without(ignored, xp.asarray(-ct * counts))
+    return values, _class_places(xp, index, dim)
 
 
 @_nll_cotangent.vjp("ct")

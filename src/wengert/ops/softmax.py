@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.core.buffers import ReadCotangent
 from wengert.kernels import rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.dims import normalize_dim, normalize_dims, restore_dims
-from wengert.ops.indices import raw
+from wengert.ops.indices import names_places, raw
 from wengert.ops.registry import INT_TO_FLOAT, composite, general
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -222,8 +223,28 @@ def log_softmax(xp, x, *, dim=None, _stacklevel=3, dtype=None):
     return out.astype(result, copy=False).reshape(shape)
 
 
+log_softmax.takes_reads = True
+
+
 @log_softmax.vjp("x")
 def _(F, ct, out, dim):
+    if isinstance(ct, ReadCotangent):
+        return _log_softmax_cotangent_of_read(F, ct, out, dim)
+    return F._log_softmax_cotangent(ct, out, dim=dim)
+
+
+def _log_softmax_cotangent_of_read(F: Any, read: ReadCotangent, out: Any, dim: Any) -> Any:
+    """The cotangent of x where that of log_softmax(x) is 0 but where the result was read, as a loss reads one class a row."""
+    result = None
+    if _given_dim(dim, out.ndim) == out.ndim - 1 and names_places(read.index, out.ndim):
+        sums = np.zeros((*out.shape[:-1], 1), out.dtype)
+        F.add_at(sums, (*read.index[:-1], np.zeros_like(read.index[-1])), read.value, True)
+        result = rows.log_softmax_base(sums, out)
+    if result is not None:
+        F.add_at(result, read.index, read.value, read.repeats)
+        return result
+    ct = np.zeros(out.shape, out.dtype)
+    F.add_at(ct, read.index, read.value, read.repeats)
     return F._log_softmax_cotangent(ct, out, dim=dim)
 
 
