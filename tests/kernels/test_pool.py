@@ -120,11 +120,54 @@ assert stats["limit_bytes"] == 25 << 20
 assert stats["reserved_bytes.all.current"] == 22 << 20, stats
 assert stats["num_released"] == 1
 assert new(12).ctypes.data == newest and wengert.memory_stats()["num_hits"] == 1
-new(8)
+new(4)
 assert wengert.memory_stats()["num_misses"] == 4
 """
     environment = os.environ | {"WENGERT_POOL_LIMIT": str(25 << 20)}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
+
+
+def run_alone(program):
+    """Runs a program in a process of its own, whose pool is empty."""
+    prelude = """
+import numpy as np, wengert
+from wengert.kernels import native
+new = lambda mib: native.new_array((int(mib * 2**18),), np.dtype(np.float32))
+stats = lambda name: wengert.memory_stats()[name]
+"""
+    subprocess.run([sys.executable, "-c", prelude + program], check=True, timeout=60)
+
+
+def test_a_result_takes_a_larger_idle_block_up_to_twice_its_size():
+    run_alone("""
+a = new(16)
+where = a.ctypes.data
+del a
+b = new(8)
+assert b.ctypes.data == where and stats("num_hits") == 1 and stats("reserved_bytes.all.current") == 16 << 20
+c, d = new(16), new(4)  # that block is taken; and none is idle
+assert stats("num_misses") == 3
+del b
+e = new(9)
+assert e.ctypes.data == where
+del e
+f = new(7.9)
+assert f.ctypes.data == where
+del f
+g = new(3)
+assert g.ctypes.data != where and stats("num_misses") == 4  # sixteen would be too much
+""")
+
+
+def test_the_system_gives_little_more_than_arrays_had_at_a_time():
+    run_alone("""
+for size in range(20, 200, 3):  # each too large for the blocks before it
+    new(size)
+assert stats("allocated_bytes.all.peak") == 208 << 20
+assert stats("reserved_bytes.all.peak") <= (208 * 17 // 16 + 8) << 20
+held = [new(20) for _ in range(9)]
+assert stats("reserved_bytes.all.peak") <= (208 * 17 // 16 + 8) << 20
+""")
 
 
 def test_no_limit_keeps_nothing():

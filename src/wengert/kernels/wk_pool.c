@@ -2,14 +2,15 @@
  * The system hands out fresh memory page by page, each zeroed when first touched: for large arrays that costs more than the
  * arithmetic that fills them. So the memory of large results is kept when their arrays are gone, and used for the next.
  *
- * - Sizes are rounded up to one of eight classes an octave, so that at most an eighth is wasted, and results of about the same
- *   size can use the same blocks.
+ * - Sizes are rounded up to one of eight classes an octave, so that a new block wastes at most an eighth, and results of about the
+ *   same size can use the same blocks. Where none of its class is idle, a result takes one of up to twice its size.
  * - From 4 MiB, blocks lie on boundaries of 2 MiB, and the system is asked to back them with pages of that size.
  * - Blocks start at different offsets into their pages (colours): where operands and results have the same, each read waits
  *   for the write before it that has the same lowest bits in its address.
  * - An array refers to its block as its base, an object whose end gives the block back. So views keep the block, and an array
  *   that the user holds is never written over.
- * - What lies idle is capped. What was given back the longest ago is released first.
+ * - What lies idle is capped, and makes room for a new block where both together would be much more than arrays had at a time.
+ *   What was given back the longest ago is released first.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -36,6 +37,9 @@ enum {
     CLASSES = (48 - SMALLEST_LOG2) << STEPS_LOG2,
     COLOURS = 64,
     COLOUR_STEP = 11, /* of 64 bytes; neighbours in time are far from each other, modulo the 4096 of a page */
+    LARGER = 1 << STEPS_LOG2, /* classes that a block may be above what is asked for */
+    SLACK = 8 << 20,  /* bytes that may lie idle beyond what arrays had at a time; */
+    SLACK_PART = 16,  /* and a part of that */
     NUMPY_DOMAIN = 389047, /* of tracemalloc, where NumPy reports its own */
 };
 #define HUGE_FROM (4 * MiB)
@@ -147,13 +151,32 @@ static void unmap_block(Block *block) {
     free(block);
 }
 
-/* Releases idle blocks, oldest first, until at most so many bytes lie idle. */
+/* Releases idle blocks until at most so many bytes lie idle: the oldest that is not much larger than what is to go. */
 static void trim(size_t limit) {
-    while (pool_.oldest && (size_t)(pool_.count.reserved - pool_.count.allocated) > limit) {
+    for (;;) {
+        int64_t surplus = pool_.count.reserved - pool_.count.allocated - (int64_t)limit;
+        if (surplus <= 0 || pool_.oldest == NULL) return;
         Block *block = pool_.oldest;
+        while (block->newer != NULL && (int64_t)block->size > 2 * surplus) block = block->newer;
+        if ((int64_t)block->size > 2 * surplus) block = pool_.oldest;
         unlink_idle(block);
         unmap_block(block);
     }
+}
+
+/* Releases idle blocks, which are too small or too large, before a new one of this size is mapped: the system should not give
+ * much more than arrays once had at a time. */
+static void make_room(size_t size) {
+    int64_t in_use = pool_.count.allocated + (int64_t)size, peak = pool_.count.allocated_peak;
+    trim((size_t)(in_use < peak ? peak - in_use : 0) + SLACK + (size_t)peak / SLACK_PART);
+}
+
+/* An idle block of this class, else of the next one that has any, up to twice as large. */
+static Block *find_idle(int class) {
+    for (int last = class + LARGER; class <= last && class < CLASSES; class++) {
+        if (pool_.idle[class] != NULL) return pool_.idle[class];
+    }
+    return NULL;
 }
 
 static Block *take_block(size_t size) {
@@ -162,11 +185,12 @@ static Block *take_block(size_t size) {
     if (class < 0) return NULL;
     lock_pool();
     if (!pool_.started) start_pool();
-    Block *block = pool_.idle[class];
+    Block *block = find_idle(class);
     if (block != NULL) {
         unlink_idle(block);
         pool_.count.hits++;
     } else {
+        make_room(rounded);
         block = map_block(class, rounded);
         if (block == NULL) { /* the system may have what we let lie */
             trim(0);
