@@ -39,8 +39,8 @@ _OTHER_NAME = {
 }  # fmt: skip
 # Of scipy.special, by the name of the ufunc there.
 _SCIPY = """
-    digamma:psi entr erf erfc erfcx erfinv expit exp2 expm1 gammainc gammaincc gammaln i0 i0e i1 i1e log1p log_ndtr logit
-    ndtr ndtri xlog1py xlogy
+    betainc digamma:psi entr erf erfc erfcx erfinv expit exp2 expm1 gammainc gammaincc gammaln i0 i0e i1 i1e log1p log_ndtr
+    logit ndtr ndtri xlog1py xlogy
 """
 _REDUCTIONS = {"add": "sum", "logical_and": "all", "logical_or": "any", "maximum": "max", "minimum": "min", "multiply": "prod"}
 

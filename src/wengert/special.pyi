@@ -134,3 +134,5 @@ def psi(input: Tensor, *, out: Any = None) -> Tensor:
     """`digamma`: the derivative of the logarithm of the gamma function. Derivative: as of digamma."""
 def multigammaln(input: Tensor, p: _float, *, out: Any = None) -> Tensor:
     """`mvlgamma`: the logarithm of the multivariate gamma function of dimension p. Derivative: as of mvlgamma."""
+def betainc(a: _Operand, b: _Operand, input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The regularised incomplete beta function I_x(a, b): the integral from 0 to x of t**(a - 1) (1 - t)**(b - 1), over"""

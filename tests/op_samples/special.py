@@ -1,4 +1,4 @@
-"""Samples and oracles of wengert.ops.special (gamma functions), bessel, polynomials and probability: all are SciPy's."""
+"""Samples and oracles of wengert.ops.special (gamma functions), bessel, beta, polynomials and probability: all are SciPy's."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ def _degrees(low=-0.9, high=0.9):
 
 
 _POSITIVE = {"low": 0.3, "high": 3.0}
+_UNIT = {"low": 0.1, "high": 0.9}
 _POLYNOMIALS = {
     "hermite_polynomial_h": special.eval_hermite,
     "hermite_polynomial_he": special.eval_hermitenorm,
@@ -60,6 +61,21 @@ SAMPLES = {
     "_polygamma_method": [Sample(Data(2, 3, low=0.3, high=4.0), n, **_REAL) for n in (0, 1, 2)],
     "special_multigammaln": _unary(2.0, 5.0, p=3),
     "_igamma_by_parameter": [Sample(Data(2, 3, **_POSITIVE), Data(3, **_POSITIVE), order=n, **_REAL) for n in (1, 2)],
+    "_gamma_density": [Sample(Data(2, 3, **_POSITIVE), Data(3, **_POSITIVE), k=k, **_REAL) for k in (0, 1)],
+    "special_betainc": [
+        Sample(Data(2, 3, **_POSITIVE), Data(2, 3, **_POSITIVE), Data(2, 3, **_UNIT), **_REAL),
+        Sample(Data(2, 1, low=5.0, high=50.0), Data(3, low=5.0, high=50.0), Data(2, 3, **_UNIT), **_REAL),
+        Sample(Data(**_POSITIVE), 2, Data(3, **_UNIT), **_REAL),
+    ],
+    "_betainc_by_parameters": [
+        Sample(Data(2, 3, **_POSITIVE), Data(3, **_POSITIVE), Data(2, 3, **_UNIT), m=m, n=n, **_REAL)
+        for m, n in ((1, 0), (0, 1), (1, 1))
+    ],
+    "_beta_density": [
+        Sample(Data(2, 3, **_POSITIVE), Data(3, **_POSITIVE), Data(2, 3, **_UNIT), k=k, j=j, **_REAL)
+        for k, j in ((0, 0), (1, 0), (0, 1))
+    ],
+    "_polygamma_step": [Sample(Data(2, 3, **_POSITIVE), Data(3, **_POSITIVE), order=n, **_REAL) for n in (0, 1, 2)],
     "special_gammainc": [Sample(Data(2, 3, **_POSITIVE), Data(2, 3, **_POSITIVE), **_REAL)],
     "special_gammaincc": [Sample(Data(2, 3, **_POSITIVE), Data(2, 3, **_POSITIVE), **_REAL)],
     **{f"special_{name}": _unary(0.2, 3.0) for name in ("gammaln", "psi")},
@@ -102,6 +118,10 @@ ORACLES = {
     "igamma": special.gammainc,
     "igammac": special.gammaincc,
     "_polygamma_method": lambda x, n: special.polygamma(n, x),
+    "_gamma_density": lambda a, t, k: t ** (a - 1 - k) * np.exp(-t) / special.gamma(a),
+    "special_betainc": special.betainc,
+    "_beta_density": lambda a, b, x, k, j: x ** (a - 1 - k) * (1 - x) ** (b - 1 - j) / special.beta(a, b),
+    "_polygamma_step": lambda z, d, order: special.polygamma(order, z + d) - special.polygamma(order, z),
     "mvlgamma": lambda x, p: reduce(np.add, [special.gammaln(x - j / 2) for j in range(p)]) + p * (p - 1) / 4 * np.log(np.pi),
     "special_multigammaln": lambda x, p: (
         reduce(np.add, [special.gammaln(x - j / 2) for j in range(p)]) + p * (p - 1) / 4 * np.log(np.pi)

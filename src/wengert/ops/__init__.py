@@ -29,7 +29,7 @@ _LATE_FAMILIES = {
         "stochastic_activation", "fractional_pool", "multi_head", "linear_loss", "layer_functions",
     ),
     "linalg": ("factor", "eigen", "decomposition", "least_squares", "ldl"),
-    "special": ("bessel", "polynomials", "probability"),
+    "special": ("bessel", "polynomials", "probability", "beta"),
 }
 _LATE_METHODS: dict[str, tuple[str, ...]] = {
     "copies": ("narrow_copy",),

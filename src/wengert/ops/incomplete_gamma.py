@@ -18,10 +18,12 @@ by p(x) has a relative error below 1e-13, the second too, but next to its change
 
 from __future__ import annotations
 
-from math import comb, factorial, pi
+from math import factorial, pi
 from typing import Any
 
 import numpy as np
+
+from wengert.ops import densities
 
 _SERIES_LIMIT = 30.0  # up to this a, where x <= a + 1, the power series is as good, and better for small a
 _SERIES_TERMS = 90
@@ -36,11 +38,7 @@ def bell(logarithm: Any, polygammas: list[Any], order: int) -> Any:
     """d^n p / da^n over p: the complete Bell polynomial of the derivatives of log p in a.
 
     logarithm: log(t). polygammas: digamma(a), polygamma(1, a), ... Runs on arrays and on tensors."""
-    terms = [logarithm - polygammas[0], *[-p for p in polygammas[1:]]]
-    found: list[Any] = [1.0]
-    for n in range(1, order + 1):
-        found.append(sum(comb(n - 1, k - 1) * terms[k - 1] * found[n - k] for k in range(1, n + 1)))
-    return found[order]
+    return densities.bell(lambda i, _: logarithm - polygammas[0] if i == 1 else -polygammas[i - 1], order, 0)
 
 
 def scaled_derivative(a: Any, x: Any, order: int) -> Any:
@@ -88,11 +86,8 @@ def _by_quadrature(a: Any, x: Any, order: int) -> Any:
 
 def derivative(a: Any, x: Any, order: int) -> Any:
     """d^n P(a, x) / da^n. a, x: float64 arrays of one shape. 0 at x = 0 and at infinity, NaN for negative numbers."""
-    from scipy import special
-
     inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
     safe_a, safe_x = np.where(inside, a, 1.0), np.where(inside, x, 1.0)
-    density = np.exp(special.xlogy(safe_a - 1, safe_x) - safe_x - special.gammaln(safe_a))
-    found = density * scaled_derivative(safe_a, safe_x, order)
+    found = densities.gamma_mass(safe_a, safe_x) / safe_x * scaled_derivative(safe_a, safe_x, order)
     at_end = (a > 0) & np.isfinite(a) & ((x == 0) | (x == np.inf))
     return np.where(inside, found, np.where(at_end, 0.0, np.nan))

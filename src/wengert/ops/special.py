@@ -7,7 +7,6 @@ and probability.py.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from wengert import errors
 from wengert.ops.registry import INT_TO_FLOAT, composite, pointwise
@@ -169,23 +168,41 @@ def _(F, ct, x, y):
 
 @igamma.vjp("y")
 def _(F, ct, x, y):
-    return ct * _gamma_density(F, x, y)
+    return ct * F._gamma_density(x, y, k=0)
 
 
 @igammac.vjp("y")
 def _(F, ct, x, y):
-    return -ct * _gamma_density(F, x, y)
+    return -ct * F._gamma_density(x, y, k=0)
 
 
-def _gamma_density(F: Any, a: Any, t: Any) -> Any:
-    return F.exp(F.xlogy(a - 1.0, t) - t - F.lgamma(a))
+@pointwise(promote=INT_TO_FLOAT, complex=False, domain=(0.3, 3.0), method=False, namespaces=())
+def _gamma_density(xp, a, t, *, k):
+    """t**(a - 1 - k) exp(-t) / gamma(a).
+
+    Derivative: times log(t) - digamma(a) in a; in t two of the same, which are finite at 0 where it is."""
+    from wengert.ops.densities import gamma_density
+
+    x, y = xp.broadcast_arrays(xp.asarray(a, xp.float64), xp.asarray(t, xp.float64))
+    return gamma_density(x, y, k).astype(xp.result_type(a, t))
+
+
+@_gamma_density.vjp("a")
+def _(F, ct, a, t, out):
+    return ct * F._zero_where(out * (F.log(t) - F.digamma(a)), out == 0)
+
+
+@_gamma_density.vjp("t")
+def _(F, ct, a, t, out, k):
+    return ct * (F._zero_where((a - (k + 1)) * F._gamma_density(a, t, k=k + 1), a == k + 1) - out)
 
 
 @pointwise(promote=INT_TO_FLOAT, complex=False, domain=(0.3, 3.0), method=False, namespaces=())
 def _igamma_by_parameter(xp, x, y, *, order):
     """The derivative of igamma(x, y) with respect to x, of an order from 1 on.
 
-    Derivative: of the next order in x; in y the density times a polynomial (`incomplete_gamma.bell`)."""
+    Derivative: of the next order in x; in y the density times a polynomial (`incomplete_gamma.bell`), 0 where
+    the density is."""
     from wengert.ops import incomplete_gamma
 
     a, b = xp.broadcast_arrays(xp.asarray(x, xp.float64), xp.asarray(y, xp.float64))
@@ -202,7 +219,8 @@ def _(F, ct, x, y, order):
     from wengert.ops.incomplete_gamma import bell
 
     polygammas = [F._polygamma(x, n=n) for n in range(order)]
-    return ct * _gamma_density(F, x, y) * bell(F.log(y), polygammas, order)
+    density = F._gamma_density(x, y, k=0)
+    return ct * F._zero_where(density * bell(F.log(y), polygammas, order), density == 0)
 
 
 @composite(namespaces=("special",))

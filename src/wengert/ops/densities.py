@@ -1,0 +1,118 @@
+"""Densities of the gamma and beta distributions, to full precision also where their factors are huge and tiny, and what their
+derivatives with respect to the parameters are made of.
+
+The densities are written with deviances (Loader, Fast and accurate computation of binomial probabilities, 2000): Stirling's
+formula cancels what is huge, and what it leaves is small. Their relative error is that of an exponential of this size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import comb, factorial, pi
+from typing import Any
+
+import numpy as np
+
+_LARGE = 16.0  # from here on asymptotic series are exact to double precision
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)  # B_2, B_4 ...
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)  # Abramowitz and Stegun 6.1.41
+
+
+def gamma_mass(a: Any, t: Any) -> Any:
+    """t**a exp(-t) / gamma(a). float64 arrays of one shape, positive and finite."""
+    return np.exp(-_stirling_error(a) - _deviance(a, t - a, t)) * np.sqrt(a / (2 * pi))
+
+
+def beta_mass(a: Any, b: Any, x: Any, y: Any) -> Any:
+    """x**a y**b / B(a, b) for y = 1 - x. float64 arrays of one shape, positive and finite."""
+    n, lead = a + b, b * x - a * y
+    stirling = _stirling_error(n) - _stirling_error(a) - _stirling_error(b)
+    exponent = stirling - _deviance(a, lead, n * x) - _deviance(b, -lead, n * y)
+    return np.exp(exponent) * np.sqrt(a) * np.sqrt(b / n) / np.sqrt(2 * pi)
+
+
+def gamma_density(a: Any, t: Any, k: int) -> Any:
+    """t**(a - 1 - k) exp(-t) / gamma(a). NaN but for a positive and finite, and t at least 0."""
+    from scipy import special
+
+    defined = (a > 0) & np.isfinite(a) & (t >= 0)
+    inside = defined & (t > 0) & (t < np.inf)
+    a_, t_ = np.where(inside, a, 1.0), np.where(inside, t, 1.0)
+    ends = np.where(t == 0, _power_at_zero(a - 1 - k) / special.gamma(a), 0.0)
+    return np.where(inside, gamma_mass(a_, t_) * t_ ** (-1.0 - k), np.where(defined, ends, np.nan))
+
+
+def beta_density(a: Any, b: Any, x: Any, k: int, j: int) -> Any:
+    """x**(a - 1 - k) (1 - x)**(b - 1 - j) / B(a, b). NaN but for a and b positive and finite, and 0 <= x <= 1."""
+    from scipy import special
+
+    defined = (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b) & (x >= 0) & (x <= 1)
+    inside = defined & (x > 0) & (x < 1)
+    a_, b_, x_ = (np.where(inside, v, 0.5) for v in (a, b, x))
+    found = beta_mass(a_, b_, x_, 1 - x_) * x_ ** (-1.0 - k) * (1 - x_) ** (-1.0 - j)
+    ends = np.where(x == 0, _power_at_zero(a - 1 - k), _power_at_zero(b - 1 - j)) / special.beta(a, b)
+    return np.where(inside, found, np.where(defined, ends, np.nan))
+
+
+def _power_at_zero(exponent: Any) -> Any:
+    return np.where(exponent > 0, 0.0, np.where(exponent == 0, 1.0, np.inf))
+
+
+def _stirling_error(z: Any) -> Any:
+    """log(gamma(z + 1)) less Stirling's formula for it."""
+    from scipy import special
+
+    large, small = np.maximum(z, _LARGE), np.minimum(z, _LARGE)
+    series = sum(c / large ** (2 * k + 1) for k, c in enumerate(_STIRLING))
+    direct = special.gammaln(small + 1) - (special.xlogy(small, small) + np.log(small) / 2 - small + np.log(2 * pi) / 2)
+    return np.where(z >= _LARGE, series, direct)
+
+
+def _deviance(a: Any, lead: Any, mean: Any) -> Any:
+    """a (d - log(1 + d)) for d = lead / a; mean: a + lead, which is a (1 + d)."""
+    d = lead / a
+    near = abs(d) < 0.3
+    v = np.where(near, d / (2 + d), 0.0)  # log(1 + d) = 2 artanh(v)
+    series = sum(v ** (2 * k) / (2 * k + 1) for k in range(1, 12))
+    return np.where(near, a * v * (d - 2 * series), lead - a * np.log(mean / a))
+
+
+def bell(derivative: Callable[[int, int], Any], m: int, n: int) -> Any:
+    """d^(m+n) exp(f) / da^m db^n over exp(f): the complete Bell polynomial of f's derivatives.
+
+    derivative(i, j): d^(i+j) f / da^i db^j. Runs on arrays and on tensors."""
+    if m == n == 0:
+        return 1.0
+    if m == 0:
+        return bell(lambda i, j: derivative(j, i), n, 0)
+    return sum(
+        comb(m - 1, i) * comb(n, j) * derivative(i + 1, j) * bell(derivative, m - 1 - i, n - j)
+        for i in range(m)
+        for j in range(n + 1)
+    )
+
+
+def polygamma_step(z: Any, d: Any, order: int) -> Any:
+    """polygamma(order, z + d) - polygamma(order, z), without cancellation where d is small beside z.
+
+    z, d: float64 arrays of one shape; z > 0, z + d > 0."""
+    total = np.zeros_like(z)
+    sign = (-1.0) ** order
+    for _ in range(int(_LARGE)):  # recurrence: Abramowitz and Stegun 6.4.6
+        small = np.minimum(z, z + d) < _LARGE
+        if not small.any():
+            break
+        total -= np.where(small, sign * factorial(order) * _power_step(z, d, order + 1), 0.0)
+        z = np.where(small, z + 1, z)
+    # The asymptotic series 6.4.11, term by term
+    total += np.log1p(d / z) if order == 0 else -sign * factorial(order - 1) * _power_step(z, d, order)
+    total -= sign * factorial(order) / 2 * _power_step(z, d, order + 1)
+    for k, number in enumerate(_BERNOULLI, 1):
+        factor = factorial(2 * k + order - 1) / factorial(2 * k)
+        total -= sign * number * factor * _power_step(z, d, 2 * k + order)
+    return total
+
+
+def _power_step(z: Any, d: Any, n: int) -> Any:
+    """(z + d)**-n - z**-n."""
+    return np.expm1(-n * np.log1p(d / z)) * z ** float(-n)
