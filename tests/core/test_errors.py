@@ -510,6 +510,7 @@ MESSAGES = [
         IndexError,
         "Dimension out of range (expected to be in range of [-1, 0], but got 1)",
     ),
+    (lambda: errors.dim_type(bool), TypeError, "argument 'dim' must be int, not bool"),
     (lambda: errors.dim_repeated(0), RuntimeError, "dim 0 appears multiple times in the list of dims"),
     (
         lambda: errors.moved_dim_repeated("source", (-1, 2)),

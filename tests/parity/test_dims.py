@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import wengert
 from op_samples.cases import CASES, Case, flatten
 from parity.test_ops import to_torch, torch_function
 from wengert.errors import WengertError
@@ -30,6 +31,14 @@ DIFFERENCES = {
     ("tile", "any"): "torch shows the product of the number and the size",
     ("cummax", "too large"): "torch has words of its own for 0-d tensors",
     ("linalg_tensorsolve", "any"): "torch compares with the number of elements of the right-hand side",
+}
+
+
+# Truth values as dims, and what torch makes of them.
+TRUTH_VALUES = {
+    **dict.fromkeys(("var", "std", "var_mean", "std_mean"), "given by name too, it is `unbiased`"),
+    "tensordot": "a number of dims, or lists of them",
+    "tile": "numbers of copies, not dims",
 }
 
 
@@ -71,6 +80,38 @@ def outcome(function: Any, inputs: list[Any], params: dict[str, Any]) -> Any:
 
 def words(error: Exception) -> str:
     return str(error).splitlines()[0].split(" Hint: ")[0].replace("dim=", "dim ").rstrip(". ")
+
+
+@pytest.mark.parametrize(("case", "name", "ndim"), with_dims())
+@pytest.mark.parametrize("value", [True, False])
+def test_truth_values_are_no_dims(case: Case, name: str, ndim: int, value: Any):
+    """torch takes none where it looks at them itself; its masked functions, written in Python, take them for 0 and 1."""
+    ours = outcome(case.op.function, case.tensors(np.float64, requires_grad=False), {**case.params, name: value})
+    if case.name in TRUTH_VALUES:
+        assert not isinstance(ours, Exception), "a known difference is gone"
+    else:
+        assert isinstance(ours, (WengertError, TypeError)), f"{ours!r}"
+
+
+@pytest.mark.parametrize("value", [np.int64(0), np.int32(-1)])
+@pytest.mark.parametrize(("case", "name", "ndim"), [p for p in with_dims() if p.values[0].name != "permute"])  # a sequence only
+def test_integers_of_numpy_are_dims(case: Case, name: str, ndim: int, value: Any):
+    """Wherever an int is one; so are tensors of one integer."""
+    inputs = case.tensors(np.float64, requires_grad=False)
+    outcomes = [outcome(case.op.function, inputs, {**case.params, name: form})
+                for form in (int(value), value, wengert.tensor(int(value)))]
+    kinds = [type(found) if isinstance(found, Exception) else found for found in outcomes]
+    assert kinds == [kinds[0]] * 3, f"{outcomes}"
+
+
+def test_what_is_no_integer_is_named():
+    x = wengert.ones(2, 3)
+    for call, kind in (
+        (lambda: x.softmax((0, 1)), "tuple"), (lambda: x.sum(dim="x"), "str"), (lambda: x.cumsum(0.5), "float"),
+        (lambda: x.sum(dim=True), "bool"), (lambda: x.max(dim=(0, 1)), "tuple"), (lambda: x.transpose(0, True), "bool"),
+    ):
+        with pytest.raises(TypeError, match=f"argument 'dim' must be int, not {kind}"):
+            call()
 
 
 def complaint(ours: Any, theirs: Any) -> str | None:

@@ -68,6 +68,10 @@ def dim_out_of_range(dim: int, ndim: int) -> DimensionError:
     return DimensionError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
 
 
+def dim_type(got: type) -> ArgumentError:
+    return ArgumentError(f"argument 'dim' must be int, not {type_name(got)}")
+
+
 def dim_repeated(dim: int) -> ShapeError:
     return ShapeError(f"dim {dim} appears multiple times in the list of dims")
 

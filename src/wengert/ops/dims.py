@@ -12,20 +12,47 @@ from typing import Any
 
 from wengert import errors
 
-__all__ = ["count_of", "normalize_dim", "normalize_dims", "restore_dims", "unrepeated_dims"]
+__all__ = ["as_dim", "as_dims", "count_of", "normalize_dim", "normalize_dims", "restore_dims", "unrepeated_dims"]
+
+
+def as_dim(dim: Any) -> int:
+    """A dim as an int.
+
+    dim: an int or what has `__index__`, NumPy's integers and tensors of one integer. Raises TypeError for all else, and for
+    what is true or false: torch takes `sum(dim=True)` for a mistake.
+
+    >>> import numpy as np
+    >>> as_dim(np.int64(-1))
+    -1
+    """
+    array = getattr(dim, "_array", dim)
+    if not isinstance(dim, bool) and (array is dim or array.dtype.kind != "b"):
+        try:
+            return index(dim)
+        except TypeError:
+            pass
+    raise errors.dim_type(type(dim))
+
+
+def as_dims(dim: Any) -> tuple[Any, ...]:
+    """One dim or a sequence of them as a tuple.
+
+    >>> as_dims(1), as_dims([0, 1])
+    ((1,), (0, 1))
+    """
+    return tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
 
 
 def normalize_dim(dim: Any, ndim: int) -> int:
     """dim counted from the front: -1 becomes ndim - 1.
 
-    dim: an int or anything with `__index__`. Raises IndexError where there is no such dimension, TypeError for what is
-    no integer.
+    dim: as in `as_dim`, with its TypeError. Raises IndexError where there is no such dimension.
 
     >>> normalize_dim(-1, 3), normalize_dim(-1, 0)
     (2, 0)
     """
     if type(dim) is not int:
-        dim = index(dim)
+        dim = as_dim(dim)
     size = ndim or 1
     if 0 <= dim < size:
         return dim

@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert import errors, return_types
 from wengert.kernels import rows
-from wengert.ops.dims import count_of, normalize_dim, normalize_dims, restore_dims
+from wengert.ops.dims import as_dim, count_of, normalize_dim, normalize_dims, restore_dims
 from wengert.ops.registry import NONE, composite, general, linear, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -277,19 +277,15 @@ def _(F, ct, x, out):
     return _shared(F, ct, x, out, None, False, nan_ties=True)
 
 
-def _is_dim(x: Any) -> bool:
-    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
-
-
 def _overload(op: str, second: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """What the second argument of max or min is: (dim, None) or (None, other)."""
     dim, other = kwargs.pop("dim", kwargs.pop("axis", None)), kwargs.pop("other", None)
     if second is not None:
         if dim is not None or other is not None:
             raise errors.multiple_values(op, "dim" if dim is not None else "other")
-        dim, other = (second, None) if _is_dim(second) else (None, second)
-    if dim is not None and not _is_dim(dim):
-        raise errors.wrong_argument_type(op, "dim", 1, type(dim), "int")
+        dim, other = (second, None) if isinstance(second, (int, np.integer)) else (None, second)
+    if dim is not None:
+        dim = as_dim(dim)
     if other is not None and not hasattr(other, "shape"):
         raise errors.wrong_argument_type(op, "dim", 1, type(other), "int, or a Tensor")
     return dim, other
@@ -348,8 +344,7 @@ def _arg(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> Any:
             raise errors.empty_arg_reduction(op)
         index = xp.asarray(getattr(xp, op)(x))
         return index.reshape((1,) * x.ndim) if keepdim else index
-    if not _is_dim(dim):
-        raise errors.wrong_argument_type(op, "dim", 0, type(dim), "int")
+    dim = as_dim(dim)
     _check(op, op, x, dim)
     dim = normalize_dim(dim, x.ndim)
     if x.ndim == 0:

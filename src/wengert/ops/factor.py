@@ -13,7 +13,7 @@ from math import inf
 from typing import Any
 
 from wengert import dtypes, errors, return_types
-from wengert.ops.dims import normalize_dim
+from wengert.ops.dims import as_dims, normalize_dim
 from wengert.ops.matrices import adjoint, check_square, finite_part, first_failing, zero_pivot
 from wengert.ops.registry import NONE, composite, general, nondifferentiable, pointwise
 
@@ -474,7 +474,7 @@ def linalg_matrix_norm(F, A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=No
     Derivative: that of the formula; shared evenly among ties."""
     if A.ndim < 2:
         raise errors.square_matrix("linalg.matrix_norm", A.shape)
-    dim = (dim,) if isinstance(dim, int) else tuple(dim)
+    dim = as_dims(dim)
     if len(dim) != 2:
         raise errors.norm_dims(dim)
     rows, columns = (normalize_dim(d, A.ndim) for d in dim)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.ops.dims import normalize_dim
+from wengert.ops.dims import as_dim, as_dims, normalize_dim
 from wengert.ops.options import finished, numpy_dtype
 from wengert.ops.registry import INT_TO_FLOAT, NONE, composite, creation, linear
 from wengert.ops.values import is_complex
@@ -156,8 +156,7 @@ def _(F, ct, x_shape, dim):
 
 
 def _one_dim(x: Any, dim: int) -> int:
-    if not isinstance(dim, int):
-        raise errors.wrong_argument_type("fft", "dim", 2, type(dim), "int")
+    dim = as_dim(dim)
     if x.ndim == 0:
         raise errors.no_dimensions(dim)
     return normalize_dim(dim, x.ndim)
@@ -176,9 +175,8 @@ def _fitted(F: Any, x: Any, dim: tuple[int, ...], sizes: tuple[int, ...]) -> Any
 def _dims_and_sizes(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The dims that s= and dim= mean, and the size of the transform in each."""
     s = (s,) if isinstance(s, int) else s
-    dim = (dim,) if isinstance(dim, int) else dim
     if dim is not None:
-        dims = tuple([_one_dim(x, d) for d in dim])
+        dims = tuple([_one_dim(x, d) for d in as_dims(dim)])
         if len(set(dims)) < len(dims):
             raise errors.fft_dims_repeated()
         if s is not None and len(s) != len(dims):
@@ -397,7 +395,7 @@ for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
 
 
 def _shifted(F: Any, input: Any, dim: Any, inverse: bool) -> Any:
-    dims = tuple(range(input.ndim)) if dim is None else (dim,) if isinstance(dim, int) else tuple(dim)
+    dims = tuple(range(input.ndim)) if dim is None else as_dims(dim)
     dims = tuple([_one_dim(input, d) for d in dims])
     shifts = tuple([(input.shape[d] + inverse) // 2 for d in dims])
     return F.roll(input, shifts=shifts, dims=dims)

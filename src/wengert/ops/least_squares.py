@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors, return_types
-from wengert.ops.dims import normalize_dim
+from wengert.ops.dims import as_dims, normalize_dim
 from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix, zero_pivot
 from wengert.ops.registry import bilinear, composite, general, nondifferentiable
 
@@ -291,7 +291,8 @@ def linalg_tensorsolve(F, A, B, dims=None):
 
     Derivative: as of solve."""
     if dims is not None:
-        A = F.movedim(A, tuple(dims), tuple(range(-len(dims), 0)))
+        dims = as_dims(dims)
+        A = F.movedim(A, dims, tuple(range(-len(dims), 0)))
     rows, columns = prod(A.shape[: B.ndim]), prod(A.shape[B.ndim :])
     if rows != columns:
         raise errors.tensor_equation("other.ndim", rows, columns)

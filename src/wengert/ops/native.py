@@ -80,7 +80,7 @@ def frobenius_norm(F, input, dim=None, keepdim=False):
 @composite()
 def nuclear_norm(F, input, dim=None, keepdim=False):
     """Sum of the singular values of a matrix, or of those in two dims. Derivative: as linalg.matrix_norm of "nuc"."""
-    dim = (-2, -1) if dim is None else (dim, dim) if isinstance(dim, int) else dim  # one dim is refused, in torch's words
+    dim = (-2, -1) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim, dim)  # one dim is refused, in torch's words
     return F.linalg_matrix_norm(input, "nuc", dim, keepdim)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.core.tensor import TensorBase, wrap
-from wengert.ops.dims import normalize_dim, unrepeated_dims
+from wengert.ops.dims import as_dims, normalize_dim, unrepeated_dims
 from wengert.ops.registry import NONE, composite, linear
 
 # -- flip, roll, rotate ------------------------------------------------------------------------------------------------
@@ -61,11 +61,11 @@ def roll(xp, x, *, shifts, dims=None):
     shifts = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
     if not shifts:
         raise errors.ShapeError("`shifts` required")
-    if dims is None or dims == ():
+    if dims is None or (isinstance(dims, (tuple, list)) and not dims):
         if len(shifts) != 1:
             raise errors.ShapeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:0")
         return xp.asarray(xp.roll(x, shifts[0]))
-    dims = tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
+    dims = as_dims(dims)
     if len(dims) != len(shifts):
         raise errors.ShapeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     if not x.ndim:
@@ -84,7 +84,7 @@ def rot90(xp, x, *, k=1, dims=(0, 1)):
     """A copy of x turned by k quarter turns in the plane of two dimensions, from the first towards the second.
 
     Derivative: turned back."""
-    dims = tuple(dims)
+    dims = as_dims(dims)
     if len(dims) != 2:
         raise errors.ShapeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if x.ndim < 2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert import errors, return_types
-from wengert.ops.dims import normalize_dim, unrepeated_dims
+from wengert.ops.dims import as_dims, normalize_dim, unrepeated_dims
 from wengert.ops.indices import mesh_of, raw
 from wengert.ops.registry import INT_TO_FLOAT, NONE, composite, general
 
@@ -216,8 +216,7 @@ def gradient(F, input, *, spacing=None, dim=None, edge_order=1):
     1-D tensor for each.
 
     Derivative: that of the differences."""
-    dims = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
-    dims = unrepeated_dims(dims, input.ndim)
+    dims = unrepeated_dims(range(input.ndim) if dim is None else as_dims(dim), input.ndim)
     if raw(input).dtype == "uint8":
         raise errors.gradient_dtype()
     if edge_order not in (1, 2):

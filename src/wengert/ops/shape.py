@@ -16,7 +16,7 @@ from wengert import dtypes, errors
 from wengert.core.dispatch import call
 from wengert.core.reading import rows
 from wengert.kernels import memory
-from wengert.ops.dims import normalize_dim, unrepeated_dims
+from wengert.ops.dims import as_dim, as_dims, normalize_dim, unrepeated_dims
 from wengert.ops.indices import checked, raw
 from wengert.ops.options import spread
 from wengert.ops.registry import NONE, alias, composite, linear, plain, view
@@ -150,7 +150,7 @@ def _reshape(x: Any, shape: tuple) -> Any:
 
 def _flat_shape(shape: tuple, start_dim: int, end_dim: int) -> tuple:
     """The shape after the dimensions from start_dim to end_dim are made one."""
-    if start_dim == 0 and end_dim == -1:
+    if type(start_dim) is int and start_dim == 0 and end_dim == -1:
         return shape if len(shape) == 1 else (prod(shape),)
     first, last = normalize_dim(start_dim, len(shape)), normalize_dim(end_dim, len(shape))
     if first > last:
@@ -260,6 +260,8 @@ def transpose(xp, x, *, dim0, dim1):
     >>> wengert.zeros(2, 3).transpose(0, 1).shape
     torch.Size([3, 2])
     """
+    if type(dim0) is not int or type(dim1) is not int:
+        dim0, dim1 = as_dim(dim0), as_dim(dim1)
     try:
         return x.swapaxes(dim0, dim1)
     except ValueError:
@@ -344,7 +346,7 @@ def movedim(F, input, source, destination):
 
     Derivative: the cotangent with the dimensions moved back."""
     ndim = len(input.shape)
-    given = [(dims,) if isinstance(dims, int) else dims for dims in (source, destination)]
+    given = [as_dims(dims) for dims in (source, destination)]
     if len(given[0]) != len(given[1]):
         raise errors.moved_dims_number(*given)
     source, destination = (tuple([normalize_dim(d, ndim) for d in dims]) for dims in given)
