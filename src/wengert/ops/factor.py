@@ -16,6 +16,7 @@ from wengert import dtypes, errors, return_types
 from wengert.ops.dims import as_dims, normalize_dim
 from wengert.ops.matrices import adjoint, check_square, finite_part, first_failing, zero_pivot
 from wengert.ops.registry import NONE, composite, general, nondifferentiable, pointwise
+from wengert.ops.values import number_of
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
@@ -484,6 +485,7 @@ def linalg_matrix_norm(F, A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=No
         A = F.cast(A, dtypes.as_numpy_dtype(dtype))
     if not (A.is_floating_point() or A.is_complex()):
         raise errors.norm_dtype("linalg.matrix_norm", A.dtype)
+    ord = number_of(ord)
     if ord == "fro":
         return F._vector_norm(A, ord=2, dim=dim, keepdim=keepdim)
     if ord not in ("nuc", inf, -inf, 1, -1, 2, -2):

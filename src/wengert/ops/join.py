@@ -18,6 +18,7 @@ from wengert.kernels.memory import concatenate
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import checked, raw
 from wengert.ops.registry import NONE, SAME, alias, composite, linear, plain, view
+from wengert.ops.values import number_of
 
 _FULL = slice(None)
 
@@ -353,6 +354,8 @@ def split(tensor, split_size_or_sections=None, dim=0, *, split_size=None):
     """
     sections = split_size if split_size_or_sections is None else split_size_or_sections
     if not isinstance(sections, int):
+        sections = number_of(sections)
+    if not isinstance(sections, int):
         return split_with_sizes.fn(tensor, sections, dim)
     dim = _split_dim(tensor, dim, "split")
     return _split_into(_split, tensor, _sizes_of_equal(sections, tensor.shape[dim]), dim, "SplitBackward0")
@@ -444,6 +447,7 @@ def tensor_split(F, input, indices_or_sections=None, dim=0, *, indices=None, sec
     length = input.shape[dim]
     if isinstance(where, TensorBase):
         where = where._array.tolist()
+    where = number_of(where)
     if isinstance(where, int):
         if where <= 0:
             raise errors.ShapeError(f"number of sections must be larger than 0, got {where}")

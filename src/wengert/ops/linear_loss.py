@@ -7,6 +7,7 @@ from typing import Any
 from wengert import errors
 from wengert.ops.indices import raw
 from wengert.ops.registry import composite
+from wengert.ops.values import number_of
 
 
 @composite(namespaces=("nn.functional",))
@@ -37,7 +38,7 @@ def linear_cross_entropy(
     bias = None if linear_bias is None else F.reshape(linear_bias, shape=(-1,))
     scores = F.linear(input, F.reshape(linear_weight, shape=(-1, features)), bias)
     scores = F.reshape(scores, shape=(*input.shape[:-1], *outputs))
-    ignored = -100 if ignore_index is None else ignore_index
+    ignored = -100 if ignore_index is None else number_of(ignore_index)
     return F.cross_entropy(
         scores, target, weight, ignore_index=ignored, reduction=reduction, label_smoothing=label_smoothing
     )

@@ -13,6 +13,7 @@ from wengert.kernels import rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.reductions import STACKLEVEL, check_floating, reduced, reduction_of
 from wengert.ops.registry import NONE, composite, general, linear, nondifferentiable
+from wengert.ops.values import number_of
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
@@ -120,6 +121,7 @@ def huber_loss(F, input, target, reduction="mean", delta=1.0, weight=None):
     Derivative: input - target, or delta times its sign, in input; the negative in target."""
     _warn_sizes(input, target)
     reduction = reduction_of(None, None, reduction)
+    delta = number_of(delta)
     if delta <= 0:
         raise errors.loss_parameter("huber_loss", "non-positive", "delta")
     if weight is None:
@@ -431,7 +433,7 @@ def nll_loss(F, input, target, weight=None, size_average=None, ignore_index=-100
 
     Derivative: minus the weight at the target's place, 0 elsewhere."""
     reduction = reduction_of(size_average, reduce, reduction)
-    return F._nll_loss(input, target, weight, ignore_index=ignore_index, reduction=reduction)
+    return F._nll_loss(input, target, weight, ignore_index=number_of(ignore_index), reduction=reduction)
 
 
 # -- cross entropy -----------------------------------------------------------------------------------------------------
@@ -469,6 +471,7 @@ def cross_entropy(
         raise errors.label_smoothing(label_smoothing)
     if weight is None and label_smoothing == 0.0 and input.ndim == 2 and target.ndim == 1:
         return F._cross_entropy(input, target, ignore_index=ignore_index, reduction=reduction)[0]
+    ignore_index = number_of(ignore_index)
     log_probs = F.log_softmax(input, dim=_class_dim(input.ndim))
     if target.shape == input.shape and not str(target.dtype).removeprefix("torch.").startswith(("int", "uint")):
         return _soft_cross_entropy(F, log_probs, target, weight, reduction, label_smoothing)

@@ -11,6 +11,7 @@ from wengert import errors
 from wengert.ops.indices import raw
 from wengert.ops.reductions import check_floating, reduced, reduction_of
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
+from wengert.ops.values import number_of
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _FUNCTIONAL = ("nn.functional",)
@@ -124,7 +125,7 @@ def cosine_embedding_loss(F, input1, input2, target, margin=0, size_average=None
     squares = (F.sum(input1 * input1, dim=-1) + 1e-12) * (F.sum(input2 * input2, dim=-1) + 1e-12)
     cosine = F.sum(input1 * input2, dim=-1) / F.sqrt(squares)
     like = F.where(raw(target) == 1, 1 - cosine, 0)
-    unlike = F.where(raw(target) == -1, _positive_part(F, cosine - margin), 0)
+    unlike = F.where(raw(target) == -1, _positive_part(F, cosine - number_of(margin)), 0)
     return reduced(F, like + unlike, reduction)
 
 

@@ -15,6 +15,7 @@ from wengert import dtypes, errors
 from wengert.ops.dims import count_of, normalize_dims
 from wengert.ops.indices import raw
 from wengert.ops.registry import composite
+from wengert.ops.values import number_of
 
 _MASKED: dict[str, Any] = {"namespaces": ("masked",)}
 
@@ -139,7 +140,7 @@ def masked_mean(F, input, dim=None, *, keepdim=False, dtype=None, mask=None):
 def _variance(F: Any, name: str, input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: bool, dtype: Any, mask: Any) -> Any:
     if unbiased is not None and correction is not None:
         raise errors.masked_correction()
-    correction = (1 if unbiased is None else int(unbiased)) if correction is None else correction
+    correction = (1 if unbiased is None else int(unbiased)) if correction is None else number_of(correction)
     if dtype is None and raw(input).dtype.kind in "iub":
         dtype = dtypes.get_default_dtype()
     input, mask = _prepared(F, name, input, mask, dtype)

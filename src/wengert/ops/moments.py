@@ -9,6 +9,7 @@ from wengert import dtypes, errors
 from wengert.kernels import rows
 from wengert.ops.dims import count_of, normalize_dims, restore_dims
 from wengert.ops.registry import NONE, composite, general, nondifferentiable, pointwise
+from wengert.ops.values import number_of
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
@@ -285,6 +286,7 @@ def norm(F, input, p="fro", dim=None, keepdim=False, dtype=None, **kwargs):
     dim, keepdim = kwargs.pop("axis", dim), kwargs.pop("keepdims", keepdim)
     if dtype is not None:
         input = F.cast(input, dtypes.as_numpy_dtype(dtype))
+    p = number_of(p)
     if p is None or p == "fro":
         if p == "fro" and isinstance(dim, (tuple, list)) and len(dim) > 2:
             raise errors.norm_dims(dim)
@@ -301,6 +303,7 @@ def linalg_vector_norm(F, x, ord=2, dim=None, keepdim=False, *, dtype=None):
     """Norm of the elements of x over dim: (sum of |x|**ord)**(1 / ord); see `norm`, which calls ord p.
 
     Derivative: as norm."""
+    ord = number_of(ord)
     if not _is_order(ord):
         raise errors.norm_order(ord)
     return norm.fn(F, x, ord, dim, keepdim, dtype)

@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert.ops.registry import INT_TO_FLOAT, composite, pointwise
 from wengert.ops.scipy_special import special
-from wengert.ops.values import is_number
+from wengert.ops.values import is_number, number_of
 
 _SETTINGS: dict[str, Any] = {
     "promote": INT_TO_FLOAT, "complex": False, "method": False, "namespaces": ("special",),
@@ -164,4 +164,4 @@ def special_psi(F, input):
 @composite(namespaces=("special",))
 def special_multigammaln(F, input, p):
     """`mvlgamma`: the logarithm of the multivariate gamma function of dimension p. Derivative: as of mvlgamma."""
-    return F.mvlgamma(input, p=p)
+    return F.mvlgamma(input, p=number_of(p))

@@ -8,6 +8,7 @@ from wengert import errors, return_types
 from wengert.ops.dims import as_dims, normalize_dim, unrepeated_dims
 from wengert.ops.indices import mesh_of, raw
 from wengert.ops.registry import INT_TO_FLOAT, NONE, composite, general
+from wengert.ops.values import number_of
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
@@ -238,6 +239,7 @@ def _slope(F: Any, y: Any, dim: int, spacing: Any, edge_order: int) -> Any:
         return F.narrow(x, dim, start, length)
 
     differences = part(y, 1, size - 1) - part(y, 0, size - 1)
+    spacing = number_of(spacing)
     if hasattr(spacing, "ndim"):
         steps = F.reshape(F.diff(spacing), shape=tuple([-1 if d == dim else 1 for d in range(y.ndim)]))
         quotients = differences / steps

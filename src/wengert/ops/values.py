@@ -8,12 +8,24 @@ from typing import Any
 
 from wengert import errors
 
-__all__ = ["integer_ufunc", "is_complex", "is_number", "kind_of", "log_of"]
+__all__ = ["integer_ufunc", "is_complex", "is_number", "kind_of", "log_of", "number_of"]
 
 
 def is_number(x: Any) -> bool:
     """Whether x is a Python number."""
     return isinstance(x, (float, int, complex))
+
+
+def number_of(x: Any) -> Any:
+    """The Python number in a NumPy scalar, in an array or a tensor without dimensions, and in a truth value; anything else as
+    it is.
+
+    >>> import numpy as np
+    >>> number_of(np.float64(0.5)), number_of(np.array(2)), number_of(True), number_of("fro")
+    (0.5, 2, 1, 'fro')
+    """
+    found = x.item() if getattr(x, "ndim", None) == 0 else x
+    return int(found) if isinstance(found, bool) else found
 
 
 def is_complex(x: Any) -> bool:
