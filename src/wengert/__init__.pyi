@@ -950,6 +950,8 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int 
     """The running integral of y along a dimension by the trapezoidal rule: one element less than y. Arguments as in"""
 def gradient(input: Tensor, *, spacing: Any = None, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1, out: Any = None) -> tuple[Tensor, ...]:
     """The slope of input along each dim (all by default), as a tuple: by central differences inside, by one-sided ones of"""
+def hash_tensor(input: Tensor, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, mode: _int = 0, out: Tensor | None = None) -> Tensor:
+    """The elements along dim (an int, a tuple, or None for all), bit by bit in one number: their exclusive or, as uint64."""
 def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
     """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating."""
 def quantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Any = None) -> Tensor:

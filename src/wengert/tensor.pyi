@@ -966,6 +966,8 @@ class Tensor(TensorBase):
         """The logarithm of the running sum of exponentials along a dimension, without overflow. Of complex numbers"""
     def diff(self, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
         """The differences of neighbours along a dimension, n times over; for bools, whether they differ."""
+    def hash_tensor(self, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
+        """The elements along dim (an int, a tuple, or None for all), bit by bit in one number: their exclusive or, as uint64."""
     def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
         """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating."""
     def quantile(self, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:

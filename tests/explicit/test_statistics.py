@@ -174,3 +174,18 @@ def test_what_is_refused(call, kind, text):
     with pytest.raises(kind) as error:
         call()
     assert str(error.value).startswith(text)
+
+
+def test_hash_tensor():
+    """The exclusive or of the bits, of floats those in double precision."""
+    assert wengert.hash_tensor(wengert.tensor([1, 2, 4])).item() == 7
+    assert wengert.tensor([1.0]).hash_tensor().item() == 0x3FF0000000000000
+    assert wengert.hash_tensor(wengert.tensor([[True], [True]]), 0).tolist() == [0]
+    for call, error, text in (
+        (lambda: wengert.hash_tensor(wengert.ones(2), mode=1), RuntimeError, "Unknown hash_tensor mode: 1"),
+        (lambda: wengert.hash_tensor(wengert.ones(0)), RuntimeError, "Expected reduction dim to be specified"),
+        (lambda: wengert.hash_tensor(wengert.ones(2, 0), 1), IndexError, "Expected reduction dim 1 to have non-zero size"),
+        (lambda: wengert.hash_tensor(wengert.ones(2) + 1j), RuntimeError, '"xor_sum_cpu" not implemented for'),
+    ):
+        with pytest.raises(error, match=text):
+            call()

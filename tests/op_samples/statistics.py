@@ -52,6 +52,9 @@ SAMPLES = {
         Sample(Data(2, 3, distinct=True), **_REAL), Sample(np.array([2.0, 1, 1, 2, 3])), Sample((), **_REAL),
         Sample(np.array([[2, 1, 1, 2, 3], [3, 3, 1, 2, 3]]), dim=0), Sample(np.array([[2, 1, 1], [3, 3, 1]]), keepdim=True),
     ],
+    "hash_tensor": [
+        Sample(Data(2, 3, grad=False), **p, **_REAL) for p in ({}, {"dim": 1}, {"dim": (0, 1), "keepdim": True}, {"dim": -2})
+    ],
     "histc": [Sample(Data(20, grad=False), 5, **_REAL), Sample(Data(20, grad=False), bins=4, min=-1, max=1, **_REAL)],
     "histogram": [
         Sample(Data(20, grad=False), 5, **_REAL), Sample(Data(20, grad=False), 4, range=(-1.0, 1.0), density=True, **_REAL),
@@ -133,6 +136,9 @@ ORACLES = {
     "quantile": _quantile(np.quantile),
     "nanquantile": _quantile(np.nanquantile),
     "mode": _mode,
+    "hash_tensor": lambda x, dim=None, keepdim=False: np.bitwise_xor.reduce(
+        np.frombuffer(x.astype(np.float64).tobytes(), np.uint64).reshape(x.shape), axis=dim, keepdims=keepdim
+    ),
     "histc": lambda x, bins=100, min=0, max=0: np.histogram(x, bins, (min, max) if min != max else None)[0].astype(x.dtype),
     "histogram": lambda x, bins, range=None, density=False: tuple(
         a.astype(x.dtype) for a in np.histogram(x, bins, range, density=density)

@@ -77,6 +77,10 @@ def mvlgamma_dimension() -> ShapeError:
     return ShapeError("p has to be greater than or equal to 1")
 
 
+def hash_mode(mode: object) -> ShapeError:
+    return ShapeError(f"Unknown hash_tensor mode: {mode}. Hint: 0 is the only one.")
+
+
 def mvlgamma_bool() -> UnsupportedDtypeError:
     return UnsupportedDtypeError("The input tensor may not be a boolean tensor.")
 

@@ -47,8 +47,8 @@ _LATE_METHODS: dict[str, tuple[str, ...]] = {
     "running": ("cummax", "cummin", "diff", "logcumsumexp"),
     "short_time": ("istft", "stft"),
     "statistics": (
-        "corrcoef", "cov", "dist", "frexp", "histc", "histogram", "mode", "nanmean", "nanquantile", "quantile", "renorm",
-        "renorm_",
+        "corrcoef", "cov", "dist", "frexp", "hash_tensor", "histc", "histogram", "mode", "nanmean", "nanquantile", "quantile",
+        "renorm", "renorm_",
     ),
 }  # fmt: skip
 

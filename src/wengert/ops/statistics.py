@@ -9,12 +9,37 @@ import numpy as np
 
 from wengert import dtypes, errors, return_types
 from wengert.core.tensor import wrap
-from wengert.ops.dims import normalize_dim
+from wengert.ops.dims import as_dims, normalize_dim, normalize_dims
 from wengert.ops.indices import checked, mesh_of, raw
-from wengert.ops.registry import NONE, composite, general, plain
+from wengert.ops.registry import NONE, composite, general, nondifferentiable, plain
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+@nondifferentiable(promote=NONE, keyword_only=frozenset({"keepdim", "mode"}))
+def hash_tensor(xp, x, *, dim=None, keepdim=False, mode=0):
+    """The elements along dim (an int, a tuple, or None for all), bit by bit in one number: their exclusive or, as uint64.
+
+    x: any real dtype but the wider unsigned ones (NotImplementedError); floats count as float64, integers as int64. mode: 0.
+    Raises RuntimeError where there is nothing to reduce.
+
+    >>> import wengert
+    >>> wengert.hash_tensor(wengert.tensor([1, 2, 4]))
+    tensor(7, dtype=torch.uint64)
+    """
+    if mode != 0:
+        raise errors.hash_mode(mode)
+    if x.dtype.kind == "c" or (x.dtype.kind == "u" and x.dtype.itemsize > 1):
+        raise errors.unsupported_dtype("xor_sum_cpu", x.dtype)
+    dims = normalize_dims(dim, x.ndim)
+    if not x.size and (dim is None or len(as_dims(dim)) == 0):
+        raise errors.empty_reduction("hash_tensor")
+    for d in dims:
+        if not x.shape[d]:
+            raise errors.empty_reduction("hash_tensor", d)
+    words = x.astype(np.int64 if x.dtype.kind in "biu" else np.float64).view(np.uint64)
+    return xp.asarray(np.bitwise_xor.reduce(words, axis=dims, keepdims=keepdim))
 
 
 @composite(method=True)
