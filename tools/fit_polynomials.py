@@ -2,8 +2,9 @@
 
     python tools/fit_polynomials.py        # needs mpmath
 
-Each is the interpolation at Chebyshev nodes of a smooth function, whose error is close to the least possible. The
-coefficients are rounded to the type they are used in: what that costs is in the errors written beside them.
+Each is the interpolation at Chebyshev nodes of a smooth function, whose error is close to the least possible; with a weight, where
+an error counts more in one place than in another, the approximation whose largest weighted error is least. The coefficients
+are rounded to the type they are used in: what that costs is in the errors written beside them.
 """
 
 from __future__ import annotations
@@ -61,15 +62,19 @@ def erfc_scaled(t):  # exp(a**2) erfc(a) (1 + 2 a), with t = (a - ERFC_POLE) / (
     return mp.exp(a * a) * mp.erfc(a) * (1 + 2 * a)
 
 
-def log_erfc(a):
-    return mp.log(mp.erfc(a))
+def erfc_root(a):  # erfc(a) = this**-8
+    return mp.erfc(a) ** (mp.mpf(-1) / 8)
+
+
+def erfc_root_weight(a):  # what a relative error of the root is in erf
+    return 8 * mp.erfc(a)
 
 
 LN2 = mp.log(2)
 Z_LOG = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2
 Z_ATAN = (mp.sqrt(2) - 1) ** 2
 QUARTER = (mp.pi / 4) ** 2
-# name, function, interval, degree, type
+# name, function, interval, degree, type, and the weight of a relative error, where there is one
 FITS = [
     ("exp_rest", exp_rest, (-LN2 / 2, LN2 / 2), 10, "double"),
     ("log_rest", log_rest, (0, Z_LOG), 6, "double"),
@@ -84,7 +89,7 @@ FITS = [
     ("sin_rest", sin_rest, (0, QUARTER), 3, "float"),
     ("cos_rest", cos_rest, (0, QUARTER), 2, "float"),
     ("erf_slope", erf_slope, (0, 1), 6, "float"),
-    ("log_erfc", log_erfc, (mp.mpf("0.95"), 4), 7, "float"),
+    ("erfc_root", erfc_root, (mp.mpf("0.98"), 4), 7, "float", erfc_root_weight),
 ]
 
 
@@ -101,12 +106,32 @@ def chebyshev(function, low, high, degree):
     return list(mp.lu_solve(matrix, right))
 
 
-def fit(function, low, high, degree, ctype):
-    """The same in C's type, and the worst relative error."""
-    exact = chebyshev(function, low, high, degree)
+def weighted(function, weight, low, high, degree, count=800, rounds=40):
+    """The coefficients of the polynomial whose largest error, relative and weighted, is least (Lawson's iteration, in float64)."""
+    nodes = np.cos(np.pi * (np.arange(count) + 0.5) / count)
+    points = [(low + high) / 2 + (high - low) / 2 * t for t in nodes]
+    values = np.array([float(function(x)) for x in points])
+    weights = np.array([float(weight(x)) for x in points]) / np.abs(values)
+    basis = np.polynomial.chebyshev.chebvander(nodes, degree)
+    shares, least = np.ones(count), np.inf
+    for _ in range(rounds):
+        scale = np.sqrt(shares) * weights
+        series = np.linalg.lstsq(basis * scale[:, None], values * scale, rcond=None)[0]
+        errors = np.abs(basis @ series - values) * weights
+        if errors.max() < least:
+            least, best = errors.max(), series
+        shares *= (errors / errors.mean() + 1e-3) ** 0.7
+    domain = [float(low), float(high)]
+    return list(np.polynomial.Chebyshev(best, domain).convert(kind=np.polynomial.Polynomial).coef)
+
+
+def fit(function, low, high, degree, ctype, weight=None):
+    """The same in C's type, and the worst relative error, weighted where there is a weight."""
+    exact = weighted(function, weight, low, high, degree) if weight else chebyshev(function, low, high, degree)
     rounded = [mp.mpf(float(np.float32(float(c))) if ctype == "float" else float(c)) for c in exact]
     points = [low + (high - low) * (mp.mpf(i) + mp.mpf("0.3")) / 400 for i in range(400)]
-    worst = max(abs(sum(c * x**i for i, c in enumerate(rounded)) / function(x) - 1) for x in points)
+    errors = [abs(sum(c * x**i for i, c in enumerate(rounded)) / function(x) - 1) for x in points]
+    worst = max(e * weight(x) for e, x in zip(errors, points, strict=True)) if weight else max(errors)
     return rounded, worst
 
 
@@ -114,8 +139,8 @@ def main():
     lines = [
         "/* Written by tools/fit_polynomials.py. Each comment says where it fits, and how well (relative error). */",
     ]
-    for name, function, (low, high), degree, ctype in FITS:
-        coefficients, worst = fit(function, mp.mpf(low), mp.mpf(high), degree, ctype)
+    for name, function, (low, high), degree, ctype, *weight in FITS:
+        coefficients, worst = fit(function, mp.mpf(low), mp.mpf(high), degree, ctype, *weight)
         suffix, fma, letter = ("f32", "VM_FMAF", "f") if ctype == "float" else ("f64", "VM_FMA", "")
         print(name, suffix, mp.nstr(worst, 3))
         lines.append(f"/* [{mp.nstr(low, 6)}, {mp.nstr(high, 6)}]: {mp.nstr(worst, 3)} */")

@@ -64,15 +64,17 @@ WK_INLINE float vm_from_bitsf(uint32_t u) {
 WK_INLINE double vm_power_of_2(double k) { return vm_from_bits(vm_bits(k + (VM_ROUND + 1023.0)) << 52); }
 WK_INLINE float vm_power_of_2f(float k) { return vm_from_bitsf(vm_bitsf(k + (VM_ROUNDF + 127.0f)) << 23); }
 
-/* p * 2**k where that may be subnormal or overflow; rounds once. */
+/* p * 2**k, for p from 1/2 to 2, where that may be subnormal or overflow; rounds once. A second factor is for small ones only. */
 WK_INLINE double vm_scale(double p, double k) {
-    double half = (k * 0.5 + VM_ROUND) - VM_ROUND;
-    return p * vm_power_of_2(half) * vm_power_of_2(k - half);
+    int small = k < -1020.0;
+    double y = (p + p) * vm_power_of_2(small ? k + 511.0 : k - 1.0);
+    return small ? y * 0x1p-512 : y;
 }
 
 WK_INLINE float vm_scalef(float p, float k) {
-    float half = (k * 0.5f + VM_ROUNDF) - VM_ROUNDF;
-    return p * vm_power_of_2f(half) * vm_power_of_2f(k - half);
+    int small = k < -124.0f;
+    float y = (p + p) * vm_power_of_2f(small ? k + 63.0f : k - 1.0f);
+    return small ? y * 0x1p-64f : y;
 }
 
 /* -- exponentials, float64 ------------------------------------------------------------------------------------------ */
@@ -82,8 +84,8 @@ WK_INLINE float vm_scalef(float p, float k) {
 
 /* x = k ln 2 + r, |r| <= ln 2 / 2 */
 WK_INLINE double vm_split_exp(double x, double *k) {
-    *k = (x * 1.4426950408889634 + VM_ROUND) - VM_ROUND;
-    return (x - *k * VM_LN2_HIGH) - *k * VM_LN2_LOW;
+    *k = VM_FMA(x, 1.4426950408889634, VM_ROUND) - VM_ROUND;
+    return VM_FMA(-*k, VM_LN2_LOW, VM_FMA(-*k, VM_LN2_HIGH, x));
 }
 
 /* exp(x) - 1 = 2**k (e + 1) - 1 with the returned e */
@@ -341,8 +343,8 @@ WK_INLINE double vm_erfc_f64(double x) {
 #define VM_LN2_LOWF 0x1.0bfbe8p-15f
 
 WK_INLINE float vm_exp_partf(float x, float *k) {
-    *k = (x * 1.44269504f + VM_ROUNDF) - VM_ROUNDF;
-    float r = (x - *k * VM_LN2_HIGHF) - *k * VM_LN2_LOWF;
+    *k = VM_FMAF(x, 1.44269504f, VM_ROUNDF) - VM_ROUNDF;
+    float r = VM_FMAF(-*k, VM_LN2_LOWF, VM_FMAF(-*k, VM_LN2_HIGHF, x));
     return VM_FMAF(r * r, vm_exp_rest_f32(r), r);
 }
 
@@ -425,8 +427,8 @@ WK_INLINE float vm_log1p_f32(float x) {
 
 WK_INLINE float vm_erf_f32(float x) {
     float a = fabsf(x), near = x * vm_erf_slope_f32(a * a);
-    float b = a > 4.0f ? 4.0f : a;
-    return a < 1.0f ? near : copysignf(1.0f - vm_exp_f32(vm_log_erfc_f32(b)), x);
+    float t = vm_erfc_root_f32(a > 4.0f ? 4.0f : a), t2 = t * t, t4 = t2 * t2;
+    return a < 1.0f ? near : copysignf(1.0f - 1.0f / (t4 * t4), x);
 }
 
 /* vm_split_trig: parts of pi/2 with 12 bits each, for n below 2**12. */
