@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import add, mul, neg, sub, truediv
 
 import numpy as np
 import pytest
@@ -49,6 +50,42 @@ def test_value_and_gradients_are_those_of_the_function_itself(name):
                 strict=True,
             ):
                 np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=limit * 20, atol=limit * 20)
+
+
+def random_arithmetic(seed, length):
+    """A function of sums, products and the like, in any order, whose values are used again later; and what it is in NumPy."""
+    operations = np.random.default_rng(seed)
+
+    def fn(x, y, z):
+        values = [x, y, z]
+        for _ in range(length):
+            # Mostly the value before: so chains are long.
+            first, second = [values[-1] if operations.random() < 0.6 else values[operations.integers(len(values))] for _ in "ab"]
+            second = second if operations.random() < 0.8 else float(operations.choice([0.5, -1.5]))
+            kind = operations.integers(9)
+            root = np.sqrt if isinstance(x, np.ndarray) else wengert.sqrt
+            if kind < 6:
+                values.append([add, sub, lambda a, b: b - a, mul, truediv, lambda a, b: b / a][kind](first, second))
+            else:
+                values.append([neg, lambda a: a * a, root][kind - 6](first))
+        return values[-1] + values[length // 2] * values[3]
+
+    return fn
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(12))
+def test_arithmetic_is_numpys_bit_for_bit(seed, dtype):
+    rng = np.random.default_rng(seed)
+    for n in (1, 31, 64, 127, 128, 129, 1000):
+        arrays = [rng.uniform(-2, 2, n).astype(dtype) for _ in range(3)]
+        arrays[2] = rng.uniform(-2, 2, 2 * n).astype(dtype)[::2]
+        fused = wengert.pointwise(random_arithmetic(seed, 3 + 3 * seed))
+        with np.errstate(all="ignore"):
+            expected = random_arithmetic(seed, 3 + 3 * seed)(*arrays)
+        found = fused(*[wengert.from_numpy(a) for a in arrays]).numpy()
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.slow

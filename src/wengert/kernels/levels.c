@@ -4,7 +4,10 @@
 #include "wk_apply.h"
 #include "wk_whole.h"
 
-#define EXTERN_(level) extern const wk_loop wk_loops_##level##_f32[], wk_loops_##level##_f64[];
+#define EXTERN_(level)                                                            \
+    extern const wk_loop wk_loops_##level##_f32[], wk_loops_##level##_f64[];      \
+    npy_intp wk_chain_##level##_f32(const WkLink *, char **, npy_intp);      \
+    npy_intp wk_chain_##level##_f64(const WkLink *, char **, npy_intp);
 EXTERN_(base)
 #if defined(__x86_64__) && defined(__GNUC__)
 #define WK_HAS_LEVELS
@@ -29,12 +32,17 @@ static WkKernel kernels[] = {
 
 const WkKernel *wk_kernels = kernels;
 int wk_n_kernels = sizeof kernels / sizeof *kernels;
+wk_chain wk_chains[2];
 static const char *level = "base";
 
 const char *wk_level_name(void) { return level; }
 
-static void use(const char *name, const wk_loop *f32, const wk_loop *f64) {
+#define LEVEL_(name) #name, wk_loops_##name##_f32, wk_loops_##name##_f64, wk_chain_##name##_f32, wk_chain_##name##_f64
+
+static void use(const char *name, const wk_loop *f32, const wk_loop *f64, wk_chain chain_f32, wk_chain chain_f64) {
     level = name;
+    wk_chains[0] = chain_f32;
+    wk_chains[1] = chain_f64;
     for (int i = 0; i < wk_n_kernels; i++) {
         kernels[i].loops[0] = f32[i];
         kernels[i].loops[1] = f64[i];
@@ -49,10 +57,10 @@ int wk_choose_level(const char *wanted) {
     int v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
     int v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
-    if (v4 && (any || strcmp(wanted, "v4") == 0)) return use("v4", wk_loops_v4_f32, wk_loops_v4_f64), 0;
-    if (v3 && (any || strcmp(wanted, "v3") == 0)) return use("v3", wk_loops_v3_f32, wk_loops_v3_f64), 0;
+    if (v4 && (any || strcmp(wanted, "v4") == 0)) return use(LEVEL_(v4)), 0;
+    if (v3 && (any || strcmp(wanted, "v3") == 0)) return use(LEVEL_(v3)), 0;
 #endif
-    if (any || strcmp(wanted, "base") == 0) return use("base", wk_loops_base_f32, wk_loops_base_f64), 0;
+    if (any || strcmp(wanted, "base") == 0) return use(LEVEL_(base)), 0;
     return -1;
 }
 

@@ -7,6 +7,10 @@
  *
  * Names end in _ where the expressions of table.h, whose operands have names of their own, could meet them.
  */
+#if defined(__GNUC__) && !defined(__clang__)
+/* Threaded jumps would make branches of clamps that follow each other, where each is one instruction; for the other see chains.h. */
+#pragma GCC optimize("no-thread-jumps", "no-jump-tables")
+#endif
 #include "real.h"
 #include "wk_apply.h"
 
@@ -196,3 +200,5 @@ extern const wk_loop TABLE_[];
 const wk_loop TABLE_[] = {
 #include "table.h"
 };
+
+#include "chains.h"

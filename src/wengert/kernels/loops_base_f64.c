@@ -1,3 +1,4 @@
 #define WK_LEVEL base
+#define WK_REGISTER 16
 #define WK_BITS 64
 #include "loops.h"

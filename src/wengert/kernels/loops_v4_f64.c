@@ -1,4 +1,5 @@
 #define WK_LEVEL v4
+#define WK_REGISTER 64
 #define WK_BITS 64
 #include "target_v4.h"
 #include "loops.h"

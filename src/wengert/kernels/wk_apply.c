@@ -19,10 +19,8 @@
 enum {
     MAX_DIMS = 32,
     MAX_OPERANDS = WK_MAX_OPERANDS,
-    BLOCK = 256,           /* elements that are copied for a kernel at a time */
-    PROGRAM_BYTES = 65536, /* of all values of a program: twice the first cache, as a step costs a call; of each value */
-    LEAST_IN_BLOCK = 128,
-    MOST_IN_BLOCK = 512,
+    BLOCK = 256,         /* elements that are copied for a kernel at a time */
+    PROGRAM_BLOCK = 128, /* elements that a program runs on at a time: a whole tile on every CPU level */
 };
 #define THREAD_WORK 65536   /* below this many units of work (elements times cost) a call runs on the calling thread */
 #define PIECE_WORK 32768    /* a thread takes at least that much at a time */
@@ -214,6 +212,14 @@ static void copy_elements(char *to, npy_intp to_stride, const char *from, npy_in
 /* Bytes from one block of a value to the next: blocks at the same place of each page would drive each other out of the cache. */
 static npy_intp block_step(npy_intp length, npy_intp size) { return length * size + 64; }
 
+/* Loads the next block while the program runs on this one. A processor foresees what a short loop over few arrays reads, but not
+ * this. */
+static void fetch_ahead(const char *from, npy_intp bytes) {
+#ifdef __GNUC__
+    for (npy_intp i = 0; i < bytes; i += 64) __builtin_prefetch(from + i, 0, 3);
+#endif
+}
+
 /* A contiguous kernel, or a program, on N rows of n elements of any strides: block by block through copies, in the first
  * cache, of those operands that are not contiguous. A block is part of a row, or several short rows. blocks: memory for
  * length elements of each operand, and of each register after those, block_step() bytes apart. */
@@ -237,6 +243,7 @@ static void run_blocks(const Call *call, char **data, const npy_intp *inner, con
                 char *here = data[k] + j * outer[k] + i * inner[k];
                 int direct = inner[k] == size && (rows == 1 || outer[k] == n * size);
                 part[k] = direct ? here : own[k];
+                if (direct && program != NULL) fetch_ahead(here + rows * columns * size, rows * columns * size);
                 if (direct || constant[k] || k >= call->n_inputs) continue;
                 for (npy_intp r = 0; r < rows; r++) {
                     copy_elements(part[k] + r * columns * size, size, here + r * outer[k], inner[k], columns, size);
@@ -256,18 +263,16 @@ static void run_blocks(const Call *call, char **data, const npy_intp *inner, con
 }
 
 static void run_program(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
-    _Alignas(64) char blocks[(MAX_OPERANDS + WK_MAX_REGISTERS) * (MOST_IN_BLOCK * sizeof(double) + 64)];
+    _Alignas(64) char blocks[(MAX_OPERANDS + WK_MAX_REGISTERS) * (PROGRAM_BLOCK * sizeof(double) + 64)];
     const WkProgram *program = call->kernel->program;
-    npy_intp length = PROGRAM_BYTES / ((call->n + program->n_registers) * call->size) / 64 * 64;
-    length = length < LEAST_IN_BLOCK ? LEAST_IN_BLOCK : length > MOST_IN_BLOCK ? MOST_IN_BLOCK : length;
-    char *constants = blocks + call->n * block_step(length, call->size);
+    char *constants = blocks + call->n * block_step(PROGRAM_BLOCK, call->size);
     for (int c = 0; c < program->n_constants; c++) {
         Scalar value;
         if (call->typenum == NPY_DOUBLE) value.f64 = program->constants[c];
         else value.f32 = (float)program->constants[c];
-        copy_elements(constants + c * block_step(length, call->size), call->size, (char *)&value, 0, length, call->size);
+        copy_elements(constants + c * block_step(PROGRAM_BLOCK, call->size), call->size, (char *)&value, 0, PROGRAM_BLOCK, call->size);
     }
-    run_blocks(call, data, inner, outer, n, N, blocks, length);
+    run_blocks(call, data, inner, outer, n, N, blocks, PROGRAM_BLOCK);
 }
 
 static void run_copied(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {

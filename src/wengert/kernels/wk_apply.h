@@ -10,6 +10,25 @@ typedef void (*wk_loop)(char **data, const npy_intp *inner, const npy_intp *oute
 
 enum { WK_MAX_OPERANDS = 16, WK_MAX_STEPS = 128, WK_MAX_REGISTERS = 40 };
 
+/* Note [Chains]
+ * Steps of a program that are mere arithmetic cost more in loads, stores and calls than in arithmetic. Where several follow each
+ * other they run as a chain: the running value stays in vector registers, and a link changes it by one operand. What no
+ * later step needs is never stored. A tile of elements goes through all links, then the next; what is left of a block at its
+ * end, less than a tile, goes through the steps one by one.
+ */
+typedef struct {
+    unsigned char action, place;
+    short moves; /* -1, or 0 where the operand is the same for all tiles */
+} WkLink;
+
+enum { WK_LOAD, WK_STORE, WK_ADD, WK_SUB, WK_RSUB, WK_MUL, WK_DIV, WK_RDIV, WK_NEGATE, WK_SQUARE, WK_RECIPROCAL, WK_END };
+
+/* Runs the links on as many of the n elements as whole tiles hold, and returns their number. */
+typedef npy_intp (*wk_chain)(const WkLink *links, char **places, npy_intp n);
+
+/* That of the CPU level that runs, for float32 and float64. Set when the extension is imported. */
+extern wk_chain wk_chains[2];
+
 struct WkProgram;
 
 typedef struct {
@@ -33,6 +52,12 @@ typedef struct WkProgram {
         const WkKernel *kernel;
         unsigned char places[WK_MAX_INPUTS + 1]; /* of the kernel's inputs, then of its output */
     } steps[WK_MAX_STEPS];
+    /* The steps from first to before last, which are a chain where there are links. */
+    int n_stages;
+    struct {
+        short first, last, first_link, n_links;
+    } stages[WK_MAX_STEPS];
+    WkLink links[4 * WK_MAX_STEPS];
 } WkProgram;
 
 /* One block of n elements. places: where the inputs and outputs are; registers: memory for the registers, step bytes apart. */

@@ -6,20 +6,38 @@
 
 #define CAPSULE "wengert.kernels.native.program"
 
-void wk_run_steps(const WkProgram *program, int is_f64, char **places, char *registers, npy_intp step, npy_intp n) {
+/* Whether a place holds a number, repeated. */
+static int is_constant(const WkProgram *program, int place) {
+    int number = place - program->kernel.n_inputs - program->kernel.n_outputs; /* of the register */
+    return number >= 0 && number < program->n_constants;
+}
+
+/* Steps from first to before last on the elements from begin to end of a block, one after the other. */
+static void run_singly(const WkProgram *program, int first, int last, int is_f64, char **places, npy_intp begin, npy_intp end) {
     npy_intp size = is_f64 ? sizeof(double) : sizeof(float);
-    int n_operands = program->kernel.n_inputs + program->kernel.n_outputs;
     npy_intp inner[WK_MAX_INPUTS + 1], outer[WK_MAX_INPUTS + 1] = {0};
-    for (int s = 0; s < program->n_steps; s++) {
+    for (int s = first; s < last; s++) {
         const WkKernel *kernel = program->steps[s].kernel;
         char *data[WK_MAX_INPUTS + 1];
         for (int k = 0; k <= kernel->n_inputs; k++) {
             int place = program->steps[s].places[k];
-            int number = place - n_operands; /* of the register */
-            data[k] = number < 0 ? places[place] : registers + number * step;
-            inner[k] = number >= 0 && number < program->n_constants && !kernel->contiguous ? 0 : size;
+            inner[k] = is_constant(program, place) && !kernel->contiguous ? 0 : size;
+            data[k] = places[place] + begin * inner[k];
         }
-        kernel->loops[is_f64](data, inner, outer, n, 1);
+        kernel->loops[is_f64](data, inner, outer, end - begin, 1);
+    }
+}
+
+void wk_run_steps(const WkProgram *program, int is_f64, char **operands, char *registers, npy_intp step, npy_intp n) {
+    int n_operands = program->kernel.n_inputs + program->kernel.n_outputs;
+    char *places[WK_MAX_OPERANDS + WK_MAX_REGISTERS];
+    for (int k = 0; k < n_operands; k++) places[k] = operands[k];
+    for (int k = 0; k < program->n_registers; k++) places[n_operands + k] = registers + k * step;
+    for (int i = 0; i < program->n_stages; i++) {
+        int first = program->stages[i].first, last = program->stages[i].last, n_links = program->stages[i].n_links;
+        npy_intp done = 0;
+        if (n_links > 0) done = wk_chains[is_f64](program->links + program->stages[i].first_link, places, n);
+        if (done < n) run_singly(program, first, last, is_f64, places, done, n);
     }
 }
 
@@ -55,6 +73,77 @@ static int read_steps(WkProgram *program, PyObject *steps) {
     return 0;
 }
 
+/* -- chains --------------------------------------------------------------------------------------------------------- */
+
+/* The kernels that a link can do: with the running value as the first operand, and as the second. */
+static const struct {
+    const char *kernel;
+    int action, reversed;
+} actions[] = {
+    {"add", WK_ADD, WK_ADD},          {"sub", WK_SUB, WK_RSUB},   {"rsub", WK_RSUB, WK_SUB},       {"mul", WK_MUL, WK_MUL},
+    {"div", WK_DIV, WK_RDIV},         {"copy", WK_LOAD, WK_LOAD}, {"sub__y", WK_NEGATE, WK_NEGATE}, {"square", WK_SQUARE, WK_SQUARE},
+    {"reciprocal", WK_RECIPROCAL, WK_RECIPROCAL},
+};
+
+/* The row of actions for a step, -1 where it is none. */
+static int find_action(const WkProgram *program, int s) {
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        if (strcmp(actions[i].kernel, program->steps[s].kernel->name) == 0) return (int)i;
+    }
+    return -1;
+}
+
+/* Whether the value of step s has to be in memory: something else than the step after it, in the same chain, takes it. */
+static int is_stored(const WkProgram *program, int s, int last) {
+    int place = program->steps[s].places[program->steps[s].kernel->n_inputs];
+    for (int t = s + 1; t < program->n_steps; t++) {
+        int n = program->steps[t].kernel->n_inputs, uses = 0;
+        for (int k = 0; k < n; k++) uses += program->steps[t].places[k] == place;
+        if (uses > 0 && (t > s + 1 || t >= last || (uses > 1 && actions[find_action(program, t)].action != WK_MUL))) return 1;
+        if (program->steps[t].places[n] == place) return 0;
+    }
+    return place < program->kernel.n_inputs + program->kernel.n_outputs;
+}
+
+static WkLink *add_link(const WkProgram *program, WkLink *link, int action, int place) {
+    *link = (WkLink){(unsigned char)action, (unsigned char)place, is_constant(program, place) ? 0 : -1};
+    return link + 1;
+}
+
+/* The links of step s. running: the place whose value the registers hold. */
+static WkLink *add_step(const WkProgram *program, WkLink *link, int s, int last, int running) {
+    const unsigned char *places = program->steps[s].places;
+    int row = find_action(program, s), n = program->steps[s].kernel->n_inputs;
+    int second = n == 2 && places[1] == running && places[0] != running;
+    if (!second && places[0] != running) link = add_link(program, link, WK_LOAD, places[0]);
+    int action = second ? actions[row].reversed : actions[row].action;
+    if (action == WK_MUL && places[0] == places[1]) action = WK_SQUARE;
+    if (action != WK_LOAD) link = add_link(program, link, action, n == 2 && !second ? places[1] : places[0]);
+    return is_stored(program, s, last) ? add_link(program, link, WK_STORE, places[n]) : link;
+}
+
+/* Divides the steps into chains and others. */
+static void find_chains(WkProgram *program) {
+    WkLink *link = program->links;
+    for (int s = 0; s < program->n_steps;) {
+        int first = s, chained = find_action(program, s) >= 0;
+        WkLink *start = link;
+        while (s < program->n_steps && (find_action(program, s) >= 0) == chained) s++;
+        for (int t = first, running = -1; chained && t < s; t++) {
+            link = add_step(program, link, t, s, running);
+            running = program->steps[t].places[program->steps[t].kernel->n_inputs];
+        }
+        if (chained) link = add_link(program, link, WK_END, 0);
+        program->stages[program->n_stages].first = (short)first;
+        program->stages[program->n_stages].last = (short)s;
+        program->stages[program->n_stages].first_link = (short)(start - program->links);
+        program->stages[program->n_stages].n_links = (short)(link - start);
+        program->n_stages++;
+    }
+}
+
+/* -- for Python ----------------------------------------------------------------------------------------------------- */
+
 static PyObject *make_program(PyObject *module, PyObject *args) {
     int n_inputs, n_outputs, n_registers;
     PyObject *constants, *steps;
@@ -74,6 +163,7 @@ static PyObject *make_program(PyObject *module, PyObject *args) {
         if (PyErr_Occurred()) return NULL;
         Py_RETURN_NONE;
     }
+    find_chains(program);
     PyObject *capsule = PyCapsule_New(program, CAPSULE, free_program);
     if (capsule == NULL) free(program);
     return capsule;
