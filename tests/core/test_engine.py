@@ -197,6 +197,63 @@ def test_a_view_as_cotangent_is_added_up_without_harm():
     assert weights.tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
 
 
+def gradients_and_kept(numbers_of_leaves, given):
+    """Gradients, and what user code kept on the way, of a graph in which cotangents go everywhere a rule may write over one."""
+    kept = []
+
+    class Keep(Function):
+        @staticmethod
+        def forward(ctx, a):
+            return a * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            kept.append(g)
+            return g
+
+    x, y, z = [wengert.from_numpy(n).requires_grad_() for n in numbers_of_leaves]
+    a = x * y
+    a.retain_grad()
+    b = wengert.tanh(a + z)
+    b.register_hook(lambda g: kept.append(g) or None)
+    c = Keep.apply(wengert.exp(-b) * b)
+    d = c / (a * a + 1) - c.view(-1).view(c.shape)
+    total = (d + b) * d - wengert.sqrt(a * a + 1) + b
+    captured = grad(total, [b, c, x], given, retain_graph=True)
+    again = grad(total, [b, c, x], given, retain_graph=True)
+    total.backward(given)
+    return [x.grad, y.grad, z.grad, a.grad, *captured, *again, *kept]
+
+
+def test_large_cotangents_are_written_over_only_where_nobody_has_them():
+    """Large arrays take the results of rules in place, small ones never: pieces tell what has to come out."""
+    rng = np.random.default_rng(0)
+    n, piece = 1 << 17, 1 << 12
+    leaves, weights = [rng.uniform(0.5, 2.0, n) for _ in "xyz"], rng.uniform(-1, 1, n)
+    given = wengert.from_numpy(weights.copy())
+    found = gradients_and_kept(leaves, given)
+    for i in range(0, n, 8 * piece):
+        part = slice(i, i + piece)
+        expected = gradients_and_kept([x[part].copy() for x in leaves], wengert.from_numpy(weights[part].copy()))
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(a.numpy()[part], b.numpy())
+    np.testing.assert_array_equal(given.numpy(), weights)
+
+
+@pytest.mark.skipif(wengert.kernels.native is None, reason="NumPy's rules make new arrays")
+def test_a_chain_needs_one_large_cotangent():
+    x = wengert.ones(1 << 17, requires_grad=True)
+    y = x
+    for _ in range(8):
+        y = wengert.neg(y * 1.5)
+    given = wengert.ones(1 << 17)
+    before = wengert.memory_stats()
+    y.backward(given)
+    after = wengert.memory_stats()
+    assert sum([after[name] - before[name] for name in ("num_hits", "num_misses")]) == 1
+    assert x.grad.tolist()[:2] == [1.5**8] * 2
+
+
 # -- fitting a cotangent to its edge -----------------------------------------------------------------------------------------
 
 

@@ -57,6 +57,11 @@ def owns_data(x: Any) -> bool:
     return type(x) is np.ndarray and (x.base is None or type(x.base).__name__ == "Buffer")
 
 
+def is_spare(x: Any) -> bool:
+    """A large array that nobody but the caller has or can look into: it may take a result."""
+    return False
+
+
 def row_of(x: Any, i: int) -> Any:
     """x[i, ...]: a view, 0-d where x is a vector."""
     return x[i, ...]
@@ -96,8 +101,8 @@ def fill_floats(x: Any, value: Any) -> bool:
     return False
 
 
-def wk_apply_rule(kernel: int, operands: bytes, ct: Any, values: list[Any]) -> Any:
-    """The same of operands chosen by their places: 0 is ct, 1 the first of values."""
+def wk_apply_rule(kernel: int, operands: bytes, ct: Any, values: list[Any], over: bool) -> Any:
+    """The same of operands chosen by their places: 0 is ct, 1 the first of values. over: ct may take the result."""
 
 
 def wk_sum_to(x: Any, shape: tuple[int, ...]) -> Any:

@@ -10,12 +10,13 @@ cdef extern from "wk_array.h":
     int wk_init_numpy() except -1
     bint is_ndarray(object x)
     bint is_complex(object x)
+    bint is_spare(object x)
 
 cdef extern from "wk_native.h":
     int wk_init_native() except -1
-    object wk_apply_rule(int kernel, bytes operands, object ct, list values)
+    object wk_apply_rule(int kernel, bytes operands, object ct, list values, bint over)
 
-@cython.locals(real=bint, op=Op, plan=Plan, values=list, call=RuleCall)
+@cython.locals(real=bint, left=Py_ssize_t, op=Op, plan=Plan, values=list, call=RuleCall)
 cpdef run_op(GraphTask task, OpNode node, InputBuffer buffer)
 cdef object apply_kernel(OpNode node, RuleCall call, object ct, list values)
 cdef object apply_rule(GraphTask task, OpNode node, RuleCall call, object ct, list values)

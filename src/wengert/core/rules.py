@@ -15,7 +15,7 @@ from wengert.core.saved import SavedTensor, unpack_array, unpack_tensor
 from wengert.core.task import GraphTask
 
 if not cython.compiled:
-    from wengert.core.native import is_complex, is_ndarray, wk_apply_rule, wk_init_native, wk_init_numpy
+    from wengert.core.native import is_complex, is_ndarray, is_spare, wk_apply_rule, wk_init_native, wk_init_numpy
 
 wk_init_numpy()
 wk_init_native()
@@ -33,14 +33,16 @@ def run_op(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
     plan: Plan = node._plan
     values = plan.constants if len(plan.saves) == 0 else saved_values(task, node)
     real: bool = not task.create_graph and is_ndarray(ct) and not is_complex(ct)
+    left = len(plan.calls)
     for c in plan.calls:
         call: RuleCall = c
+        left -= 1
         if ct is None:
             result = None
         elif call.passes and real:
             result = ct
         elif call.native >= 0 and real:
-            result = wk_apply_rule(call.native, call.operands, ct, values)
+            result = wk_apply_rule(call.native, call.operands, ct, values, left == 0 and is_spare(ct))
             if result is not None:
                 deliver_new(task, node, call.target, result)
                 continue

@@ -145,4 +145,16 @@ static inline int owns_data(PyObject *x) {
     if (base == NULL) return PyArray_CHKFLAGS((PyArrayObject *)x, NPY_ARRAY_OWNDATA);
     return !PyArray_Check(base) && strcmp(Py_TYPE(base)->tp_name, "wengert.kernels.native.Buffer") == 0;
 }
+
+/* A large array that nobody but the caller has or can look into: it may take a result, which costs less than fresh memory.
+ * Where references are counted by several threads, their number tells nothing. */
+static inline int is_spare(PyObject *x) {
+#ifdef Py_GIL_DISABLED
+    return 0;
+#else
+    if (Py_REFCNT(x) != 1 || !owns_data(x) || PyArray_NBYTES((PyArrayObject *)x) < 1 << 17) return 0;
+    PyObject *base = PyArray_BASE((PyArrayObject *)x);
+    return (base == NULL || Py_REFCNT(base) == 1) && PyArray_ISWRITEABLE((PyArrayObject *)x);
+#endif
+}
 #endif

@@ -62,12 +62,18 @@ static inline int wk_apply_into(int kernel, PyObject *operands, PyObject *out) {
     return result == out;
 }
 
-/* kernel of operands by their places, bytes: 0 is ct, 1 the first of the list of values */
-static inline PyObject *wk_apply_rule(int kernel, PyObject *places, PyObject *ct, PyObject *values) {
+/* kernel of operands by their places, bytes: 0 is ct, 1 the first of the list of values. over: ct may take
+ * the result. */
+static inline PyObject *wk_apply_rule(int kernel, PyObject *places, PyObject *ct, PyObject *values, int over) {
     PyObject *inputs[WK_MAX_INPUTS];
     const char *place = PyBytes_AS_STRING(places);
     for (Py_ssize_t i = 0; i < PyBytes_GET_SIZE(places); i++) {
         inputs[i] = place[i] == 0 ? ct : PyList_GET_ITEM(values, place[i] - 1);
+    }
+    if (over && wk_native_ != NULL && kernel >= 0) {
+        PyObject *result = wk_native_->apply(kernel, inputs, ct);
+        if (result != Py_None) return result;
+        Py_DECREF(result);
     }
     return wk_apply_(kernel, inputs);
 }
