@@ -198,16 +198,3 @@ def test_sinc_near_zero():
     x = 1e-3
     assert gradient(wengert.sinc, [x])[0] == pytest.approx([-(math.pi**2) * x / 3 + math.pi**4 * x**3 / 30], rel=1e-12)
     assert second(wengert.sinc, [x])[0] == pytest.approx([-(math.pi**2) / 3 + math.pi**4 * x**2 / 10], rel=1e-10)
-
-
-# -- branches that are not taken ---------------------------------------------------------------------------------------
-
-
-def test_where_keeps_infinite_values_of_the_other_branch_out():
-    def safe(x):
-        return wengert.where(x > 0, wengert.log(wengert.where(x > 0, x, 1.0)), x)
-
-    assert gradient(safe, [0.0, 2.0]) == [[1.0, 0.5]]
-    assert gradient(lambda x: wengert.where(x > 0, x, x * inf), [1.0]) != [[1.0]]  # 0 times an infinite factor is NaN
-    assert gradient(lambda x: wengert.sqrt(wengert.clamp(x, min=0.0)), [-1.0, 4.0]) == [[0.0, 0.25]]
-    assert gradient(lambda x: x.masked_fill(x == inf, 0.0), [inf, 1.0]) == [[0.0, 1.0]]

@@ -13,6 +13,7 @@ cdef class InputBuffer:
     cdef public bint owned
     cdef public dict others
     cdef public list captures
+    cdef public object untaken
 
 cdef class ReadCotangent:
     cdef public object value

@@ -28,7 +28,7 @@ class InputBuffer:
     """
 
     if not cython.compiled:  # the compiled class starts with the same
-        __slots__ = ("captures", "cotangent", "dependencies", "needed", "others", "owned", "task")
+        __slots__ = ("captures", "cotangent", "dependencies", "needed", "others", "owned", "task", "untaken")
         task: Any  # the GraphTask
         dependencies: int
         needed: bool
@@ -36,10 +36,11 @@ class InputBuffer:
         owned: bool  # nobody else sees that array: it may be added to in place
         others: dict[int, Any] | None  # output number -> (cotangent, owned), for the other outputs
         captures: list[tuple[int, int]] | None  # (output number, position in GraphTask.results)
+        untaken: Any  # Places where no branch was taken to which the cotangent of output 0 belongs, or None; see Note [Untaken]
 
         def __new__(cls, *_: Any, **__: Any) -> Any:
             self = object.__new__(cls)
-            self.task = self.cotangent = self.others = self.captures = None
+            self.task = self.cotangent = self.others = self.captures = self.untaken = None
             self.dependencies = 0
             self.needed = True
             self.owned = False
@@ -61,6 +62,8 @@ def set_cotangent(buffer: InputBuffer, nr: int, value: Any) -> None:
     if nr == 0:
         buffer.cotangent = value
         buffer.owned = False
+        if buffer.untaken is not None:  # where the hook has left 0, nothing has come to depend on the branch
+            buffer.untaken = None if value is None else buffer.untaken.still(value)
     else:
         if buffer.others is None:
             buffer.others = {}

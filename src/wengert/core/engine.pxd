@@ -1,13 +1,14 @@
 cimport cython
 from wengert.core.accumulate cimport accumulate
 from wengert.core.buffers cimport InputBuffer, cotangent_of, set_cotangent
-from wengert.core.delivery cimport as_tensor, as_value, deliver_result, dense
+from wengert.core.delivery cimport as_tensor, as_value, dense
 from wengert.core.hook_calls cimport call_hooks, call_posthooks, call_prehooks, call_tensor_hooks
 from wengert.core.modes cimport current_task, flags, set_current_task, set_flags
 from wengert.core.node cimport AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs, next_node
 from wengert.core.rules cimport add_source, rule_results, run_op
 from wengert.core.task cimport GraphTask
 from wengert.core.tensor cimport TensorBase
+from wengert.core.untaken cimport deliver_selected, set_array_face, still_untaken
 
 cdef int DUAL
 cdef object _array_face
@@ -29,9 +30,8 @@ cdef skip(GraphTask task, Node node)
 cdef capture_results(GraphTask task, Node node, InputBuffer buffer)
 @cython.locals(leaf=TensorBase, hooks=NodeHooks, first=bint)
 cdef run_leaf(GraphTask task, AccumulateGrad node, InputBuffer buffer)
-@cython.locals(hooks=NodeHooks, results=list, outputs=list, i=Py_ssize_t)
+@cython.locals(hooks=NodeHooks, results=list, places=list, outputs=list, i=Py_ssize_t)
 cdef run_observed(GraphTask task, Node node, InputBuffer buffer)
-@cython.locals(results=list)
-cdef list node_results(GraphTask task, Node node, InputBuffer buffer, list outputs)
+cdef tuple node_results(GraphTask task, Node node, InputBuffer buffer, list outputs)
 @cython.locals(task=GraphTask, buffer=InputBuffer, nr=Py_ssize_t)
 cpdef list run_single(OpNode node, object cotangents, bint create_graph)

@@ -26,7 +26,7 @@ from typing import Any
 from wengert import _shim as cython
 from wengert.core.accumulate import accumulate
 from wengert.core.buffers import InputBuffer, cotangent_of, set_cotangent
-from wengert.core.delivery import as_tensor, as_value, deliver_result, dense
+from wengert.core.delivery import as_tensor, as_value, dense
 from wengert.core.hook_calls import call_hooks, call_posthooks, call_prehooks, call_tensor_hooks
 from wengert.core.modes import DUAL, NO_GRAD, current_task, flags, set_current_task, set_flags
 from wengert.core.node import AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs, next_node
@@ -34,6 +34,7 @@ from wengert.core.reentry import LEVELS, run_on_new_thread
 from wengert.core.rules import add_source, rule_results, run_op
 from wengert.core.task import GraphTask
 from wengert.core.tensor import TensorBase
+from wengert.core.untaken import deliver_selected, set_array_face, still_untaken
 
 if not cython.compiled:
     _array_face: Any = None
@@ -45,6 +46,7 @@ def set_faces(array_face: Any, tensor_face: Any) -> None:
     global _array_face, _tensor_face
     _array_face = array_face
     _tensor_face = tensor_face
+    set_array_face(array_face)
 
 
 def tensor_face() -> Any:
@@ -224,22 +226,26 @@ def run_observed(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
     """Runs a node whose results user code makes or sees: a custom Function's, a write's, one with posthooks."""
     hooks: NodeHooks | None = node._hooks
     outputs = [as_tensor(cotangent_of(buffer, nr)) for nr in range(count_outputs(node))]
-    results = node_results(task, node, buffer, outputs)
+    results, places = node_results(task, node, buffer, outputs)
     if hooks is not None and hooks.post:
         inputs = tuple([as_tensor(dense(task, node, i, r)) for i, r in enumerate(results)])
         results = [as_value(task, t) for t in call_posthooks(hooks.post, inputs, tuple(outputs))]
+        places = still_untaken(places, results)
     if task.check is not None:
         task.check(node, results, outputs)
     if not task.create_graph:
         task.begin_quiet()
     for i in range(node._n_edges):
-        deliver_result(task, node, i, results[i] if i < len(results) else None, None, None)
+        result = results[i] if i < len(results) else None
+        deliver_selected(task, node, i, result, None, None, None if places is None else places[i])
     if not task.keep_graph:
         node._release(task.position)
 
 
-def node_results(task: GraphTask, node: Node, buffer: InputBuffer, outputs: list[Any]) -> list[Any]:
-    """What a node makes of its cotangents, one result an edge. outputs: the cotangents as tensors."""
+def node_results(
+    task: GraphTask, node: Node, buffer: InputBuffer, outputs: list[Any]
+) -> tuple[list[Any], list[Any] | None]:
+    """What a node makes of its cotangents, one result an edge, and their untaken places. outputs: the cotangents as tensors."""
     if isinstance(node, OpNode):
         if not task.create_graph:
             task.begin_quiet()
@@ -251,7 +257,7 @@ def node_results(task: GraphTask, node: Node, buffer: InputBuffer, outputs: list
     except Exception as error:
         add_source(error, node)
         raise
-    return [as_value(task, r) for r in given]
+    return [as_value(task, r) for r in given], None
 
 
 def run_leaf_alone(node: AccumulateGrad, cotangent: Any) -> None:
@@ -268,7 +274,7 @@ def run_single(node: OpNode, cotangents: Sequence[Any], create_graph: bool) -> l
         if cotangent is not None:
             set_cotangent(buffer, nr, as_value(task, cotangent))
     try:
-        return [as_tensor(dense(task, node, i, r)) for i, r in enumerate(node_results(task, node, buffer, []))]
+        return [as_tensor(dense(task, node, i, r)) for i, r in enumerate(node_results(task, node, buffer, [])[0])]
     finally:
         task.end_quiet()
 

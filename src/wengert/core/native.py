@@ -42,6 +42,11 @@ def same_inexact(x: Any, y: Any) -> bool:
     return type(x) is np.ndarray and type(y) is np.ndarray and x.dtype is y.dtype and x.dtype.kind in "fc"
 
 
+def may_have_nan(x: Any) -> bool:
+    """Not a NumPy array without NaN."""
+    return type(x) is not np.ndarray or x.dtype.kind != "f" or bool(np.isnan(x).any())
+
+
 def has_meta(x: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
     """A NumPy array of exactly this shape and dtype."""
     return type(x) is np.ndarray and x.dtype is dtype and x.shape == shape

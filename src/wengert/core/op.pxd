@@ -4,6 +4,7 @@ cdef class Rule:
     cdef public object function
     cdef public tuple targets
     cdef public tuple names
+    cdef public object untaken
 
 cdef class SaveEntry:
     cdef public int kind
@@ -26,12 +27,14 @@ cdef class RuleCall:
     cdef public int native
     cdef public bytes operands
     cdef public bint fresh
+    cdef public object untaken
 
 cdef class Plan:
     cdef public tuple saves
     cdef public tuple calls
     cdef public list constants
     cdef public bint shows_values
+    cdef public bint selects
     cdef public object covered
 
 cdef class Traced:
@@ -60,6 +63,7 @@ cdef class Op:
     cdef public bint walks_memory
     cdef public bint takes_reads
     cdef public bint own_precision
+    cdef public int carries
     cdef public tuple rules
     cdef public tuple jvps
     cdef public str kind

@@ -36,12 +36,15 @@ class Rule:
     """A vjp formula: function(F, ct, *values) -> the cotangent of one input, or a tuple of them for several."""
 
     if not cython.compiled:
-        __slots__ = ("function", "names", "targets")
+        __slots__ = ("function", "names", "targets", "untaken")
 
-    def __init__(self, function: Callable[..., Any], targets: tuple[int, ...], names: tuple[str, ...]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], targets: tuple[int, ...], names: tuple[str, ...], untaken: Any = None
+    ) -> None:
         self.function = function
         self.targets = targets  # positions of the inputs whose cotangents it returns
         self.names = names  # what it asks for beyond F and ct: the save list
+        self.untaken = untaken  # untaken(*values): where the input is not selected; see Note [Untaken]
 
 
 class JvpRule:
@@ -97,6 +100,7 @@ class RuleCall:
             "second",
             "target",
             "targets",
+            "untaken",
         )
 
     def __init__(
@@ -106,6 +110,7 @@ class RuleCall:
         self.function = rule.function
         self.targets = rule.targets
         self.target = rule.targets[0] if len(rule.targets) == 1 else -1
+        self.untaken = rule.untaken
         self.positions = positions
         self.n = len(positions)
         self.first = positions[0] if positions else -1
@@ -127,7 +132,7 @@ class Plan:
     """
 
     if not cython.compiled:
-        __slots__ = ("calls", "constants", "covered", "saves", "shows_values")
+        __slots__ = ("calls", "constants", "covered", "saves", "selects", "shows_values")
 
     def __init__(self, saves: tuple[SaveEntry, ...], calls: tuple[RuleCall, ...], constants: list[Any]) -> None:
         self.saves = saves
@@ -135,6 +140,7 @@ class Plan:
         self.constants = constants
         # Whether numbers are among what is saved, which users may look at after the arrays are gone.
         self.shows_values = any(entry.kind in (SAVE_PARAM, SAVE_SHAPE) for entry in saves)
+        self.selects = any(call.untaken is not None for call in calls)
         self.covered = 0  # the inputs that some rule gives a cotangent, as bits
         for call in calls:
             for target in call.targets:
@@ -183,6 +189,7 @@ class Op:
         self.takes_reads = False  # its rule takes a ReadCotangent, in an ordinary pass
         self.own_precision = False  # bfloat16 is computed in as it is; else in float32
         self.walks_memory = False  # a view whose forward reads the memory around x's elements
+        self.carries = 0  # what becomes of untaken places of its cotangent: a constant of untaken.py
         self.rules: tuple[Rule, ...] = ()
         self.jvps: tuple[JvpRule, ...] = ()  # for inputs whose tangents jvp.py cannot, or not as well, derive
         self.kind = "general"  # what is known of the operation; see jvp.py

@@ -50,7 +50,9 @@ def run(task: GraphTask) -> None:
             task.begin_quiet()
         ct = buffer.cotangent
         op = node._op
-        if type(ct) is _ndarray and op.output_names is None and not op.is_read and ct.dtype.kind != "c":
+        if type(ct) is _ndarray and op.output_names is None and not op.is_read and ct.dtype.kind != "c" and (
+            buffer.untaken is None and not node._plan.selects
+        ):
             buffer.cotangent = None
             run_calls(task, node, ct)
         else:
@@ -117,6 +119,7 @@ def run_calls(task: GraphTask, node: Any, ct: Any) -> None:
             elif into.cotangent is not None and into.owned:
                 held = into.cotangent
                 held += result
+                into.untaken = None
             else:
                 deliver_result(task, node, target, result, ct, values)
                 continue

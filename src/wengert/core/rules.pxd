@@ -5,6 +5,7 @@ from wengert.core.node cimport Node, OpNode, Saved, count_outputs, meta_at, rele
 from wengert.core.op cimport Op, Plan, RuleCall
 from wengert.core.saved cimport SavedTensor, unpack_array, unpack_tensor
 from wengert.core.task cimport GraphTask
+from wengert.core.untaken cimport deliver_selected, spread
 
 cdef extern from "wk_array.h":
     int wk_init_numpy() except -1
@@ -22,8 +23,12 @@ cdef object apply_kernel(OpNode node, RuleCall call, object ct, list values)
 cdef object apply_rule(GraphTask task, OpNode node, RuleCall call, object ct, list values)
 @cython.locals(target=int)
 cdef deliver(GraphTask task, OpNode node, RuleCall call, object result, object ct, list values)
-@cython.locals(op=Op, plan=Plan, values=list, rule=RuleCall)
-cpdef list rule_results(GraphTask task, OpNode node, InputBuffer buffer)
+cpdef tuple rule_results(GraphTask task, OpNode node, InputBuffer buffer)
+@cython.locals(plan=Plan, values=list, call=RuleCall, i=Py_ssize_t)
+cdef run_selecting(GraphTask task, OpNode node, InputBuffer buffer)
+@cython.locals(op=Op, plan=Plan, results=list, call=RuleCall, j=Py_ssize_t)
+cdef tuple results_for(GraphTask task, OpNode node, object ct, list values, object untaken)
+cdef object result_of(GraphTask task, OpNode node, RuleCall call, object ct, list values)
 @cython.locals(values=list, s=SavedTensor)
 cdef list saved_values(GraphTask task, OpNode node)
 cdef tuple unpack_all(GraphTask task, OpNode node, tuple saved)

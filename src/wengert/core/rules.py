@@ -13,6 +13,7 @@ from wengert.core.node import Node, OpNode, Saved, count_outputs, freed_error, l
 from wengert.core.op import Op, Plan, RuleCall
 from wengert.core.saved import SavedTensor, unpack_array, unpack_tensor
 from wengert.core.task import GraphTask
+from wengert.core.untaken import deliver_selected, spread
 
 if not cython.compiled:
     from wengert.core.native import is_complex, is_ndarray, is_spare, wk_apply_rule, wk_init_native, wk_init_numpy
@@ -24,13 +25,16 @@ wk_init_native()
 def run_op(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
     """Runs the rules of a registered operation, each for the inputs that need its result, and hands the results on."""
     op: Op = node._op
+    plan: Plan = node._plan
+    if plan.selects or buffer.untaken is not None:
+        run_selecting(task, node, buffer)
+        return
     ct = buffer.cotangent if op.output_names is None else output_cotangents(node, buffer)
     buffer.cotangent = None
     if op.is_read and is_ndarray(ct) and node._next0 is not None and not task.create_graph:
         task.add_read(node._next0, node._nr0, ct, node._extra)
         task.arrive(node._next0, 0, None, False)
         return
-    plan: Plan = node._plan
     values = plan.constants if len(plan.saves) == 0 else saved_values(task, node)
     real: bool = not task.create_graph and is_ndarray(ct) and not is_complex(ct)
     left = len(plan.calls)
@@ -99,30 +103,72 @@ def deliver(task: GraphTask, node: OpNode, call: RuleCall, result: Any, ct: Any,
         deliver_result(task, node, target, result, ct, values)
 
 
-def rule_results(task: GraphTask, node: OpNode, buffer: InputBuffer) -> list[Any]:
-    """The results of an operation's rules, one an edge: run_op, for a node whose results user code is to see first."""
+def run_selecting(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
+    """run_op, where some places of the cotangent are untaken, or the operation makes some so. See Note [Untaken]."""
+    plan: Plan = node._plan
+    ct = buffer.cotangent if node._op.output_names is None else output_cotangents(node, buffer)
+    values = saved_values(task, node)
+    results, places = results_for(task, node, ct, values, buffer.untaken)
+    buffer.cotangent = buffer.untaken = None
+    given: Any = values
+    for c in plan.calls:
+        call: RuleCall = c
+        if call.target < 0 or call.target == node._op.variadic:
+            given = None  # results that may be one array, or look into each other, are nobody's
+    for i in range(node._n_edges):
+        deliver_selected(task, node, i, results[i], ct, given, None if places is None else places[i])
+    if not task.keep_graph and len(plan.saves) != 0:
+        release_op(node, task.position)
+
+
+def rule_results(task: GraphTask, node: OpNode, buffer: InputBuffer) -> tuple[list[Any], list[Any] | None]:
+    """The results of an operation's rules, one an edge, for a node whose results user code is to see first, and which
+    places of each are untaken."""
+    ct = buffer.cotangent if node._op.output_names is None else output_cotangents(node, buffer)
+    return results_for(task, node, ct, saved_values(task, node), buffer.untaken)
+
+
+def results_for(
+    task: GraphTask, node: OpNode, ct: Any, values: list[Any], untaken: Any
+) -> tuple[list[Any], list[Any] | None]:
+    """What an operation's rules make of a cotangent, one result an edge, 0 at what is untaken; and the untaken places."""
     op: Op = node._op
     plan: Plan = node._plan
-    ct = buffer.cotangent if op.output_names is None else output_cotangents(node, buffer)
-    values = saved_values(task, node)
     results: list[Any] = [None] * node._n_edges
     if ct is None:
-        return results
+        return results, None
+    places: list[Any] | None = [None] * node._n_edges if plan.selects or untaken is not None else None
     for c in plan.calls:
-        rule: RuleCall = c
-        try:
-            result = rule.function(task.face, ct, *[values[p] for p in rule.positions])
-        except Exception as error:
-            add_source(error, node)
-            raise
-        if rule.target < 0:
-            for j in range(len(rule.targets)):
-                results[rule.targets[j]] = result[j]
-        elif rule.target == op.variadic:
-            results[rule.target :] = list(result)
+        call: RuleCall = c
+        found = result_of(task, node, call, ct, values)
+        edges: Any = call.targets
+        if call.target < 0:
+            found = [None] * len(edges) if found is None else list(found)
+        elif call.target == op.variadic:
+            edges = range(call.target, node._n_edges)
+            found = [None] * len(edges) if found is None else list(found)
         else:
-            results[rule.target] = result
-    return results
+            found = [found]
+        behind = None if places is None else spread(task, node, call, edges, found, ct, values, untaken)
+        for j in range(len(edges)):
+            results[edges[j]] = found[j]
+            if places is not None and behind is not None:
+                places[edges[j]] = behind[j]
+    return results, places
+
+
+def result_of(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: list[Any]) -> Any:
+    """What a rule returns, by its kernel where it has one."""
+    if not task.create_graph and is_ndarray(ct) and not is_complex(ct):
+        if call.passes:
+            return ct
+        if call.native >= 0:
+            result = wk_apply_rule(call.native, call.operands, ct, values)
+            if result is not None:
+                return result
+        if call.kernel is not None:
+            return apply_kernel(node, call, ct, values)
+    return apply_rule(task, node, call, ct, values)
 
 
 def saved_values(task: GraphTask, node: OpNode) -> list[Any]:

@@ -231,6 +231,7 @@ class GraphTask:
                 buffer.owned = owned
             elif buffer.owned and not self.create_graph:
                 held = buffer.cotangent
+                buffer.untaken = None
                 if not wk_add_into(held, value):
                     held += value
             else:
@@ -256,6 +257,7 @@ class GraphTask:
         else:
             buffer.cotangent = self.sum_of(buffer.cotangent, buffer.owned, value, owned, node._meta)
             buffer.owned = self.sum_owned
+            buffer.untaken = None  # unless deliver_selected puts back what both have in common
 
     def takes_read(self, node: Node, buffer: InputBuffer) -> bool:
         """Whether a read's cotangent, about to arrive, is all that this node gets, and its rule takes it as it is."""
@@ -286,6 +288,7 @@ class GraphTask:
             held = self.face.copy(held)
         buffer.cotangent = held
         buffer.owned = True
+        buffer.untaken = None
         if not add_element(held, index, ct):
             part = held[(index, ...) if type(index) is int else index]
             part += ct

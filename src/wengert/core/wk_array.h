@@ -52,6 +52,24 @@ static inline PyObject *as_array(PyObject *x) {
     return PyArray_FromAny(x, NULL, 0, 0, 0, NULL);
 }
 
+/* 0 for an array in which there is no NaN. 1 also for what would take long to look through: strided arrays, other dtypes. */
+static inline int may_have_nan(PyObject *x) {
+    if (!PyArray_CheckExact(x) || !PyArray_ISONESEGMENT((PyArrayObject *)x)) return 1;
+    PyArrayObject *a = (PyArrayObject *)x;
+    npy_intp size = PyArray_SIZE(a);
+    int type = PyArray_TYPE(a), found = 0;
+    if (type == NPY_FLOAT) {
+        const float *data = (const float *)PyArray_DATA(a);
+        for (npy_intp i = 0; i < size; i++) found |= data[i] != data[i];
+    } else if (type == NPY_DOUBLE) {
+        const double *data = (const double *)PyArray_DATA(a);
+        for (npy_intp i = 0; i < size; i++) found |= data[i] != data[i];
+    } else {
+        return 1;
+    }
+    return found;
+}
+
 /* A NumPy array of exactly this shape and dtype. */
 static inline int has_meta(PyObject *x, PyObject *shape, PyObject *dtype) {
     return has_dtype(x, dtype) && has_shape(x, shape);

@@ -46,9 +46,14 @@ def _zero_where(xp, x, mask):
     return result
 
 
-@_zero_where.vjp("x")
+@_zero_where.vjp("x", untaken=lambda mask: mask)
 def _(F, ct, mask):
     return F._zero_where(ct, mask)
+
+
+def _everywhere():
+    """The mask of an input that is overwritten."""
+    return np.ones((), np.bool_)
 
 
 # -- larger and smaller ------------------------------------------------------------------------------------------------
@@ -62,12 +67,12 @@ def maximum(xp, x, y):
     return xp.maximum(x, y)
 
 
-@maximum.vjp("x")
+@maximum.vjp("x", untaken=lambda x, y: x < y)
 def _(F, ct, x, y):
     return F._zero_where(F.where(x == y, 0.5 * ct, ct), x < y)
 
 
-@maximum.vjp("y")
+@maximum.vjp("y", untaken=lambda x, y: x > y)
 def _(F, ct, x, y):
     return F._zero_where(F.where(x == y, 0.5 * ct, ct), x > y)
 
@@ -80,14 +85,24 @@ def minimum(xp, x, y):
     return xp.minimum(x, y)
 
 
-@minimum.vjp("x")
+@minimum.vjp("x", untaken=lambda x, y: x > y)
 def _(F, ct, x, y):
     return F._zero_where(F.where(x == y, 0.5 * ct, ct), x > y)
 
 
-@minimum.vjp("y")
+@minimum.vjp("y", untaken=lambda x, y: x < y)
 def _(F, ct, x, y):
     return F._zero_where(F.where(x == y, 0.5 * ct, ct), x < y)
+
+
+def _takes_larger(x, y):
+    """Where fmax(x, y) is x."""
+    return (x >= y) | (y != y)
+
+
+def _takes_smaller(x, y):
+    """Where fmin(x, y) is x."""
+    return (x <= y) | (y != y)
 
 
 @pointwise(complex=False)
@@ -98,14 +113,14 @@ def fmax(xp, x, y):
     return xp.fmax(x, y)
 
 
-@fmax.vjp("x")
+@fmax.vjp("x", untaken=lambda x, y: ~_takes_larger(x, y))
 def _(F, ct, x, y):
-    return F._zero_where(ct, ~((x >= y) | (y != y)))
+    return F._zero_where(ct, ~_takes_larger(x, y))
 
 
-@fmax.vjp("y")
+@fmax.vjp("y", untaken=_takes_larger)
 def _(F, ct, x, y):
-    return F._zero_where(ct, (x >= y) | (y != y))
+    return F._zero_where(ct, _takes_larger(x, y))
 
 
 @pointwise(complex=False)
@@ -116,14 +131,14 @@ def fmin(xp, x, y):
     return xp.fmin(x, y)
 
 
-@fmin.vjp("x")
+@fmin.vjp("x", untaken=lambda x, y: ~_takes_smaller(x, y))
 def _(F, ct, x, y):
-    return F._zero_where(ct, ~((x <= y) | (y != y)))
+    return F._zero_where(ct, ~_takes_smaller(x, y))
 
 
-@fmin.vjp("y")
+@fmin.vjp("y", untaken=_takes_smaller)
 def _(F, ct, x, y):
-    return F._zero_where(ct, (x <= y) | (y != y))
+    return F._zero_where(ct, _takes_smaller(x, y))
 
 
 # -- bounds ------------------------------------------------------------------------------------------------------------
@@ -155,7 +170,7 @@ def _clamp_between(xp, x, *, min, max):
     return _clamped(xp, x, min, max)
 
 
-@_clamp_between.vjp("x")
+@_clamp_between.vjp("x", untaken=_outside)
 def _(F, ct, x, min, max):
     return F._zero_where(ct, _outside(x, min, max))
 
@@ -172,19 +187,29 @@ def _clamp(xp, x, min=None, max=None):
     return _clamped(xp, x, min, max)
 
 
-@_clamp.vjp("x")
+@_clamp.vjp("x", untaken=_outside)
 def _(F, ct, x, min, max):
     return F._zero_where(ct, _outside(x, min, max))
 
 
-@_clamp.vjp("min")
-def _(F, ct, x, min, max):
-    return F._zero_where(ct, ~(x < min) if max is None else ~((x < min) & (min < max)))
+def _not_min(x, min, max):
+    """Where clamp(x, min, max) is not min."""
+    return ~(x < min) if max is None else ~((x < min) & (min < max))
 
 
-@_clamp.vjp("max")
+def _not_max(x, min, max):
+    """Where clamp(x, min, max) is not max."""
+    return ~(x > max) if min is None else ~((x > max) | (max < min))
+
+
+@_clamp.vjp("min", untaken=_not_min)
 def _(F, ct, x, min, max):
-    return F._zero_where(ct, ~(x > max) if min is None else ~((x > max) | (max < min)))
+    return F._zero_where(ct, _not_min(x, min, max))
+
+
+@_clamp.vjp("max", untaken=_not_max)
+def _(F, ct, x, min, max):
+    return F._zero_where(ct, _not_max(x, min, max))
 
 
 _PLAIN_BOUNDS = (float, int, type(None))
@@ -235,12 +260,12 @@ def clamp_min(xp, x, min):
     return xp.maximum(x, min)
 
 
-@clamp_min.vjp("x")
+@clamp_min.vjp("x", untaken=lambda x, min: ~(x >= min))
 def _(F, ct, x, min):
     return F._zero_where(ct, ~(x >= min))
 
 
-@clamp_min.vjp("min")
+@clamp_min.vjp("min", untaken=lambda x, min: ~(x < min))
 def _(F, ct, x, min):
     return F._zero_where(ct, ~(x < min))
 
@@ -253,12 +278,12 @@ def clamp_max(xp, x, max):
     return xp.minimum(x, max)
 
 
-@clamp_max.vjp("x")
+@clamp_max.vjp("x", untaken=lambda x, max: ~(x <= max))
 def _(F, ct, x, max):
     return F._zero_where(ct, ~(x <= max))
 
 
-@clamp_max.vjp("max")
+@clamp_max.vjp("max", untaken=lambda x, max: ~(x > max))
 def _(F, ct, x, max):
     return F._zero_where(ct, ~(x > max))
 
@@ -284,12 +309,12 @@ def _where(xp, condition, x, y):
         raise errors.broadcast_shapes(condition.shape, x.shape, y.shape) from None
 
 
-@_where.vjp("x")
+@_where.vjp("x", untaken=lambda condition: ~condition)
 def _(F, ct, condition):
     return F._zero_where(ct, ~condition)
 
 
-@_where.vjp("y")
+@_where.vjp("y", untaken=lambda condition: condition)
 def _(F, ct, condition):
     return F._zero_where(ct, condition)
 
@@ -324,8 +349,8 @@ def where(condition, input=None, other=None, *, out=None):
     condition: a bool tensor. input, other: tensors or numbers, which promote as in arithmetic. Without them the result
     is nonzero(condition, as_tuple=True). Raises RuntimeError for a condition of another dtype.
 
-    Derivative: 1 where the operand is chosen, else 0. What is not chosen gets 0, which an infinite derivative further
-    back turns into NaN: make the operands safe before they are chosen from.
+    Derivative: 1 where the operand is chosen, else 0. What is not chosen gets 0, also where its own derivative is infinite
+    or NaN: the derivative of where(x > 0, sqrt(x), 0) is 0 at 0. docs/derivatives.md says how far back that holds.
 
     >>> import wengert
     >>> x = wengert.tensor([-1.0, 2.0], requires_grad=True)
@@ -366,7 +391,7 @@ def _make_fill(name, with_number, with_tensor):
 
     op = general(name=name, promote=NONE, node=node, **_PRIVATE)(_full)
 
-    @op.vjp("x")
+    @op.vjp("x", untaken=_everywhere)
     def _(F, ct):
         return F._zeros(ct)
 
@@ -415,7 +440,7 @@ def _zero(xp, x):
     return xp.zeros_like(x)
 
 
-@_zero.vjp("x")
+@_zero.vjp("x", untaken=_everywhere)
 def _(F, ct):
     return F._zeros(ct)
 
@@ -434,7 +459,7 @@ def _write_zero(target):
     target.fill(0)
 
 
-@linear(promote=NONE, node="CopyBackwards", **_PRIVATE)
+@linear(promote=NONE, node="CopyBackwards", moves=True, **_PRIVATE)
 def _copy(xp, x, src):
     """src, in x's shape and dtype.
 
@@ -444,7 +469,7 @@ def _copy(xp, x, src):
     return result
 
 
-@_copy.vjp("x")
+@_copy.vjp("x", untaken=_everywhere)
 def _(F, ct):
     return F._zeros(ct)
 

@@ -115,7 +115,7 @@ def shape_of_broadcast(*shapes: tuple) -> tuple:
 
 
 @linear(
-    promote=INT_TO_INT64, array=array_face.sum_to_size, method=False, namespaces=(),
+    promote=INT_TO_INT64, array=array_face.sum_to_size, method=False, namespaces=(), moves=True,
     node=lambda inputs, params: _sum_node(inputs[0].ndim, params["shape"]),
 )  # fmt: skip
 def _sum_to_size(xp, x, *, shape):

@@ -43,7 +43,7 @@ def _smallest(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
 # -- the value alone ---------------------------------------------------------------------------------------------------
 
 
-@general(complex=False)
+@general(complex=False, along_dim=True)
 def amax(xp, x, *, dim=(), keepdim=False):
     """Largest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as largest.
 
@@ -54,7 +54,7 @@ def amax(xp, x, *, dim=(), keepdim=False):
     return _largest(xp, x, normalize_dims(dim, x.ndim), keepdim)
 
 
-@general(complex=False)
+@general(complex=False, along_dim=True)
 def amin(xp, x, *, dim=(), keepdim=False):
     """Smallest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as smallest.
 

@@ -18,7 +18,7 @@ from wengert.ops.indices import FULL, as_tensor, checked, index_array, is_index,
 from wengert.ops.registry import NONE, composite, linear, nondifferentiable, plain
 
 
-@linear(promote=NONE, node="IndexSelectBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="IndexSelectBackward0", method=False, namespaces=(), moves=True)
 def _index_select(xp, x, index, *, dim):
     """The slices of x along dim, an int not below 0, that a vector of ints names.
 
@@ -67,7 +67,7 @@ def index_select(input, dim, index):
     return call(_index_select, (input, index), {"dim": dim})
 
 
-@linear(promote=NONE, node="GatherBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="GatherBackward0", method=False, namespaces=(), moves=True)
 def _gather(xp, x, index, *, dim):
     """x at index along dim, an int not below 0, each other dimension at its own place. Derivative: scattered back,
     added up."""
@@ -133,7 +133,7 @@ def take_along_dim(F, input, indices, dim=None):
     return F.gather(F.expand(input, shape=tuple(ours)), dim, F.expand(indices, shape=tuple(theirs)))
 
 
-@linear(promote=NONE, method=False, namespaces=(), node="TakeBackward0")
+@linear(promote=NONE, method=False, namespaces=(), node="TakeBackward0", moves=True)
 def _take(xp, x, index):
     """The elements of x, seen as a vector, that index names. Derivative: the cotangent at index of zeros, added up."""
     try:

@@ -31,12 +31,13 @@ from wengert.ops.inplace import begin_write, fill, is_recorded, unrecorded_write
 from wengert.ops.registry import NONE, composite, linear, plain, view
 
 _FULL = slice(None)
+_NOWHERE = np.zeros((), np.bool_)
 
 
 # -- reads -------------------------------------------------------------------------------------------------------------
 
 
-@linear(promote=NONE, method=False, namespaces=(), array=ArrayOps.read_cotangent)
+@linear(promote=NONE, method=False, namespaces=(), moves=True, array=ArrayOps.read_cotangent)
 def read_cotangent(xp, x, *, shape, index, repeats=False):
     """Zeros of a shape with x added at index; with repeats, an element that index names twice gets both.
 
@@ -51,7 +52,7 @@ def _(F, ct, index, repeats):
     return F._read(ct, index=index, repeats=repeats)
 
 
-@linear(promote=NONE, method=False, namespaces=())
+@linear(promote=NONE, method=False, namespaces=(), moves=True)
 def _read(xp, x, *, index, repeats=False):
     """A copy of x[index]. Derivative: the cotangent at index of zeros."""
     return xp.array(x[_raw_index(index)])
@@ -393,7 +394,7 @@ def index_of(arrays: Sequence[Any], dims: tuple) -> tuple:
     return tuple(index)
 
 
-@linear(promote=NONE, node="IndexBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="IndexBackward0", method=False, namespaces=(), moves=True)
 def _index(xp, x, *indices, dims):
     """A copy of the elements that indices name: arrays of ints, for dimensions dims, that broadcast; or one mask.
 
@@ -406,7 +407,19 @@ def _index(xp, x, *indices, dims):
         raise index_error(x.shape, indices, dims) from None
 
 
-@_index.vjp("x")
+def _not_named(x_shape, indices, dims):
+    """Where x[mask] leaves x out. For index arrays nowhere: telling so for each of many reads would cost x's size each time."""
+    return ~_named(x_shape, indices, dims) if indices[0].dtype.kind == "b" else _NOWHERE
+
+
+def _named(x_shape, indices, dims):
+    """A mask of the elements that indices name."""
+    named = np.zeros(x_shape, np.bool_)
+    named[index_of(indices, dims)] = True
+    return named
+
+
+@_index.vjp("x", untaken=_not_named)
 def _(F, ct, x_shape, indices, dims):
     index = index_of(indices, dims)
     return F.read_cotangent(ct, shape=x_shape, index=index, repeats=index[dims[0]].dtype.kind != "b")
@@ -454,8 +467,13 @@ def _index_put(xp, x, values, *indices, dims, accumulate=False):
     return result
 
 
-@_index_put.vjp("x")
-def _(F, ct, indices, dims, accumulate):
+def _overwritten(x_shape, indices, dims, accumulate):
+    """Where index_put writes over x."""
+    return _NOWHERE if accumulate else _named(x_shape, indices, dims)
+
+
+@_index_put.vjp("x", untaken=_overwritten)
+def _(F, ct, x_shape, indices, dims, accumulate):
     return ct if accumulate else F._index_put(ct, 0.0, indices, dims=dims)
 
 

@@ -52,7 +52,7 @@ def _store(out: Any, result: Any) -> Any:
 # -- cat ---------------------------------------------------------------------------------------------------------------
 
 
-@linear(promote=SAME, node="CatBackward0", method=False, namespaces=())
+@linear(promote=SAME, node="CatBackward0", method=False, namespaces=(), moves=True)
 def _cat(xp, *tensors, dim=0):
     """The tensors one after the other along dim. Derivative: in each its part of the cotangent."""
     try:
@@ -125,7 +125,7 @@ alias("concatenate", cat)
 # -- stack -------------------------------------------------------------------------------------------------------------
 
 
-@linear(promote=SAME, node="StackBackward0", method=False, namespaces=())
+@linear(promote=SAME, node="StackBackward0", method=False, namespaces=(), moves=True)
 def _stack(xp, *tensors, dim=0):
     """The tensors, all of one shape, along a new dimension. Derivative: in each its slice of the cotangent."""
     dim = normalize_dim(dim, tensors[0].ndim + 1)
@@ -201,7 +201,7 @@ def column_stack(F, tensors):
     return F.hstack(columns)
 
 
-@linear(promote=SAME, node="BlockDiagBackward0", method=False, namespaces=())
+@linear(promote=SAME, node="BlockDiagBackward0", method=False, namespaces=(), moves=True)
 def _block_diag(xp, *tensors):
     """The matrices along the diagonal of one. Derivative: in each its block of the cotangent."""
     blocks = [xp.atleast_2d(x) for x in tensors]

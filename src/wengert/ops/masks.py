@@ -58,7 +58,7 @@ def _masked_fill(xp, x, mask, value):
         raise errors.broadcast_shapes(x.shape, mask.shape) from None
 
 
-@_masked_fill.vjp("x")
+@_masked_fill.vjp("x", untaken=lambda mask: mask)
 def _(F, ct, mask):
     return F._masked_fill(ct, mask, 0)
 
@@ -118,7 +118,7 @@ def _masked_scatter(xp, x, mask, source):
     return result
 
 
-@_masked_scatter.vjp("x")
+@_masked_scatter.vjp("x", untaken=lambda mask: mask)
 def _(F, ct, mask):
     return F._masked_fill(ct, mask, 0)
 
@@ -161,7 +161,7 @@ def masked_scatter_(self, mask, source):
     return write_inplace(_masked_scatter, (self, mask, _checked_source(self, source)), {}, _scatter_masked)
 
 
-@linear(promote=NONE, node="MaskedSelectBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="MaskedSelectBackward0", method=False, namespaces=(), moves=True)
 def _masked_select(xp, x, mask):
     """The elements of x where mask is True, as a vector; both broadcast. Derivative: the cotangent there, 0
     elsewhere."""
@@ -169,7 +169,16 @@ def _masked_select(xp, x, mask):
     return xp.broadcast_to(x, shape)[xp.broadcast_to(mask, shape)]
 
 
-@_masked_select.vjp("x")
+def _not_picked(x_shape, mask):
+    """Where masked_select leaves x out."""
+    shape = np.broadcast_shapes(x_shape, mask.shape)
+    picked = np.broadcast_to(mask, shape)
+    added = len(shape) - len(x_shape)
+    repeated = tuple([i for i in range(len(shape)) if i < added or x_shape[i - added] != shape[i]])
+    return ~picked.any(axis=repeated).reshape(x_shape)
+
+
+@_masked_select.vjp("x", untaken=_not_picked)
 def _(F, ct, x_shape, mask):
     shape = np.broadcast_shapes(x_shape, raw(mask).shape)
     if not shape:

@@ -74,13 +74,13 @@ def _dropped(x: Any, dim: Any, ndim: int, keepdim: bool) -> Any:
     return x if keepdim or not ndim else x.reshape([n for d, n in enumerate(x.shape) if d not in axis])
 
 
-@general(node="VarBackward0", **_PRIVATE)
+@general(node="VarBackward0", **_PRIVATE, along_dim=True)
 def _var(xp, x, *, dim=None, correction=1, keepdim=False):
     """Variance over dim."""
     return xp.asarray(_moments(xp, "std and var", x, dim, correction, keepdim)[0]).astype(_real(x.dtype), copy=False)
 
 
-@general(node="StdBackward0", **_PRIVATE)
+@general(node="StdBackward0", **_PRIVATE, along_dim=True)
 def _std(xp, x, *, dim=None, correction=1, keepdim=False):
     """Standard deviation over dim."""
     return xp.asarray(xp.sqrt(_moments(xp, "std and var", x, dim, correction, keepdim)[0])).astype(
@@ -206,7 +206,7 @@ def std_mean(F, input, dim=None, unbiased=None, keepdim=False, *, correction=Non
 # -- norms -------------------------------------------------------------------------------------------------------------
 
 
-@general(node="LinalgVectorNormBackward0", promote=NONE, **_PRIVATE)
+@general(node="LinalgVectorNormBackward0", promote=NONE, **_PRIVATE, along_dim=True)
 def _vector_norm(xp, x, *, ord=2, dim=None, keepdim=False):
     """(sum of |x|**ord)**(1 / ord) over dim; for inf, -inf, 0 the largest, the smallest, how many are not 0."""
     if x.dtype.kind not in "fcV":

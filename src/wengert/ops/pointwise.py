@@ -108,7 +108,7 @@ def _(F, ct, x, out):
     return F._zero_where((ct - out * F.real(ct * F.conj(out))) / magnitude, magnitude == 0)
 
 
-@linear(promote=NONE)
+@linear(promote=NONE, moves=True)
 def clone(xp, x, *, memory_format=None):
     """A copy in memory of its own, laid out as x. memory_format is accepted and has no effect.
 
@@ -121,7 +121,7 @@ def _(F, ct):
     return ct
 
 
-@linear(promote=NONE, node="CopyBackwards", array=numpy_backend.cast, keyword_only=(), **_PRIVATE)
+@linear(promote=NONE, node="CopyBackwards", array=numpy_backend.cast, keyword_only=(), moves=True, **_PRIVATE)
 def cast(xp, x, *, dtype):
     """x in another dtype (a NumPy dtype): what to() does. A real dtype takes the real part of complex numbers.
 

@@ -15,7 +15,7 @@ from wengert.ops.registry import NONE, composite, linear
 # -- flip, roll, rotate ------------------------------------------------------------------------------------------------
 
 
-@linear(promote=NONE, varargs="dims")
+@linear(promote=NONE, varargs="dims", moves=True)
 def flip(xp, x, *, dims):
     """A copy of x with its elements in reverse order along these dimensions, x.flip(0, 1). Derivative: flipped back.
 
@@ -48,7 +48,7 @@ def flipud(F, input):
     return F.flip(input, dims=(0,))
 
 
-@linear(promote=NONE)
+@linear(promote=NONE, moves=True)
 def roll(xp, x, *, shifts, dims=None):
     """A copy of x with its elements moved on along dimensions; what leaves at the end comes in at the start.
 
@@ -79,7 +79,7 @@ def _(F, ct, shifts, dims):
     return F.roll(ct, shifts=back, dims=dims)
 
 
-@linear(promote=NONE)
+@linear(promote=NONE, moves=True)
 def rot90(xp, x, *, k=1, dims=(0, 1)):
     """A copy of x turned by k quarter turns in the plane of two dimensions, from the first towards the second.
 
@@ -105,7 +105,7 @@ def _(F, ct, k, dims):
 # -- repeat ------------------------------------------------------------------------------------------------------------
 
 
-@linear(promote=NONE, varargs="repeats", namespaces=(), aliases={"sizes": "repeats"})
+@linear(promote=NONE, varargs="repeats", namespaces=(), aliases={"sizes": "repeats"}, moves=True)
 def repeat(xp, x, *, repeats):
     """Copies of x side by side, x.repeat(2, 1): so many along each dimension; more numbers than dimensions add some
     in front.
@@ -160,7 +160,7 @@ def tile(F, input, *repeats, **keywords):
     return F.repeat(input, repeats=(1,) * (len(input.shape) - len(repeats)) + repeats)
 
 
-@linear(promote=NONE, node="ViewBackward0", method=False, namespaces=())
+@linear(promote=NONE, node="ViewBackward0", method=False, namespaces=(), moves=True)
 def _repeat_each(xp, x, *, repeats, dim):
     """Each slice of x along dim, an int not below 0, so many times in a row. Derivative: the sum of the copies'
     cotangents."""
@@ -220,7 +220,7 @@ def _counts(repeats: Any) -> Any:
 # -- diagonals and triangles -------------------------------------------------------------------------------------------
 
 
-@linear(promote=NONE)
+@linear(promote=NONE, moves=True)
 def diag_embed(xp, x, *, offset=0, dim1=-2, dim2=-1):
     """Matrices, in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere.
 
@@ -278,7 +278,7 @@ def _check_matrix(op: str, x: Any) -> None:
         raise errors.ShapeError(f"{op}: input tensor must have at least 2 dimensions")
 
 
-@linear(promote=NONE, inplace=True)
+@linear(promote=NONE, inplace=True, moves=True)
 def tril(xp, x, *, diagonal=0):
     """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one).
 
@@ -298,7 +298,7 @@ def _(F, ct, diagonal):
     return F.tril(ct, diagonal=diagonal)
 
 
-@linear(promote=NONE, inplace=True)
+@linear(promote=NONE, inplace=True, moves=True)
 def triu(xp, x, *, diagonal=0):
     """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one).
 

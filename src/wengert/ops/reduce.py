@@ -42,7 +42,7 @@ def _add_up(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
     return xp.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdim)  # NumPy would widen small integers
 
 
-@linear(promote=INT_TO_INT64, node=_numbered("Sum"))
+@linear(promote=INT_TO_INT64, node=_numbered("Sum"), moves=True)
 def sum(xp, x, *, dim=None, keepdim=False, dtype=None):
     """Sum over dim (an int, a tuple, or None for all dimensions).
 
@@ -64,7 +64,7 @@ def _(F, ct, x_shape, dim, keepdim):
     return F.expand(restore_dims(F, ct, x_shape, dim, keepdim), shape=x_shape)
 
 
-@general(promote=INT_TO_INT64, complex=False)
+@general(promote=INT_TO_INT64, complex=False, along_dim=True)
 def nansum(xp, x, *, dim=None, keepdim=False, dtype=None):
     """Sum over dim in which NaN counts as 0. Arguments as in `sum`; complex types raise RuntimeError.
 
@@ -86,7 +86,7 @@ def _is_number(xp, x):
     return (x == x).astype(x.dtype)
 
 
-@linear(node=_numbered("Mean"))
+@linear(node=_numbered("Mean"), moves=True)
 def mean(xp, x, *, dim=None, keepdim=False, dtype=None):
     """Mean over dim (an int, a tuple, or None for all dimensions).
 
@@ -119,7 +119,7 @@ def _(F, ct, x_shape, dim, keepdim):
     return F.expand(ct / count_of(x_shape, dim), shape=x_shape)
 
 
-@general(promote=INT_TO_INT64, node=_numbered("Prod"))
+@general(promote=INT_TO_INT64, node=_numbered("Prod"), along_dim=True)
 def prod(xp, x, *, dim=None, keepdim=False, dtype=None):
     """Product over one dimension, or over all. x: any shape and dtype; bools and integers give int64. Of nothing: 1.
 

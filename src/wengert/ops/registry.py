@@ -30,6 +30,12 @@ output's shape and dtype. With several outputs, the rule returns a tuple.
 With several outputs, `ct` is a tuple, None where an output has no cotangent. A rule for several inputs at once,
 `@op.vjp("x", "weight")`, returns a tuple; one for a variadic input a sequence with an entry an input.
 
+A rule that selects, giving a cotangent of 0 where something else was chosen, says where that is: `vjp("x", untaken=...)` takes a
+function of what the rule asks for, as raw arrays, that returns a mask in the shape of the rule's result. What is
+behind is then kept from making NaN of that 0. Such places travel on through pointwise operations, views, and operations that
+say moves=True (their rules for the inputs move the cotangent's elements, or add them up with weights of one sign) or
+along_dim=True (lines along the parameter dim are worked on one by one; results have x's shape, or lack dim). See Note [Untaken].
+
 A composite is a function of F and torch's arguments, made of other operations: it needs no rules and runs on both
 faces. Every operation and composite takes out=, and one that says inplace= has an in-place form. A plain function is
 no operation at all: it makes tensors (`@creation`), or sorts out arguments with nothing added to the cost of the call
@@ -55,6 +61,7 @@ from wengert.core.node import make_node_class
 from wengert.core.op import MISSING, JvpRule, Op, Plan, Rule, Traced, public_name
 from wengert.core.saved_names import RecordedNode, show_saved
 from wengert.core.tensor import TensorBase
+from wengert.core.untaken import ELEMENTWISE, ENDS, LANES, MOVES
 from wengert.core.views import call_inplace, write_results
 from wengert.core.writing import make_inplace_method, make_inplace_operator
 from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME, check_can_write
@@ -92,6 +99,8 @@ class Operation(Op):
         self.output_names = settings.pop("outputs", None)
         self.is_view = kind == "view"
         self.is_read = settings.pop("reads", False)
+        moves, along = settings.pop("moves", self.is_view), settings.pop("along_dim", False)
+        self.carries = ELEMENTWISE if kind == "pointwise" else MOVES if moves else LANES if along else ENDS
         added = settings.pop("added", None)  # the input that a bilinear operation adds to the product of the others
         self.varargs = settings.pop("varargs", None)
         self.complex = settings.pop("complex", True)
@@ -118,15 +127,15 @@ class Operation(Op):
         self.node_class = node_class(node if isinstance(node, str) else _camel(name) + "Backward0")
         self.function = _named(make_function(self), self)
 
-    def vjp(self, *inputs: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Registers the decorated function as the rule for these inputs."""
+    def vjp(self, *inputs: str, untaken: Any = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Registers the decorated function as the rule for these inputs. untaken: see above."""
 
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             code = function.__code__
             names = code.co_varnames[2 : code.co_argcount]
             self._check_names("vjp", names, inputs)
             targets = tuple([self.input_names.index(i) for i in inputs])
-            self.rules = (*self.rules, Rule(function, targets, names))
+            self.rules = (*self.rules, Rule(function, targets, names, untaken))
             return function
 
         return register

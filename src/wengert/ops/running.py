@@ -83,7 +83,7 @@ _NOTHING = 1e-35  # stands for a cotangent of 0, which has no logarithm; float32
 # -- running logsumexp -------------------------------------------------------------------------------------------------
 
 
-@general(promote=INT_TO_FLOAT)
+@general(promote=INT_TO_FLOAT, along_dim=True)
 def logcumsumexp(xp, x, *, dim):
     """The logarithm of the running sum of exponentials along a dimension, without overflow. Of complex numbers
     the one whose imaginary part goes on from that of the largest number so far.

@@ -26,7 +26,7 @@ def _prepare(xp: Any, x: Any, dim: Any, dtype: Any) -> tuple[Any, int]:
     return x, normalize_dim(dim, x.ndim)
 
 
-@linear(promote=INT_TO_INT64, inplace=True)
+@linear(promote=INT_TO_INT64, inplace=True, moves=True)
 def cumsum(xp, x, *, dim, dtype=None):
     """Running sum along one dimension.
 
@@ -42,7 +42,7 @@ def _(F, ct, dim):
     return F._reverse_cumsum(ct, dim=dim)
 
 
-@linear(method=False, namespaces=())
+@linear(method=False, namespaces=(), moves=True)
 def _reverse_cumsum(xp, x, *, dim):
     """Running sum along one dimension from its end."""
     if x.ndim == 0:
@@ -56,7 +56,7 @@ def _(F, ct, dim):
     return F.cumsum(ct, dim=dim)
 
 
-@general(promote=INT_TO_INT64, inplace=True)
+@general(promote=INT_TO_INT64, inplace=True, along_dim=True)
 def cumprod(xp, x, *, dim, dtype=None):
     """Running product along one dimension. x: any shape and dtype; bools and integers give int64.
 
@@ -75,7 +75,7 @@ def _(F, ct, x, out, dim):
     return F._scan(x, dim=dim, init=1.0) * (ct + F._scan(x, x * ct, dim=dim, reverse=True))
 
 
-@general(method=False, namespaces=())
+@general(method=False, namespaces=(), along_dim=True)
 def _scan(xp, x, y=None, *, dim, reverse=False, init=0.0):
     """The linear recurrence s[0] = init, s[i + 1] = y[i] + x[i] * s[i] along dim; from the end, if reverse.
 

@@ -109,7 +109,7 @@ def view_as_shape(input, *sizes, shape=None, size=None, dtype=None):
     return call(_view, (input,), {"shape": spread(sizes, shape if size is None else size, "view", "size")})
 
 
-@linear(node="UnsafeViewBackward0", promote=NONE, method=False, namespaces=())
+@linear(node="UnsafeViewBackward0", promote=NONE, method=False, namespaces=(), moves=True)
 def _reshape_copy(xp, x, *, shape):
     """A copy of x with another shape, its elements in row-major order. Derivative: the cotangent, reshaped back."""
     return memory.contiguous_copy(x).reshape(shape)
@@ -226,7 +226,7 @@ def reshape_as(F, input, other):
     return F.reshape(input, shape=tuple(other.shape))
 
 
-@linear(node="CloneBackward0", promote=NONE, method=False, namespaces=())
+@linear(node="CloneBackward0", promote=NONE, method=False, namespaces=(), moves=True)
 def _contiguous(xp, x):
     """A row-major copy of x. Derivative: 1."""
     return memory.contiguous_copy(x)

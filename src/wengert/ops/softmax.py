@@ -25,7 +25,7 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _SOFTMAX: dict[str, Any] = {"namespaces": ("", "nn.functional", "special"), "keyword_only": ()}
 
 
-@general(promote=INT_TO_FLOAT, namespaces=("", "special"))
+@general(promote=INT_TO_FLOAT, namespaces=("", "special"), along_dim=True)
 def logsumexp(xp, x, *, dim, keepdim=False):
     """log(sum(exp(x))) over dim (an int or a tuple), without overflow. x: any shape and dtype; -inf of nothing.
 
@@ -88,7 +88,7 @@ def _softmax_input(xp: Any, op: str, x: Any, stacklevel: Any, dtype: Any) -> tup
     return (x.reshape(1) if x.ndim == 0 else x), result
 
 
-@general(**_SOFTMAX)
+@general(**_SOFTMAX, along_dim=True)
 def softmax(xp, x, *, dim=None, _stacklevel=3, dtype=None):
     """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first.
 
@@ -167,7 +167,7 @@ def _(F, x_t, out, dim):
     return F._softmax_cotangent(x_t, out, dim=dim)  # the matrix of derivatives is symmetric
 
 
-@general(node="SoftmaxBackwardDataBackward0", **_PRIVATE)
+@general(node="SoftmaxBackwardDataBackward0", **_PRIVATE, along_dim=True)
 def _softmax_cotangent(xp, ct, softmax, *, dim):
     """The cotangent of x, from that of softmax(x) and softmax(x) itself."""
     dim = _given_dim(dim, ct.ndim)
@@ -203,7 +203,7 @@ def _(F, ct_, ct, softmax, dim):
     return F._softmax_cotangent(ct_, softmax, dim=dim), ct_ * (ct - inner) - ct * outer
 
 
-@general(**_SOFTMAX)
+@general(**_SOFTMAX, along_dim=True)
 def log_softmax(xp, x, *, dim=None, _stacklevel=3, dtype=None):
     """log(softmax(x)) over one dimension, exact also where softmax is close to 0 or 1. Arguments as in `softmax`.
 
@@ -253,7 +253,7 @@ def _(F, x_t, out, dim):
     return x_t - F.sum(F.exp(out) * x_t, dim=_given_dim(dim, out.ndim), keepdim=True)
 
 
-@general(node="LogSoftmaxBackwardDataBackward0", **_PRIVATE)
+@general(node="LogSoftmaxBackwardDataBackward0", **_PRIVATE, along_dim=True)
 def _log_softmax_cotangent(xp, ct, log_softmax, *, dim):
     """The cotangent of x, from that of log_softmax(x) and log_softmax(x) itself."""
     dim = _given_dim(dim, ct.ndim)

@@ -38,7 +38,7 @@ def _two_dims(dim1: Any, dim2: Any, ndim: int) -> tuple[int, int]:
     return first, second
 
 
-@linear(promote=NONE, node="DiagonalBackward0_copy")
+@linear(promote=NONE, node="DiagonalBackward0_copy", moves=True)
 def diagonal_copy(xp, x, *, offset=0, dim1=0, dim2=1):
     """diagonal(), as a copy. Derivative: the cotangent on the diagonals, 0 elsewhere."""
     return x.diagonal(offset, *_two_dims(dim1, dim2, x.ndim)).copy()

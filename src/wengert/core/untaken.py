@@ -1,0 +1,281 @@
+"""Branches that are not taken: which places of a cotangent are 0 because a selection has chosen something else there.
+
+Note [Untaken]
+where(x > 0, sqrt(x), 0) is 0 around 0, and so is its derivative; but the rules multiply: sqrt gets the cotangent 0 there,
+and its own derivative is infinite. A 0 that is a value (sqrt(x) ** 2 has one there) and a 0 that means "not selected" are
+the same number, so the second kind is told apart: a rule that selects says where (Rule.untaken), and the places, an array
+of bools that broadcasts to the cotangent, go with the cotangent, in its buffer. From there
+
+- an elementwise operation's results are set to 0 at these places before broadcasting is undone, and the places go on;
+- an operation that moves elements, or adds them up with weights of one sign, moves the places along: what its rule makes
+  of 1 where something is taken, and 0 elsewhere, is 0 where nothing is;
+- where an operation works along dimensions (softmax, a norm), a whole line of its input is untaken if all that it makes of
+  that line is, and gets 0 so;
+- all others end them, and see a 0, but for results of one element: if that is untaken, everything behind is.
+
+Where broadcasting is undone, an element is untaken if all that are summed are. A sum of cotangents keeps the places that
+all of them have. What a hook returns keeps those where it still is 0. User code, and writes into views, end them.
+"""
+
+from __future__ import annotations
+
+if False:
+    import cython
+from typing import Any
+
+import numpy as np
+
+from wengert import _shim as cython
+from wengert.core.buffers import InputBuffer, ReadCotangent
+from wengert.core.delivery import deliver_result
+from wengert.core.node import Node, OpNode, TensorMeta, meta_at, next_node, next_nr
+from wengert.core.op import Op, Plan, RuleCall
+from wengert.core.task import GraphTask
+
+# Op.carries: what becomes of them at an operation.
+ENDS = 0
+ELEMENTWISE = 1
+MOVES = 2
+LANES = 3
+
+if not cython.compiled:
+    from wengert.core.native import may_have_nan, wk_init_numpy
+
+    _array_face: Any = None
+
+wk_init_numpy()
+
+
+def set_array_face(face: Any) -> None:
+    """engine.py hands on the F whose operations take arrays."""
+    global _array_face
+    _array_face = face
+
+
+_SMALL = 1024  # elements; larger masks are made at once, so that the arrays which they are made of can go
+_DEEP = 16  # masks made of masks; so many steps of a loop may keep their arrays
+
+
+@cython.final
+@cython.cclass
+class Places:
+    """Untaken places of a cotangent, an array of bools that broadcasts to it: made when first asked for.
+
+    Mostly nobody asks: only where a rule has made a NaN do they matter.
+    """
+
+    if not cython.compiled:
+        __slots__ = ("arguments", "depth", "function", "known")
+
+    def __init__(self, function: Any, arguments: tuple[Any, ...]) -> None:
+        self.function = function  # function(*arguments), with arrays for Places, gives the array
+        self.arguments = arguments
+        self.known = None
+        self.depth = 0
+
+    def find(self) -> Any:
+        """The array."""
+        if self.known is None:
+            self.known = self.function(*[x.find() if isinstance(x, Places) else x for x in self.arguments])
+            self.function, self.arguments = None, ()
+        return self.known
+
+    def still(self, value: Any) -> Any:
+        """Those at which value, in the cotangent's place, is 0."""
+        return later(_both, (self, raw(value) == 0), _SMALL + 1)
+
+
+def later(function: Any, arguments: tuple[Any, ...], size: int) -> Places:
+    """The Places that function(*arguments) gives. size: of the cotangent."""
+    found: Places = Places(function, arguments)
+    for x in arguments:
+        if isinstance(x, Places):
+            made_of: Places = x
+            if made_of.depth >= found.depth and made_of.known is None:
+                found.depth = made_of.depth + 1
+    if size > _SMALL or found.depth > _DEEP:
+        found.find()
+    return found
+
+
+_both = np.logical_and
+_either = np.logical_or
+
+
+def spread(
+    task: GraphTask, node: OpNode, call: RuleCall, edges: Any, results: list[Any], ct: Any, values: list[Any], untaken: Any
+) -> list[Any] | None:
+    """The untaken places that a rule's results hand on to these edges, None for none; sets the results to 0 there.
+
+    untaken: the Places of ct, the node's cotangent, or None."""
+    op: Op = node._op
+    array = raw(ct)
+    arguments = [values[p] for p in call.positions]
+    if task.create_graph:
+        arguments = [raw(x) for x in arguments]
+    chosen = None if call.untaken is None or not carried_on(node, edges) else later(call.untaken, tuple(arguments), array.size)
+    if untaken is None and chosen is None:
+        return None
+    if op.carries == MOVES:
+        moved = None if untaken is None else move(node, call, edges, array, arguments, untaken)
+        if chosen is None:
+            return moved
+        return [chosen if moved is None or moved[0] is None else later(_either, (chosen, moved[0]), array.size)]
+    shape = array.shape
+    places = untaken  # of the results
+    if call.untaken is not None or op.carries == ELEMENTWISE:
+        if untaken is not None and not call.passes and op.carries == ELEMENTWISE:
+            set_zero(task, results, shape, untaken)
+        if chosen is not None:
+            places = chosen if untaken is None else later(_either, (untaken, chosen), array.size)
+    elif op.carries == LANES:
+        dim = arguments[call.rule.names.index("dim")]
+        places = later(lanes, (untaken, shape, shape_behind(node, edges), dim), array.size)
+        shape = shape_behind(node, edges)
+        set_zero(task, results, shape, places)
+    elif array.size == 1:
+        places = later(all_or_none, (untaken,), 1)
+        for j in range(len(edges)):
+            if getattr(raw(results[j]), "dtype", None) is not None:
+                set_zero(task, results, raw(results[j]).shape, places)
+        return [places] * len(edges)
+    else:
+        return None
+    return [fit_places(node, edges[j], results[j], places, shape) for j in range(len(edges))]
+
+
+def set_zero(task: GraphTask, results: list[Any], shape: tuple[int, ...], places: Places) -> None:
+    """Sets those of the results that have this shape to 0 at places.
+
+    They are, already, unless they are NaN; but under create_graph their own derivatives may be NaN all the same."""
+    for j in range(len(results)):
+        if getattr(raw(results[j]), "shape", None) == shape and (task.create_graph or may_have_nan(results[j])):
+            results[j] = task.face._zero_where(results[j], places.find())
+
+
+def fit_places(node: Node, edge: int, result: Any, places: Places, shape: tuple[int, ...]) -> Any:
+    """The untaken places of a result as they reach the node behind an edge, once broadcasting is undone; None if none do."""
+    if not carries(next_node(node, edge)) or getattr(raw(result), "shape", None) != shape:
+        return None
+    meta: TensorMeta = meta_behind(node, edge)
+    return places if meta.shape == shape else later(all_of, (places, shape, meta.shape), raw(result).size)
+
+
+def all_of(places: Any, shape: tuple[int, ...], into: tuple[int, ...]) -> Any:
+    """Where all elements are untaken that summing from a shape into another one adds up."""
+    added = len(shape) - len(into)
+    axes = tuple([i for i in range(len(shape)) if i < added or (into[i - added] == 1 and shape[i] != 1)])
+    return np.broadcast_to(places, shape).all(axis=axes, keepdims=True).reshape(into)
+
+
+def all_or_none(places: Any) -> Any:
+    """A mask of one element: whether all are untaken."""
+    return np.asarray(places.all())
+
+
+def lanes(places: Any, shape: tuple[int, ...], into: tuple[int, ...], dim: Any) -> Any:
+    """The elements of an input, of shape into, all of whose results along dim (None: along all) are untaken."""
+    full = np.broadcast_to(places, shape)
+    if dim is None or len(into) == 0 or (isinstance(dim, (tuple, list)) and len(dim) == 0):
+        return np.asarray(full.all())
+    axis = tuple(dim) if isinstance(dim, list) else dim
+    return full.all(axis=axis, keepdims=True) if len(shape) == len(into) else np.expand_dims(full, axis)
+
+
+def move(node: OpNode, call: RuleCall, edges: Any, ct: Any, arguments: list[Any], untaken: Places) -> list[Any]:
+    """The places behind each edge, where an operation moves elements. See moved."""
+    several = call.target < 0 or call.target == node._op.variadic
+    whole = None
+    found: list[Any] = [None] * len(edges)
+    for j in range(len(edges)):
+        if carries(next_node(node, edges[j])):
+            if whole is None:
+                whole = later(moved, (untaken, call.function, arguments, ct.shape, ct.dtype.kind, several), 1)
+            found[j] = later(part_of, (whole, j, meta_behind(node, edges[j]).shape), ct.size)
+    return found
+
+
+def moved(places: Any, rule: Any, arguments: list[Any], shape: tuple[int, ...], kind: str, several: bool) -> list[Any]:
+    """What a rule that moves elements makes of 1 where something is taken, and of 0 elsewhere: one result an edge."""
+    taken = np.logical_not(np.broadcast_to(places, shape)).astype(np.complex128 if kind == "c" else np.float64)
+    result = rule(_array_face, taken, *arguments)
+    return list(result) if several else [result]
+
+
+def part_of(results: list[Any], j: int, shape: tuple[int, ...]) -> Any:
+    """Where the j-th of these, made to fit an input of this shape, is 0."""
+    part = results[j]
+    if part is None:
+        return np.zeros((), np.bool_)
+    if isinstance(part, ReadCotangent):
+        read: ReadCotangent = part
+        part = np.zeros(shape, read.value.dtype)
+        _array_face.add_at(part, read.index, read.value, read.repeats)
+    zero = np.asarray(part) == 0
+    return zero if zero.shape == shape else all_of(zero, zero.shape, shape)
+
+
+def carries(behind: Node | None) -> bool:
+    """Whether a node has a use for the untaken places of its cotangent."""
+    if not isinstance(behind, OpNode):
+        return False
+    op: Op = behind._op
+    plan: Plan = behind._plan
+    if op.output_names is not None:
+        return False
+    if op.carries != ENDS or plan.selects:
+        return True
+    shape = behind._meta.shape
+    return shape.count(1) == len(shape)
+
+
+def carried_on(node: OpNode, edges: Any) -> bool:
+    """Whether behind one of these edges is such a node."""
+    for i in edges:
+        if carries(next_node(node, i)):
+            return True
+    return False
+
+
+def meta_behind(node: Node, edge: int) -> TensorMeta:
+    """The shape and dtype that an edge, which leads somewhere, wants."""
+    return meta_at(next_node(node, edge), next_nr(node, edge))  # type: ignore[arg-type]
+
+
+def shape_behind(node: Node, edges: Any) -> tuple[int, ...]:
+    """The shape of the inputs of these edges, which all have one."""
+    for i in edges:
+        if next_node(node, i) is not None:
+            return meta_behind(node, i).shape
+    return ()
+
+
+def deliver_selected(
+    task: GraphTask, node: Node, position: int, result: Any, ct: Any, values: Any, places: Any
+) -> None:
+    """deliver_result, for a result of which some places (None: none) are untaken."""
+    behind: Node | None = next_node(node, position)
+    if behind is None:
+        return
+    buffer: InputBuffer = task.buffer_of(behind)
+    first = buffer.cotangent is None
+    held = buffer.untaken
+    deliver_result(task, node, position, result, ct, values)
+    if result is None:
+        return
+    if places is not None and next_nr(node, position) == 0 and buffer.needed and carries(behind):
+        buffer.untaken = places if first else None if held is None else later(_both, (held, places), raw(buffer.cotangent).size)
+
+
+def still_untaken(places: list[Any] | None, results: list[Any]) -> list[Any] | None:
+    """The untaken places of results that a hook may have replaced: those where they still are 0."""
+    if places is None:
+        return None
+    return [None if p is None or r is None else p.still(r) for p, r in zip(places, results, strict=True)]
+
+
+def raw(x: Any) -> Any:
+    """The array of a tensor; of a tuple, of each; all else as it is."""
+    if isinstance(x, tuple):
+        return tuple([raw(y) for y in x])
+    return getattr(x, "_array", x)
