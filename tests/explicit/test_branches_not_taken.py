@@ -57,6 +57,18 @@ def root(x: Any) -> Any:
     return wengert.sqrt(x) * 1.0
 
 
+@wengert.pointwise
+def selected_root(x: Any) -> Any:
+    y = wengert.sqrt(x)
+    return wengert.where(x > 0, y * 2, 0.0) - wengert.maximum(y, 1.0) + wengert.clamp(1 / x, max=7.0)
+
+
+@wengert.pointwise
+def value_of_zero(x: Any) -> Any:
+    y = wengert.sqrt(x)
+    return wengert.where(x > 1, y, 0.0) + y**2
+
+
 def rows(x: Any) -> Any:
     """[[0, 0], [4, 4]] of [0, 4]."""
     return x.unsqueeze(1).expand(2, 2)
@@ -104,6 +116,7 @@ TABLE: dict[str, tuple[Callable[[Any], Any], tuple[float, ...]]] = {
     "0-d factor": (lambda x: wengert.where(x > 0, number(2.0) * x.sqrt(), 0.0), multiple(2, SQRT)),
     "power": (lambda x: wengert.where(x > 0, x**0.5, 0.0), SQRT),
     "pointwise program": (lambda x: wengert.where(x > 0, root(x), 0.0), SQRT),
+    "inside a pointwise program": (selected_root, tuple([a + b for a, b in zip(SQRT, INVERSE, strict=True)])),
     "views": (lambda x: wengert.where(rows(x).T > 0, x.sqrt().view(2, 1).expand(2, 2).permute(1, 0), 0.0), multiple(2, SQRT)),
     "slice": (lambda x: wengert.where((x > 0)[:1], x.sqrt()[:1], 0.0).sum() + x[1:].sqrt().sum(), SQRT),
     "reshape, flip, cat": (
@@ -165,6 +178,10 @@ def test_a_zero_that_is_a_value_stays_one():
     assert math.isnan(derivatives(lambda x: x.sqrt() ** 2, leaf(POINT), 1)[0][0])  # as in torch
     assert math.isnan(derivatives(lambda x: x.sqrt() * 0, leaf(POINT), 1)[0][0])
     assert math.isnan(derivatives(lambda x: wengert.where(x >= 0, x.sqrt() * 0, 0.0), leaf(POINT), 1)[0][0])
+
+
+def test_a_zero_that_is_a_value_stays_one_in_programs():
+    assert math.isnan(derivatives(value_of_zero, leaf(POINT), 1)[0][0])
 
 
 def test_what_is_selected_elsewhere_keeps_its_infinite_derivative():

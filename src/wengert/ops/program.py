@@ -149,15 +149,20 @@ def _rule_arguments(node: Value, names: tuple[str, ...]) -> list[Any]:
 
 
 def differentiate(outputs: Sequence[Any], cotangents: Sequence[Any], inputs: Sequence[Value]) -> list[Any]:
-    """The cotangents of the inputs from those of the outputs: values, or None where an input has no influence."""
-    total: dict[Any, Any] = {}
+    """The cotangents of the inputs from those of the outputs: values, or None where an input has no influence.
 
-    def add(node: Any, ct: Any) -> None:
+    What a selection does not take is kept out as in the engine; see Note [Untaken]."""
+    total: dict[Any, Any] = {}
+    untaken: dict[Any, Any] = {}  # conditions
+
+    def add(node: Any, ct: Any, places: Any) -> None:
         if type(node) is Value and ct is not None:
+            held = untaken.get(node)
+            untaken[node] = places if node not in total else None if held is None or places is None else held & places
             total[node] = ct if node not in total else total[node] + ct
 
     for output, ct in zip(outputs, cotangents, strict=True):
-        add(output, ct)
+        add(output, ct, None)
     for node in reversed(in_order(outputs, inputs)):
         ct = total.get(node)
         if node.op is None or ct is None:
@@ -165,10 +170,16 @@ def differentiate(outputs: Sequence[Any], cotangents: Sequence[Any], inputs: Seq
         for rule in node.op.rules:
             if not any(type(node.inputs[target]) is Value for target in rule.targets):
                 continue
-            result = rule.function(_face, ct, *_rule_arguments(node, rule.names))
+            arguments = _rule_arguments(node, rule.names)
+            result = rule.function(_face, ct, *arguments)
             parts = result if len(rule.targets) > 1 else (result,)
+            held = untaken[node]
+            chosen = None if rule.untaken is None else rule.untaken(*arguments)
+            places = held if chosen is None else chosen if held is None else held | chosen
             for target, part in zip(rule.targets, parts, strict=True):
-                add(node.inputs[target], part)
+                if held is not None and type(part) is Value and Value in map(type, arguments):  # else 0 stays 0
+                    part = _face._zero_where(part, held)
+                add(node.inputs[target], part, places)
     return [total.get(x) for x in inputs]
 
 
