@@ -117,6 +117,15 @@ def test_weights_and_ignored_targets():
     np.testing.assert_allclose(x.grad.numpy(), -exact(x, counts), atol=1e-14)
 
 
+@pytest.mark.parametrize("read", READS)
+def test_of_a_selection(read):
+    x = scores()
+    taken = wengert.tensor(LABELS > 1)
+    chosen = wengert.where(taken[:, None], x, wengert.zeros_like(x)).log_softmax(1)
+    READS[read](wengert.where(taken[:, None], chosen, wengert.full_like(x, 7.0))).backward()
+    np.testing.assert_allclose(x.grad.numpy(), exact(x, np.where(LABELS > 1, 1.0, 0.0)), atol=1e-14)
+
+
 def test_infinite_and_undefined_cotangents_reach_their_row_alone():
     x = scores()
     x.log_softmax(1).gather(1, wengert.tensor(LABELS[:, None])).backward(wengert.tensor([[1.0], [np.inf], [np.nan], [0.0]], dtype=x.dtype))

@@ -106,6 +106,7 @@ def deliver(task: GraphTask, node: OpNode, call: RuleCall, result: Any, ct: Any,
 def run_selecting(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
     """run_op, where some places of the cotangent are untaken, or the operation makes some so. See Note [Untaken]."""
     plan: Plan = node._plan
+    task.settle(node, buffer)
     ct = buffer.cotangent if node._op.output_names is None else output_cotangents(node, buffer)
     values = saved_values(task, node)
     results, places = results_for(task, node, ct, values, buffer.untaken)
@@ -163,7 +164,7 @@ def result_of(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: li
         if call.passes:
             return ct
         if call.native >= 0:
-            result = wk_apply_rule(call.native, call.operands, ct, values)
+            result = wk_apply_rule(call.native, call.operands, ct, values, False)
             if result is not None:
                 return result
         if call.kernel is not None:
