@@ -185,6 +185,8 @@ def arguments_of(ufunc):
         return (A + 1.5,)
     if ufunc is np.matmul:
         return A, B
+    if ufunc is scipy.special.betainc:
+        return A + 1, C + 1, A / (A + 1)
     return (A, C)[: ufunc.nin]
 
 

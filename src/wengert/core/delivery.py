@@ -95,7 +95,9 @@ def deliver_new(task: GraphTask, node: Node, position: int, result: Any) -> None
 def is_among(x: Any, values: Any) -> bool:
     """Whether x itself is one of values, or of the tuples among them."""
     for value in values:
-        if value is x or (isinstance(value, tuple) and is_among(x, value)):
+        if value is x:
+            return True
+        if isinstance(value, tuple) and len(value) != 0 and type(value[0]) is not int and is_among(x, value):  # no shape
             return True
     return False
 

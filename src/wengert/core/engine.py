@@ -145,16 +145,28 @@ def run(task: GraphTask) -> None:
         if node is None:
             return
         buffer: InputBuffer = task.take_buffer(node)
-        if plain and buffer.needed and buffer.captures is None and node._hooks is None and isinstance(node, OpNode):
-            task.begin_quiet()
-            run_op(task, node, buffer)
-        else:
-            task.end_quiet()
-            try:
-                evaluate_node(task, node, buffer)
-            except Exception as error:
-                add_source(error, node)
-                raise
+        if plain and buffer.needed and buffer.captures is None and node._hooks is None:
+            if isinstance(node, OpNode):
+                task.begin_quiet()
+                run_op(task, node, buffer)
+                continue
+            if is_plain_leaf(node):
+                run_leaf(task, node, buffer)
+                continue
+        task.end_quiet()
+        try:
+            evaluate_node(task, node, buffer)
+        except Exception as error:
+            add_source(error, node)
+            raise
+
+
+def is_plain_leaf(node: Node) -> bool:
+    """Whether a node only adds into a leaf's .grad, and no code of the user's sees it."""
+    if not isinstance(node, AccumulateGrad):
+        return False
+    leaf: TensorBase = node._variable
+    return leaf._leaf_hooks is None and leaf._post_hooks is None
 
 
 # -- one node ----------------------------------------------------------------------------------------------------------

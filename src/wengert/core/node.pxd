@@ -64,6 +64,8 @@ cpdef TensorMeta meta_at(Node node, Py_ssize_t output_nr)
 cpdef Py_ssize_t count_outputs(Node node) except -1
 cpdef set_metas(Node node, tuple metas)
 cpdef release_op(OpNode node, object position)
+cdef tuple plain_values(tuple values)
+cdef bint is_plain(object value) except -1
 cpdef long long next_sequence_nr() noexcept
 cpdef record_position(Node node, int skip=*)
 @cython.locals(meta=TensorMeta)

@@ -325,13 +325,16 @@ DROPPED = ...  # stands for a released value
 
 def plain_values(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """values, with DROPPED in the place of whatever may hold an array."""
-    return tuple([v if is_plain(v) else DROPPED for v in values])
+    return tuple([DROPPED if isinstance(v, Saved) or not is_plain(v) else v for v in values])
 
 
 def is_plain(value: Any) -> bool:
     """Whether a value is a number, a string, None, or a tuple of these."""
     if isinstance(value, tuple):
-        return all(is_plain(v) for v in value)
+        for v in value:
+            if type(v) is not int and not is_plain(v):  # most often it is a shape
+                return False
+        return True
     return value is None or isinstance(value, (bool, int, float, complex, str))
 
 

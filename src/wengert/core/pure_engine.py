@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from wengert.core import engine
-from wengert.core.delivery import deliver_result
+from wengert.core.delivery import deliver_result, is_among
+from wengert.core.native import owns_data
 from wengert.core.node import OpNode, release_op
 from wengert.core.op import RuleCall
 from wengert.core.rules import add_source, apply_rule, deliver, run_op, saved_values
@@ -32,13 +33,11 @@ def run(task: GraphTask) -> None:
             node._buffer = None
         else:
             buffer = task.displaced.pop(node)
-        if (
-            not plain
-            or not buffer.needed
-            or buffer.captures is not None
-            or node._hooks is not None
-            or not isinstance(node, OpNode)
-        ):
+        regular = plain and buffer.needed and buffer.captures is None and node._hooks is None
+        if not regular or not isinstance(node, OpNode):
+            if regular and engine.is_plain_leaf(node):
+                engine.run_leaf(task, node, buffer)
+                continue
             task.end_quiet()
             try:
                 engine.evaluate_node(task, node, buffer)
@@ -113,10 +112,13 @@ def run_calls(task: GraphTask, node: Any, ct: Any) -> None:
         if into is None or into.task is not task:
             into = task.displaced[behind]
         if into.needed:
-            if into.cotangent is None and (call.passes or call.kernel is not None):
+            if into.cotangent is None:
                 into.cotangent = result
-                into.owned = not call.passes  # a kernel's result is a new array
-            elif into.cotangent is not None and into.owned:
+                if call.passes or call.kernel is not None:
+                    into.owned = not call.passes  # a kernel's result is a new array
+                else:
+                    into.owned = result is not ct and owns_data(result) and not is_among(result, values)
+            elif into.owned:
                 held = into.cotangent
                 held += result
                 into.untaken = None
