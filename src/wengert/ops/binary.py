@@ -38,18 +38,18 @@ def _reciprocal_square(F, x, y):
 def hypot(xp, x, y):
     """sqrt(x**2 + y**2), without overflow on the way.
 
-    Derivative: x / out in x, y / out in y; 0 at the origin, as of norms (torch's is NaN)."""
+    Derivative: x / out in x, y / out in y; 0 at the origin, to second order, as of norms (torch's is NaN)."""
     return xp.hypot(x, y)
 
 
 @hypot.vjp("x")
 def _(F, ct, x, out):
-    return ct * (x / F.where(out == 0, 1.0, out))
+    return F._zero_where(ct * (x / F.where(out == 0, 1.0, out)), out == 0)
 
 
 @hypot.vjp("y")
 def _(F, ct, y, out):
-    return ct * (y / F.where(out == 0, 1.0, out))
+    return F._zero_where(ct * (y / F.where(out == 0, 1.0, out)), out == 0)
 
 
 @pointwise(promote=INT_TO_FLOAT)

@@ -4,7 +4,9 @@ Note [Equal values]
 Where two singular values (or eigenvalues, in eigen.py) are equal, their vectors are determined as a plane only, and
 the formula for the vectors' derivative divides by the difference of the values. Functions that do not depend on the
 choice within the plane get a factor 0 there, which the quotient would make NaN. So 1 / (a - b) is taken for 0 where
-a = b: right for these functions (the sum of all values, a function of the matrix ...), and finite for all.
+a = b: right for functions of the values, and of the spaces that equal ones span, and finite for all. A function of the
+matrix as a whole, V f(values) V^H, needs the limit of (f(a) - f(b)) / (a - b) as well, which no rule for the vectors knows:
+its derivative between vectors of equal values is left out.
 """
 
 from __future__ import annotations
@@ -200,6 +202,11 @@ def _(F, ct, A):
 @_second_cofactors.vjp("A")
 def _(F, ct):
     raise errors.singular_det()
+
+
+@_cofactors.jvp("A")
+def _(F, A_t, A):
+    return F._second_cofactors(A, A_t)
 
 
 @general(outputs=("sign", "logabsdet"), node="LinalgSlogdetBackward0", **_PRIVATE)
@@ -417,23 +424,28 @@ def _(F, ct, A_shape, U, S, Vh, full_matrices):
     left = None if of_S is None else U * F.unsqueeze(of_S, dim=-2)
     outer = None
     columns, rows = F.unsqueeze(S, dim=-2), F.unsqueeze(S, dim=-1)
-    # 1 / (s_j**2 - s_i**2), 0 for equal values: see Note [Equal values].
-    gaps = F._masked_reciprocal(columns * columns - rows * rows)
+    identity = F._identity(columns * rows)
+    # Twice the cotangents of the turn that U and V have in common, which takes 1 / (s_j - s_i), and of that by which they
+    # differ, which takes 1 / (s_j + s_i): so of equal values only the first, the choice of vectors, is lost.
+    common = difference = None
     if of_U is not None:
         turn = F.matmul(adjoint(F, U), of_U)
+        common = difference = turn - adjoint(F, turn)
         # The diagonal is a turn of phases, which is all put on U.
-        phases = F._masked_reciprocal(2.0 * rows * rows * F._identity(gaps))
-        inner = (turn - adjoint(F, turn)) * (gaps + phases) * columns
-        left = _sum(left, F.matmul(U, inner))
+        left = _sum(left, F.matmul(U, common * F._masked_reciprocal(2.0 * rows * identity)))
         if m > n:
             outer = F.matmul((of_U - F.matmul(U, turn)) / columns, Vh)
     if of_Vh is not None:
         V, of_V = adjoint(F, Vh), adjoint(F, of_Vh)
         turn = F.matmul(Vh, of_V)
-        inner = rows * ((turn - adjoint(F, turn)) * gaps)
-        left = _sum(left, F.matmul(U, inner))
+        skew = turn - adjoint(F, turn)
+        common, difference = _sum(common, skew), _sum(difference, -skew)
         if n > m:
             outer = _sum(outer, F.matmul(U, adjoint(F, (of_V - F.matmul(V, turn)) / columns)))
+    if common is not None:
+        inner = common * F._masked_reciprocal(columns - rows)  # 0 for equal values: see Note [Equal values]
+        inner = inner + difference * F._masked_reciprocal((columns + rows) * (1.0 - identity))
+        left = _sum(left, F.matmul(U, 0.5 * inner))
     return _sum(outer, F.matmul(left, Vh))
 
 

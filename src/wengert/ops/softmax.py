@@ -63,7 +63,7 @@ def _shares(F: Any, x: Any, out: Any, dim: Any) -> Any:
 
 @logsumexp.jvp("x")
 def _(F, x_t, x, out, dim, keepdim):
-    return F.sum(x_t * F.exp(x - restore_dims(F, out, x.shape, dim, keepdim)), dim=dim, keepdim=keepdim)
+    return F.sum(x_t * _shares(F, x, restore_dims(F, out, x.shape, dim, keepdim), dim), dim=dim, keepdim=keepdim)
 
 
 def _softmax_dim(op: str, dim: Any, ndim: int) -> int:
