@@ -221,11 +221,16 @@ def test_class_weights_divide_by_their_sum():
     assert F.nll_loss(log_probs, wengert.tensor([0, 1]), weight, reduction="sum").item() == 13.0
 
 
-def test_class_weights_cannot_be_learnt():
-    weight = leaf([1.0, 1.0])
-    loss = F.nll_loss(f64([[-1.0, -2.0]]), wengert.tensor([0]), weight)
-    with pytest.raises(NotImplementedError, match="the derivative for 'nll_loss: weight' is not implemented"):
-        loss.backward()
+def test_class_weights_can_be_learnt():
+    """The losses of each class; of the mean, (w0 1 + w1 4) / (w0 + w1), its derivatives."""
+    log_probs, target = f64([[-1.0, -2.0], [-3.0, -4.0]]), wengert.tensor([0, 1])
+    assert gradient(lambda w: F.nll_loss(log_probs, target, w, reduction="sum"), [1.0, 3.0]) == [1.0, 4.0]
+    assert gradient(lambda w: F.nll_loss(log_probs, target, w), [1.0, 3.0]) == [-9 / 16, 3 / 16]
+    scores, weight, target = leaf([[0.3, -0.2, 1.0], [0.1, 0.4, -1.0]]), leaf([1.0, 3.0, 0.5]), wengert.tensor([2, -100])
+    for reduction in ("mean", "sum", "none"):
+        assert wengert.autograd.gradgradcheck(
+            lambda x, w, how=reduction: F.cross_entropy(x * x, target, w, reduction=how), (scores, weight)
+        )
 
 
 def test_probabilities_as_targets_and_label_smoothing():

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.core.tensor import wrap
 from wengert.kernels import rows
 from wengert.ops.blas import row_maxima, row_sums
+from wengert.ops.indices import raw
 from wengert.ops.reductions import STACKLEVEL, check_floating, reduced, reduction_of
 from wengert.ops.registry import NONE, composite, general, linear, nondifferentiable
 from wengert.ops.values import number_of
@@ -418,9 +420,28 @@ def _(F, ct_, target, weight, ignore_index, reduction):
     return F._nll_loss(ct_, target, weight, ignore_index=ignore_index, reduction=reduction)
 
 
+@_nll_cotangent.vjp("weight")
+def _(F, ct_, ct, target, weight, ignore_index, reduction):
+    return _weight_cotangent(F, ct, ct_, target, weight, ignore_index, reduction)
+
+
 @_nll_loss.vjp("weight")
-def _(F, ct):
-    raise errors.missing_derivative("nll_loss", "weight")
+def _weight_cotangent(F, ct, x, target, weight, ignore_index, reduction):
+    """The losses of each class, added up; of the mean, which they divide, their excess over it. torch has no derivative here."""
+    dim, wrapped = _class_dim(x.ndim), wrap if F.is_tensor else np.asarray
+    shape = x.shape[:dim] + x.shape[dim + 1 :]
+    index, ignored = _class_index(np, raw(target).reshape(shape).astype(np.int64), x.shape[dim], ignore_index)
+
+    def without(values: Any) -> Any:
+        return values if ignored is None else F._zero_where(values, wrapped(ignored))
+
+    losses = without(-F.reshape(F.gather(x, dim, wrapped(np.expand_dims(index, dim))), shape=shape))
+    if reduction == "mean":
+        counts = without(F.reshape(F.index_select(weight, 0, wrapped(index.reshape(-1))), shape=shape))
+        n = F.sum(counts)
+        losses = without((losses - F.sum(losses * counts) / n) / n)
+    places = (index.reshape(-1),)
+    return F.read_cotangent(F.reshape(ct * losses, shape=(-1,)), shape=(x.shape[dim],), index=places, repeats=True)
 
 
 @composite(namespaces=("nn.functional",))
@@ -431,7 +452,7 @@ def nll_loss(F, input, target, weight=None, size_average=None, ignore_index=-100
     the losses of each class, their mean is divided by the weights' sum. Targets equal to ignore_index count for
     nothing. Raises IndexError for a target that is no class.
 
-    Derivative: minus the weight at the target's place, 0 elsewhere."""
+    Derivative: minus the weight at the target's place, 0 elsewhere; in weight the losses of each class, which torch has not."""
     reduction = reduction_of(size_average, reduce, reduction)
     return F._nll_loss(input, target, weight, ignore_index=number_of(ignore_index), reduction=reduction)
 
