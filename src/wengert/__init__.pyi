@@ -720,8 +720,8 @@ def binomial(count: Tensor, prob: Any, generator: Generator | None = None) -> Te
     """Numbers of successes in count trials, each of probability prob: tensors that broadcast; in their dtype."""
 def _standard_gamma(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """Numbers from gamma distributions of shape x and scale 1. x: floating, not negative."""
-def _standard_gamma_grad(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """How a sample y of a gamma distribution of shape x changes with x, its quantile held fixed. Derivative: none."""
+def _standard_gamma_grad(x: Tensor, y: Any, *, out: Any = None) -> Tensor:
+    """How a sample y of a gamma distribution of shape x changes with x, its quantile held fixed."""
 def _sample_dirichlet(x: Tensor, generator: Generator | None = None, *, out: Any = None) -> Tensor:
     """Numbers from Dirichlet distributions of concentrations x, along the last dimension: they are positive, of sum 1."""
 def gesv(input: Tensor, A: Tensor) -> tuple[Tensor, Tensor]:

@@ -125,11 +125,30 @@ def test_gamma_and_dirichlet_samples_have_their_means_and_gradients_of_them():
     np.testing.assert_allclose(slope, [6 / 6.5**2, -0.5 / 6.5**2, -0.5 / 6.5**2], rtol=0.1)  # of a[0] / sum(a)
 
 
-def test_the_gradient_of_a_gamma_sample_has_no_derivative():
-    a = wengert.ones(2, dtype=wengert.float64, requires_grad=True)
-    (slope,) = wengert.autograd.grad(wengert._standard_gamma(a).sum(), a, create_graph=True)
-    with pytest.raises(RuntimeError, match="the derivative for '_standard_gamma_grad: self' is not implemented."):
-        slope.sum().backward()
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 3.0, 50.0])
+def test_gamma_samples_have_second_derivatives(alpha):
+    """Those of the quantile function, beside differences of the first ones along it."""
+    a = wengert.full((20,), alpha, dtype=wengert.float64, requires_grad=True)
+    wengert.manual_seed(0)
+    sample = wengert._standard_gamma(a)
+    (slope,) = wengert.autograd.grad(sample.sum(), a, create_graph=True)
+    (bend,) = wengert.autograd.grad(slope.sum(), a)
+    z, h = sample.detach().numpy(), 1e-4 * alpha
+    first = slope.detach().numpy()
+    either = [
+        wengert._standard_gamma_grad(a.detach() + step, wengert.from_numpy(z + step * first + step**2 / 2 * bend.numpy())).numpy()
+        for step in (h, -h)
+    ]
+    np.testing.assert_allclose(bend, (either[0] - either[1]) / (2 * h), rtol=1e-5, atol=1e-7)
+
+
+def test_the_mean_of_gamma_samples_bends_no_more_than_their_shape():
+    wengert.manual_seed(1)
+    a = wengert.tensor([0.5, 2.0, 4.0], dtype=wengert.float64, requires_grad=True)
+    mean = wengert._standard_gamma(a.expand(20000, 3)).mean(0)
+    (slope,) = wengert.autograd.grad(mean.sum(), a, create_graph=True)
+    (bend,) = wengert.autograd.grad(slope.sum(), a)
+    np.testing.assert_allclose(bend, [0, 0, 0], atol=0.03)
 
 
 x, ints = wengert.ones(2, 3), wengert.arange(3)

@@ -61,6 +61,8 @@ SAMPLES = {
     "_polygamma_method": [Sample(Data(2, 3, low=0.3, high=4.0), n, **_REAL) for n in (0, 1, 2)],
     "special_multigammaln": _unary(2.0, 5.0, p=3),
     "_igamma_by_parameter": [Sample(Data(2, 3, **_POSITIVE), Data(3, **_POSITIVE), order=n, **_REAL) for n in (1, 2)],
+    "_scaled_igamma": [Sample(Data(2, 3, **_POSITIVE), Data(3, **_POSITIVE), order=n, **_REAL) for n in (1, 2)],
+    "_standard_gamma_grad": [Sample(Data(2, 3, **_POSITIVE), Data(2, 3, **_POSITIVE), **_REAL)],
     "_gamma_density": [Sample(Data(2, 3, **_POSITIVE), Data(3, **_POSITIVE), k=k, **_REAL) for k in (0, 1)],
     "special_betainc": [
         Sample(Data(2, 3, **_POSITIVE), Data(2, 3, **_POSITIVE), Data(2, 3, **_UNIT), **_REAL),

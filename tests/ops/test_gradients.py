@@ -28,7 +28,6 @@ RULES_TESTED_BY_HAND = {
     "_eigh": "tests/explicit/test_factorisations.py",
     "_geqrf": "tests/explicit/test_factorisations.py",
     "_standard_gamma": "tests/explicit/test_statistics.py",
-    "_standard_gamma_grad": "tests/explicit/test_statistics.py",
     "_ldl_solve": "tests/explicit/test_low_rank.py",
     "_masked_reciprocal": "tests/explicit/test_factorisations.py",
     "view_as_real": "tests/explicit/test_complex_views.py",

@@ -313,19 +313,12 @@ def _(F, ct, x, out):
     return ct * F._standard_gamma_grad(x, out)
 
 
-@general(complex=False, method=False)
-def _standard_gamma_grad(xp, x, y):
-    """How a sample y of a gamma distribution of shape x changes with x, its quantile held fixed. Derivative: none."""
-    from wengert.ops import incomplete_gamma
+@composite()
+def _standard_gamma_grad(F, x, y):
+    """How a sample y of a gamma distribution of shape x changes with x, its quantile held fixed.
 
-    a, b = xp.broadcast_arrays(xp.asarray(x, np.float64), xp.asarray(y, np.float64))
-    found = -incomplete_gamma.scaled_derivative(xp.maximum(a, 1e-12), xp.maximum(b, 1e-300), 1)
-    return xp.where(b > 0, found, 0.0).astype(x.dtype)
-
-
-@_standard_gamma_grad.vjp("x", "y")
-def _(F, ct):
-    raise errors.missing_derivative("_standard_gamma_grad", "self")
+    Derivative: by quadrature too, to any order; torch has none."""
+    return -F._scaled_igamma(x, y, order=1)
 
 
 @composite()

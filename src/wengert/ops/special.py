@@ -223,6 +223,32 @@ def _(F, ct, x, y, order):
     return ct * F._zero_where(density * bell(F.log(y), polygammas, order), density == 0)
 
 
+@pointwise(promote=INT_TO_FLOAT, complex=False, domain=(0.3, 3.0), method=False, namespaces=())
+def _scaled_igamma(xp, x, y, *, order):
+    """The derivative of igamma(x, y) with respect to x, of an order from 1 on, divided by the density at y; 0 where y is.
+
+    Derivative: that of the quotient, whose numerator's is the density times a polynomial (`incomplete_gamma.bell`) in y."""
+    from wengert.ops import incomplete_gamma
+
+    a, b = xp.broadcast_arrays(xp.asarray(x, xp.float64), xp.asarray(y, xp.float64))
+    found = incomplete_gamma.scaled_derivative(xp.maximum(a, 1e-12), xp.maximum(b, 1e-300), order)
+    return xp.where(b > 0, found, 0.0).astype(xp.result_type(x, y))
+
+
+@_scaled_igamma.vjp("x")
+def _(F, ct, x, y, out, order):
+    slope = F._scaled_igamma(x, y, order=order + 1) - out * (F.log(y) - F.digamma(x))
+    return ct * F._zero_where(slope, y <= 0)
+
+
+@_scaled_igamma.vjp("y")
+def _(F, ct, x, y, out, order):
+    from wengert.ops.incomplete_gamma import bell
+
+    polynomial = bell(F.log(y), [F._polygamma(x, n=n) for n in range(order)], order)
+    return ct * F._zero_where(polynomial - out * ((x - 1) / y - 1), y <= 0)
+
+
 @composite(namespaces=("special",))
 def special_gammainc(F, input, other):
     """`igamma`: the regularised lower incomplete gamma function. Derivative: as of igamma."""
