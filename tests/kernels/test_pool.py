@@ -223,6 +223,25 @@ def test_gradients_that_own_pooled_memory_are_told_from_views():
     np.testing.assert_allclose(x.grad.numpy(), 2 * first.numpy(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_large_gradient_that_is_a_copy_lies_as_its_leaf(order):
+    """What an addition hands on belongs to nobody: the second leaf gets a copy, as autograd.grad's caller does."""
+    n = 300
+    x = wengert.from_numpy(np.ones((n, n), order=order)).requires_grad_()
+    y = wengert.from_numpy(np.ones((n, n), order=order)).requires_grad_()
+    total = x + y
+    given = np.arange(float(n * n)).reshape(n, n)
+    before = wengert.memory_stats()
+    total.backward(wengert.from_numpy(given), retain_graph=True)
+    after = wengert.memory_stats()
+    assert (after["num_hits"] + after["num_misses"] > before["num_hits"] + before["num_misses"]) == (order == "C")
+    for grad in (x.grad.numpy(), y.grad.numpy(), *[g.numpy() for g in wengert.autograd.grad(total, [x, y], wengert.from_numpy(given))]):
+        np.testing.assert_array_equal(grad, given)
+        assert not np.shares_memory(grad, given)
+    assert x.grad.numpy().strides == x.detach().numpy().strides
+
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_forked_child_has_its_own_pool():
     kept = new(8)

@@ -48,17 +48,9 @@ def sum_to_size(x: Any, shape: tuple[int, ...]) -> Any:
     return total if total.shape == shape else total.reshape(shape)
 
 
-def copy_like(x: Any, template: Any) -> Any:
-    """A copy of x, of its dtype, in memory laid out as template."""
-    result = empty_like(template, x.dtype)
-    copyto(result, x)
-    return result
-
-
 __all__ = [
     "asarray",
     "cast",
-    "copy_like",
     "copyto",
     "empty",
     "empty_like",

@@ -38,6 +38,20 @@ def contiguous_copy(x: Any) -> Any:
     return x.copy(order="C")
 
 
+def copy(x: Any) -> Any:
+    """numpy.copy(x): the elements in the order of x's memory."""
+    return contiguous_copy(x) if type(x) is np.ndarray and x.size >= LARGE and x.flags.c_contiguous else np.copy(x)
+
+
+def copy_like(x: Any, template: Any) -> Any:
+    """A copy of x, of its dtype, in memory laid out as template, which has its shape."""
+    if type(template) is np.ndarray and x.size >= LARGE and template.flags.c_contiguous:
+        return contiguous_copy(x)
+    result = np.empty_like(template, x.dtype)
+    np.copyto(result, x)
+    return result
+
+
 def reshape(x: Any, shape: tuple[int, ...]) -> Any:
     """x.reshape(shape): a view where its memory allows one."""
     if x.size < LARGE or x.flags.c_contiguous:

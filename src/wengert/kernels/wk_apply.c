@@ -24,6 +24,7 @@ enum {
 };
 #define THREAD_WORK 65536   /* below this many units of work (elements times cost) a call runs on the calling thread */
 #define PIECE_WORK 32768    /* a thread takes at least that much at a time */
+#define WHOLE_LINES 128     /* rows are cut at multiples of it, so that where one begins on a line of the cache, all parts do */
 #define RELEASE_WORK 200000 /* from here on, other Python threads may run meanwhile */
 
 typedef union {
@@ -345,7 +346,7 @@ static void run_all(const Call *call, npy_intp total) {
         npy_intp grain = PIECE_WORK / (n * call->kernel->cost) + 1;
         wk_parallel_for(rows, grain, run_some_rows, &split);
     } else {
-        npy_intp grain = PIECE_WORK / (rows * call->kernel->cost) + 1;
+        npy_intp grain = PIECE_WORK / (rows * call->kernel->cost) / WHOLE_LINES * WHOLE_LINES + WHOLE_LINES;
         wk_parallel_for(n, grain, run_some_columns, &split);
     }
 }

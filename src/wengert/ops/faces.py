@@ -13,6 +13,7 @@ from wengert.backends import numpy as numpy_backend
 from wengert.core.buffers import ReadCotangent, conj_of
 from wengert.core.engine import set_faces
 from wengert.core.tensor import wrap
+from wengert.kernels import memory
 from wengert.ops.add_at import add_at
 
 
@@ -34,9 +35,9 @@ class ArrayOps:
 
     asarray = staticmethod(np.asarray)
     zeros = staticmethod(np.zeros)
-    copy = staticmethod(np.copy)
-    clone = staticmethod(np.copy)
-    copy_like = staticmethod(numpy_backend.copy_like)
+    copy = staticmethod(memory.copy)
+    clone = staticmethod(memory.copy)
+    copy_like = staticmethod(memory.copy_like)
     sum_to_size = staticmethod(numpy_backend.sum_to_size)
     cast = staticmethod(numpy_backend.cast)
     add_at = staticmethod(add_at)
