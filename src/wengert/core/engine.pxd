@@ -23,7 +23,7 @@ cpdef start(GraphTask task, list roots, list cotangents)
 @cython.locals(plain=bint, node=Node, buffer=InputBuffer)
 cdef run(GraphTask task)
 @cython.locals(leaf=TensorBase)
-cdef bint is_plain_leaf(Node node) except -1
+cdef bint is_unwatched(AccumulateGrad node) except -1
 @cython.locals(variable=TensorBase, hooks=NodeHooks)
 cpdef evaluate_node(GraphTask task, Node node, InputBuffer buffer)
 @cython.locals(behind=Node, i=Py_ssize_t)

@@ -150,7 +150,7 @@ def run(task: GraphTask) -> None:
                 task.begin_quiet()
                 run_op(task, node, buffer)
                 continue
-            if is_plain_leaf(node):
+            if isinstance(node, AccumulateGrad) and is_unwatched(node):
                 run_leaf(task, node, buffer)
                 continue
         task.end_quiet()
@@ -161,10 +161,8 @@ def run(task: GraphTask) -> None:
             raise
 
 
-def is_plain_leaf(node: Node) -> bool:
-    """Whether a node only adds into a leaf's .grad, and no code of the user's sees it."""
-    if not isinstance(node, AccumulateGrad):
-        return False
+def is_unwatched(node: AccumulateGrad) -> bool:
+    """Whether no code of the user's sees what is added into a leaf's .grad."""
     leaf: TensorBase = node._variable
     return leaf._leaf_hooks is None and leaf._post_hooks is None
 

@@ -13,7 +13,7 @@ import numpy as np
 from wengert.core import engine
 from wengert.core.delivery import deliver_result, is_among
 from wengert.core.native import owns_data
-from wengert.core.node import OpNode, release_op
+from wengert.core.node import AccumulateGrad, OpNode, release_op
 from wengert.core.op import RuleCall
 from wengert.core.rules import add_source, apply_rule, deliver, run_op, saved_values
 from wengert.core.saved import SavedTensor
@@ -35,7 +35,7 @@ def run(task: GraphTask) -> None:
             buffer = task.displaced.pop(node)
         regular = plain and buffer.needed and buffer.captures is None and node._hooks is None
         if not regular or not isinstance(node, OpNode):
-            if regular and engine.is_plain_leaf(node):
+            if regular and isinstance(node, AccumulateGrad) and engine.is_unwatched(node):
                 engine.run_leaf(task, node, buffer)
                 continue
             task.end_quiet()
