@@ -115,7 +115,7 @@ def test_names_are_the_cases(programs):
     names = [case.name for case in programs.CASES]
     assert len(set(names)) == len(names)
     assert {case.name: case.target for case in programs.CASES if case.target is not None} == {
-        "chain": 5.0, "small-training-step": 4.0, "training-step": 1.5, "recurrent-network": 3.0, "attention": 1.5,
+        "chain": 5.0, "small-training-step": 4.0, "training-step": 1.5, "large-training-step": 1.0, "recurrent-network": 3.0, "attention": 1.5,
         "prices": 4.0, "tanh": 6.0, "log-softmax": 2.0, "lenet": 1.0, "longest-chain": 4.0, "many-reads": 100.0,
     }  # fmt: skip
 
