@@ -656,8 +656,8 @@ def asarray(obj: Any, *, dtype: _Dtype | None = None, device: _device | str | No
     """A tensor of obj: with copy=None sharing its memory where it can, True never, False always (ValueError where it"""
 def from_numpy(ndarray: Any) -> Tensor:
     """A tensor that shares the memory of a NumPy array: writes through either are seen by both."""
-def from_dlpack(ext_tensor: Any) -> Tensor:
-    """A tensor that shares the memory of an object of another library, through DLPack."""
+def from_dlpack(ext_tensor: Any, *, device: _device | str | None = None, copy: Any = None) -> Tensor:
+    """A tensor that shares the memory of an object of another library, through DLPack; with copy=True one of its own."""
 def frombuffer(buffer: Any, *, dtype: _Dtype | None, count: _int = -1, offset: _int = 0, requires_grad: _bool = False) -> Tensor:
     """A vector that shares the memory of a buffer (bytearray, memoryview), from a byte offset on."""
 def scalar_tensor(s: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
@@ -822,6 +822,8 @@ def lobpcg(A: Tensor, k: _int | None = None, B: Any = None, X: Any = None, n: _i
     """The k largest (largest=False: smallest) eigenvalues of symmetric A, or of A x = value B x, and their vectors."""
 def triangular_solve(input: Tensor, A: Any, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: Any = None) -> return_types.triangular_solve:
     """(X, A) with A @ X = input, or A^T @ X = input if transpose, for a triangular A: linalg.solve_triangular today."""
+def is_same_size(input: Tensor, other: _Operand) -> _bool:
+    """Whether two tensors have the same shape."""
 def is_complex(input: Tensor) -> Tensor:
     """Whether the dtype is a complex one."""
 def is_floating_point(input: Tensor) -> Tensor:

@@ -876,8 +876,6 @@ class Tensor(TensorBase):
         """Gives the tensor another size, resize_(2, 3) or resize_((2, 3)), and returns it."""
     def resize_as_(self, the_template: Tensor, memory_format: Any = None) -> Tensor:
         """resize_() to the size of another tensor."""
-    def is_same_size(self, other: _Operand) -> _bool:
-        """Whether two tensors have the same shape."""
     def narrow_copy(self, dim: _int, start: _int, length: _int) -> Tensor:
         """narrow(), as a copy. Derivative: the cotangent in the part, 0 elsewhere."""
     def index_reduce(self, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:

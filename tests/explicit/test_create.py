@@ -151,6 +151,11 @@ def test_from_numpy_takes_arrays_only():
 
 def test_other_sources():
     assert values(torch.from_dlpack(np.arange(2))) == [0, 1]
+    array = np.arange(2)
+    torch.from_dlpack(array, copy=True)[0] = 5
+    assert array[0] == 0
+    torch.from_dlpack(array, device="cpu", copy=False)[0] = 5
+    assert array[0] == 5
     assert values(torch.frombuffer(bytearray(b"ab"), dtype=torch.uint8)) == [97, 98]
     assert torch.scalar_tensor(3).dtype is torch.float32
 

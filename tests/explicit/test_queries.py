@@ -19,6 +19,7 @@ def test_questions():
     assert not (wengert.is_conj(z.conj()) or z.is_neg() or wengert.is_inference(x) or x.is_pinned() or x.is_shared())
     assert x.get_device() == wengert.get_device(x) == -1
     assert x.is_set_to(x.view(2, 3)) and not x.is_set_to(x.t()) and not x.is_set_to(x.clone())
+    assert wengert.is_same_size(x, x + 1) and not wengert.is_same_size(x, x.t())
     assert x.dim_order() == (0, 1) and x.t().dim_order() == (1, 0)
     with pytest.raises(RuntimeError, match="^Boolean value of Tensor with more than one value is ambiguous"):
         wengert.is_nonzero(x)

@@ -115,9 +115,10 @@ def from_numpy(ndarray):
 
 
 @creation()
-def from_dlpack(ext_tensor):
-    """A tensor that shares the memory of an object of another library, through DLPack."""
-    return wrap(np.from_dlpack(ext_tensor))
+def from_dlpack(ext_tensor, *, device=None, copy=None):
+    """A tensor that shares the memory of an object of another library, through DLPack; with copy=True one of its own."""
+    array = np.from_dlpack(ext_tensor)
+    return finished("from_dlpack", array.copy() if copy else array, {"device": device})
 
 
 @creation()

@@ -78,6 +78,12 @@ def is_shared(self):
     return False
 
 
+@plain()
+def is_same_size(input, other):
+    """Whether two tensors have the same shape."""
+    return checked("is_same_size", input).shape == checked("is_same_size", other, "other").shape
+
+
 @plain(method=True, namespaces=())
 def is_set_to(self, tensor):
     """Whether two tensors look into the same memory at the same place, with the same shape and strides."""
