@@ -57,7 +57,6 @@ ABSENT: dict[str, str] = {
                      "torch.ops.aten._flash_attention_forward", "torch.ops.aten._efficient_attention_forward", "slice",
                      "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_chunk_cat",
                      "native_dropout_backward"), _INTERNAL),
-    **dict.fromkeys(("_segment_reduce.lengths", "_segment_reduce.offsets"), "here under its public name, segment_reduce"),
     "chalf": "NumPy has no complex numbers in half precision",
     **dict.fromkeys(("jiterator_unary", "jiterator_binary", "jiterator_4inputs_with_extra_args",
                      "jiterator_binary_return_by_ref", "jiterator_2inputs_2outputs", "torch._scaled_mm",
