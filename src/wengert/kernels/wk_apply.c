@@ -19,13 +19,23 @@
 enum {
     MAX_DIMS = 32,
     MAX_OPERANDS = WK_MAX_OPERANDS,
-    BLOCK = 256,         /* elements that are copied for a kernel at a time */
-    PROGRAM_BLOCK = 128, /* elements that a program runs on at a time: a whole tile on every CPU level */
+    BLOCK = 256,           /* elements that are copied for a kernel at a time */
+    PROGRAM_BYTES = 20480, /* of the blocks of all values of a program: well within the first cache, beside the next ones */
+    LEAST_IN_BLOCK = 128,  /* a whole tile of a chain on every CPU level; blocks are multiples of it */
+    MOST_IN_BLOCK = 512,
+    STREAMED = 1 << 22,    /* bytes of operands from which on a program waits for memory: small blocks keep that busy */
 };
 #define THREAD_WORK 65536   /* below this many units of work (elements times cost) a call runs on the calling thread */
 #define PIECE_WORK 32768    /* a thread takes at least that much at a time */
 #define WHOLE_LINES 128     /* rows are cut at multiples of it, so that where one begins on a line of the cache, all parts do */
 #define RELEASE_WORK 200000 /* from here on, other Python threads may run meanwhile */
+
+/* For a loop whose copies are the faster for knowing the length of a block when they are compiled. */
+#ifdef __GNUC__
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE static inline
+#endif
 
 typedef union {
     float f32;
@@ -223,9 +233,9 @@ static void fetch_ahead(const char *from, npy_intp bytes) {
 
 /* A contiguous kernel, or a program, on N rows of n elements of any strides: block by block through copies, in the first
  * cache, of those operands that are not contiguous. A block is part of a row, or several short rows. blocks: memory for
- * length elements of each operand, and of each register after those, block_step() bytes apart. */
-static void run_blocks(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N,
-                       char *blocks, npy_intp length) {
+ * length elements of each operand, and of each register after those, block_step() bytes apart. ahead: load the next block. */
+ALWAYS_INLINE void run_blocks(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N,
+                       char *blocks, npy_intp length, int ahead) {
     char *part[MAX_OPERANDS], *own[MAX_OPERANDS];
     const WkProgram *program = call->kernel->program;
     npy_intp size = call->size, steps[MAX_OPERANDS] = {0}, step = block_step(length, size);
@@ -244,7 +254,7 @@ static void run_blocks(const Call *call, char **data, const npy_intp *inner, con
                 char *here = data[k] + j * outer[k] + i * inner[k];
                 int direct = inner[k] == size && (rows == 1 || outer[k] == n * size);
                 part[k] = direct ? here : own[k];
-                if (direct && program != NULL) fetch_ahead(here + rows * columns * size, rows * columns * size);
+                if (direct && ahead) fetch_ahead(here + rows * columns * size, rows * columns * size);
                 if (direct || constant[k] || k >= call->n_inputs) continue;
                 for (npy_intp r = 0; r < rows; r++) {
                     copy_elements(part[k] + r * columns * size, size, here + r * outer[k], inner[k], columns, size);
@@ -264,21 +274,26 @@ static void run_blocks(const Call *call, char **data, const npy_intp *inner, con
 }
 
 static void run_program(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
-    _Alignas(64) char blocks[(MAX_OPERANDS + WK_MAX_REGISTERS) * (PROGRAM_BLOCK * sizeof(double) + 64)];
+    _Alignas(64) char blocks[(MAX_OPERANDS + WK_MAX_REGISTERS) * (MOST_IN_BLOCK * sizeof(double) + 64)];
     const WkProgram *program = call->kernel->program;
-    char *constants = blocks + call->n * block_step(PROGRAM_BLOCK, call->size);
+    npy_intp length = PROGRAM_BYTES / ((call->n + program->n_registers) * call->size) / LEAST_IN_BLOCK * LEAST_IN_BLOCK;
+    int small = length < 2 * LEAST_IN_BLOCK || n * N * call->n * call->size >= STREAMED;
+    for (int k = 0; k < call->n; k++) small = small || inner[k] != call->size;
+    length = small ? LEAST_IN_BLOCK : length > MOST_IN_BLOCK ? MOST_IN_BLOCK : length;
+    char *constants = blocks + call->n * block_step(length, call->size);
     for (int c = 0; c < program->n_constants; c++) {
         Scalar value;
         if (call->typenum == NPY_DOUBLE) value.f64 = program->constants[c];
         else value.f32 = (float)program->constants[c];
-        copy_elements(constants + c * block_step(PROGRAM_BLOCK, call->size), call->size, (char *)&value, 0, PROGRAM_BLOCK, call->size);
+        copy_elements(constants + c * block_step(length, call->size), call->size, (char *)&value, 0, length, call->size);
     }
-    run_blocks(call, data, inner, outer, n, N, blocks, PROGRAM_BLOCK);
+    if (small) run_blocks(call, data, inner, outer, n, N, blocks, LEAST_IN_BLOCK, 1);
+    else run_blocks(call, data, inner, outer, n, N, blocks, length, 0);
 }
 
 static void run_copied(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
     _Alignas(64) char blocks[MAX_OPERANDS * (BLOCK * sizeof(double) + 64)];
-    run_blocks(call, data, inner, outer, n, N, blocks, BLOCK);
+    run_blocks(call, data, inner, outer, n, N, blocks, BLOCK, 0);
 }
 
 /* N rows of n elements. */
