@@ -64,6 +64,11 @@ def selected_root(x: Any) -> Any:
 
 
 @wengert.pointwise
+def replaced(x: Any) -> Any:
+    return wengert.nan_to_num(4 / x, posinf=0.0) / 4
+
+
+@wengert.pointwise
 def value_of_zero(x: Any) -> Any:
     y = wengert.sqrt(x)
     return wengert.where(x > 1, y, 0.0) + y**2
@@ -105,6 +110,8 @@ TABLE: dict[str, tuple[Callable[[Any], Any], tuple[float, ...]]] = {
     "clamp with tensors": (lambda x: x.sqrt().clamp(min=number(1.0), max=number(3.0)), SQRT),
     "clamp_min": (lambda x: x.sqrt().clamp_min(1.0), SQRT),
     "clamp_max": (lambda x: (1 / x).clamp_max(5.0), INVERSE),
+    "nan_to_num": (lambda x: (4 / x).nan_to_num(posinf=0.0) / 4, INVERSE),
+    "nan_to_num in a pointwise program": (replaced, INVERSE),
     "maximum": (lambda x: wengert.maximum(x.sqrt(), number(1.0)), SQRT),
     "minimum": (lambda x: wengert.minimum(number(5.0), 1 / x), INVERSE),
     "fmax": (lambda x: wengert.fmax(x.log(), number(1.0)), LOG),

@@ -42,6 +42,11 @@ def same_inexact(x: Any, y: Any) -> bool:
     return type(x) is np.ndarray and type(y) is np.ndarray and x.dtype is y.dtype and x.dtype.kind in "fc"
 
 
+def has_shape(x: Any, shape: tuple[int, ...]) -> bool:
+    """A NumPy array of exactly this shape."""
+    return type(x) is np.ndarray and x.shape == shape
+
+
 def may_have_nan(x: Any) -> bool:
     """Not a NumPy array without NaN."""
     return type(x) is not np.ndarray or x.dtype.kind != "f" or bool(np.isnan(x).any())

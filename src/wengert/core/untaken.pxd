@@ -4,9 +4,11 @@ from wengert.core.delivery cimport deliver_result
 from wengert.core.node cimport Node, OpNode, TensorMeta, meta_at, next_node, next_nr
 from wengert.core.op cimport Op, Plan, RuleCall
 from wengert.core.task cimport GraphTask
+from wengert.core.tensor cimport TensorBase
 
 cdef extern from "wk_array.h":
     int wk_init_numpy() except -1
+    bint has_shape(object x, tuple shape)
     bint may_have_nan(object x)
 
 cdef object _array_face
@@ -40,4 +42,6 @@ cdef tuple shape_behind(Node node, object edges)
 @cython.locals(behind=Node, buffer=InputBuffer, first=bint)
 cpdef deliver_selected(GraphTask task, Node node, Py_ssize_t position, object result, object ct, object values, object places)
 cpdef list still_untaken(list places, list results)
+cdef bint is_of(object x, tuple shape) except -1
+@cython.locals(tensor=TensorBase)
 cdef object raw(object x)

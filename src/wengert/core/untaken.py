@@ -31,6 +31,7 @@ from wengert.core.delivery import deliver_result
 from wengert.core.node import Node, OpNode, TensorMeta, meta_at, next_node, next_nr
 from wengert.core.op import Op, Plan, RuleCall
 from wengert.core.task import GraphTask
+from wengert.core.tensor import TensorBase
 
 # Op.carries: what becomes of them at an operation.
 ENDS = 0
@@ -39,7 +40,7 @@ MOVES = 2
 LANES = 3
 
 if not cython.compiled:
-    from wengert.core.native import may_have_nan, wk_init_numpy
+    from wengert.core.native import has_shape, may_have_nan, wk_init_numpy
 
     _array_face: Any = None
 
@@ -149,13 +150,13 @@ def set_zero(task: GraphTask, results: list[Any], shape: tuple[int, ...], places
 
     They are, already, unless they are NaN; but under create_graph their own derivatives may be NaN all the same."""
     for j in range(len(results)):
-        if getattr(raw(results[j]), "shape", None) == shape and (task.create_graph or may_have_nan(results[j])):
+        if (task.create_graph or may_have_nan(results[j])) and is_of(raw(results[j]), shape):
             results[j] = task.face._zero_where(results[j], places.find())
 
 
 def fit_places(node: Node, edge: int, result: Any, places: Places, shape: tuple[int, ...]) -> Any:
     """The untaken places of a result as they reach the node behind an edge, once broadcasting is undone; None if none do."""
-    if not carries(next_node(node, edge)) or getattr(raw(result), "shape", None) != shape:
+    if not carries(next_node(node, edge)) or not is_of(raw(result), shape):
         return None
     meta: TensorMeta = meta_behind(node, edge)
     return places if meta.shape == shape else later(all_of, (places, shape, meta.shape), raw(result).size)
@@ -274,8 +275,14 @@ def still_untaken(places: list[Any] | None, results: list[Any]) -> list[Any] | N
     return [None if p is None or r is None else p.still(r) for p, r in zip(places, results, strict=True)]
 
 
+def is_of(x: Any, shape: tuple[int, ...]) -> bool:
+    """Whether x is an array of this shape; or, where that is (), the scalar that NumPy gives for one."""
+    return has_shape(x, shape) or (len(shape) == 0 and isinstance(x, np.generic))
+
+
 def raw(x: Any) -> Any:
     """The array of a tensor; of a tuple, of each; all else as it is."""
-    if isinstance(x, tuple):
-        return tuple([raw(y) for y in x])
-    return getattr(x, "_array", x)
+    if isinstance(x, TensorBase):
+        tensor: TensorBase = x
+        return tensor._array
+    return tuple([raw(y) for y in x]) if isinstance(x, tuple) else x

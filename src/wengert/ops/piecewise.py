@@ -121,7 +121,7 @@ def nan_to_num(xp, x, *, nan=0.0, posinf=None, neginf=None):
     return xp.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
-@nan_to_num.vjp("x")
+@nan_to_num.vjp("x", untaken=lambda x: ~(abs(x) < math.inf))
 def _(F, ct, x):
     return F._zero_where(ct, ~F.isfinite(x))
 
