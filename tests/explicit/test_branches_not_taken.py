@@ -391,6 +391,18 @@ def test_graphs_are_released_at_once():
     assert node() is None
 
 
+def test_a_long_loop_of_selections():
+    """Each step's places are made of those of the step after it: neither finding nor forgetting them may recurse."""
+    x = leaf(POINT)
+    keeps = wengert.tensor([False, True])
+    for starts_infinite in (True, False):
+        y = x.sqrt() if starts_infinite else x * 2.0
+        for _ in range(20_000):
+            y = wengert.where(keeps, y, 1.0)
+        (found,) = grad(y.sum(), x)
+        assert found.tolist() == [0.0, 0.25 if starts_infinite else 2.0]
+
+
 def test_where_it_ends():
     """Documented limits: writes into views, custom Functions and matrix products see 0, and multiply it."""
 

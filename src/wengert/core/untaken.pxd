@@ -19,12 +19,12 @@ cdef class Places:
     cdef object function
     cdef tuple arguments
     cdef object known
-    cdef int depth
 
+    @cython.locals(stack=list, places=Places, unknown=list)
     cpdef object find(self)
 
 cpdef set_array_face(object face)
-@cython.locals(found=Places, made_of=Places)
+@cython.locals(found=Places)
 cdef Places later(object function, tuple arguments, Py_ssize_t size)
 @cython.locals(op=Op, shape=tuple, j=Py_ssize_t)
 cpdef list spread(GraphTask task, OpNode node, RuleCall call, object edges, list results, object ct, list values, object untaken)
@@ -36,6 +36,9 @@ cdef object fit_places(Node node, Py_ssize_t edge, object result, Places places,
 cdef list move(OpNode node, RuleCall call, object edges, object ct, list arguments, Places untaken)
 @cython.locals(op=Op, plan=Plan, shape=tuple)
 cdef bint carries(Node behind) except -1
+cdef bint is_known(Places places)
+@cython.locals(places=Places)
+cdef object known_of(object x)
 cdef bint carried_on(OpNode node, object edges) except -1
 cdef TensorMeta meta_behind(Node node, Py_ssize_t edge)
 cdef tuple shape_behind(Node node, object edges)

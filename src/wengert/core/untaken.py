@@ -54,7 +54,6 @@ def set_array_face(face: Any) -> None:
 
 
 _SMALL = 1024  # elements; larger masks are made at once, so that the arrays which they are made of can go
-_DEEP = 16  # masks made of masks; so many steps of a loop may keep their arrays
 
 
 @cython.final
@@ -66,19 +65,26 @@ class Places:
     """
 
     if not cython.compiled:
-        __slots__ = ("arguments", "depth", "function", "known")
+        __slots__ = ("arguments", "function", "known")
 
     def __init__(self, function: Any, arguments: tuple[Any, ...]) -> None:
         self.function = function  # function(*arguments), with arrays for Places, gives the array
         self.arguments = arguments
         self.known = None
-        self.depth = 0
 
     def find(self) -> Any:
-        """The array."""
-        if self.known is None:
-            self.known = self.function(*[x.find() if isinstance(x, Places) else x for x in self.arguments])
-            self.function, self.arguments = None, ()
+        """The array. Not by recursion: in a loop that selects, each step's Places are made of the next one's."""
+        stack: list[Places] = [self]
+        while stack:
+            places: Places = stack[-1]
+            if places.known is None:
+                unknown = [x for x in places.arguments if isinstance(x, Places) and not is_known(x)]
+                if len(unknown) != 0:
+                    stack.extend(unknown)
+                    continue
+                places.known = places.function(*[known_of(x) for x in places.arguments])
+                places.function, places.arguments = None, ()
+            stack.pop()
         return self.known
 
     def still(self, value: Any) -> Any:
@@ -89,14 +95,22 @@ class Places:
 def later(function: Any, arguments: tuple[Any, ...], size: int) -> Places:
     """The Places that function(*arguments) gives. size: of the cotangent."""
     found: Places = Places(function, arguments)
-    for x in arguments:
-        if isinstance(x, Places):
-            made_of: Places = x
-            if made_of.depth >= found.depth and made_of.known is None:
-                found.depth = made_of.depth + 1
-    if size > _SMALL or found.depth > _DEEP:
+    if size > _SMALL:
         found.find()
     return found
+
+
+def is_known(places: Places) -> bool:
+    """Whether its array has been made."""
+    return places.known is not None
+
+
+def known_of(x: Any) -> Any:
+    """The array of Places that are known; all else as it is."""
+    if isinstance(x, Places):
+        places: Places = x
+        return places.known
+    return x
 
 
 _both = np.logical_and
