@@ -186,6 +186,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("made of other operations than in torch; the last one names the node",
             " ".join(other_steps()), "node"),
     **_both("torch computes it from erf, and multiplies by a number", "special_ndtr", "node"),
+    **_both("made of an operation that has derivatives, which torch's has not", "_standard_gamma_grad", "node"),
     **_both("of complex numbers torch puts the convolution together from real ones; here it is one node",
             "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d", "node"),
     **_both("here it is the norm of torch.norm", "pairwise_distance", "node"),
