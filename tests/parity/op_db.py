@@ -449,14 +449,27 @@ def samples_of(op: Any, dtype: torch.dtype, requires_grad: bool, limit: int | No
     """The entry's samples, numbered; at most limit of them, spread over the first few, as making them takes time too."""
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002, which some of torch's samples are drawn with
-    samples = op.reference_inputs if op.reference_inputs_func is not None and limit is None else op.sample_inputs
-    made = iter(samples("cpu", dtype, requires_grad=requires_grad))
-    found = list(islice(made, MOST_SAMPLES if limit is None else 6 * limit))
-    if hasattr(made, "close"):
-        made.close()
+    whole = op.reference_inputs_func is not None and limit is None
+    found = drawn(op.reference_inputs if whole else op.sample_inputs, dtype, requires_grad, MOST_SAMPLES if limit is None else 6 * limit)
+    if not found:
+        found = drawn(op.sample_inputs, dtype, requires_grad, MOST_SAMPLES)
     numbers = range(len(found)) if limit is None or len(found) <= limit else [i * len(found) // limit for i in range(limit)]
     for i in numbers:
         yield i, found[i]
+
+
+def drawn(samples: Callable[..., Any], dtype: torch.dtype, requires_grad: bool, most: int) -> list[Any]:
+    """The first samples that torch makes, up to one that it fails to make."""
+    made = iter(samples("cpu", dtype, requires_grad=requires_grad))
+    found: list[Any] = []
+    try:
+        found.extend(islice(made, most))
+    except ValueError as error:
+        if "`requires_grad=True` is not supported for boolean and integral dtypes" not in str(error):
+            raise  # else it is one of three inputs, of which some are always integers
+    if hasattr(made, "close"):
+        made.close()
+    return found
 
 
 def is_random(op: Any, sample: Any) -> bool:
