@@ -540,7 +540,7 @@ def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: 
     """The k largest elements along a dimension (smallest, with largest=False), in order: a named tuple (values,"""
 def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> return_types.kthvalue:
     """The k-th smallest element along a dimension, k from 1: a named tuple (values, indices). x: any real dtype."""
-def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: _bool = False, right: _bool = False, side: Any = None, out: Any = None) -> Tensor:
+def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: _bool = False, right: _bool = False, side: Any = None, sorter: Any = None, out: Any = None) -> Tensor:
     """Where each element of input, a tensor or a number, would have to be put into a sorted sequence to keep it sorted."""
 def bucketize(input: Tensor, boundaries: Any, *, out_int32: _bool = False, right: _bool = False, out: Any = None) -> Tensor:
     """searchsorted(boundaries, input) for a vector of boundaries. Not differentiable."""

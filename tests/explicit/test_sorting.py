@@ -55,6 +55,33 @@ def test_errors(call, error, message):
         call(torch.zeros(2))
 
 
+def test_searching_what_a_sorter_sorts():
+    edges = torch.tensor([[1.0, 3.0, 2.0], [5.0, 4.0, 3.0]])
+    found = torch.searchsorted(edges, torch.tensor([[2.5], [3.5]]), sorter=edges.argsort(-1))
+    assert values(found) == [[2], [1]]
+    empty = torch.zeros(0)
+    assert values(torch.searchsorted(empty, empty, sorter=torch.zeros(0, dtype=torch.int64))) == []
+
+
+@pytest.mark.parametrize(("sorter", "message"), [
+    (torch.tensor([0, 2]), r"boundary and sorter must have the same size, but got boundary tensor \[3\]and got sorter tensor \[2\]"),
+    (torch.tensor([0, 2, 1], dtype=torch.int32), "sorter must be a tensor of long dtype but got dtype Int"),
+    (torch.tensor([0, 2, 5]), "sorter index out of range"),
+    (torch.tensor([0, -1, 1]), "sorter index out of range"),
+])  # fmt: skip
+def test_sorters_that_sort_nothing(sorter, message):
+    with pytest.raises(RuntimeError, match=message):
+        torch.searchsorted(torch.tensor([1.0, 3.0, 2.0]), torch.tensor([2.5]), sorter=sorter)
+
+
+def test_runs_in_what_is_empty():
+    x = torch.zeros(5, 0, 4)
+    found, inverse, counts = torch.unique_consecutive(x, return_inverse=True, return_counts=True, dim=1)
+    assert found.shape == (5, 0, 4) and inverse.shape == counts.shape == (0,)
+    with pytest.raises(RuntimeError, match="There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"):
+        torch.unique_consecutive(x, dim=0)
+
+
 def test_searching():
     edges = torch.tensor([1, 3, 5])
     assert values(torch.searchsorted(edges, torch.tensor([3, 4]))) == [1, 2]

@@ -54,6 +54,34 @@ def test_known_values(function, at, expected):
     np.testing.assert_allclose(value_and_slopes(function, at), expected, rtol=1e-12, atol=1e-12)
 
 
+# log_ndtr'' = -h (x + h) for h = pdf / cdf, by mpmath with 40 digits; at the ends its limits, -1 and 0.
+@pytest.mark.parametrize(("at", "expected"), [
+    (-1e200, -1.0), (-1e10, -1.0), (-1e7, -1.0), (-300.0, -0.99998888962956105), (-201.0, -0.99997525181259252),
+    (-199.0, -0.99997475193756347), (-50.0, -0.9996009568131961), (3.0, -0.013333211541740806), (40.0, 0.0), (1e10, 0.0),
+    (math.inf, 0.0),
+])  # fmt: skip
+def test_second_derivative_of_log_ndtr_far_out(at, expected):
+    np.testing.assert_allclose(value_and_slopes(special.log_ndtr, at)[2], expected, rtol=1e-11, atol=0)
+
+
+@pytest.mark.parametrize("function", [special.i0e, special.i1e])
+@pytest.mark.parametrize("at", [1e154, 1e300, math.inf, -1e200, -math.inf])
+def test_scaled_bessel_functions_are_flat_far_out(function, at):
+    assert value_and_slopes(function, at)[1:] == [0, 0]
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_scaled_bessel_functions_of_large_numbers_join_scipys(order):
+    """Where SciPy still has values, the asymptotic series that takes over has the same."""
+    from scipy.special import ive, kve
+
+    from wengert.ops.bessel import _for_large
+
+    x = np.array([1.1e8, 5e8, -3e8])
+    np.testing.assert_allclose(_for_large("ie", order, x, np.full(3, np.nan)), ive(order, x), rtol=1e-14)
+    np.testing.assert_allclose(_for_large("ke", order, x[:2], np.full(2, np.nan)), kve(order, x[:2]), rtol=1e-14)
+
+
 @pytest.mark.parametrize(("a", "x"), [(0.01, 0.5), (0.5, 0.1), (0.5, 3.0), (2.0, 2.0), (5.0, 30.0), (40.0, 38.0), (200.0, 230.0)])
 def test_incomplete_gamma_in_its_parameter(a, x):
     """The derivatives of the density, p (log t - digamma(a)) and so on, integrated by an adaptive rule."""

@@ -138,7 +138,11 @@ SAMPLES = {
         Sample((3, 4), Data(3, 4, **_UNIT), _WEIGHT, label_smoothing=0.2),
         *_losses((3, 4), _CLASSES, _WEIGHT, label_smoothing=0.2),
     ],
-    "_nll_cotangent": [Sample((), _CLASSES, None, shape=(3, 4), ignore_index=-100, reduction="mean")],
+    "_nll_cotangent": [
+        Sample((), _CLASSES, None, shape=(3, 4), ignore_index=-100, reduction="mean"),
+        Sample((), _CLASSES, Data(4, low=0.5, high=2.0), shape=(3, 4), ignore_index=-100, reduction="mean"),
+        Sample((3,), _SOME_IGNORED, Data(4, low=0.5, high=2.0), shape=(3, 4), ignore_index=-100, reduction="none"),
+    ],
     "_cross_entropy": [Sample((3, 4), _CLASSES, ignore_index=-100, reduction="mean")],
     "_cross_entropy_cotangent": [
         Sample((), (3, 4), np.array([0, 7, 10]), _CLASSES, ignore_index=-100, reduction="mean"),

@@ -13,6 +13,9 @@ _SINGLE = "torch computes with a constant or weights in single precision"
 _ROUNDS = "torch rounds between its steps"
 _LEFT = "torch leaves a part of out as it was"
 _OVERFLOW = "torch overflows on the way in half precision"
+_FINITE = "finite here, or infinite as it is, where torch has NaN"
+_BRANCH = "at 0 that of the branch whose first derivative is taken; torch's is 0"
+_SCIPY = "SciPy's, of which torch's differs at the ends of its range"
 
 KNOWN: dict[tuple[str, str], str] = {
     **_each(_SINGLE, "nn.functional.hardsigmoid nn.functional.celu cov", "gradient"),
@@ -21,6 +24,16 @@ KNOWN: dict[tuple[str, str], str] = {
     **_each("the input has no gradient where it is written over; torch gives it one there", "as_strided_scatter", "gradient",
             "second"),
     **_each("differentiable twice here", "nn.functional.linear_cross_entropy.chunked", "second"),
+    **_each(_FINITE, "atan2 copysign hypot i0 logaddexp nn.functional.mish pow float_power sinc __rpow__ linalg.norm special.i1 "
+            "masked.mean masked.softmax masked.log_softmax masked.softmin masked.logaddexp masked.logsumexp", "second"),
+    **_each(_FINITE, "hypot special.i1", "gradient"),
+    **_each(_BRANCH, "nn.functional.elu nn.functional.selu nn.functional.prelu", "second"),
+    **_each("torch's derivative in a radius of 0 is 0", "polar", "gradient", "second"),
+    **_each("torch's loses its digits far below 0", "special.log_ndtr", "gradient", "second"),
+    **_each("torch's trigamma and Hurwitz zeta functions are good to eight digits",
+            "polygamma.polygamma_n_0 special.polygamma.special_polygamma_n_0", "gradient", "second"),
+    **_each("where the factors have a zero there is no second derivative here", "index_reduce.prod scatter_reduce.prod", "error"),
+    **_each("of a step function the gradient's gradient is none; torch gives zeros", "grid_sampler_2d", "second"),
     **_each("samples have no gradient without a reward; torch gives zeros", "bernoulli", "error"),
     **_each("mean and deviation have derivatives here", "native_layer_norm", "requires_grad"),
     # In other dtypes, and of other forms
@@ -31,6 +44,10 @@ KNOWN: dict[tuple[str, str], str] = {
     **_each("torch's kernel is good to eight digits; here it is SciPy's", "special.airy_ai special.bessel_j0 special.bessel_j1 "
             "special.bessel_y0 special.bessel_y1", "float64 value", "out"),
     **_each("at infinity the limit, 0; torch gives NaN", "special.zeta", "float64 value", "float32 value"),
+    **_each("at infinity the limit, 0; torch gives NaN",
+            "polygamma.polygamma_n_1 polygamma.polygamma_n_2 polygamma.polygamma_n_3 polygamma.polygamma_n_4", "value",
+            "float32 value", "bfloat16 value"),
+    **_each("torch overflows for a large beta", "signal.windows.kaiser", "float64 value", "float32 value"),
     **_each(_OVERFLOW, "matrix_exp nn.functional.soft_margin_loss", "float16 value"),
     **_each(_OVERFLOW, "matrix_exp", "bfloat16 value"),
     **_each(_ROUNDS, "nn.functional.scaled_dot_product_attention nn.functional.grid_sample "
@@ -38,7 +55,7 @@ KNOWN: dict[tuple[str, str], str] = {
     **_each(_ROUNDS, "nn.functional.grid_sample grid_sampler_2d histc", "bfloat16 value"),
     **_each("a tensor of that size is given back as it is; torch sums it to int64", "sum_to_size", "bool value", "uint8 value"),
     **_each("a number that the dtype has not got is refused; torch wraps it round", "scalar_tensor", "uint8 error"),
-    **_each(_LEFT, "fft.ihfft2", "out"),
+    **_each(_LEFT, "fft.ihfft2 fft.ihfftn", "out"),
     **_each("integers become floats, as in logsumexp", "masked.logsumexp", "int64 value", "uint8 value"),
     **_each("of half precision the statistics are in single precision", "native_batch_norm native_group_norm", "float16 value",
             "bfloat16 value"),

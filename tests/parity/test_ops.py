@@ -82,7 +82,6 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("a matrix that is not finite counts as singular or not as LAPACK's build has it; torch's result is not NaN",
             "linalg_tensorinv linalg_tensorsolve", "special error"),
     **_both("of infinities the order of the sums and products decides what is NaN", "trapezoid", "special value"),
-    **_both("of infinities the order of the sums and products decides what is NaN", "renorm", "special gradient"),
     **_both("the sign of a zero", "logcumsumexp", "special zero"),
     **_both("there is no complex dtype of 32 bits", "view_as_complex", "promotion error"),
     **_both("float16 is taken too", "linalg_vander", "promotion error"),
@@ -206,7 +205,10 @@ DIFFERENCES: dict[tuple[str, str], str] = {
 }  # fmt: skip
 
 # Public operations that torch does not have.
-BEYOND_TORCH: dict[str, str] = dict.fromkeys(("gesv", "masked_copy_", "potrf"), "of torch before 1.0, and gone since")
+BEYOND_TORCH: dict[str, str] = {
+    **dict.fromkeys(("gesv", "masked_copy_", "potrf"), "of torch before 1.0, and gone since"),
+    "special_betainc": "the incomplete beta function, beside the incomplete gamma functions that torch has",
+}
 
 # LAPACK's iterations, in torch's build of it, may not come to an end where a matrix is not finite; and torch reads outside
 # its memory where a point of a grid is not, which may end the process.

@@ -6,7 +6,10 @@ finite wherever the function is: no formula here divides by x. So derivatives of
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from wengert.ops.registry import INT_TO_FLOAT, pointwise
 from wengert.ops.scipy_special import special
@@ -28,7 +31,27 @@ _NAMES = {
 def _bessel(kind: str, order: int, x: Any) -> Any:
     """The function of this kind and of an integer order, not negative."""
     names = _NAMES[kind]
-    return special(names[order + 1], x) if order < 2 else special(names[0], order, x)
+    if order < 2:
+        return special(names[order + 1], x)
+    found = special(names[0], order, x)
+    return found if kind not in _FACTORS else _for_large(kind, order, x, found)
+
+
+_LARGE = 1e8
+_FACTORS = {"ie": 1 / math.sqrt(2 * math.pi), "ke": math.sqrt(math.pi / 2)}
+
+
+def _for_large(kind: str, order: int, x: Any, found: Any) -> Any:
+    """found, with two terms of the asymptotic series (Abramowitz and Stegun 9.7.1, 9.7.2) for large x, where SciPy has NaN."""
+    size = np.abs(x)
+    large = size > _LARGE if kind == "ie" else x > _LARGE
+    if not large.any():
+        return found
+    term = (4 * order**2 - 1) / (8 * size)
+    series = _FACTORS[kind] / np.sqrt(size) * (1 - term if kind == "ie" else 1 + term)
+    if kind == "ie" and order % 2:
+        series = np.copysign(series, x)
+    return np.where(large, series, found).astype(found.dtype, copy=False)
 
 
 @pointwise(**_PRIVATE)

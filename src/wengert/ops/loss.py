@@ -14,7 +14,7 @@ from wengert.kernels import rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.indices import raw
 from wengert.ops.reductions import STACKLEVEL, check_floating, reduced, reduction_of
-from wengert.ops.registry import NONE, composite, general, linear, nondifferentiable
+from wengert.ops.registry import NONE, composite, general, nondifferentiable
 from wengert.ops.values import number_of
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -392,7 +392,7 @@ def _(F, ct, x_shape, target, weight, ignore_index, reduction):
     return F._nll_cotangent(ct, target, weight, shape=x_shape, ignore_index=ignore_index, reduction=reduction)
 
 
-@linear(promote=NONE, node="NllLossBackwardBackward0", complex=False, **_PRIVATE)
+@general(promote=NONE, node="NllLossBackwardBackward0", complex=False, **_PRIVATE)
 def _nll_cotangent(xp, ct, target, weight=None, *, shape, ignore_index, reduction):
     """The cotangent of x, of this shape, from that of _nll_loss(x, target, weight)."""
     out = xp.zeros(shape, ct.dtype)

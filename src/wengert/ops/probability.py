@@ -60,7 +60,27 @@ def special_log_ndtr(xp, x):
 
 @special_log_ndtr.vjp("x")
 def _(F, ct, x):
-    return ct * math.sqrt(2 / math.pi) / F.special_erfcx(x * (-1 / _ROOT_2))
+    return ct * F._normal_hazard(x)
+
+
+_FAR_BELOW = -200.0
+
+
+@pointwise(**{**_SETTINGS, "namespaces": ()})
+def _normal_hazard(xp, x):
+    """The density of the standard normal distribution at x over `ndtr` of x: 0 for large x, about -x for x far below 0.
+
+    Derivative: -out (x + out), where x + out is -1 / x + 2 / x**3 - 10 / x**5 far below 0; 0 where out is."""
+    return math.sqrt(2 / math.pi) / special("erfcx", x * (-1 / _ROOT_2))
+
+
+@_normal_hazard.vjp("x")
+def _(F, ct, x, out):
+    below = x < _FAR_BELOW
+    inverse = 1 / F.where(below, x, _FAR_BELOW)
+    square = inverse * inverse
+    rest = F.where(below, inverse * (square * (2 - 10 * square) - 1), x + out)
+    return ct * F._zero_where(-out * rest, out == 0)
 
 
 @pointwise(**_SETTINGS, domain=(0.05, 0.95))

@@ -218,18 +218,36 @@ def _places(edges: Any, values: Any, right: bool, out_int32: bool) -> Any:
 
 
 @plain(out=True)
-def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None):
+def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None):
     """Where each element of input, a tensor or a number, would have to be put into a sorted sequence to keep it sorted.
 
     sorted_sequence: a vector; or with more dimensions, all but the last of which are input's. right=True (side="right")
-    puts an element behind its equals. As int64, or int32. Not differentiable.
+    puts an element behind its equals. sorter: where the sequence is not sorted, the int64 indices along its last dimension that
+    sort it, as argsort gives them. As int64, or int32. Not differentiable.
 
     >>> import wengert
     >>> wengert.searchsorted(wengert.tensor([1, 3, 5]), wengert.tensor([3, 4]))
     tensor([1, 2])
     """
     edges = raw(checked("searchsorted", sorted_sequence, "sorted_sequence"))
+    if sorter is not None:
+        edges = np.take_along_axis(edges, _checked_sorter(raw(checked("searchsorted", sorter, "sorter")), edges), -1)
     return _places(edges, _elements("searchsorted", input), right or side == "right", out_int32)
+
+
+def _checked_sorter(sorter: Any, edges: Any) -> Any:
+    if sorter.shape != edges.shape:
+        raise errors.ShapeError(
+            "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
+            f"{list(edges.shape)}and got sorter tensor {list(sorter.shape)}"
+        )
+    if sorter.dtype != np.int64:
+        raise errors.UnsupportedDtypeError(
+            f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {errors.scalar_name(sorter.dtype)}"
+        )
+    if sorter.size and not 0 <= sorter.min() <= sorter.max() < edges.shape[-1]:
+        raise errors.ShapeError("torch.searchsorted(): sorter index out of range")
+    return sorter
 
 
 @plain(out=True)
@@ -269,7 +287,13 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
     x = raw(checked("unique_consecutive", input))
-    rows = x.reshape(-1, 1) if dim is None else np.moveaxis(x, normalize_dim(dim, x.ndim), 0).reshape(x.shape[dim], -1)
+    if dim is None:
+        rows = x.reshape(-1, 1)
+    else:
+        dim = normalize_dim(dim, x.ndim)
+        if x.shape[dim] and not x.size:
+            raise errors.ShapeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+        rows = np.moveaxis(x, dim, 0).reshape(x.shape[dim], x.size // max(x.shape[dim], 1))
     starts = np.ones(len(rows), bool)
     starts[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     values = x.reshape(-1)[starts] if dim is None else x.compress(starts, axis=dim)
