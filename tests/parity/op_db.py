@@ -20,11 +20,12 @@ from torch.overrides import TorchFunctionMode, resolve_name
 from torch.testing._internal.common_methods_invocations import op_db
 
 import wengert
-from parity.op_db_known import BY_PROCESSOR as BY_PROCESSOR, KNOWN
+from parity.op_db_known import BY_PROCESSOR, KNOWN
 from wengert.core.tensor import TensorBase, wrap
 
 ENTRIES = {f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name: op for op in op_db}
 AUTOGRAD = [name for name, op in ENTRIES.items() if op.supports_autograd]
+SETTLED = sorted(key for key, reason in KNOWN.items() if reason not in BY_PROCESSOR)  # differences that every processor shows
 
 # Aspects of the numbers that derivatives are taken of: these decide whether an entry agrees. Those of other dtypes start with
 # the dtype, "int64 value"; those of other forms are "method", "in-place" and "out".
@@ -451,7 +452,7 @@ def samples_of(op: Any, dtype: torch.dtype, requires_grad: bool, limit: int | No
     np.random.seed(0)  # noqa: NPY002, which some of torch's samples are drawn with
     whole = op.reference_inputs_func is not None and limit is None
     found = drawn(op.reference_inputs if whole else op.sample_inputs, dtype, requires_grad, MOST_SAMPLES if limit is None else 6 * limit)
-    if not found:
+    if whole and not found:
         found = drawn(op.sample_inputs, dtype, requires_grad, MOST_SAMPLES)
     numbers = range(len(found)) if limit is None or len(found) <= limit else [i * len(found) // limit for i in range(limit)]
     for i in numbers:

@@ -22,4 +22,5 @@ cdef class ReadCotangent:
 
 cpdef object cotangent_of(InputBuffer buffer, Py_ssize_t nr)
 cpdef set_cotangent(InputBuffer buffer, Py_ssize_t nr, object value)
+cpdef object dense_of(ReadCotangent read, tuple shape, object dtype, object face)
 cpdef object conj_of(object x)

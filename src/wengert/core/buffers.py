@@ -88,6 +88,13 @@ class ReadCotangent:
         self.repeats = repeats
 
 
+def dense_of(read: ReadCotangent, shape: tuple[int, ...], dtype: Any, face: Any) -> Any:
+    """A read's cotangent in full: an array (a tensor, as the face makes it) that is 0 where nothing was read."""
+    whole = face.zeros(shape, dtype)
+    face.add_at(whole, read.index, read.value, read.repeats)
+    return whole
+
+
 def conj_of(x: Any) -> Any:
     """F.conj on raw arrays: the complex conjugate; what is real, arrays and numbers, as it is."""
     if is_ndarray(x):

@@ -1,5 +1,5 @@
 cimport cython
-from wengert.core.buffers cimport InputBuffer, ReadCotangent
+from wengert.core.buffers cimport InputBuffer, ReadCotangent, dense_of
 from wengert.core.delivery cimport deliver_result
 from wengert.core.node cimport Node, OpNode, TensorMeta, meta_at, next_node, next_nr
 from wengert.core.op cimport Op, Plan, RuleCall

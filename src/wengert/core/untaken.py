@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from wengert import _shim as cython
-from wengert.core.buffers import InputBuffer, ReadCotangent
+from wengert.core.buffers import InputBuffer, ReadCotangent, dense_of
 from wengert.core.delivery import deliver_result
 from wengert.core.node import Node, OpNode, TensorMeta, meta_at, next_node, next_nr
 from wengert.core.op import Op, Plan, RuleCall
@@ -223,9 +223,7 @@ def part_of(results: list[Any], j: int, shape: tuple[int, ...]) -> Any:
     if part is None:
         return np.zeros((), np.bool_)
     if isinstance(part, ReadCotangent):
-        read: ReadCotangent = part
-        part = np.zeros(shape, read.value.dtype)
-        _array_face.add_at(part, read.index, read.value, read.repeats)
+        part = dense_of(part, shape, part.value.dtype, _array_face)
     zero = np.asarray(part) == 0
     return zero if zero.shape == shape else all_of(zero, zero.shape, shape)
 

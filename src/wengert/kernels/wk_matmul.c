@@ -164,7 +164,7 @@ static void run_task(const Product *s, int64_t number) {
     for (int64_t first = 0; first < s->k; first += DEPTH) {
         int64_t depth = lesser(DEPTH, s->k - first), y_row = s->y_row;
         const char *columns = y + (first * s->y_row + column) * s->item;
-        if (s->y_step != 1 || width < full || (s->rows >= COPYING_ROWS)) {
+        if (s->y_step != 1 || width < full || s->rows >= COPYING_ROWS) {
             copy_panel(s, y, first, depth, column, width, panel);
             columns = panel;
             y_row = full;

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.core.buffers import ReadCotangent
+from wengert.core.buffers import ReadCotangent, dense_of
 from wengert.kernels import rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.dims import normalize_dim, normalize_dims, restore_dims
@@ -243,9 +243,7 @@ def _log_softmax_cotangent_of_read(F: Any, read: ReadCotangent, out: Any, dim: A
     if result is not None:
         F.add_at(result, read.index, read.value, read.repeats)
         return result
-    ct = np.zeros(out.shape, out.dtype)
-    F.add_at(ct, read.index, read.value, read.repeats)
-    return F._log_softmax_cotangent(ct, out, dim=dim)
+    return F._log_softmax_cotangent(dense_of(read, out.shape, out.dtype, F), out, dim=dim)
 
 
 @log_softmax.jvp("x")
