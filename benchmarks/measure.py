@@ -17,12 +17,15 @@ ROUND_SECONDS = 0.03  # of one program in one round; a call that takes longer is
 PAUSE_SECONDS = 0.01  # before each: worker threads of the library that ran last spin for a while before they sleep
 
 
-def time_rounds(programs: dict[str, Callable[[], object]], rounds: int, collect: bool) -> dict[str, list[float]]:
+def time_rounds(
+    programs: dict[str, Callable[[], object]], rounds: int, collect: bool, length: float = ROUND_SECONDS
+) -> dict[str, list[float]]:
     """Seconds a call of each program, one entry a round. collect: with Python's garbage collector on, as users have it.
+    length: of a round, in seconds.
 
     What lives already is frozen: a collection would walk both libraries' modules, whichever of them is being timed.
     """
-    numbers = {name: _calls_a_round(program) for name, program in programs.items()}
+    numbers = {name: _calls_a_round(program, length) for name, program in programs.items()}
     times: dict[str, list[float]] = {name: [] for name in programs}
     gc.collect()
     gc.freeze()
@@ -40,8 +43,8 @@ def time_rounds(programs: dict[str, Callable[[], object]], rounds: int, collect:
     return times
 
 
-def _calls_a_round(program: Callable[[], object]) -> int:
-    return max(1, round(ROUND_SECONDS / min(_time(program, 1), _time(program, 1))))
+def _calls_a_round(program: Callable[[], object], length: float) -> int:
+    return max(1, round(length / min(_time(program, 1), _time(program, 1))))
 
 
 def _time(program: Callable[[], object], number: int) -> float:

@@ -1,6 +1,6 @@
 """The benchmarks: wengert beside torch, in one process, on the same threads. `make bench` runs them.
 
-    python benchmarks/run.py                        # all of them: about five minutes
+    python benchmarks/run.py                        # all of them: about seven minutes
     python benchmarks/run.py --only chain reads     # some of them
     python benchmarks/run.py --json results.json    # the numbers for a program to read
 
@@ -25,6 +25,7 @@ from typing import Any
 
 import growth
 import numpy as np
+import operators
 from fresh import IMPORT_LIMIT, NODES, measure_graph, measure_import, measure_memory, run_python
 from measure import compare, format_seconds, geometric_mean, time_rounds
 from programs import CASES, Case
@@ -39,7 +40,7 @@ except ImportError:
 
 CORE = __config__.info()["core"]
 SIDE_BY_SIDE = [case.name for case in CASES]
-NAMES = [*SIDE_BY_SIDE, "growth", "memory", "pure", "graph", "import"]
+NAMES = [*SIDE_BY_SIDE, "growth", "operators", "memory", "pure", "graph", "import"]
 PURE_CASES = ["chain", "chain-constants", "chain-numbers"]
 MEAN_TARGET = 3.5  # of the ratios of the cases with a target
 WIDTHS = (68, 10, 10, 20, 12)
@@ -55,6 +56,8 @@ def main() -> None:
         print_mean(results)
         if "growth" in options.only:
             results += run_growth(options)
+        if "operators" in options.only:
+            results += run_operators(options)
     if "pure" in options.only and CORE == "compiled":
         results += run_pure(options)
     if "memory" in options.only:
@@ -74,6 +77,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=usable_cores(), metavar="N", help="for both (default: all)")
     parser.add_argument("--rounds", type=int, metavar="N", help="of each case, where its own number is not right")
     parser.add_argument("--nodes", type=int, default=NODES, metavar="N", help=f"in the graph (default: {NODES:,})")
+    parser.add_argument("--operator", default="", metavar="TEXT", help="of the operators only those whose names contain this")
     options = parser.parse_args()
     for name in ("threads", "rounds", "nodes"):
         if getattr(options, name) is not None and getattr(options, name) < 1:
@@ -187,6 +191,22 @@ def run_growth(options: argparse.Namespace) -> list[dict[str, Any]]:
             name = f"{result.get('operation', 'chain')}, {result[key]:,} {key}"
             print_row(name, *times, ratio, f"{1e9 * result['wengert'] / result[key]:.3g}")
             results.append({"name": f"growth: {name}", "core": CORE, **result})
+    return results
+
+
+def run_operators(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """One operator at a time, with its gradients and without, beside torch the slowest first."""
+    print()
+    print_row("an operator, small and of a usual size", "wengert", "torch", "torch/wengert", "forward")
+    results = list(operators.measure_operators(libraries(), options.rounds or 5, options.operator))
+    for result in sorted(results, key=lambda result: result["both"].get("ratio", 0.0)):
+        times, ratio, forward = result["both"], "-", "-"
+        if "ratio" in times:
+            ratio = f"{times['ratio']:.2f} ({times['low']:.2f}-{times['high']:.2f})"
+            forward = f"{result['forward']['ratio']:.2f}"
+        seconds = [format_seconds(times[name]) if name in times else "-" for name in ("wengert", "torch")]
+        print_row(f"{result['operator']}, {result['size']}", *seconds, ratio, forward)
+        result |= {"name": f"operators: {result['operator']}, {result['size']}", "core": CORE}
     return results
 
 

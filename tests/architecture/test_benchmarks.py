@@ -79,6 +79,26 @@ def test_growth_programs_compute_gradients(programs, monkeypatch):
     np.testing.assert_allclose(found["softmax of rows of 10"], 0, atol=1e-6)
 
 
+def test_every_operator_runs_and_has_gradients(programs):
+    operators = pytest.importorskip("operators")
+    names = [operator.name for operator in operators.OPERATORS]
+    assert len(set(names)) == len(names) > 90
+    for operator in operators.OPERATORS:
+        parts = operators.prepare(wengert, operator, usual=False)
+        gradient = parts["both"]()
+        assert gradient.shape == operator.small[0] and np.isfinite(gradient).all() and gradient.any(), operator.name
+        assert not parts["forward"]().requires_grad, operator.name
+
+
+def test_operators_are_measured_by_library_and_size(programs):
+    operators = pytest.importorskip("operators")
+    found = list(operators.measure_operators({"wengert": wengert, "torch": wengert}, 1, "outer"))
+    assert [(result["operator"], result["size"]) for result in found] == [("outer", "small"), ("outer", "usual")]
+    for result in found:
+        assert 0 < result["forward"]["wengert"] < 1 and 0 < result["both"]["wengert"] < 1
+        assert 0.05 < result["both"]["ratio"] < 20  # of a library to itself
+
+
 def test_suite_over_time_runs_every_program(programs, monkeypatch):
     monkeypatch.syspath_prepend(FOLDER / "asv" / "suite")
     suite = pytest.importorskip("programs_over_time")
