@@ -15,6 +15,7 @@ from wengert.core.dispatch import call, call1, call2
 from wengert.core.op import MISSING, Op, public_name
 from wengert.core.tensor import TensorBase
 
+_MOST_BOUND = 256  # calls whose parameters an operation remembers
 FACTORS = frozenset({"alpha", "beta", "value"})  # parameters that had a place among the operands
 
 if not cython.compiled:
@@ -50,6 +51,22 @@ def make_function(op: Op) -> Callable[..., Any]:
     return function
 
 
+def make_sizes_function(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
+    """function(x, *sizes), or (x, sizes), which with a tensor and ints does what op does with {"shape": sizes}, if op can."""
+
+    def of_sizes(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and len(args) > 1 and isinstance(args[0], TensorBase):
+            sizes = tuple(args[1]) if len(args) == 2 and isinstance(args[1], tuple) else args[1:]
+            if are_ints(sizes, 0):
+                try:
+                    return call(op, (args[0],), {"shape": sizes})
+                except errors.ShapeError:
+                    pass  # function tells of it in its own words, or knows another way
+        return function(*args, **kwargs)
+
+    return of_sizes
+
+
 def make_operator(op: Op) -> Callable[..., Any]:
     """The operation as x + y: what it does not take is left to the other operand."""
 
@@ -81,6 +98,10 @@ def bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[A
     """Sorts the arguments of a call into inputs and a complete dict of parameters."""
     names = op.input_names
     n_inputs = len(names)
+    if not kwargs and len(args) > n_inputs and op.variadic < 0 and are_ints(args, n_inputs):
+        known = op.bound.get(args[n_inputs:])
+        if known is not None:
+            return args[:n_inputs], known
     if len(args) > n_inputs + op.positional_params and op.varargs is None:
         args, kwargs = numbers_to_keywords(op, args, kwargs)
     n_args = len(args)
@@ -117,7 +138,19 @@ def bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[A
     for name in op.required:
         if params[name] is MISSING:
             raise errors.missing_argument(op.name, name)
+    if not kwargs and n_args > n_inputs and op.variadic < 0 and are_ints(args, n_inputs):
+        if len(op.bound) >= _MOST_BOUND:
+            op.bound.clear()
+        op.bound[args[n_inputs:]] = params  # nobody changes parameters
     return tuple(inputs), params
+
+
+def are_ints(args: tuple[Any, ...], first: int) -> bool:
+    """Whether all arguments from the first one on are ints, and nothing that only equals one."""
+    for i in range(first, len(args)):
+        if type(args[i]) is not int:
+            return False
+    return True
 
 
 def numbers_to_keywords(

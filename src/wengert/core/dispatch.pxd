@@ -19,6 +19,9 @@ cdef extern from "wk_array.h":
     bint same_inexact(object x, object y)
     object row_of(object x, object index)
 
+cdef extern from "wk_views.h":
+    object wk_make_view(int layout, object x, object params)
+
 cdef extern from "wk_collector.h":
     void wk_share_aside(void *aside)
     void wk_set_aside(object x)
@@ -89,6 +92,12 @@ cdef tie_view(Op op, object params, int nr, TensorBase source, TensorBase view, 
 
 @cython.locals(out=TensorBase, mode=long)
 cpdef object call_view(Op op, TensorBase x, dict params)
+
+@cython.locals(plan=Plan, node=OpNode, entry=SaveEntry, values=list)
+cdef record_view(Op op, TensorBase x, TensorBase out, dict params)
+
+@cython.locals(meta=TensorMeta)
+cdef attach(Op op, OpNode node, TensorBase x, TensorBase out)
 
 @cython.locals(out=TensorBase, mode=long, node=OpNode, meta=TensorMeta)
 cpdef object call_read(Op op, TensorBase x, object index)

@@ -73,6 +73,7 @@ if not cython.compiled:
         wk_init_native,
         wk_init_numpy,
         wk_is_whole,
+        wk_make_view,
         wk_new_instance,
         wk_set_aside,
         wk_share_aside,
@@ -567,18 +568,59 @@ def call_view(op: Op, x: TensorBase, params: dict[str, Any] | None) -> Any:
     if x._view is not None:
         refresh_view(x)
     array = x._array
-    if params is None:
-        part = op.forward(numpy_backend, array)
-    else:
-        part = op.forward(numpy_backend, array, **params)
+    part = None if op.layout == 0 else wk_make_view(op.layout, array, params)
+    if part is None:
+        part = op.forward(numpy_backend, array) if params is None else op.forward(numpy_backend, array, **params)
     out: TensorBase = wrap(as_array(part))
     mode = flags()
     tie_view(op, params, 0, x, out, False, mode)
-    if mode == 0 and x._requires_grad and len(op.rules) != 0:
-        record(op, 1, (x,), [array], params, (out,))
-    elif x._flags & IS_VOLATILE:
+    if x._flags & IS_VOLATILE:
         make_volatile(out)
+    elif mode == 0 and x._requires_grad and len(op.rules) != 0 and is_differentiable(out._array):
+        record_view(op, x, out, params)
     return out
+
+
+def record_view(op: Op, x: TensorBase, out: TensorBase, params: dict[str, Any] | None) -> None:
+    """record, for one view of one tensor, neither of which is volatile."""
+    plan: Plan | None = op.default_plans.get(1) if params is None else op.plans.get(1)
+    if plan is None:
+        plan = op.plan(1, params is None)
+    if len(plan.calls) == 0:
+        return
+    node_class = op.node_class if op.node_chooser is None else choose_node_class(op, (x,), params)
+    node: OpNode = wk_new_instance(OpNode, node_class)
+    node._plan = plan
+    attach(op, node, x, out)
+    if len(plan.saves) != 0:
+        values: list[Any] = []
+        for e in plan.saves:
+            entry: SaveEntry = e
+            if entry.kind == SAVE_SHAPE:
+                values.append(meta_of(x).shape)
+            elif entry.kind == SAVE_PARAM:
+                values.append(params[entry.name])  # type: ignore[index]  # without params, no plan saves one
+            else:
+                values.append(save(x, x._array, INPUT, 0) if entry.kind == SAVE_INPUT else save(out, out._array, OUTPUT, 0))
+        node._saved = tuple(values)
+
+
+def attach(op: Op, node: OpNode, x: TensorBase, out: TensorBase) -> None:
+    """Makes the node, of one edge, the one that leads from out, the operation's view, back to x."""
+    wk_set_aside(node)
+    node._op = op
+    node._n_edges = 1
+    node._next0 = gradient_node(x)
+    node._nr0 = x._output_nr
+    node._seq = next_sequence_nr()
+    record_position(node, 5)
+    meta: TensorMeta | None = op.recent_meta
+    if meta is None or not has_meta(out._array, meta.shape, meta.dtype):
+        meta = op.recent_meta = make_meta(out._array.shape, out._array.dtype)
+    out._meta = meta
+    node._meta = meta
+    out._grad_fn = node
+    out._requires_grad = True
 
 
 def call_read(op: Op, x: TensorBase, index: Any) -> Any:
@@ -604,22 +646,9 @@ def call_read(op: Op, x: TensorBase, index: Any) -> Any:
     if mode != 0 or not x._requires_grad:
         return out
     node: OpNode = wk_new_instance(OpNode, op.node_class)
-    wk_set_aside(node)
-    node._op = op
     node._plan = op.plans[1] if op.plans else op.plan(1)
-    node._n_edges = 1
-    node._next0 = gradient_node(x)
-    node._nr0 = x._output_nr
-    node._seq = next_sequence_nr()
-    record_position(node, 4)
-    meta: TensorMeta | None = op.recent_meta
-    if meta is None or not has_meta(out._array, meta.shape, meta.dtype):
-        meta = op.recent_meta = make_meta(out._array.shape, out._array.dtype)
-    out._meta = meta
-    node._meta = meta
-    out._grad_fn = node
-    out._requires_grad = True
     node._extra = index
+    attach(op, node, x, out)
     return out
 
 

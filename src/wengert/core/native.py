@@ -77,6 +77,16 @@ def row_of(x: Any, i: int) -> Any:
     return x[i, ...]
 
 
+def wk_make_view(layout: int, x: Any, params: dict[str, Any] | None) -> Any:
+    """The view of x that an operation of this layout (Op.layout) makes, or None: then its forward does."""
+    return None
+
+
+def wk_view_back(layout: int, ct: Any, values: list[Any]) -> Any:
+    """The cotangent of x from that of such a view, or None: then its rule makes it."""
+    return None
+
+
 def add_element(x: Any, index: Any, value: Any) -> bool:
     """x[index] += value, where that is one element of a vector; else nothing, and False."""
     if x.ndim != 1 or type(index) is not int:

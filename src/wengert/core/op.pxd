@@ -26,6 +26,7 @@ cdef class RuleCall:
     cdef public int right
     cdef public int native
     cdef public bytes operands
+    cdef public int layout
     cdef public bint fresh
     cdef public object untaken
 
@@ -59,6 +60,7 @@ cdef class Op:
     cdef public dict defaults
     cdef public tuple output_names
     cdef public bint is_view
+    cdef public int layout
     cdef public bint is_read
     cdef public bint walks_memory
     cdef public bint takes_reads
@@ -83,5 +85,6 @@ cdef class Op:
     cdef public dict input_aliases
     cdef public dict input_defaults
     cdef public tuple required
+    cdef public dict bound
     cdef dict __dict__
 

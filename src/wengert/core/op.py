@@ -30,6 +30,15 @@ def public_name(name: str) -> str:
     """An input's name as users write it: x and y are short in formulas, torch's input and other in calls."""
     return "input" if name == "x" else "other" if name == "y" else name
 
+# What a view is of the array that it is taken of (Op.layout): those that wk_views.h makes, and takes cotangents back through.
+RESHAPED = 1
+SWAPPED = 2
+PERMUTED = 3
+TRANSPOSED = 4
+UNSQUEEZED = 5
+SQUEEZED = 6
+EXPANDED = 7
+
 
 @cython.cclass
 class Rule:
@@ -89,6 +98,7 @@ class RuleCall:
             "fresh",
             "function",
             "kernel",
+            "layout",
             "left",
             "n",
             "native",
@@ -104,7 +114,7 @@ class RuleCall:
         )
 
     def __init__(
-        self, rule: Rule, positions: tuple[int, ...], arguments: list[Any] | None, compiled: tuple[int, bytes]
+        self, rule: Rule, positions: tuple[int, ...], arguments: list[Any] | None, compiled: tuple[int, bytes], layout: int
     ) -> None:
         self.rule = rule
         self.function = rule.function
@@ -119,6 +129,7 @@ class RuleCall:
         self.passes = kernel is PASS
         self.kernel = None if self.passes else kernel
         self.native, self.operands = compiled
+        self.layout = layout  # of the view through which it leads back; 0: of none
         self.fresh = getattr(rule.function, "makes_new_arrays", False)  # each result is one of its own
 
 
@@ -185,6 +196,7 @@ class Op:
         self.defaults: dict[str, Any] = {}
         self.output_names: tuple[str, ...] | None = None  # None: one output; (): their number is the forward's affair
         self.is_view = False
+        self.layout = 0  # of a view: see RESHAPED
         self.is_read = False  # a view whose forward is x[index]: dispatch runs it, and rules.py its rule, themselves
         self.takes_reads = False  # its rule takes a ReadCotangent, in an ordinary pass
         self.own_precision = False  # bfloat16 is computed in as it is; else in float32
@@ -210,6 +222,7 @@ class Op:
         self.input_aliases: dict[str, tuple[str, ...]] = {}
         self.input_defaults: dict[str, Any] = {}
         self.required: tuple[str, ...] = ()  # parameters without a default
+        self.bound: dict[Any, dict[str, Any]] = {}  # parameters by the ints that were given for them: see binding.bind
 
     def input_at(self, position: int) -> str:
         """The name of the input at a position; all from the variadic one on share a name."""
@@ -243,7 +256,7 @@ class Op:
             positions = tuple([keys.index(self._what_to_save(name)) for name in rule.names])
             known = all(keys[i][0] in (SAVE_INPUT, SAVE_OUTPUT) or (defaults and keys[i][0] == SAVE_PARAM) for i in positions)
             compiled = self._compiled_rule(rule, positions, defaults)
-            calls.append(RuleCall(rule, positions, [arguments[i] for i in positions] if known else None, compiled))
+            calls.append(RuleCall(rule, positions, [arguments[i] for i in positions] if known else None, compiled, self.layout))
         entries = [SaveEntry(k, -1, where) if k == SAVE_PARAM else SaveEntry(k, where, "") for k, where in keys]
         return Plan(tuple(entries[: len(entries) - len(constants)]), tuple(calls), constants)
 

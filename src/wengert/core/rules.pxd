@@ -13,6 +13,9 @@ cdef extern from "wk_array.h":
     bint is_complex(object x)
     bint is_spare(object x)
 
+cdef extern from "wk_views.h":
+    object wk_view_back(int layout, object ct, list values)
+
 cdef extern from "wk_native.h":
     int wk_init_native() except -1
     object wk_apply_rule(int kernel, bytes operands, object ct, list values, bint over)

@@ -16,7 +16,7 @@ from wengert.core.task import GraphTask
 from wengert.core.untaken import deliver_selected, spread
 
 if not cython.compiled:
-    from wengert.core.native import is_complex, is_ndarray, is_spare, wk_apply_rule, wk_init_native, wk_init_numpy
+    from wengert.core.native import is_complex, is_ndarray, is_spare, wk_apply_rule, wk_init_native, wk_init_numpy, wk_view_back
 
 wk_init_numpy()
 wk_init_native()
@@ -54,7 +54,9 @@ def run_op(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
         elif call.kernel is not None and real:
             result = apply_kernel(node, call, ct, values)
         else:
-            result = apply_rule(task, node, call, ct, values)
+            result = wk_view_back(call.layout, ct, values) if call.layout != 0 and not task.create_graph else None
+            if result is None:
+                result = apply_rule(task, node, call, ct, values)
         deliver(task, node, call, result, ct, values)
     if not task.keep_graph and len(plan.saves) != 0:
         release_op(node, task.position)

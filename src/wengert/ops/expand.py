@@ -8,13 +8,14 @@ import numpy as np
 
 from wengert import errors
 from wengert.core.dispatch import call
+from wengert.core.op import EXPANDED
 from wengert.ops.faces import array_face
 from wengert.ops.indices import checked, raw
 from wengert.ops.options import spread
 from wengert.ops.registry import INT_TO_INT64, NONE, composite, linear, plain, view
 
 
-@view(promote=NONE, varargs="shape", namespaces=(), aliases={"size": "shape", "sizes": "shape"})
+@view(promote=NONE, varargs="shape", namespaces=(), aliases={"size": "shape", "sizes": "shape"}, layout=EXPANDED)
 def expand(xp, x, *, shape):
     """x with dimensions of size 1 stretched, and new ones in front, x.expand(4, 3): a view that repeats no memory.
 

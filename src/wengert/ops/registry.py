@@ -42,6 +42,10 @@ no operation at all: it makes tensors (`@creation`), or sorts out arguments with
 (`@plain`, which takes out= where it says so). It is on neither face of F unless `array=` says what the array face has
 under its name.
 
+A view whose parameters say nothing but how it lies over its input's memory may name that as its layout= (a constant of
+core/op.py): the compiled core then makes it, and takes its cotangent back, without the forward and the rule where it can. A
+plain function of x and sizes that says sizes_of=op is that operation where sizes are ints and fit.
+
 `array=` names what the array face runs in an operation's place: where NumPy has the whole composite as one call, or
 where raw arrays have a cheaper way.
 """
@@ -56,7 +60,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.backends import numpy as numpy_backend
-from wengert.core.binding import bind, make_function, make_operator, make_reflected
+from wengert.core.binding import bind, make_function, make_operator, make_reflected, make_sizes_function
 from wengert.core.node import make_node_class
 from wengert.core.op import MISSING, JvpRule, Op, Plan, Rule, Traced, public_name
 from wengert.core.saved_names import RecordedNode, show_saved
@@ -99,6 +103,7 @@ class Operation(Op):
         self.output_names = settings.pop("outputs", None)
         self.is_view = kind == "view"
         self.is_read = settings.pop("reads", False)
+        self.layout = settings.pop("layout", 0)
         moves, along = settings.pop("moves", self.is_view), settings.pop("along_dim", False)
         self.carries = ELEMENTWISE if kind == "pointwise" else MOVES if moves else LANES if along else ENDS
         added = settings.pop("added", None)  # the input that a bilinear operation adds to the product of the others
@@ -210,8 +215,11 @@ class Plain:
         self.method = settings.pop("method", False)
         self.namespaces = settings.pop("namespaces", ("",))
         self.out = settings.pop("out", False)
+        sizes_of = settings.pop("sizes_of", None)
         if settings:
             raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
+        if sizes_of is not None:
+            fn = make_sizes_function(sizes_of, fn)
         self.function = _named(_taking_out(self.name, fn) if self.out else fn, self)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.dispatch import call
+from wengert.core.op import PERMUTED, RESHAPED, SQUEEZED, SWAPPED, TRANSPOSED, UNSQUEEZED
 from wengert.core.reading import rows
 from wengert.kernels import memory
 from wengert.ops.dims import as_dim, as_dims, normalize_dim, unrepeated_dims
@@ -38,7 +39,7 @@ def size_error(shape: tuple, numel: int) -> Exception | None:
 # -- view, reshape and what is made of them ----------------------------------------------------------------------------
 
 
-@view(node="ViewBackward0", promote=NONE, method=False, namespaces=())
+@view(node="ViewBackward0", promote=NONE, method=False, namespaces=(), layout=RESHAPED)
 def _view(xp, x, *, shape):
     """x seen with another shape: what view() does. shape: ints, one of them -1 where it is to be worked out.
 
@@ -86,7 +87,7 @@ def _view_array(x: Any, *, shape: tuple) -> Any:
     return memory.reshape(x, shape)
 
 
-@plain(name="view", method=True, namespaces=(), array=_view_array)
+@plain(name="view", method=True, namespaces=(), array=_view_array, sizes_of=_view)
 def view_as_shape(input, *sizes, shape=None, size=None, dtype=None):
     """The same memory with another shape: x.view(2, 3), x.view((2, 3)), x.view(-1) (one size is worked out).
 
@@ -100,8 +101,6 @@ def view_as_shape(input, *sizes, shape=None, size=None, dtype=None):
     tensor([[0, 1, 2],
             [3, 4, 5]])
     """
-    if sizes and type(sizes[0]) is int:
-        return call(_view, (input,), {"shape": sizes})
     if len(sizes) == 1 and isinstance(sizes[0], (dtypes.dtype, np.dtype, type)):
         dtype = sizes[0]
     if dtype is not None:
@@ -120,7 +119,7 @@ def _(F, ct, x_shape):
     return F.reshape(ct, shape=x_shape)
 
 
-@plain(method=True, array=_view_array)
+@plain(method=True, array=_view_array, sizes_of=_view)
 def reshape(input, *sizes, shape=None):
     """x with another shape: a view where its memory allows one, else a copy. One size may be -1.
 
@@ -252,7 +251,7 @@ def numel(input):
 # -- order of dimensions -----------------------------------------------------------------------------------------------
 
 
-@view(promote=NONE)
+@view(promote=NONE, layout=SWAPPED)
 def transpose(xp, x, *, dim0, dim1):
     """x with two dimensions exchanged: a view. Derivative: the cotangent with the same two exchanged.
 
@@ -287,7 +286,7 @@ def swapdims(F, input, dim0, dim1):
     return F.transpose(input, dim0=dim0, dim1=dim1)
 
 
-@view(promote=NONE, node="TBackward0")
+@view(promote=NONE, node="TBackward0", layout=TRANSPOSED)
 def t(xp, x):
     """The transpose of a matrix; vectors and 0-d tensors as they are. A view.
 
@@ -311,7 +310,7 @@ def adjoint(F, input):
     return F.conj(result) if is_complex(input) else result
 
 
-@view(promote=NONE, varargs="dims")
+@view(promote=NONE, varargs="dims", layout=PERMUTED)
 def permute(xp, x, *, dims):
     """x with its dimensions in another order, x.permute(2, 0, 1): a view. dims: each dimension once.
 
@@ -365,7 +364,7 @@ alias("moveaxis", movedim)
 # -- dimensions of size 1 -----------------------------------------------------------------------------------
 
 
-@view(promote=NONE)
+@view(promote=NONE, layout=UNSQUEEZED)
 def unsqueeze(xp, x, *, dim):
     """x with a dimension of size 1 put in at dim (-1: at the end): a view. Derivative: the cotangent without it.
 
@@ -381,7 +380,7 @@ def _(F, ct, x_shape):
     return F.reshape(ct, shape=x_shape)
 
 
-@view(promote=NONE, node=lambda inputs, params: _squeeze_node(params))
+@view(promote=NONE, layout=SQUEEZED, node=lambda inputs, params: _squeeze_node(params))
 def squeeze(xp, x, *, dim=None):
     """x without its dimensions of size 1, or without those among dim (an int or a tuple): a view.
 
