@@ -113,12 +113,40 @@ def test_cotangent_comes_back_through_the_view(shape, method, call, order):
     places = wengert.tensor(np.arange(x.numel(), dtype=float).reshape(shape))
     view = getattr(x, method)(*call)
     weight = rng.uniform(-1, 1, view.shape)
-    weight = np.asfortranarray(weight) if order == "F" else np.repeat(weight, 2, -1)[..., ::2] if order == "strided" else weight
+    weight = np.copy(weight, order="F") if order == "F" else np.repeat(weight, 2, -1)[..., ::2] if order == "strided" else weight
     expected = np.zeros(x.numel())
     np.add.at(expected, getattr(places, method)(*call).numpy().astype(int).ravel(), weight.ravel())
     for create_graph in (False, True):
         (found,) = wengert.autograd.grad(view, x, wengert.tensor(weight), retain_graph=True, create_graph=create_graph)
         np.testing.assert_array_equal(found.detach().numpy(), expected.reshape(shape))
+
+
+@pytest.mark.parametrize("dim", [None, (), 0, -1, 2, (0, 2), (-1, 1), (0, 1, 2)])
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+def test_cotangent_of_a_sum_goes_to_each_element_that_went_into_it(dim, keepdim, reduction):
+    rng = np.random.default_rng(0)
+    values = rng.uniform(-1, 1, (2, 3, 4))
+    x = wengert.tensor(values, requires_grad=True)
+    y = getattr(x, reduction)(dim, keepdim) if dim is not None else getattr(x, reduction)(dim=None, keepdim=keepdim)
+    axes = tuple(range(3)) if dim in (None, ()) else tuple(d % 3 for d in np.atleast_1d(dim).tolist())
+    weight = rng.uniform(-1, 1, y.shape)
+    each = weight if keepdim else np.expand_dims(weight, axes)
+    count = np.prod([values.shape[d] for d in axes]) if reduction == "mean" else 1
+    for ct in (weight, np.copy(weight, order="F")):
+        for create_graph in (False, True):
+            (found,) = wengert.autograd.grad(y, x, wengert.tensor(ct), retain_graph=True, create_graph=create_graph)
+            np.testing.assert_allclose(found.detach().numpy(), np.broadcast_to(each / count, values.shape), rtol=1e-15)
+
+
+def test_cotangent_of_a_sum_of_nothing_and_of_a_number():
+    for shape in ((0, 3), ()):
+        x = wengert.zeros(shape, requires_grad=True)
+        for dim in (None, 0, -1):
+            for keepdim in (False, True):
+                y = x.sum(dim=dim, keepdim=keepdim)
+                (found,) = wengert.autograd.grad(y, x, wengert.ones(y.shape))
+                np.testing.assert_array_equal(found.numpy(), np.ones(shape))
 
 
 def test_parameters_that_only_equal_ints_are_not_taken_for_them():

@@ -30,7 +30,7 @@ def public_name(name: str) -> str:
     """An input's name as users write it: x and y are short in formulas, torch's input and other in calls."""
     return "input" if name == "x" else "other" if name == "y" else name
 
-# What a view is of the array that it is taken of (Op.layout): those that wk_views.h makes, and takes cotangents back through.
+# What a view is of the array that it is taken of (Op.layout), and how its cotangent goes back: what wk_views.h can make.
 RESHAPED = 1
 SWAPPED = 2
 PERMUTED = 3
@@ -38,6 +38,7 @@ TRANSPOSED = 4
 UNSQUEEZED = 5
 SQUEEZED = 6
 EXPANDED = 7
+REDUCED = 8  # no view, but its cotangent goes back as one: a sum over dim
 
 
 @cython.cclass
@@ -196,7 +197,7 @@ class Op:
         self.defaults: dict[str, Any] = {}
         self.output_names: tuple[str, ...] | None = None  # None: one output; (): their number is the forward's affair
         self.is_view = False
-        self.layout = 0  # of a view: see RESHAPED
+        self.layout = 0  # see RESHAPED
         self.is_read = False  # a view whose forward is x[index]: dispatch runs it, and rules.py its rule, themselves
         self.takes_reads = False  # its rule takes a ReadCotangent, in an ordinary pass
         self.own_precision = False  # bfloat16 is computed in as it is; else in float32

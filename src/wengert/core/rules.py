@@ -10,7 +10,7 @@ from wengert import _shim as cython
 from wengert.core.buffers import InputBuffer, cotangent_of
 from wengert.core.delivery import deliver_from, deliver_new, deliver_parts, deliver_result
 from wengert.core.node import Node, OpNode, Saved, count_outputs, freed_error, locate, meta_at, release_op
-from wengert.core.op import Op, Plan, RuleCall
+from wengert.core.op import REDUCED, Op, Plan, RuleCall
 from wengert.core.saved import SavedTensor, unpack_array, unpack_tensor
 from wengert.core.task import GraphTask
 from wengert.core.untaken import deliver_selected, spread
@@ -241,6 +241,11 @@ def output_cotangents(node: OpNode, buffer: InputBuffer) -> Any:
         found = found or ct is not None
         cts.append(ct)
     return tuple(cts) if found else None
+
+
+def spread_back(ct: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+    """The cotangent of something of this shape from that of its sum over dim, as a view; None where that cannot be made."""
+    return wk_view_back(REDUCED, ct, [shape, dim, keepdim])
 
 
 def add_source(error: BaseException, node: Node) -> None:

@@ -7,7 +7,7 @@
 #include "wk_array.h"
 
 /* How a view lies over the array it is taken of: the numbers in op.py. */
-enum { WK_RESHAPED = 1, WK_SWAPPED, WK_PERMUTED, WK_TRANSPOSED, WK_UNSQUEEZED, WK_SQUEEZED, WK_EXPANDED };
+enum { WK_RESHAPED = 1, WK_SWAPPED, WK_PERMUTED, WK_TRANSPOSED, WK_UNSQUEEZED, WK_SQUEEZED, WK_EXPANDED, WK_REDUCED };
 
 typedef struct {
     int ndim;
@@ -161,6 +161,39 @@ static inline int wk_lay_expanded(WkLayout *view, PyArrayObject *a, PyObject *sh
     return 1;
 }
 
+/* The dimensions that a reduction over dim (an int, a tuple of them, or None) makes one number of. 0: it is none of these. */
+static inline int wk_read_reduced(PyObject *dim, int ndim, char *reduced) {
+    int all = dim == Py_None || (PyTuple_Check(dim) && PyTuple_GET_SIZE(dim) == 0);
+    memset(reduced, all, (size_t)ndim);
+    if (all) return 1;
+    Py_ssize_t n = PyTuple_Check(dim) ? PyTuple_GET_SIZE(dim) : 1;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        int d = wk_read_dim(PyTuple_Check(dim) ? PyTuple_GET_ITEM(dim, i) : dim, ndim);
+        if (d < 0 || reduced[d]) return 0;
+        reduced[d] = 1;
+    }
+    return 1;
+}
+
+/* a, which has to do with a sum over dim of something of this shape, repeated in each element that went into it. */
+static inline int wk_lay_spread(WkLayout *view, PyArrayObject *a, PyObject *shape, PyObject *dim, PyObject *keepdim) {
+    char reduced[NPY_MAXDIMS];
+    int n = wk_read_sizes(shape, view->shape), from = 0;
+    if (n < 0 || (keepdim != Py_True && keepdim != Py_False) || !wk_read_reduced(dim, n, reduced)) return 0;
+    for (int i = 0; i < n; i++) {
+        view->steps[i] = 0;
+        if (!reduced[i]) {
+            if (from >= PyArray_NDIM(a) || PyArray_DIM(a, from) != view->shape[i]) return 0;
+            view->steps[i] = PyArray_STRIDE(a, from++);
+        } else if (keepdim == Py_True) {
+            if (from >= PyArray_NDIM(a) || PyArray_DIM(a, from) != 1) return 0;
+            from++;
+        }
+    }
+    view->ndim = n;
+    return from == PyArray_NDIM(a);
+}
+
 /* A parameter, borrowed, or NULL. key: its name as a Python string, made once. */
 static inline PyObject *wk_param(PyObject *params, PyObject **key, const char *name) {
     if (*key == NULL) *key = PyUnicode_InternFromString(name);
@@ -190,7 +223,7 @@ static inline PyObject *wk_make_view(int layout, PyObject *x, PyObject *params) 
     return wk_view(a, &view);
 }
 
-/* The cotangent of x from that of such a view, or None. values: the parameters (or x's shape) that the node has saved. */
+/* The cotangent of x from that of such a view, or of a sum, or None. values: the parameters (or x's shape) that the node has saved. */
 static inline PyObject *wk_view_back(int layout, PyObject *ct, PyObject *values) {
     if (!PyArray_CheckExact(ct)) Py_RETURN_NONE;
     PyArrayObject *a = (PyArrayObject *)ct;
@@ -206,6 +239,7 @@ static inline PyObject *wk_view_back(int layout, PyObject *ct, PyObject *values)
         case WK_SWAPPED: done = n > 1 && wk_lay_swapped(&view, a, first, PyList_GET_ITEM(values, 1)); break;
         case WK_PERMUTED: done = wk_lay_permuted(&view, a, first, 1); break;
         case WK_TRANSPOSED: done = wk_lay_transposed(&view, a); break;
+        case WK_REDUCED: done = n > 2 && wk_lay_spread(&view, a, first, PyList_GET_ITEM(values, 1), PyList_GET_ITEM(values, 2)); break;
     }
     if (!done) Py_RETURN_NONE;
     return wk_view(a, &view);

@@ -11,8 +11,9 @@ from operator import index
 from typing import Any
 
 from wengert import errors
+from wengert.core.rules import spread_back
 
-__all__ = ["as_dim", "as_dims", "count_of", "normalize_dim", "normalize_dims", "restore_dims", "unrepeated_dims"]
+__all__ = ["as_dim", "as_dims", "count_of", "normalize_dim", "normalize_dims", "restore_dims", "spread", "unrepeated_dims"]
 
 
 def as_dim(dim: Any) -> int:
@@ -102,6 +103,15 @@ def restore_dims(F: Any, x: Any, shape: tuple[int, ...], dim: Any, keepdim: bool
     if len(dims) == 1:
         return F.unsqueeze(x, dim=dims[0])
     return F.reshape(x, shape=tuple([1 if i in dims else size for i, size in enumerate(shape)]))
+
+
+def spread(F: Any, ct: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+    """The cotangent of something of this shape, from that of its sum over dim: in each element, that of the sum it went into.
+
+    For rules: F is either face of the operations.
+    """
+    found = None if F.is_tensor else spread_back(ct, shape, dim, keepdim)
+    return F.expand(restore_dims(F, ct, shape, dim, keepdim), shape=shape) if found is None else found
 
 
 def count_of(shape: tuple[int, ...], dim: Any) -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from wengert import dtypes, errors
+from wengert.core.op import REDUCED
 from wengert.kernels import rows
 from wengert.ops.blas import add_up
-from wengert.ops.dims import count_of, normalize_dim, normalize_dims, restore_dims
+from wengert.ops.dims import count_of, normalize_dim, normalize_dims, restore_dims, spread
 from wengert.ops.registry import INT_TO_INT64, general, linear, nondifferentiable
 
 
@@ -42,7 +43,7 @@ def _add_up(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
     return xp.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdim)  # NumPy would widen small integers
 
 
-@linear(promote=INT_TO_INT64, node=_numbered("Sum"), moves=True)
+@linear(promote=INT_TO_INT64, node=_numbered("Sum"), moves=True, layout=REDUCED)
 def sum(xp, x, *, dim=None, keepdim=False, dtype=None):
     """Sum over dim (an int, a tuple, or None for all dimensions).
 
@@ -61,7 +62,7 @@ def sum(xp, x, *, dim=None, keepdim=False, dtype=None):
 
 @sum.vjp("x")
 def _(F, ct, x_shape, dim, keepdim):
-    return F.expand(restore_dims(F, ct, x_shape, dim, keepdim), shape=x_shape)
+    return spread(F, ct, x_shape, dim, keepdim)
 
 
 @general(promote=INT_TO_INT64, complex=False, along_dim=True)
@@ -115,8 +116,7 @@ def mean(xp, x, *, dim=None, keepdim=False, dtype=None):
 
 @mean.vjp("x")
 def _(F, ct, x_shape, dim, keepdim):
-    ct = restore_dims(F, ct, x_shape, dim, keepdim)
-    return F.expand(ct / count_of(x_shape, dim), shape=x_shape)
+    return spread(F, ct / count_of(x_shape, dim), x_shape, dim, keepdim)
 
 
 @general(promote=INT_TO_INT64, node=_numbered("Prod"), along_dim=True)
