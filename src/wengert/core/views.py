@@ -93,19 +93,29 @@ class CopySlicesNode(Node):
         ct = cotangents[0]
         if ct is None:
             return [None] * self._n_edges
-        outside = ct.clone() if create_graph else wrap(ct._array.copy())
+        if not create_graph:
+            return self._run_on_arrays(ct._array)
+        outside = ct.clone()
         if self._layout is not None and ct._array.size:
             outside._array = lay_out(ct._array, self._layout)
         region: Any = replay(self._steps, outside)
-        inside = region.clone() if create_graph else wrap(region._array.copy())
-        results = run_node(self._inner, inside, create_graph)
+        results = run_node(self._inner, region.clone(), True)
         through = results[0]
-        with set_recording(create_graph and grad_enabled()):
+        with set_recording(grad_enabled()):
             if through is None or repeats_memory(region._array):  # which can have been written with a constant only
                 region.zero_()
             else:
                 region.copy_(through)
         return [outside, *results[1:]]
+
+    def _run_on_arrays(self, ct: Any) -> list[Any]:
+        """_run, where nothing is recorded: the same without tensors, whose versions nobody asks for."""
+        outside = ct.copy() if self._layout is None or not ct.size else lay_out(ct, self._layout)
+        region = region_of(self._steps, outside)
+        results = run_node(self._inner, wrap(region.copy()), False)
+        through = results[0]
+        region[...] = 0 if through is None or repeats_memory(region) else through._array
+        return [wrap(outside), *results[1:]]
 
     def _release(self, position: Any) -> None:
         self._inner._release(position)
@@ -159,6 +169,14 @@ def replay(steps: list[Any], base: TensorBase) -> TensorBase:
         result = call(op, (tensor,), params)
         tensor = result[output_nr] if op.output_names is not None else result
     return tensor
+
+
+def region_of(steps: list[Any], array: Any) -> Any:
+    """The array that a view of a base with this array has: replay, of arrays."""
+    for op, params, output_nr in steps:
+        result = op.forward(numpy_backend, array) if params is None else op.forward(numpy_backend, array, **params)
+        array = result[output_nr] if op.output_names is not None else result
+    return array
 
 
 def regenerate(view: TensorBase, asked: bool) -> None:
