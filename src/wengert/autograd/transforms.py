@@ -104,21 +104,20 @@ def leads_outside(tensors: Iterable[Any], variables: Iterable[Any]) -> bool:
 
 def _released(tree: Any, variables: Sequence[Any], keep: bool) -> Any:
     """Results as they are returned: cut from the variables, where nothing outside is to be differentiated through them."""
+    return tree_map(lambda x: _release(x, variables, keep), tree)
 
-    def release(x: Any) -> Any:
-        if not isinstance(x, TensorBase):
-            return x
-        # The variables themselves are not returned: later writes into them would be.
-        if not x.requires_grad or (keep and leads_outside([x], variables)):
-            return x
-        free: Any = x.detach()  # type: ignore[attr-defined]
-        for level in levels_around():
-            tangent = level.find(x)
-            if tangent is not None:
-                level.set(free, release(tangent))
-        return free
 
-    return tree_map(release, tree)
+def _release(x: Any, variables: Sequence[Any], keep: bool) -> Any:
+    """_released, of one result."""
+    # The variables themselves are not returned: later writes into them would be.
+    if not isinstance(x, TensorBase) or not x.requires_grad or (keep and leads_outside([x], variables)):
+        return x
+    free: Any = x.detach()  # type: ignore[attr-defined]
+    for level in levels_around():
+        tangent = level.find(x)
+        if tangent is not None:
+            level.set(free, _release(tangent, variables, keep))
+    return free
 
 
 def _backward(
@@ -155,25 +154,8 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     >>> vjp_fn(wengert.tensor([1.0, 0.5]))
     (tensor([2., 2.]),)
     """
-    output, aux, run, _ = _vjp(func, primals, tuple(range(len(primals))), has_aux, "vjp(f, *primals)")
-    return (output, run, aux) if has_aux else (output, run)
-
-
-def _vjp(
-    func: Function, args: tuple[Any, ...], positions: tuple[int, ...], has_aux: bool, call: str
-) -> tuple[Any, Any, Function, list[Any]]:
-    """vjp with respect to the arguments at positions: output, aux, vjp_fn, the output's leaves."""
-    keep = grad_enabled()
-    leaves, form = tree_flatten(tuple([args[i] for i in positions]))
-    with set_recording(True):
-        variables = [_as_variable(x) for x in leaves]
-        result = func(*_with(args, positions, tree_unflatten(variables, form)))
-    output, aux = _split_aux(result, has_aux, call)
-    outputs, output_form = tree_flatten(output)
-    for x in outputs:
-        if not isinstance(x, TensorBase):
-            raise errors.only_tensors(f"{call}: expected f(*primals)", type(x))
-    outside = keep and leads_outside(outputs, variables)
+    output, aux, pull_back, outputs = _vjp(func, primals, tuple(range(len(primals))), has_aux, "vjp(f, *primals)")
+    form, output_form = tree_flatten(primals)[1], tree_flatten(output)[1]
 
     def vjp_fn(cotangents: Any) -> Any:
         """The products of the cotangents with the Jacobian, one for each argument."""
@@ -183,11 +165,35 @@ def _vjp(
         for i, (seed, x) in enumerate(zip(seeds, outputs, strict=True)):
             if seed.shape != x.shape:
                 raise gradient_shape(i, seed.shape, x.shape)
+        return tree_unflatten(pull_back(seeds), form)
+
+    return (output, vjp_fn, aux) if has_aux else (output, vjp_fn)
+
+
+def _vjp(
+    func: Function, args: tuple[Any, ...], positions: tuple[int, ...], has_aux: bool, call: str
+) -> tuple[Any, Any, Callable[[list[Any]], list[Any]], list[Any]]:
+    """vjp with respect to the arguments at positions: output, aux, what takes cotangents of the output's leaves to those of
+    the arguments', and the output's leaves.
+    """
+    keep = grad_enabled()
+    leaves, form = tree_flatten(tuple([args[i] for i in positions]))
+    with set_recording(True):
+        variables = [_as_variable(x) for x in leaves]
+        result = func(*_with(args, positions, tree_unflatten(variables, form)))
+    output, aux = _split_aux(result, has_aux, call)
+    outputs = tree_flatten(output)[0]
+    for x in outputs:
+        if not isinstance(x, TensorBase):
+            raise errors.only_tensors(f"{call}: expected f(*primals)", type(x))
+    outside = keep and leads_outside(outputs, variables)
+
+    def pull_back(seeds: list[Any]) -> list[Any]:
         create_graph = grad_enabled() and (outside or any(s.requires_grad for s in seeds))
         found = _backward(outputs, variables, seeds, True, create_graph)
-        return tree_unflatten(_released(found, variables, create_graph), form)
+        return [_release(x, variables, create_graph) for x in found]
 
-    return _released(output, variables, keep), _released(aux, variables, keep), vjp_fn, outputs
+    return _released(output, variables, keep), _released(aux, variables, keep), pull_back, outputs
 
 
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
@@ -353,15 +359,14 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_siz
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         positions = _chosen(args, argnums)
         call = partial(func, **kwargs)
-        output, aux, vjp_fn, outputs = _vjp(call, args, positions, has_aux, "vjp(f, *primals)")
+        output, aux, pull_back, outputs = _vjp(call, args, positions, has_aux, "vjp(f, *primals)")
         form = tree_flatten(output)[1]
         inputs, input_form = tree_flatten(tuple([args[i] for i in positions]))
         blocks = []
         for number, x in enumerate(outputs):
             rows = []
             for unit in _units(x):
-                seeds = [unit if i == number else _zeros(y) for i, y in enumerate(outputs)]
-                rows.append(tree_flatten(vjp_fn(tree_unflatten(seeds, form)))[0])
+                rows.append(pull_back([unit if i == number else _zeros(y) for i, y in enumerate(outputs)]))
             parts = [_assembled([row[i] for row in rows], x, y, False) for i, y in enumerate(inputs)]
             block = tree_unflatten(parts, input_form)
             blocks.append(block[0] if isinstance(argnums, int) else block)
@@ -418,14 +423,17 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
 
 
 def hessian(func: Function, argnums: Any = 0) -> Function:
-    """The function that returns the matrix of second derivatives of func: forward mode over its gradient.
+    """The function that returns the matrix of second derivatives of func: the Jacobian of its gradient, which is recorded once.
+
+    A backward pass for each element of the argument. Custom Functions in func need a backward that can be differentiated;
+    where they have a jvp instead, jacfwd(jacrev(func)) is the same by forward mode.
 
     >>> import wengert
     >>> wengert.func.hessian(lambda x: (x ** 3).sum())(wengert.tensor([1.0, 2.0]))
     tensor([[ 6.,  0.],
             [ 0., 12.]])
     """
-    return jacfwd(jacrev(func, argnums), argnums)
+    return jacrev(jacrev(func, argnums), argnums)
 
 
 def _units(x: Any) -> Iterable[Any]:

@@ -142,14 +142,17 @@ class Draws:
 
     def __init__(self, randomness: str) -> None:
         self.randomness = randomness
-        self.state: Any = None
+        self.state: Any = None  # before the first call
+        self.position: Any = None  # before this one
 
     def __enter__(self) -> None:
-        if self.randomness == "same" and self.state is not None:
+        if self.randomness == "error":
+            self.position = default_generator.position()
+        elif self.randomness == "same":
+            if self.state is None:
+                self.state = default_generator.get_state()
             default_generator.set_state(self.state)
-        elif self.randomness != "different":
-            self.state = default_generator.get_state()
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None and self.randomness == "error" and bool((default_generator.get_state() != self.state).any()):
+        if kind is None and self.randomness == "error" and default_generator.position() != self.position:
             raise errors.vmap_random()
