@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import elementwise
 import networks
 import numpy as np
+import science
 from networks import Program
 
 
@@ -134,6 +135,14 @@ CASES = [
     Case("attention", "attention block, 8 x 64 x 128, 4 heads", networks.prepare_attention, 1.5),
     Case("log-softmax", "log-softmax and gather, 512 x 10000", networks.prepare_log_softmax, 2.0, rounds=9),
     Case("lenet", "LeNet, batch 32, training step", networks.prepare_lenet, 1.0),
+    Case("equation-in-time", "Lotka-Volterra, 20 steps of Runge-Kutta", science.prepare_equation_in_time),
+    Case("filter", "Kalman filter, 10 steps, 4 states", science.prepare_filter),
+    Case("gaussian-process", "likelihood of a Gaussian process, 50 points", science.prepare_gaussian_process),
+    Case("differential-equation", "heat equation by a network 2-16-16-1, 16 points", science.prepare_differential_equation),
+    Case("hessian", "func.hessian of Rosenbrock's function, 10 numbers", science.prepare_hessian),
+    Case("curvature", "the same by autograd.functional.hessian", science.prepare_curvature),
+    Case("update", "Adam's step, six matrices 16 x 16, in place", science.prepare_update),
+    Case("writes", "a matrix 10 x 10 filled row by row, in place", science.prepare_writes),
     Case("long-chain", "chain of 100,000 on a 2-vector, all gradients", prepare_long_chain, rounds=7),
     Case("long-chain-uncollected", "the same, garbage collector off", prepare_long_chain, rounds=7, collect=False),
     Case("long-chain-constants", "the same, gradient of x only", prepare_long_chain_of_constants, rounds=7),
