@@ -7,6 +7,10 @@ windows of padded; add_up_columns(columns, size, stride, padding, dilation): the
 max_pool(x, kernel, stride, padding, dilation, count): the windows' largest elements (the first of equal ones, or the last
 NaN) and their places in the picture as a vector; add_at_places(values, places, size): its adjoint.
 
+resample(x, tables, divisor): x resampled along its last dims, with a table for each of these, of one to three: (starts, inputs,
+weights of x's dtype, or None where all are 1), or None for a dim that stays as it is. Output j is the sum of the weighted inputs
+from starts[j] up to starts[j + 1]; all are divided by a number.
+
 Of arrays with one spatial dim as well: convolve(x, weight, bias, stride, padding, dilation, count, groups); convolve_adjoint(y,
 weight, stride, padding, dilation, size, groups), its adjoint in x; convolve_weight(x, y, stride, padding, dilation, kernel,
 groups), in the weight. Windows are given by tuples with a number a dim.
@@ -29,6 +33,7 @@ fill_columns: Any = getattr(native, "fill_columns", _decline)
 add_up_columns: Any = getattr(native, "add_up_columns", _decline)
 max_pool: Any = getattr(native, "max_pool", _decline)
 add_at_places: Any = getattr(native, "add_at_places", _decline)
+resample: Any = getattr(native, "resample", _decline)
 convolve: Any = getattr(native, "convolve", _decline)
 convolve_adjoint: Any = getattr(native, "convolve_adjoint", _decline)
 convolve_weight: Any = getattr(native, "convolve_weight", _decline)

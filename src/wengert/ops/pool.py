@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from wengert import dtypes, errors
 from wengert.kernels import windows as kernels
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general, linear
-from wengert.ops.resampling import Table, averaging, resample
+from wengert.ops.resampling import Table, averaging, resample, resample_at_once, window_tables, window_tables_transposed
 from wengert.ops.windows import Windows, sizes_of_argument
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -214,10 +215,25 @@ def _spread(xp: Any, x: Any, windows: Windows) -> Any:
     return windows.unpadded(xp, x)
 
 
+def _averaged(x: Any, divisors: Any, tables: tuple[Table, ...], before: bool = False) -> Any:
+    """x resampled by tables, and divided by divisors after or before that; None for what no kernel takes."""
+    if isinstance(divisors, int):
+        return resample_at_once(x, tables, divisors)
+    if before:
+        return resample_at_once(x / divisors.astype(x.dtype), tables)
+    found = resample_at_once(x, tables)
+    if found is not None:
+        found /= divisors.astype(x.dtype)
+    return found
+
+
 @linear(promote=NONE, **_PRIVATE)
 def _avg_pool(xp, x, *, windows, divisors, node):
     """The sums over the windows of x, (..., *size), each divided by its divisor. Derivative: spread evenly."""
     dims = len(windows.size)
+    found = _averaged(x, divisors, window_tables(windows))
+    if found is not None:
+        return found
     if x.dtype.kind in "bc" or (x.dtype.kind in "iu" and x.dtype != xp.int64):
         raise errors.unsupported_dtype(f"avg_pool{dims}d", x.dtype)
     wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
@@ -232,6 +248,9 @@ def _avg_pool(xp, x, *, windows, divisors, node):
 @linear(promote=NONE, **_PRIVATE)
 def _avg_pool_cotangent(xp, x, *, windows, divisors, node):
     """The adjoint of _avg_pool: each element divided by its divisor and added to all that its window covers."""
+    found = _averaged(x, divisors, window_tables_transposed(windows), before=True)
+    if found is not None:
+        return found
     dims = len(windows.size)
     wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
     shares = _items(wide, dims) / xp.asarray(divisors, wide.dtype)
@@ -253,6 +272,9 @@ def _(F, ct, windows, divisors, node):
 def _resample(xp, x, *, tables, node):
     """x, (..., one dimension for each table), resampled along these. Derivative: with the tables the other way round."""
     out = x.astype(xp.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
+    found = resample_at_once(out, tables)
+    if found is not None:
+        return found.astype(x.dtype, copy=False)
     for i, table in enumerate(tables):
         if table is not None:
             out = resample(xp, out, x.ndim - len(tables) + i, table)
@@ -271,6 +293,8 @@ _WORDS = {1: "one int", 2: "a tuple of two ints", 3: "a tuple of three ints"}
 
 
 def _pool_sizes(op: str, argument: str, value: Any, dims: int) -> tuple[int, ...]:
+    if type(value) is int:
+        return (value,) * dims
     found = sizes_of_argument(value, dims)
     if found is None:
         raise errors.pool_sizes(op, argument, dims)
@@ -285,8 +309,21 @@ def _windows_of(
     omitted = stride is None or (isinstance(stride, (tuple, list)) and not stride)
     steps = kernel if omitted else _pool_sizes(op, "stride", stride, dims)
     low, dilation = _pool_sizes(op, "padding", padding, dims), _pool_sizes(op, "dilation", dilation, dims)
-    if x.ndim not in (dims + 1, dims + 2) or 0 in x.shape[-dims - 1 :]:
-        raise errors.pool_dims(dims, tuple(x.shape))
+    return _fitting_windows(tuple(x.shape), dims, kernel, steps, low, dilation, bool(ceil_mode))
+
+
+@lru_cache(maxsize=512)
+def _fitting_windows(
+    shape: tuple[int, ...],
+    dims: int,
+    kernel: tuple[int, ...],
+    steps: tuple[int, ...],
+    low: tuple[int, ...],
+    dilation: tuple[int, ...],
+    ceil_mode: bool,
+) -> Windows:
+    if len(shape) not in (dims + 1, dims + 2) or 0 in shape[-dims - 1 :]:
+        raise errors.pool_dims(dims, shape)
     for argument, values in (("kernel size", kernel), ("stride", steps), ("dilation", dilation)):
         if min(values) <= 0:
             raise errors.pool_range(argument, values)
@@ -295,14 +332,14 @@ def _windows_of(
     for p, k, d in zip(low, kernel, dilation, strict=True):
         if p > ((k - 1) * d + 1) // 2:
             raise errors.pool_padding(p, k, d)
-    size = tuple(x.shape[-dims:])
+    size = shape[-dims:]
     count = []
     for n, k, s, p, d in zip(size, kernel, steps, low, dilation, strict=True):
         room = n + 2 * p - d * (k - 1) - 1
         m = (room + (s - 1 if ceil_mode else 0)) // s + 1
         count.append(m - 1 if ceil_mode and (m - 1) * s >= n + p else m)
     if min(count) < 1:
-        channels = x.shape[-dims - 1]
+        channels = shape[-dims - 1]
         raise errors.pool_too_small((channels, *size), (channels, *[max(m, 0) for m in count]))
     return Windows(size, kernel, tuple(count), steps, low, dilation)
 
@@ -318,6 +355,7 @@ def _max_pooled(F: Any, op: str, dims: int, x: Any, options: tuple[Any, ...]) ->
     return F.squeeze(values, dim=-2), F.squeeze(indices, dim=-2)
 
 
+@lru_cache(maxsize=256)
 def _with_height(w: Windows) -> Windows:
     """Windows along one dimension as windows over images of height 1."""
     return Windows((1, *w.size), (1, *w.kernel), (1, *w.count), (1, *w.stride), (0, *w.padding), (1, *w.dilation))
@@ -359,6 +397,7 @@ def _make_max_pool(dims: int) -> None:
     composite(namespaces=namespaces)(_named_as(f"{name}_with_indices", pool_with_indices, both))
 
 
+@lru_cache(maxsize=256)
 def _divisors(windows: Windows, count_include_pad: bool, divisor_override: int | None) -> Any:
     """What the sum over each window is divided by: a number, or an array of the windows' shape."""
     if divisor_override is not None:
@@ -378,7 +417,7 @@ def _divisors(windows: Windows, count_include_pad: bool, divisor_override: int |
 
 
 def _avg_pooled(F: Any, dims: int, x: Any, windows: Windows, count_include_pad: bool, override: int | None) -> Any:
-    divisors = _divisors(windows, count_include_pad, override)
+    divisors = _divisors(windows, bool(count_include_pad), None if override is None else index(override))
     return F._avg_pool(x, windows=windows, divisors=divisors, node=f"AvgPool{dims}DBackward0")
 
 

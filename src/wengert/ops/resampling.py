@@ -6,11 +6,15 @@ table says which inputs and which weights; the table the other way round is the 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Table", "averaging", "resample"]
+from wengert.kernels import windows as kernels
+from wengert.ops.windows import Windows
+
+__all__ = ["Table", "averaging", "resample", "resample_at_once", "window_tables", "window_tables_transposed"]
 
 
 class Table:
@@ -18,12 +22,13 @@ class Table:
 
     rows: a slice where all have. weight: None where all are 1."""
 
-    __slots__ = ("_transposed", "index", "rows", "size", "source", "weight")
+    __slots__ = ("_flat", "_transposed", "index", "rows", "size", "source", "weight")
 
     def __init__(self, source: int, size: int, rows: list[Any], index: list[Any], weight: list[Any] | None) -> None:
         self.source, self.size = source, size  # how many inputs and outputs
         self.rows, self.index, self.weight = rows, index, weight
         self._transposed: Table | None = None
+        self._flat: dict[Any, tuple[Any, Any, Any]] = {}
 
     def __repr__(self) -> str:
         return f"Table({self.source} -> {self.size})"
@@ -61,6 +66,17 @@ class Table:
         outputs = np.concatenate([empty, *[every[rows] for rows in self.rows]])
         return outputs, np.concatenate([empty, *self.index]), np.concatenate([np.zeros(0), *(self.weight or ())])
 
+    def flat(self, dtype: Any) -> tuple[Any, Any, Any]:
+        """(starts, inputs, weights of a dtype or None), as kernels have it: one output's entries after the other's."""
+        found = self._flat.get(dtype)
+        if found is None:
+            outputs, inputs, weights = self.entries()
+            order = np.argsort(outputs, kind="stable")
+            starts = np.concatenate([[0], np.cumsum(np.bincount(outputs, minlength=self.size))]).astype(np.int64)
+            found = starts, inputs[order].astype(np.int64), None if self.weight is None else weights[order].astype(dtype)
+            self._flat[dtype] = found
+        return found
+
     def in_fixed_point(self) -> tuple[Table, int]:
         """The table with weights that are whole multiples of 2**-bits, multiplied by 2**bits, and the bits: as many as
         keep the weights within 16. Entries of the same input are one first."""
@@ -90,6 +106,13 @@ def resample(xp: Any, x: Any, axis: int, table: Table) -> Any:
     return xp.zeros((*x.shape[:axis], table.size, *x.shape[axis + 1 :]), x.dtype) if out is None else out
 
 
+def resample_at_once(x: Any, tables: tuple[Table | None, ...], divisor: int = 1) -> Any:
+    """x resampled along its last dimensions, and divided by a number: None for what no kernel takes."""
+    dtype = x.dtype
+    flat = tuple([None if table is None else table.flat(dtype) for table in tables])
+    return kernels.resample(x, flat, divisor)
+
+
 def averaging(source: int, size: int) -> Table:
     """The means over `size` stretches of the inputs as equal as can be; neighbours may share an input."""
     every = np.arange(size)
@@ -97,3 +120,24 @@ def averaging(source: int, size: int) -> Table:
     outputs = np.repeat(every, last - first)
     inputs = np.arange(outputs.size) - np.repeat(np.cumsum(last - first) - last, last - first)
     return Table.of_entries(source, size, outputs, inputs, 1.0 / (last - first)[outputs])
+
+
+def _window_table(n: int, kernel: int, count: int, stride: int, padding: int) -> Table:
+    """The sums over windows along one dimension of n elements."""
+    taps = np.arange(count)[:, None] * stride - padding + np.arange(kernel)
+    outputs = np.broadcast_to(np.arange(count)[:, None], taps.shape)
+    inside = (taps >= 0) & (taps < n)
+    return Table.of_entries(n, count, outputs[inside], taps[inside], None)
+
+
+@lru_cache(maxsize=256)
+def window_tables(windows: Windows) -> tuple[Table, ...]:
+    """The sums over windows, of dilation 1, along each dimension: zeros are what is outside."""
+    rows = zip(windows.size, windows.kernel, windows.count, windows.stride, windows.padding, strict=True)
+    return tuple([_window_table(*row) for row in rows])
+
+
+@lru_cache(maxsize=256)
+def window_tables_transposed(windows: Windows) -> tuple[Table, ...]:
+    """The adjoint: each sum's cotangent is that of all elements of its window."""
+    return tuple([table.transposed for table in window_tables(windows)])

@@ -1,0 +1,226 @@
+/* Resampling along the last one to three dims: each output is a weighted sum of a few inputs, which tables say a dim at a time.
+ *
+ * Interpolation, pooled means and paddings that repeat the input are this, and so are their adjoints. Rows are worked out one by one: the
+ * rows of the input that count for it are added up side by side, and what is found is resampled along the row. So nothing but a
+ * row lies between input and output, every output is one thread's, and results are the same for any number of threads.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wk_numpy.h"
+#include "wk_pool.h"
+#include "wk_threads.h"
+
+enum {
+    DIMS = 3,
+    WORK = 16384, /* multiplications that a thread should have at least */
+};
+
+/* Output j is the sum of the inputs[t] times weights[t], for t from starts[j] up to starts[j + 1]. */
+typedef struct {
+    int64_t source, size;          /* how many inputs and outputs */
+    const int64_t *starts, *inputs; /* NULL: outputs are the inputs */
+    const void *weights;           /* NULL: all are 1 */
+    int64_t taps;                  /* of every output; 0 where they differ */
+    int64_t run, run_end;          /* outputs that are inputs side by side, as they are: copied at once */
+} Table;
+
+typedef struct {
+    const char *x;
+    char *out;
+    Table table[DIMS];
+    int item;
+    double divisor; /* of all results */
+    atomic_int failed;
+} Resample;
+
+static int64_t count_of(const Table *t, int64_t j) { return t->starts == NULL ? 1 : t->starts[j + 1] - t->starts[j]; }
+static int64_t input_of(const Table *t, int64_t j, int64_t tap) { return t->starts == NULL ? j : t->inputs[t->starts[j] + tap]; }
+
+#define RESAMPLE(real, suffix)                                                                                                  \
+    static real weight_of_##suffix(const Table *t, int64_t j, int64_t tap) {                                                    \
+        return t->weights == NULL ? 1 : ((const real *)t->weights)[t->starts[j] + tap];                                         \
+    }                                                                                                                           \
+                                                                                                                                \
+    /* Outputs from first up to last of a row. */                                                                               \
+    static void stretch_##suffix(const Table *t, const real *restrict x, real *restrict out, int64_t first, int64_t last) {   \
+        const int64_t *restrict inputs = t->inputs, *restrict starts = t->starts;                                               \
+        const real *restrict weights = (const real *)t->weights;                                                                \
+        if (weights == NULL && t->taps == 1) {                                                                                  \
+            for (int64_t j = first; j < last; j++) out[j] = x[inputs[j]];                                                       \
+        } else if (weights == NULL && t->taps == 2) {                                                                           \
+            for (int64_t j = first; j < last; j++) out[j] = x[inputs[2 * j]] + x[inputs[2 * j + 1]];                            \
+        } else if (weights == NULL) {                                                                                           \
+            for (int64_t j = first; j < last; j++) {                                                                            \
+                real sum = 0;                                                                                                   \
+                for (int64_t k = starts[j]; k < starts[j + 1]; k++) sum = k == starts[j] ? x[inputs[k]] : sum + x[inputs[k]];   \
+                out[j] = sum;                                                                                                   \
+            }                                                                                                                   \
+        } else if (t->taps == 2) {                                                                                              \
+            for (int64_t j = first; j < last; j++) {                                                                            \
+                out[j] = x[inputs[2 * j]] * weights[2 * j] + x[inputs[2 * j + 1]] * weights[2 * j + 1];                         \
+            }                                                                                                                   \
+        } else if (t->taps == 4) {                                                                                              \
+            for (int64_t j = first; j < last; j++) {                                                                            \
+                const int64_t *at = inputs + 4 * j;                                                                             \
+                const real *w = weights + 4 * j;                                                                                \
+                out[j] = x[at[0]] * w[0] + x[at[1]] * w[1] + x[at[2]] * w[2] + x[at[3]] * w[3];                                 \
+            }                                                                                                                   \
+        } else {                                                                                                                \
+            for (int64_t j = first; j < last; j++) {                                                                            \
+                real sum = 0;                                                                                                   \
+                for (int64_t k = starts[j]; k < starts[j + 1]; k++) {                                                           \
+                    real term = x[inputs[k]] * weights[k];                                                                      \
+                    sum = k == starts[j] ? term : sum + term;                                                                   \
+                }                                                                                                               \
+                out[j] = sum;                                                                                                   \
+            }                                                                                                                   \
+        }                                                                                                                       \
+    }                                                                                                                           \
+                                                                                                                                \
+    static void along_row_##suffix(const Table *t, const real *restrict x, real *restrict out) {                                \
+        stretch_##suffix(t, x, out, 0, t->run);                                                                                 \
+        if (t->run_end > t->run) {                                                                                              \
+            memcpy(out + t->run, x + t->inputs[t->starts[t->run]], (size_t)(t->run_end - t->run) * sizeof(real));               \
+        }                                                                                                                       \
+        stretch_##suffix(t, x, out, t->run_end, t->size);                                                                       \
+    }                                                                                                                           \
+                                                                                                                                \
+    /* sum = the weighted sum of the rows of a picture that count for its output row (i, j). */                                 \
+    static void add_up_rows_##suffix(const Table *t, const real *x, int64_t i, int64_t j, real *restrict sum) {                 \
+        int64_t n = t[2].source;                                                                                                \
+        int first = 1;                                                                                                          \
+        for (int64_t a = 0; a < count_of(&t[0], i); a++) {                                                                      \
+            for (int64_t b = 0; b < count_of(&t[1], j); b++) {                                                                  \
+                const real *restrict row = x + (input_of(&t[0], i, a) * t[1].source + input_of(&t[1], j, b)) * n;               \
+                real weight = weight_of_##suffix(&t[0], i, a) * weight_of_##suffix(&t[1], j, b);                                \
+                if (first && weight == 1) memcpy(sum, row, (size_t)n * sizeof(real));                                           \
+                else if (first) for (int64_t k = 0; k < n; k++) sum[k] = row[k] * weight;                                       \
+                else if (weight == 1) for (int64_t k = 0; k < n; k++) sum[k] += row[k];                                         \
+                else for (int64_t k = 0; k < n; k++) sum[k] += row[k] * weight;                                                 \
+                first = 0;                                                                                                      \
+            }                                                                                                                   \
+        }                                                                                                                       \
+        if (first) memset(sum, 0, (size_t)n * sizeof(real));                                                                    \
+    }                                                                                                                           \
+                                                                                                                                \
+    static void resample_rows_##suffix(void *ctx, int64_t begin, int64_t end) {                                                 \
+        Resample *s = (Resample *)ctx;                                                                                          \
+        const Table *t = s->table, *last = &t[2];                                                                               \
+        real *line = (real *)malloc((size_t)last->source * sizeof(real));                                                       \
+        if (line == NULL) {                                                                                                     \
+            atomic_store(&s->failed, 1);                                                                                        \
+            return;                                                                                                             \
+        }                                                                                                                       \
+        for (int64_t number = begin; number < end; number++) {                                                                  \
+            int64_t j = number % t[1].size, i = number / t[1].size % t[0].size, picture = number / t[1].size / t[0].size;       \
+            const real *x = (const real *)s->x + picture * t[0].source * t[1].source * last->source;                            \
+            real *out = (real *)s->out + number * last->size;                                                                   \
+            const real *found = last->starts == NULL ? out : line;                                                              \
+            if (last->starts != NULL && t[0].weights == NULL && t[1].weights == NULL && count_of(&t[0], i) == 1 && count_of(&t[1], j) == 1) {           \
+                found = x + (input_of(&t[0], i, 0) * t[1].source + input_of(&t[1], j, 0)) * last->source;                       \
+            } else {                                                                                                            \
+                add_up_rows_##suffix(t, x, i, j, (real *)found);                                                                \
+            }                                                                                                                   \
+            if (last->starts != NULL) along_row_##suffix(last, found, out);                                                     \
+            real divisor = (real)s->divisor;                                                                                    \
+            if (divisor != 1) for (int64_t k = 0; k < last->size; k++) out[k] /= divisor;                                       \
+        }                                                                                                                       \
+        free(line);                                                                                                             \
+    }
+RESAMPLE(float, f32)
+RESAMPLE(double, f64)
+
+/* The longest run of outputs that are one input each, as it is, and the inputs side by side. */
+static void find_run(Table *t) {
+    int64_t first = 0;
+    t->run = t->run_end = 0;
+    if (t->weights != NULL) return;
+    for (int64_t j = 0; j <= t->size; j++) {
+        int goes_on = j < t->size && count_of(t, j) == 1;
+        if (goes_on && j > first && t->inputs[t->starts[j]] == t->inputs[t->starts[j - 1]] + 1) continue;
+        if (j - first > t->run_end - t->run && j - first >= 8) t->run = first, t->run_end = j;
+        first = goes_on ? j : j + 1;
+    }
+}
+
+/* A vector of so many elements of a type, contiguous; NULL where it is none. */
+static const void *vector_of(PyObject *x, int type, int64_t n) {
+    if (!PyArray_CheckExact(x)) return NULL;
+    PyArrayObject *a = (PyArrayObject *)x;
+    if (PyArray_NDIM(a) != 1 || PyArray_TYPE(a) != type || !PyArray_ISCARRAY_RO(a) || (n >= 0 && PyArray_SIZE(a) != n)) return NULL;
+    return PyArray_DATA(a);
+}
+
+/* Reads (starts, inputs, weights or None), or None for a dim that stays as it is. 0: not one for n inputs. */
+static int read_table(PyObject *entry, int64_t n, int type, Table *t) {
+    t->source = t->size = n;
+    if (entry == Py_None) return 1;
+    if (!PyTuple_Check(entry) || PyTuple_GET_SIZE(entry) != 3) return 0;
+    PyObject *starts = PyTuple_GET_ITEM(entry, 0), *inputs = PyTuple_GET_ITEM(entry, 1), *weights = PyTuple_GET_ITEM(entry, 2);
+    t->starts = (const int64_t *)vector_of(starts, NPY_INT64, -1);
+    t->inputs = (const int64_t *)vector_of(inputs, NPY_INT64, -1);
+    if (t->starts == NULL || t->inputs == NULL || PyArray_SIZE((PyArrayObject *)starts) < 1) return 0;
+    int64_t entries = PyArray_SIZE((PyArrayObject *)inputs);
+    t->size = PyArray_SIZE((PyArrayObject *)starts) - 1;
+    if (weights != Py_None && (t->weights = vector_of(weights, type, entries)) == NULL) return 0;
+    if (t->starts[0] != 0 || t->starts[t->size] != entries) return 0;
+    t->taps = t->size > 0 ? t->starts[1] : 0;
+    for (int64_t j = 0; j < t->size; j++) {
+        if (t->starts[j + 1] < t->starts[j]) return 0;
+        if (t->starts[j + 1] - t->starts[j] != t->taps) t->taps = 0;
+    }
+    for (int64_t k = 0; k < entries; k++) {
+        if (t->inputs[k] < 0 || t->inputs[k] >= n) return 0;
+    }
+    find_run(t);
+    return 1;
+}
+
+/* resample(x, tables, divisor): x resampled along its last dims by a table each, (starts, inputs, weights or None), or None; all
+ * divided by a number. */
+static PyObject *resample_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 3) return PyErr_Format(PyExc_TypeError, "resample takes 3 arguments");
+    if (!PyArray_CheckExact(args[0]) || !PyTuple_Check(args[1])) Py_RETURN_NONE;
+    PyArrayObject *x = (PyArrayObject *)args[0], *out = NULL;
+    int type = PyArray_TYPE(x), nd = PyArray_NDIM(x), dims = (int)PyTuple_GET_SIZE(args[1]);
+    if ((type != NPY_FLOAT && type != NPY_DOUBLE) || !PyArray_ISBEHAVED_RO(x)) Py_RETURN_NONE;
+    if (dims < 1 || dims > DIMS || nd < dims || PyArray_SIZE(x) == 0) Py_RETURN_NONE;
+    Resample s = {.item = (int)PyArray_ITEMSIZE(x), .divisor = PyFloat_AsDouble(args[2])};
+    if (s.divisor == -1 && PyErr_Occurred()) return NULL;
+    npy_intp shape[NPY_MAXDIMS];
+    memcpy(shape, PyArray_DIMS(x), (size_t)nd * sizeof *shape);
+    int64_t pictures = PyArray_SIZE(x), taps = 1;
+    for (int d = 0; d < DIMS; d++) {
+        Table *t = &s.table[d];
+        int i = d - (DIMS - dims);
+        if (!read_table(i < 0 ? Py_None : PyTuple_GET_ITEM(args[1], i), i < 0 ? 1 : shape[nd - dims + i], type, t)) Py_RETURN_NONE;
+        pictures /= t->source;
+        if (t->starts != NULL && t->size > 0) taps *= t->starts[t->size] / t->size + 1;
+        if (i >= 0) shape[nd - dims + i] = t->size;
+        if (t->size == 0) Py_RETURN_NONE;
+    }
+    if ((x = PyArray_GETCONTIGUOUS(x)) == NULL) return NULL;
+    out = (PyArrayObject *)wk_new_array(nd, shape, type);
+    if (out != NULL) {
+        s.x = PyArray_BYTES(x), s.out = PyArray_BYTES(out);
+        int64_t row = (s.table[2].size + s.table[2].source) / 2 * taps, grain = row >= WORK ? 1 : WORK / (row < 1 ? 1 : row);
+        Py_BEGIN_ALLOW_THREADS
+        wk_parallel_for(pictures * s.table[0].size * s.table[1].size, grain, s.item == 4 ? resample_rows_f32 : resample_rows_f64, &s);
+        Py_END_ALLOW_THREADS
+        if (s.failed) {
+            Py_CLEAR(out);
+            PyErr_NoMemory();
+        }
+    }
+    Py_DECREF(x);
+    return (PyObject *)out;
+}
+
+PyMethodDef wk_resample_methods[] = {
+    {"resample", (PyCFunction)(void (*)(void))resample_method, METH_FASTCALL,
+     "resample(x, tables, divisor): x resampled along its last dims, by a table each, and divided by a number."},
+    {NULL, NULL, 0, NULL},
+};
