@@ -11,11 +11,11 @@
 #include "wk_whole.h"
 
 /* The functions of the module, by the files that define them; each array ends with {NULL}. */
-extern PyMethodDef wk_apply_methods[], wk_convolution_methods[], wk_levels_methods[], wk_matmul_methods[], wk_pool_methods[],
-    wk_program_methods[], wk_resample_methods[], wk_rows_methods[], wk_settings_methods[], wk_windows_methods[];
+extern PyMethodDef wk_apply_methods[], wk_convolution_methods[], wk_grid_methods[], wk_levels_methods[], wk_matmul_methods[],
+    wk_pool_methods[], wk_program_methods[], wk_resample_methods[], wk_rows_methods[], wk_settings_methods[], wk_windows_methods[];
 static PyMethodDef *const method_tables[] = {
-    wk_apply_methods,   wk_convolution_methods, wk_levels_methods,   wk_matmul_methods, wk_pool_methods,
-    wk_program_methods, wk_resample_methods,    wk_rows_methods,     wk_settings_methods, wk_windows_methods,
+    wk_apply_methods,   wk_convolution_methods, wk_grid_methods, wk_levels_methods,   wk_matmul_methods,   wk_pool_methods,
+    wk_program_methods, wk_resample_methods,    wk_rows_methods, wk_settings_methods, wk_windows_methods,
 };
 
 int wk_choose_level(const char *wanted);

@@ -11,6 +11,11 @@ resample(x, tables, divisor): x resampled along its last dims, with a table for 
 weights of x's dtype, or None where all are 1), or None for a dim that stays as it is. Output j is the sum of the weighted inputs
 from starts[j] up to starts[j + 1]; all are divided by a number.
 
+sample_grid(x, grid, options): images, (n, channels, *size) with two or three spatial dims, at the points of grid, (n, ..., dims);
+sample_grid_adjoint(ct, grid, shape, options), its adjoint in x; sample_grid_moved(ct, x, grid, options), the cotangent of grid.
+options: a mode (0 linear, 1 nearest, 2 cubic), what is outside (0 zeros, 1 the border, 2 reflection), and whether -1 and 1 are
+the centres of the outermost elements.
+
 Of arrays with one spatial dim as well: convolve(x, weight, bias, stride, padding, dilation, count, groups); convolve_adjoint(y,
 weight, stride, padding, dilation, size, groups), its adjoint in x; convolve_weight(x, y, stride, padding, dilation, kernel,
 groups), in the weight. Windows are given by tuples with a number a dim.
@@ -34,6 +39,9 @@ add_up_columns: Any = getattr(native, "add_up_columns", _decline)
 max_pool: Any = getattr(native, "max_pool", _decline)
 add_at_places: Any = getattr(native, "add_at_places", _decline)
 resample: Any = getattr(native, "resample", _decline)
+sample_grid: Any = getattr(native, "sample_grid", _decline)
+sample_grid_adjoint: Any = getattr(native, "sample_grid_adjoint", _decline)
+sample_grid_moved: Any = getattr(native, "sample_grid_moved", _decline)
 convolve: Any = getattr(native, "convolve", _decline)
 convolve_adjoint: Any = getattr(native, "convolve_adjoint", _decline)
 convolve_weight: Any = getattr(native, "convolve_weight", _decline)

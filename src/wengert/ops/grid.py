@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.kernels import windows as kernels
 from wengert.ops.faces import array_face
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general
@@ -151,6 +152,11 @@ def _channels(index: Any, channels: int) -> Any:
     return np.broadcast_to(index[:, None], (index.shape[0], channels, index.shape[1]))
 
 
+def _numbers(options: tuple[str, str, bool]) -> tuple[int, int, bool]:
+    """options as kernels have them."""
+    return _MODES[options[0]], _PADDINGS[options[1]], options[2]
+
+
 def _node(inputs: tuple[Any, ...], params: Any) -> str:
     return f"GridSampler{inputs[1].shape[-1]}DBackward0"
 
@@ -158,8 +164,11 @@ def _node(inputs: tuple[Any, ...], params: Any) -> str:
 @general(promote=NONE, node=_node, complex=False, method=False, namespaces=())
 def _grid_sample(xp, x, grid, *, options):
     """grid_sample. options: mode, padding_mode, align_corners."""
-    size, channels, points = x.shape[2:], x.shape[1], prod(grid.shape[1:-1])
     wide, places = (a.astype(xp.float32) if a.dtype.itemsize == 2 else a for a in (x, grid))
+    found = kernels.sample_grid(wide, places, _numbers(options))
+    if found is not None:
+        return found.astype(x.dtype, copy=False)
+    size, channels, points = x.shape[2:], x.shape[1], prod(grid.shape[1:-1])
     flat, out = _flat(array_face, wide, prod(size)), xp.zeros((x.shape[0], channels, points), wide.dtype)
     for index, weight, _ in _corners(array_face, _rows(array_face, places), size, options):
         read = array_face._at_places(flat, _channels(index, channels), size=(prod(size),))
@@ -169,6 +178,9 @@ def _grid_sample(xp, x, grid, *, options):
 
 @_grid_sample.vjp("x")
 def _(F, ct, x_shape, grid, options):
+    found = None if F.is_tensor else kernels.sample_grid_adjoint(ct, grid, tuple(x_shape), _numbers(options))
+    if found is not None:
+        return found
     size, channels = tuple(x_shape[2:]), x_shape[1]
     flat, total = _flat(F, ct, prod(grid.shape[1:-1])), None
     for index, weight, _ in _corners(F, _rows(F, grid), size, options):
@@ -181,6 +193,9 @@ def _(F, ct, x_shape, grid, options):
 def _(F, ct, x, grid, options):
     if options[0] == "nearest":
         return F.zeros_like(grid)
+    found = None if F.is_tensor else kernels.sample_grid_moved(ct, x, grid, _numbers(options))
+    if found is not None:
+        return found
     size, channels = tuple(x.shape[2:]), x.shape[1]
     flat, image = _flat(F, ct, prod(grid.shape[1:-1])), _flat(F, x, prod(size))
     totals: list[Any] = [None] * len(size)

@@ -1,0 +1,169 @@
+/* Images read at any points, and the two adjoints of that: what grid_sample is made of.
+ *
+ * Where results are added up is decided by the arguments alone, so they are the same for any number of threads: a point is read,
+ * and its own cotangent made, by one thread; so is every channel of an image's cotangent.
+ */
+#include <string.h>
+
+#include "wk_grid.h"
+#include "wk_numpy.h"
+#include "wk_pool.h"
+#include "wk_threads.h"
+
+enum {
+    SPLITS = 8,  /* tasks that there should be at least, for as many threads */
+    WORK = 8192, /* elements that a thread should read at least */
+};
+
+const char *wk_level_name(void);
+
+static const WkGridLoops *loops_of(int type) {
+    int f64 = type == NPY_DOUBLE;
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (strcmp(wk_level_name(), "base") != 0) return f64 ? &wk_grid_v3_f64 : &wk_grid_v3_f32;
+#endif
+    return f64 ? &wk_grid_base_f64 : &wk_grid_base_f32;
+}
+
+/* -- the methods --------------------------------------------------------------------------------------------------------- */
+
+/* x as a contiguous array of a type and number of dims: a new reference. NULL: not taken, or an error is set. */
+static PyArrayObject *take(PyObject *x, int nd, int type) {
+    if (!PyArray_CheckExact(x)) return NULL;
+    PyArrayObject *a = (PyArrayObject *)x;
+    if (PyArray_NDIM(a) != nd || PyArray_TYPE(a) != type || !PyArray_ISBEHAVED_RO(a) || PyArray_SIZE(a) == 0) return NULL;
+    return PyArray_GETCONTIGUOUS(a);
+}
+
+/* Reads the size of the images and (mode, padding, align): 0 where they are not taken. */
+static int plan(Grid *s, const npy_intp *size, PyObject *options) {
+    if (!PyTuple_Check(options) || PyTuple_GET_SIZE(options) != 3) return 0;
+    s->mode = (int)PyLong_AsLong(PyTuple_GET_ITEM(options, 0));
+    s->padding = (int)PyLong_AsLong(PyTuple_GET_ITEM(options, 1));
+    s->align = PyObject_IsTrue(PyTuple_GET_ITEM(options, 2));
+    if (PyErr_Occurred() || s->mode < 0 || s->mode > BICUBIC || s->padding < 0 || s->padding > REFLECTION) return 0;
+    if (s->mode == BICUBIC && s->dims != 2) return 0;
+    s->taps = s->mode == NEAREST ? 1 : s->mode == BILINEAR ? 2 : 4;
+    s->elements = s->corners = 1;
+    for (int d = 0; d < s->dims; d++) {
+        if (size[d] < 1 || size[d] > (1 << 30) / s->elements) return 0; /* indices are of 32 bits */
+        s->size[d] = size[d];
+        s->elements *= size[d], s->corners *= s->taps;
+    }
+    s->blocks = (s->points + BLOCK - 1) / BLOCK;
+    return 1;
+}
+
+static int64_t grain_of(int64_t work) { return work >= WORK ? 1 : WORK / (work < 1 ? 1 : work); }
+
+static PyObject *answer(PyArrayObject *out) {
+    if (out != NULL) return (PyObject *)out;
+    if (PyErr_Occurred()) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* The number of spatial dims, 2 or 3, and the type of an array; 0: another one. */
+static int kind_of(PyObject *x, int *type) {
+    if (!PyArray_CheckExact(x)) return 0;
+    int nd = PyArray_NDIM((PyArrayObject *)x);
+    *type = PyArray_TYPE((PyArrayObject *)x);
+    return (nd == 4 || nd == 5) && (*type == NPY_FLOAT || *type == NPY_DOUBLE) ? nd - 2 : 0;
+}
+
+/* Whether the points, (n, ..., dims), are of n images; counts them. */
+static int read_points(Grid *s, PyArrayObject *grid, int64_t n) {
+    if (PyArray_DIM(grid, 0) != n || PyArray_DIM(grid, s->dims + 1) != s->dims) return 0;
+    s->grid = PyArray_BYTES(grid);
+    s->points = PyArray_SIZE(grid) / n / s->dims;
+    return 1;
+}
+
+/* sample_grid(x, grid, options): x, (n, channels, *size), at the points of grid, (n, ..., dims): (n, channels, ...). */
+static PyObject *sample_grid_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    int type;
+    if (nargs != 3) return PyErr_Format(PyExc_TypeError, "sample_grid takes 3 arguments");
+    Grid s = {.dims = kind_of(args[0], &type)};
+    if (s.dims == 0) Py_RETURN_NONE;
+    PyArrayObject *out = NULL, *x = take(args[0], s.dims + 2, type), *grid = take(args[1], s.dims + 2, type);
+    if (x == NULL || grid == NULL) goto done;
+    int64_t n = PyArray_DIM(x, 0);
+    if (!read_points(&s, grid, n) || !plan(&s, PyArray_DIMS(x) + 2, args[2])) goto done;
+    npy_intp shape[5] = {n, s.channels = PyArray_DIM(x, 1)};
+    memcpy(shape + 2, PyArray_DIMS(grid) + 1, (size_t)s.dims * sizeof *shape);
+    out = (PyArrayObject *)wk_new_array(s.dims + 2, shape, type);
+    if (out == NULL) goto done;
+    s.x = PyArray_BYTES(x), s.out = PyArray_BYTES(out);
+    Py_BEGIN_ALLOW_THREADS
+    wk_parallel_for(n * s.blocks, grain_of(BLOCK * s.corners * (s.channels + 2)), loops_of(type)->sample, &s);
+    Py_END_ALLOW_THREADS
+done:
+    Py_XDECREF(x);
+    Py_XDECREF(grid);
+    return answer(out);
+}
+
+/* sample_grid_adjoint(ct, grid, shape, options): the adjoint in x, of this shape. */
+static PyObject *sample_grid_adjoint_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    int type;
+    if (nargs != 4) return PyErr_Format(PyExc_TypeError, "sample_grid_adjoint takes 4 arguments");
+    Grid s = {.dims = kind_of(args[0], &type)};
+    if (s.dims == 0 || !PyTuple_Check(args[2]) || PyTuple_GET_SIZE(args[2]) != s.dims + 2) Py_RETURN_NONE;
+    PyArrayObject *out = NULL, *ct = take(args[0], s.dims + 2, type), *grid = take(args[1], s.dims + 2, type);
+    if (ct == NULL || grid == NULL) goto done;
+    npy_intp shape[5];
+    for (int d = 0; d < s.dims + 2; d++) shape[d] = PyLong_AsSsize_t(PyTuple_GET_ITEM(args[2], d));
+    if (PyErr_Occurred() || shape[0] != PyArray_DIM(ct, 0) || shape[1] != PyArray_DIM(ct, 1)) goto done;
+    s.channels = shape[1];
+    if (!read_points(&s, grid, shape[0]) || s.points * shape[0] * shape[1] != PyArray_SIZE(ct)) goto done;
+    if (!plan(&s, shape + 2, args[3])) goto done;
+    out = (PyArrayObject *)wk_new_array(s.dims + 2, shape, type);
+    if (out == NULL) goto done;
+    s.ct = PyArray_BYTES(ct), s.out = PyArray_BYTES(out);
+    s.splits = shape[0] >= SPLITS ? 1 : SPLITS / shape[0];
+    if (s.splits > s.channels) s.splits = s.channels;
+    int64_t work = (s.points * s.corners + s.elements) * (s.channels / s.splits + 2);
+    Py_BEGIN_ALLOW_THREADS
+    wk_parallel_for(shape[0] * s.splits, grain_of(work), loops_of(type)->add_up, &s);
+    Py_END_ALLOW_THREADS
+done:
+    Py_XDECREF(ct);
+    Py_XDECREF(grid);
+    return answer(out);
+}
+
+/* sample_grid_moved(ct, x, grid, options): the cotangent of grid. */
+static PyObject *sample_grid_moved_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    int type;
+    if (nargs != 4) return PyErr_Format(PyExc_TypeError, "sample_grid_moved takes 4 arguments");
+    Grid s = {.dims = kind_of(args[0], &type)};
+    if (s.dims == 0) Py_RETURN_NONE;
+    PyArrayObject *out = NULL, *ct = take(args[0], s.dims + 2, type), *x = take(args[1], s.dims + 2, type);
+    PyArrayObject *grid = take(args[2], s.dims + 2, type);
+    if (ct == NULL || x == NULL || grid == NULL) goto done;
+    int64_t n = PyArray_DIM(x, 0);
+    s.channels = PyArray_DIM(x, 1);
+    if (!read_points(&s, grid, n) || s.points * n * s.channels != PyArray_SIZE(ct)) goto done;
+    if (!plan(&s, PyArray_DIMS(x) + 2, args[3])) goto done;
+    out = (PyArrayObject *)wk_new_array(s.dims + 2, PyArray_DIMS(grid), type);
+    if (out == NULL) goto done;
+    s.ct = PyArray_BYTES(ct), s.x = PyArray_BYTES(x), s.out = PyArray_BYTES(out);
+    Py_BEGIN_ALLOW_THREADS
+    wk_parallel_for(n * s.blocks, grain_of(BLOCK * s.corners * (s.channels + 4)), loops_of(type)->move, &s);
+    Py_END_ALLOW_THREADS
+done:
+    Py_XDECREF(ct);
+    Py_XDECREF(x);
+    Py_XDECREF(grid);
+    return answer(out);
+}
+
+#define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
+PyMethodDef wk_grid_methods[] = {
+    METHOD(sample_grid, "sample_grid(x, grid, options): images at the points of grid."),
+    METHOD(sample_grid_adjoint, "sample_grid_adjoint(ct, grid, shape, options): its adjoint in the images, of this shape."),
+    METHOD(sample_grid_moved, "sample_grid_moved(ct, x, grid, options): the cotangent of grid."),
+    {NULL, NULL, 0, NULL},
+};
