@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,78 @@ def test_max_pool(kernel, stride, padding, dilation, special, dtype):
         np.testing.assert_array_equal(places[n, c], expected[1])
 
 
+def largest_by_loops(image, windows_at):
+    """The largest element of each window, a list of places in the image, and its place there: as above, in any dimensions."""
+    best, places = [], []
+    for window in windows_at:
+        found = None
+        for place in window:
+            value = image[place]
+            if found is None or value > found[0] or np.isnan(value):
+                found = value, np.ravel_multi_index(place, image.shape)
+        best.append(found[0])
+        places.append(found[1])
+    return np.array(best), np.array(places)
+
+
+def windows_by_loops(size, kernel, stride, padding, dilation):
+    """The places inside of each window."""
+    found = []
+    for window in np.ndindex(*count(size, kernel, stride, padding, dilation)):
+        rows = list(zip(window, stride, padding, dilation, strict=True))
+        taps = [tuple(w * s - p + t * d for t, (w, s, p, d) in zip(tap, rows, strict=True)) for tap in np.ndindex(*kernel)]
+        found.append([tap for tap in taps if all(0 <= a < n for a, n in zip(tap, size, strict=True))])
+    return found
+
+
+def picture_with(special, shape, dtype):
+    x = RNG.normal(size=shape).astype(dtype)
+    if special == "ties":
+        x = np.round(x)
+    if special == "nan":
+        x[RNG.uniform(size=x.shape) < 0.2] = np.nan
+    if special == "minus infinity":
+        x[RNG.uniform(size=x.shape) < 0.8] = -np.inf
+    return x
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("size", "where"),
+    [
+        ((30,), ((3,), (2,), (1,), (1,))),
+        ((5, 6, 7), ((2, 2, 2), (2, 2, 2), (0, 0, 0), (1, 1, 1))),
+        ((5, 6, 7), ((3, 2, 3), (1, 2, 3), (1, 0, 1), (1, 2, 1))),
+        ((2, 3, 600), ((2, 1, 3), (1, 1, 1), (1, 0, 0), (1, 1, 2))),
+    ],
+)
+@pytest.mark.parametrize("special", ["none", "ties", "nan", "minus infinity"])
+def test_max_pool_in_one_and_three_dimensions(size, where, special, dtype):
+    x, shape = picture_with(special, (2, *size), dtype), count(size, *where)
+    best, places = windows.max_pool(x, *where, shape)
+    assert best.shape == places.shape == (2, *shape)
+    for n in range(2):
+        expected = largest_by_loops(x[n], windows_by_loops(size, *where))
+        np.testing.assert_array_equal(best[n].ravel(), expected[0])
+        np.testing.assert_array_equal(places[n].ravel(), expected[1])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("size", "shape"), [((11,), (4,)), ((7, 9), (3, 9)), ((5, 6, 7), (2, 3, 4)), ((2, 3), (5, 1))])
+@pytest.mark.parametrize("special", ["none", "ties", "nan", "minus infinity"])
+def test_max_pool_of_even_stretches(size, shape, special, dtype):
+    x, stretches = picture_with(special, (2, 3, *size), dtype), []
+    for place in np.ndindex(*shape):
+        rows = list(zip(place, size, shape, strict=True))
+        sides = [range(j * n // m, -(-(j + 1) * n // m)) for j, n, m in rows]
+        stretches.append(list(product(*sides)))
+    best, places = windows.max_pool_stretches(x, shape)
+    for n, c in np.ndindex(2, 3):
+        expected = largest_by_loops(x[n, c], stretches)
+        np.testing.assert_array_equal(best[n, c].ravel(), expected[0])
+        np.testing.assert_array_equal(places[n, c].ravel(), expected[1])
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("kernel", "stride", "padding", "dilation"), CASES)
 def test_fill_columns(kernel, stride, padding, dilation, dtype):
@@ -101,7 +175,13 @@ def test_add_at_places():
     expected = np.zeros((2, 3, 42))
     for n, c in np.ndindex(2, 3):
         np.add.at(expected[n, c], places[n, c].ravel(), values[n, c].ravel())
-    np.testing.assert_allclose(windows.add_at_places(values, places, (6, 7)).reshape(2, 3, 42), expected)
+    for size in ((6, 7), (2, 3, 7)):
+        flat = values.reshape(2, 3, *values.shape[2:], *(1,) * (len(size) - 2)), places.reshape(2, 3, 4, 5, *(1,) * (len(size) - 2))
+        found = windows.add_at_places(*flat, size)
+        assert found.shape == (2, 3, *size)
+        np.testing.assert_allclose(found.reshape(2, 3, 42), expected)
+    found = windows.add_at_places(values.reshape(2, 3, 20), places.reshape(2, 3, 20), (42,))
+    np.testing.assert_allclose(found, expected)
 
 
 def test_results_are_the_same_for_any_number_of_threads():

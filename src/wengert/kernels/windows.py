@@ -1,11 +1,12 @@
-"""The kernels over windows of pictures, arrays whose last two dims are spatial.
+"""The kernels over windows of pictures, arrays whose last dims are spatial.
 
 As in `rows`, each returns None for what it does not take, and always where nothing is compiled.
 
 fill_columns(columns, padded, stride, dilation): whether columns, (n, channels, *kernel, *count), have been filled with the
 windows of padded; add_up_columns(columns, size, stride, padding, dilation): the adjoint of padding and that;
-max_pool(x, kernel, stride, padding, dilation, count): the windows' largest elements (the first of equal ones, or the last
-NaN) and their places in the picture as a vector; add_at_places(values, places, size): its adjoint.
+both of two spatial dims. Of one to three: max_pool(x, kernel, stride, padding, dilation, count): the windows' largest elements (the
+first of equal ones, or the last NaN) and their places in the picture as a vector; max_pool_stretches(x, count): those of so many
+stretches, as even as can be; add_at_places(values, places, size): the adjoint of both.
 
 resample(x, tables, divisor): x resampled along its last dims, with a table for each of these, of one to three: (starts, inputs,
 weights of x's dtype, or None where all are 1), or None for a dim that stays as it is. Output j is the sum of the weighted inputs
@@ -37,6 +38,7 @@ def _decline(*_: Any) -> Any:
 fill_columns: Any = getattr(native, "fill_columns", _decline)
 add_up_columns: Any = getattr(native, "add_up_columns", _decline)
 max_pool: Any = getattr(native, "max_pool", _decline)
+max_pool_stretches: Any = getattr(native, "max_pool_stretches", _decline)
 add_at_places: Any = getattr(native, "add_at_places", _decline)
 resample: Any = getattr(native, "resample", _decline)
 sample_grid: Any = getattr(native, "sample_grid", _decline)

@@ -1,7 +1,8 @@
 /* Windows over pictures: laid out as columns for convolutions, their largest elements, and cotangents put back in place.
  *
- * All for two spatial dims; methods return None for what they do not take, which is for NumPy to do. Where each result stands is
- * decided by the arguments alone, and every picture is one thread's: so results are the same for any number of threads.
+ * Columns are of two spatial dims, the rest is for one to three: with fewer, the first ones are 1. Methods return None for what they
+ * do not take, which is for NumPy to do. Where each result stands is decided by the arguments alone, and every picture is one
+ * thread's: so results are the same for any number of threads.
  */
 #include <string.h>
 
@@ -31,6 +32,17 @@ static int read_pair(PyObject *pair, int64_t *a, int64_t *b) {
     *a = PyLong_AsLongLong(PyTuple_GET_ITEM(pair, 0));
     *b = PyLong_AsLongLong(PyTuple_GET_ITEM(pair, 1));
     return !PyErr_Occurred();
+}
+
+/* Reads one to three ints into the last of three, the first ones being `other`. Their number; 0: an error is set. */
+static int read_sizes(PyObject *sizes, int64_t other, int64_t *found) {
+    int n = PyTuple_Check(sizes) ? (int)PyTuple_GET_SIZE(sizes) : 0;
+    if (n < 1 || n > 3) {
+        PyErr_SetString(PyExc_TypeError, "expected a tuple of one to three ints");
+        return 0;
+    }
+    for (int d = 0; d < 3; d++) found[d] = d < 3 - n ? other : PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, d - (3 - n)));
+    return PyErr_Occurred() ? 0 : n;
 }
 
 /* -- columns ------------------------------------------------------------------------------------------------------------- */
@@ -179,7 +191,7 @@ typedef struct {
     const char *source;
     char *best;
     int64_t *places;
-    int64_t size[2], kernel[2], stride[2], padding[2], dilation[2], count[2];
+    int64_t size[3], kernel[3], stride[3], padding[3], dilation[3], count[3];
     int item;
 } MaxPool;
 
@@ -202,46 +214,133 @@ static void inside(const MaxPool *s, int d, int64_t tap, int64_t begin, int64_t 
         found[j] = better ? here : found[j];                                          \
     }
 
-/* Windows begin to end of row i, tap by tap, so that the inner loop is along the row. */
+/* Windows begin to end of row (h, i), tap by tap, so that the inner loop is along the row. */
 #define MAX_POOL_ROW(name, real_type, integer_type, nowhere)                                                                   \
-    static void name(const MaxPool *s, const void *x_, int64_t i, int64_t begin, int64_t end, void *best_, int64_t *places) {  \
+    static void name(const MaxPool *s, const void *x_, int64_t h, int64_t i, int64_t begin, int64_t end, void *best_,          \
+                     int64_t *places) {                                                                                        \
         typedef real_type real;                                                                                                \
         typedef integer_type integer;                                                                                          \
         const integer NOWHERE = nowhere;                                                                                       \
-        const real *x = (const real *)x_ + begin * s->stride[1];                                                               \
+        const real *x = (const real *)x_ + begin * s->stride[2];                                                               \
         real *restrict best = (real *)best_ + begin;                                                                           \
         integer found_[POOL_BLOCK], *restrict found = found_;                                                                  \
         for (int64_t j = 0; j < end - begin; j++) best[j] = 0, found[j] = NOWHERE;                                             \
-        for (int64_t p = 0; p < s->kernel[0]; p++) {                                                                           \
-            int64_t y = i * s->stride[0] + p * s->dilation[0] - s->padding[0];                                                 \
-            if (y < 0 || y >= s->size[0]) continue;                                                                            \
-            for (int64_t q = 0; q < s->kernel[1]; q++) {                                                                       \
+        for (int64_t number = 0; number < s->kernel[0] * s->kernel[1]; number++) {                                             \
+            int64_t z = h * s->stride[0] + number / s->kernel[1] * s->dilation[0] - s->padding[0];                             \
+            int64_t y = i * s->stride[1] + number % s->kernel[1] * s->dilation[1] - s->padding[1];                             \
+            if (z < 0 || z >= s->size[0] || y < 0 || y >= s->size[1]) continue;                                                \
+            for (int64_t q = 0; q < s->kernel[2]; q++) {                                                                       \
                 int64_t first, last;                                                                                           \
-                inside(s, 1, q, begin, end, &first, &last);                                                                    \
+                inside(s, 2, q, begin, end, &first, &last);                                                                    \
                 first -= begin, last -= begin;                                                                                 \
-                integer here = (integer)(y * s->size[1] + q * s->dilation[1] - s->padding[1]);                                 \
+                integer here = (integer)((z * s->size[1] + y) * s->size[2] + q * s->dilation[2] - s->padding[2]);              \
                 const real *restrict row = x + here;                                                                           \
-                if (s->stride[1] == 1) MAX_POOL_TAP(1)                                                                         \
-                else if (s->stride[1] == 2) MAX_POOL_TAP(2)                                                                    \
-                else MAX_POOL_TAP(s->stride[1])                                                                                \
+                if (s->stride[2] == 1) MAX_POOL_TAP(1)                                                                         \
+                else if (s->stride[2] == 2) MAX_POOL_TAP(2)                                                                    \
+                else MAX_POOL_TAP(s->stride[2])                                                                                \
             }                                                                                                                  \
         }                                                                                                                      \
-        for (int64_t j = 0; j < end - begin; j++) places[begin + j] = found[j] + (begin + j) * s->stride[1];                   \
+        for (int64_t j = 0; j < end - begin; j++) places[begin + j] = found[j] + (begin + j) * s->stride[2];                   \
     }
 MAX_POOL_ROW(max_pool_row_f32, float, int32_t, INT32_MIN)
 MAX_POOL_ROW(max_pool_row_f64, double, int64_t, INT64_MIN)
 
 static void max_pool_pictures(void *ctx, int64_t begin, int64_t end) {
     const MaxPool *s = (const MaxPool *)ctx;
-    int64_t n = s->count[1];
-    for (int64_t row = begin * s->count[0]; row < end * s->count[0]; row++) {
-        const char *x = s->source + row / s->count[0] * s->size[0] * s->size[1] * s->item;
+    int64_t n = s->count[2], rows = s->count[0] * s->count[1];
+    for (int64_t row = begin * rows; row < end * rows; row++) {
+        const char *x = s->source + row / rows * s->size[0] * s->size[1] * s->size[2] * s->item;
+        int64_t h = row % rows / s->count[1], i = row % s->count[1];
         for (int64_t first = 0; first < n; first += POOL_BLOCK) {
             int64_t last = first + POOL_BLOCK < n ? first + POOL_BLOCK : n;
-            (s->item == 4 ? max_pool_row_f32 : max_pool_row_f64)(s, x, row % s->count[0], first, last, s->best + row * n * s->item,
+            (s->item == 4 ? max_pool_row_f32 : max_pool_row_f64)(s, x, h, i, first, last, s->best + row * n * s->item,
                                                                  s->places + row * n);
         }
     }
+}
+
+/* The same for windows that divide a picture as evenly as can be, one after the other: most elements are below the best one. */
+#define LARGEST_OF_STRETCHES(name, real)                                                                                        \
+    static void name(void *ctx, int64_t begin, int64_t end) {                                                                   \
+        const MaxPool *s = (const MaxPool *)ctx;                                                                                \
+        const int64_t *size = s->size, *count = s->count;                                                                       \
+        real *best = (real *)s->best + begin * count[0] * count[1] * count[2];                                                  \
+        int64_t *place = s->places + begin * count[0] * count[1] * count[2], from[3], to[3], at[3];                             \
+        for (int64_t picture = begin; picture < end; picture++) {                                                               \
+            const real *x = (const real *)s->source + picture * size[0] * size[1] * size[2];                                    \
+            for (int64_t window = 0; window < count[0] * count[1] * count[2]; window++) {                                       \
+                at[0] = window / count[2] / count[1], at[1] = window / count[2] % count[1], at[2] = window % count[2];          \
+                for (int d = 0; d < 3; d++) {                                                                                   \
+                    from[d] = at[d] * size[d] / count[d], to[d] = ((at[d] + 1) * size[d] + count[d] - 1) / count[d];            \
+                }                                                                                                               \
+                int64_t where = (from[0] * size[1] + from[1]) * size[2] + from[2];                                              \
+                real largest = x[where];                                                                                        \
+                for (int64_t z = from[0]; z < to[0]; z++) {                                                                     \
+                    for (int64_t y = from[1]; y < to[1]; y++) {                                                                 \
+                        const real *row = x + (z * size[1] + y) * size[2];                                                      \
+                        for (int64_t k = from[2]; k < to[2]; k++) {                                                             \
+                            if (row[k] <= largest) continue;                                                                    \
+                            if (row[k] > largest || row[k] != row[k]) largest = row[k], where = row + k - x;                    \
+                        }                                                                                                       \
+                    }                                                                                                           \
+                }                                                                                                               \
+                *best++ = largest, *place++ = where;                                                                            \
+            }                                                                                                                   \
+        }                                                                                                                       \
+    }
+LARGEST_OF_STRETCHES(largest_of_stretches_f32, float)
+LARGEST_OF_STRETCHES(largest_of_stretches_f64, double)
+
+/* Arrays for the results of s, whose count is known, in x's shape but for that; runs body over pictures. */
+static PyObject *pool_pictures(MaxPool *s, PyArrayObject *x, int dims, int64_t work, void (*body)(void *, int64_t, int64_t)) {
+    npy_intp shape[NPY_MAXDIMS];
+    int nd = PyArray_NDIM(x);
+    memcpy(shape, PyArray_DIMS(x), (size_t)nd * sizeof *shape);
+    for (int d = 0; d < dims; d++) shape[nd - dims + d] = s->count[3 - dims + d];
+    PyArrayObject *best = (PyArrayObject *)wk_new_array(nd, shape, PyArray_TYPE(x));
+    PyArrayObject *places = best != NULL ? (PyArrayObject *)wk_new_array(nd, shape, NPY_INT64) : NULL;
+    PyObject *both = NULL;
+    if (places != NULL) {
+        int64_t pictures = PyArray_SIZE(x) / (s->size[0] * s->size[1] * s->size[2]);
+        s->best = PyArray_BYTES(best), s->places = (int64_t *)PyArray_DATA(places);
+        Py_BEGIN_ALLOW_THREADS
+        wk_parallel_for(pictures, grain_of(work), body, s);
+        Py_END_ALLOW_THREADS
+        both = PyTuple_Pack(2, best, places);
+    }
+    Py_XDECREF(best);
+    Py_XDECREF(places);
+    return both;
+}
+
+/* Reads the size of pictures of so many spatial dims. 0: they are empty, or too large for places of 32 bits. */
+static int read_pictures(MaxPool *s, PyArrayObject *x, int dims) {
+    int nd = PyArray_NDIM(x);
+    int64_t elements = 1;
+    if (nd < dims || PyArray_SIZE(x) == 0) return 0;
+    for (int d = 0; d < 3; d++) {
+        s->size[d] = d < 3 - dims ? 1 : PyArray_DIM(x, nd - 3 + d);
+        if (s->size[d] > (1 << 30) / elements) return 0;
+        elements *= s->size[d];
+    }
+    s->source = PyArray_BYTES(x), s->item = (int)PyArray_ITEMSIZE(x);
+    return 1;
+}
+
+/* Whether each window has an element inside: the last one starts before the end, the first one ends after the start. */
+static int windows_fit(const MaxPool *s) {
+    for (int d = 0; d < 3; d++) {
+        if (s->stride[d] < 1 || s->dilation[d] < 1 || s->padding[d] < 0 || s->count[d] < 1 ||
+            (s->count[d] - 1) * s->stride[d] - s->padding[d] >= s->size[d] || (s->kernel[d] - 1) * s->dilation[d] < s->padding[d]) {
+            return 0;
+        }
+        for (int64_t i = 0; i < s->count[d]; i++) { /* with dilation, a window may step over a small picture */
+            int64_t start = i * s->stride[d] - s->padding[d];
+            int64_t tap = start < 0 ? (-start + s->dilation[d] - 1) / s->dilation[d] : 0;
+            if (tap >= s->kernel[d] || start + tap * s->dilation[d] >= s->size[d]) return 0;
+        }
+    }
+    return 1;
 }
 
 /* max_pool(x, kernel, stride, padding, dilation, count): largest elements of the windows of each picture, and their places. */
@@ -250,44 +349,32 @@ static PyObject *max_pool_method(PyObject *module, PyObject *const *args, Py_ssi
     if (nargs != 6) return PyErr_Format(PyExc_TypeError, "max_pool takes 6 arguments");
     if (!is_floating(args[0]) || !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)args[0])) Py_RETURN_NONE;
     PyArrayObject *x = (PyArrayObject *)args[0];
-    int nd = PyArray_NDIM(x);
-    MaxPool s = {.source = PyArray_BYTES(x), .item = (int)PyArray_ITEMSIZE(x)};
-    int64_t *pairs[] = {s.kernel, s.stride, s.padding, s.dilation, s.count};
+    MaxPool s;
+    int64_t *sizes[] = {s.kernel, s.stride, s.padding, s.dilation, s.count};
+    int dims = 0;
     for (int i = 0; i < 5; i++) {
-        if (!read_pair(args[i + 1], &pairs[i][0], &pairs[i][1])) return NULL;
+        int n = read_sizes(args[i + 1], i == 2 ? 0 : 1, sizes[i]);
+        if (n == 0) return NULL;
+        if (i > 0 && n != dims) Py_RETURN_NONE;
+        dims = n;
     }
-    if (nd < 2 || PyArray_SIZE(x) == 0) Py_RETURN_NONE;
-    npy_intp shape[NPY_MAXDIMS];
-    memcpy(shape, PyArray_DIMS(x), (size_t)nd * sizeof *shape);
-    if (shape[nd - 2] > (1 << 30) / shape[nd - 1]) Py_RETURN_NONE; /* places are counted in 32 bits on the way */
-    for (int d = 0; d < 2; d++) {
-        s.size[d] = shape[nd - 2 + d];
-        shape[nd - 2 + d] = s.count[d];
-        /* Each window has an element inside: the last one starts before the end, the first one ends after the start. */
-        if (s.stride[d] < 1 || s.dilation[d] < 1 || s.padding[d] < 0 || s.count[d] < 1 ||
-            (s.count[d] - 1) * s.stride[d] - s.padding[d] >= s.size[d] || (s.kernel[d] - 1) * s.dilation[d] < s.padding[d]) {
-            Py_RETURN_NONE;
-        }
-        for (int64_t i = 0; i < s.count[d]; i++) { /* with dilation, a window may step over a small picture */
-            int64_t start = i * s.stride[d] - s.padding[d];
-            int64_t tap = start < 0 ? (-start + s.dilation[d] - 1) / s.dilation[d] : 0;
-            if (tap >= s.kernel[d] || start + tap * s.dilation[d] >= s.size[d]) Py_RETURN_NONE;
-        }
-    }
-    PyArrayObject *best = (PyArrayObject *)wk_new_array(nd, shape, PyArray_TYPE(x));
-    PyArrayObject *places = best != NULL ? (PyArrayObject *)wk_new_array(nd, shape, NPY_INT64) : NULL;
-    PyObject *both = NULL;
-    if (places != NULL) {
-        int64_t pictures = PyArray_SIZE(x) / (s.size[0] * s.size[1]);
-        s.best = PyArray_BYTES(best), s.places = (int64_t *)PyArray_DATA(places);
-        Py_BEGIN_ALLOW_THREADS
-        wk_parallel_for(pictures, grain_of(s.count[0] * s.count[1] * s.kernel[0] * s.kernel[1]), max_pool_pictures, &s);
-        Py_END_ALLOW_THREADS
-        both = PyTuple_Pack(2, best, places);
-    }
-    Py_XDECREF(best);
-    Py_XDECREF(places);
-    return both;
+    if (!read_pictures(&s, x, dims) || !windows_fit(&s)) Py_RETURN_NONE;
+    int64_t work = s.count[0] * s.count[1] * s.count[2] * s.kernel[0] * s.kernel[1] * s.kernel[2];
+    return pool_pictures(&s, x, dims, work, max_pool_pictures);
+}
+
+/* max_pool_stretches(x, count): largest elements of so many stretches of each picture, as even as can be, and their places. */
+static PyObject *max_pool_stretches_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 2) return PyErr_Format(PyExc_TypeError, "max_pool_stretches takes 2 arguments");
+    if (!is_floating(args[0]) || !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)args[0])) Py_RETURN_NONE;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    MaxPool s;
+    int dims = read_sizes(args[1], 1, s.count);
+    if (dims == 0) return NULL;
+    if (s.count[0] < 1 || s.count[1] < 1 || s.count[2] < 1 || !read_pictures(&s, x, dims)) Py_RETURN_NONE;
+    int64_t work = s.size[0] * s.size[1] * s.size[2] + s.count[0] * s.count[1] * s.count[2];
+    return pool_pictures(&s, x, dims, work, s.item == 4 ? largest_of_stretches_f32 : largest_of_stretches_f64);
 }
 
 /* -- back into place ------------------------------------------------------------------------------------------------------ */
@@ -322,19 +409,18 @@ static PyObject *add_at_places_method(PyObject *module, PyObject *const *args, P
     if (!is_floating(args[0]) || !PyArray_CheckExact(args[1])) Py_RETURN_NONE;
     PyArrayObject *values = (PyArrayObject *)args[0], *places = (PyArrayObject *)args[1];
     int nd = PyArray_NDIM(values);
-    int64_t size[2];
-    if (!PyTuple_Check(args[2]) || PyTuple_GET_SIZE(args[2]) != 2) Py_RETURN_NONE;
-    if (!read_pair(args[2], &size[0], &size[1])) return NULL;
-    if (nd < 2 || !PyArray_SAMESHAPE(values, places) || PyArray_TYPE(places) != NPY_INT64 || !PyArray_ISCARRAY_RO(places) ||
-        !PyArray_IS_C_CONTIGUOUS(values) || PyArray_SIZE(values) == 0 || size[0] < 1 || size[1] < 1) {
+    int64_t size[3];
+    int dims = read_sizes(args[2], 1, size);
+    if (dims == 0) return NULL;
+    if (nd < dims || !PyArray_SAMESHAPE(values, places) || PyArray_TYPE(places) != NPY_INT64 || !PyArray_ISCARRAY_RO(places) ||
+        !PyArray_IS_C_CONTIGUOUS(values) || PyArray_SIZE(values) == 0 || size[0] < 1 || size[1] < 1 || size[2] < 1) {
         Py_RETURN_NONE;
     }
     npy_intp shape[NPY_MAXDIMS];
     memcpy(shape, PyArray_DIMS(values), (size_t)nd * sizeof *shape);
     AddAt s = {.values = PyArray_BYTES(values), .places = (const int64_t *)PyArray_DATA(places), .item = (int)PyArray_ITEMSIZE(values)};
-    s.n = shape[nd - 2] * shape[nd - 1];
-    s.size = size[0] * size[1];
-    shape[nd - 2] = size[0], shape[nd - 1] = size[1];
+    s.n = 1, s.size = size[0] * size[1] * size[2];
+    for (int d = nd - dims; d < nd; d++) s.n *= shape[d], shape[d] = size[d - nd + 3];
     PyArrayObject *out = (PyArrayObject *)wk_new_array(nd, shape, PyArray_TYPE(values));
     if (out == NULL) return NULL;
     s.out = PyArray_BYTES(out);
@@ -350,6 +436,7 @@ PyMethodDef wk_windows_methods[] = {
     METHOD(fill_columns, "fill_columns(columns, padded, stride, dilation): whether the columns have been filled."),
     METHOD(add_up_columns, "add_up_columns(columns, size, stride, padding, dilation): the adjoint of padding and fill_columns."),
     METHOD(max_pool, "max_pool(x, kernel, stride, padding, dilation, count): largest elements and their places."),
+    METHOD(max_pool_stretches, "max_pool_stretches(x, count): largest elements of even stretches and their places."),
     METHOD(add_at_places, "add_at_places(values, places, size): pictures with the sums of the values at their places."),
     {NULL, NULL, 0, NULL},
 };

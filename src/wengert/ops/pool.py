@@ -62,11 +62,10 @@ def _max_pool(xp, x, *, windows, node):
 
     The first of equal ones, or the last NaN. Derivative: the cotangent at indices."""
     _refuse(f"max_pool{len(windows.size)}d", x)
-    if len(windows.size) == 2:
-        w = windows
-        found = kernels.max_pool(xp.ascontiguousarray(x), w.kernel, w.stride, w.padding, w.dilation, w.count)
-        if found is not None:
-            return found
+    w = windows
+    found = kernels.max_pool(xp.ascontiguousarray(x), w.kernel, w.stride, w.padding, w.dilation, w.count)
+    if found is not None:
+        return found
     least = _least(x.dtype)
     padded = windows.padded(xp, _items(x, len(windows.size)), least)
     parts = [padded[(..., *where)] for _, where in windows.slices()]
@@ -106,6 +105,9 @@ def _adaptive_max_pool(xp, x, *, size, node):
     """The largest elements of as many stretches as size says, and where they are. Derivative: the cotangent there."""
     dims = len(size)
     _refuse(f"adaptive_max_pool{dims}d", x, integers=False)
+    found = kernels.max_pool_stretches(xp.ascontiguousarray(x), size)
+    if found is not None:
+        return found
     items = x.reshape(-1, *x.shape[-dims:])
     best = xp.empty((len(items), *size), x.dtype)
     indices = xp.empty(best.shape, xp.int64)
