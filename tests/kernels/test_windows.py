@@ -300,3 +300,38 @@ def test_convolution_passes_special_values_on():
     tiny = np.full((1, 1, 1, 2), 1e-42, np.float32)  # subnormal
     out = windows.convolve(tiny, np.ones((1, 1, 1, 2), np.float32), None, (1, 1), (0, 0), (1, 1), (1, 1), 1)
     assert out[0, 0, 0, 0] == np.float32(1e-42) + np.float32(1e-42) > 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "padding", "dilation"),
+    [
+        ((4, 5, 6), (3, 2, 3), (1, 1, 1), (1, 1, 0), (1, 1, 1)),
+        ((7, 6, 5), (2, 3, 2), (2, 1, 2), (1, 2, 1), (2, 1, 1)),
+        ((3, 20, 300), (2, 3, 3), (1, 1, 1), (0, 1, 1), (1, 1, 1)),  # several blocks to a picture
+        ((9, 9, 9), (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1)),  # blocks that end inside a plane
+    ],
+)
+@pytest.mark.parametrize("groups", [1, 2])
+def test_convolutions_in_three_dimensions(size, kernel, stride, padding, dilation, groups, dtype):
+    """Tap by tap, with NumPy's slices of the padded volume."""
+    x, weight = (RNG.normal(size=s).astype(dtype) for s in ((2, 4, *size), (6, 4 // groups, *kernel)))
+    shape, bias = count(size, kernel, stride, padding, dilation), RNG.normal(size=6).astype(dtype)
+    ct = RNG.normal(size=(2, 6, *shape)).astype(dtype)
+    wide = np.pad(x.astype(np.float64), ((0, 0), (0, 0), *[(p, p) for p in padding]))
+    expected, of_wide, of_weight = np.zeros(ct.shape) + bias[:, None, None, None], np.zeros(wide.shape), np.zeros(weight.shape)
+    for tap in np.ndindex(*kernel):
+        rows = zip(tap, dilation, shape, stride, strict=True)
+        place = (..., *[slice(t * d, t * d + (n - 1) * s + 1, s) for t, d, n, s in rows])
+        for g in range(groups):
+            o, c = slice(g * 6 // groups, (g + 1) * 6 // groups), slice(g * 4 // groups, (g + 1) * 4 // groups)
+            factor, seen = weight[(o, slice(None), *tap)], wide[:, c][place]
+            expected[:, o] += np.einsum("oc,nczyx->nozyx", factor, seen)
+            of_wide[:, c][place] += np.einsum("oc,nozyx->nczyx", factor, ct[:, o])
+            of_weight[(o, slice(None), *tap)] = np.einsum("nczyx,nozyx->oc", seen, ct[:, o])
+    of_x = of_wide[(..., *[slice(p, p + n) for p, n in zip(padding, size, strict=True)])]
+    tolerance = {"rtol": 1e-3, "atol": 1e-3} if dtype == "float32" else {"rtol": 1e-11, "atol": 1e-11}
+    where = (stride, padding, dilation)
+    np.testing.assert_allclose(windows.convolve(x, weight, bias, *where, shape, groups), expected, **tolerance)
+    np.testing.assert_allclose(windows.convolve_adjoint(ct, weight, *where, size, groups), of_x, **tolerance)
+    np.testing.assert_allclose(windows.convolve_weight(x, ct, *where, kernel, groups), of_weight, **tolerance)

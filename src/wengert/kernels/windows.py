@@ -17,7 +17,7 @@ sample_grid_adjoint(ct, grid, shape, options), its adjoint in x; sample_grid_mov
 options: a mode (0 linear, 1 nearest, 2 cubic), what is outside (0 zeros, 1 the border, 2 reflection), and whether -1 and 1 are
 the centres of the outermost elements.
 
-Of arrays with one spatial dim as well: convolve(x, weight, bias, stride, padding, dilation, count, groups); convolve_adjoint(y,
+Of arrays with one to three spatial dims: convolve(x, weight, bias, stride, padding, dilation, count, groups); convolve_adjoint(y,
 weight, stride, padding, dilation, size, groups), its adjoint in x; convolve_weight(x, y, stride, padding, dilation, kernel,
 groups), in the weight. Windows are given by tuples with a number a dim.
 """

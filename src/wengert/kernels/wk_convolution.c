@@ -12,7 +12,8 @@
  *
  * So who adds up what is decided by shapes alone, and results are the same for any number of threads.
  *
- * Methods return None for what they do not take. Arrays with one spatial dim are pictures of height 1.
+ * Methods return None for what they do not take. Arrays with one spatial dim are pictures of height 1, and pictures are volumes of
+ * depth 1. The rows of a volume's planes stand one below the other, as lines.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -35,8 +36,8 @@ typedef struct {
     const char *x, *y, *weight, *bias; /* (n, groups, channels, size); (n, groups, outputs, count); (groups, outputs, depth) */
     char *out;
     int64_t n, groups, channels, outputs; /* channels and outputs of a group */
-    int64_t size[2], kernel[2], count[2], stride[2], padding[2], dilation[2];
-    int64_t taps, places, depth, item;
+    int64_t size[3], kernel[3], count[3], stride[3], padding[3], dilation[3];
+    int64_t taps, lines, places, volume, depth, item; /* lines: of places; volume: elements of a picture */
     /* blocks */
     int64_t pictures, rows, columns; /* of a block: pictures side by side (then all places), or rows by columns of places */
     int64_t across, down, n_blocks;  /* blocks along a picture's rows, along its columns, in all; of one group */
@@ -49,7 +50,8 @@ typedef struct {
 
 typedef struct {
     int64_t first, pictures;            /* pictures */
-    int64_t row, rows, column, columns; /* places in them */
+    int64_t row, rows, column, columns; /* places in them; rows: lines */
+    int64_t plane;                      /* of the first row */
     int64_t n;                          /* places in all */
 } Block;
 
@@ -60,14 +62,16 @@ static int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
 /* -- blocks -------------------------------------------------------------------------------------------------------------- */
 
 static void plan_blocks(Convolution *s) {
-    s->taps = s->kernel[0] * s->kernel[1];
-    s->places = s->count[0] * s->count[1];
+    s->taps = s->kernel[0] * s->kernel[1] * s->kernel[2];
+    s->lines = s->count[0] * s->count[1];
+    s->places = s->lines * s->count[2];
+    s->volume = s->size[0] * s->size[1] * s->size[2];
     s->depth = s->channels * s->taps;
     s->pictures = lesser(s->n, greater(1, BLOCK_COLUMNS / s->places));
-    s->columns = s->pictures > 1 ? s->count[1] : lesser(s->count[1], BLOCK_COLUMNS);
-    s->rows = s->pictures > 1 ? s->count[0] : lesser(s->count[0], greater(1, BLOCK_COLUMNS / s->columns));
-    s->across = ceil_div(s->count[1], s->columns);
-    s->down = ceil_div(s->count[0], s->rows);
+    s->columns = s->pictures > 1 ? s->count[2] : lesser(s->count[2], BLOCK_COLUMNS);
+    s->rows = s->pictures > 1 ? s->lines : lesser(s->lines, greater(1, BLOCK_COLUMNS / s->columns));
+    s->across = ceil_div(s->count[2], s->columns);
+    s->down = ceil_div(s->lines, s->rows);
     s->n_blocks = ceil_div(s->n, s->pictures) * s->down * s->across;
     s->channels_at_once = lesser(s->channels, greater(1, BLOCK_ROWS / s->taps));
     s->channel_blocks = ceil_div(s->channels, s->channels_at_once);
@@ -84,8 +88,9 @@ static Block block_at(const Convolution *s, int64_t number) {
     int64_t across = number % s->across, down = number / s->across % s->down, first = number / s->across / s->down * s->pictures;
     Block b = {.first = first, .row = down * s->rows, .column = across * s->columns};
     b.pictures = lesser(s->pictures, s->n - first);
-    b.rows = lesser(s->rows, s->count[0] - b.row);
-    b.columns = lesser(s->columns, s->count[1] - b.column);
+    b.rows = lesser(s->rows, s->lines - b.row);
+    b.columns = lesser(s->columns, s->count[2] - b.column);
+    b.plane = b.row / s->count[1];
     b.n = b.pictures * b.rows * b.columns;
     return b;
 }
@@ -102,7 +107,7 @@ static void inside(const Convolution *s, int d, int64_t tap, int64_t begin, int6
 /* Rows of n numbers that lie step apart, into rows of numbers side by side. */
 static void copy_rows(const Convolution *s, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
                       int64_t n) {
-    int64_t step = s->stride[1];
+    int64_t step = s->stride[2];
     if (step == 1) {
         s->products->copy_rows(to, to_step, from, from_step, rows, n * s->item);
         return;
@@ -116,7 +121,7 @@ static void copy_rows(const Convolution *s, char *to, int64_t to_step, const cha
 /* The other way round, adding. */
 static void add_rows(const Convolution *s, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
                      int64_t n) {
-    int64_t step = s->stride[1];
+    int64_t step = s->stride[2];
     if (step == 1) {
         s->products->add_rows(to, to_step, from, from_step, rows, n);
         return;
@@ -129,31 +134,40 @@ static void add_rows(const Convolution *s, char *to, int64_t to_step, const char
 
 /* One row of a block: a tap of a channel, at the block's places in every picture. adds: the row is added to the pictures at
  * base, else it is filled from them; zeros where the tap is in the padding. */
-static void walk_row(const Convolution *s, Block b, char *base, int64_t picture_step, int64_t p, int64_t q, char *row, int adds) {
-    int64_t top, bottom, left, right, item = s->item, step = b.columns * item;
-    int64_t picture_row = s->stride[0] * s->size[1] * item;
-    inside(s, 0, p, b.row, b.row + b.rows, &top, &bottom);
-    inside(s, 1, q, b.column, b.column + b.columns, &left, &right);
-    if (!adds && (bottom - top < b.rows || right - left < b.columns)) memset(row, 0, (size_t)(b.n * item));
-    if (top == bottom || left == right) return;
-    char *here = base + ((top * s->stride[0] + p * s->dilation[0] - s->padding[0]) * s->size[1] +
-                         left * s->stride[1] + q * s->dilation[1] - s->padding[1]) * item;
-    row += (top - b.row) * step + (left - b.column) * item;
-    for (int64_t k = 0; k < b.pictures; k++, row += b.rows * step, here += picture_step * item) {
-        if (adds) add_rows(s, here, picture_row, row, step, bottom - top, right - left);
-        else copy_rows(s, row, step, here, picture_row, bottom - top, right - left);
+static inline void walk_row(const Convolution *s, Block b, char *base, const int64_t *tap, char *row, int adds) {
+    int64_t left, right, item = s->item, step = b.columns * item, height = s->count[1], width = s->size[2];
+    int64_t row_step = s->stride[1] * width * item, picture_step = s->groups * s->channels * s->volume * item;
+    inside(s, 2, tap[2], b.column, b.column + b.columns, &left, &right);
+    base += (left * s->stride[2] + tap[2] * s->dilation[2] - s->padding[2]) * item;
+    for (int64_t plane = b.plane, low = b.row - b.plane * height, rest = b.rows; rest > 0; plane++, low = 0) {
+        int64_t lines = lesser(rest, height - low), top, bottom;
+        int64_t z = plane * s->stride[0] + tap[0] * s->dilation[0] - s->padding[0];
+        inside(s, 1, tap[1], low, low + lines, &top, &bottom);
+        int none = z < 0 || z >= s->size[0] || top == bottom || left == right;
+        int clears = !adds && (none || bottom - top < lines || right - left < b.columns);
+        char *to = row, *here = base + (z * s->size[1] + top * s->stride[1] + tap[1] * s->dilation[1] - s->padding[1]) * width * item;
+        int64_t place = (top - low) * step + (left - b.column) * item;
+        for (int64_t k = 0; k < b.pictures; k++, to += b.rows * step, here += picture_step) {
+            if (clears) memset(to, 0, (size_t)(lines * step));
+            if (none) continue;
+            if (adds) add_rows(s, here, row_step, to + place, step, bottom - top, right - left);
+            else copy_rows(s, to + place, step, here, row_step, bottom - top, right - left);
+        }
+        rest -= lines, row += lines * step;
     }
 }
 
 /* Every row of a block: of so many channels, whose first picture is at base. The rest of each row is set to 0. */
 static void walk_columns(const Convolution *s, Block b, char *base, int64_t channels, char *columns, int adds) {
-    int64_t picture = s->groups * s->channels * s->size[0] * s->size[1];
-    for (int64_t c = 0; c < channels; c++) {
-        for (int64_t p = 0; p < s->kernel[0]; p++) {
-            for (int64_t q = 0; q < s->kernel[1]; q++) {
-                walk_row(s, b, base + c * s->size[0] * s->size[1] * s->item, picture, p, q, columns, adds);
-                if (!adds) memset(columns + b.n * s->item, 0, (size_t)((s->width - b.n) * s->item));
-                columns += s->width * s->item;
+    for (int64_t c = 0; c < channels; c++, base += s->volume * s->item) {
+        int64_t tap[3];
+        for (tap[0] = 0; tap[0] < s->kernel[0]; tap[0]++) {
+            for (tap[1] = 0; tap[1] < s->kernel[1]; tap[1]++) {
+                for (tap[2] = 0; tap[2] < s->kernel[2]; tap[2]++) {
+                    walk_row(s, b, base, tap, columns, adds);
+                    if (!adds) memset(columns + b.n * s->item, 0, (size_t)((s->width - b.n) * s->item));
+                    columns += s->width * s->item;
+                }
             }
         }
     }
@@ -167,7 +181,7 @@ static void walk_outputs(const Convolution *s, Block b, int64_t group, char *y, 
         for (int64_t k = 0; k < b.pictures; k++) {
             char *there = y + (((b.first + k) * s->groups + group) * s->outputs + o) * s->places * s->item;
             for (int64_t i = b.row; i < b.row + b.rows; i++, row += length) {
-                char *here = there + (i * s->count[1] + b.column) * s->item;
+                char *here = there + (i * s->count[2] + b.column) * s->item;
                 if (stores) memcpy(here, row, length);
                 else memcpy(row, here, length);
             }
@@ -177,7 +191,7 @@ static void walk_outputs(const Convolution *s, Block b, int64_t group, char *y, 
 }
 
 static char *picture_at(const Convolution *s, const char *x, int64_t picture, int64_t group, int64_t channel) {
-    return (char *)x + ((picture * s->groups + group) * s->channels + channel) * s->size[0] * s->size[1] * s->item;
+    return (char *)x + ((picture * s->groups + group) * s->channels + channel) * s->volume * s->item;
 }
 
 static const char *weight_at(const Convolution *s, int64_t group, int64_t channel) {
@@ -204,9 +218,9 @@ static void convolve_blocks(void *ctx, int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; task++) {
         int64_t group = task % s->groups;
         Block b = block_at(s, task / s->groups);
-        int direct = b.pictures == 1 && b.columns == s->count[1];
+        int direct = b.pictures == 1 && b.columns == s->count[2];
         char *outputs = s->out + (b.first * s->groups + group) * s->outputs * s->places * s->item;
-        char *result = direct ? outputs + b.row * s->count[1] * s->item : apart;
+        char *result = direct ? outputs + b.row * s->count[2] * s->item : apart;
         for (int64_t c = 0; c < s->channels; c += s->channels_at_once) {
             int64_t channels = lesser(s->channels_at_once, s->channels - c);
             const char *start = c == 0 && s->bias != NULL ? s->bias + group * s->outputs * s->item : NULL;
@@ -231,7 +245,7 @@ static void convolve_adjoint_blocks(void *ctx, int64_t begin, int64_t end) {
             Block b = block_at(s, number);
             char *base = picture_at(s, s->out, b.first, group, c);
             for (int64_t k = 0; number == first && k < b.pictures; k++) {
-                memset(picture_at(s, s->out, b.first + k, group, c), 0, (size_t)(channels * s->size[0] * s->size[1] * s->item));
+                memset(picture_at(s, s->out, b.first + k, group, c), 0, (size_t)(channels * s->volume * s->item));
             }
             walk_outputs(s, b, group, (char *)s->y, cotangents, 0);
             s->products->product(weight_at(s, group, c), 1, s->depth, cotangents, s->width, channels * s->taps, b.n, s->outputs, NULL,
@@ -267,25 +281,31 @@ static void convolve_weight_blocks(void *ctx, int64_t begin, int64_t end) {
 
 /* -- for Python ---------------------------------------------------------------------------------------------------------- */
 
-/* Reads a tuple of one int or two; of one, the first is set to `other`. 0: an error is set. */
+/* Reads a tuple of one to three ints; what is missing in front is `other`. 0: an error is set. */
 static int read_sizes(PyObject *sizes, int64_t other, int64_t *found) {
-    if (!PyTuple_Check(sizes) || PyTuple_GET_SIZE(sizes) < 1 || PyTuple_GET_SIZE(sizes) > 2) {
-        PyErr_SetString(PyExc_TypeError, "expected a tuple of one int or two");
+    if (!PyTuple_Check(sizes) || PyTuple_GET_SIZE(sizes) < 1 || PyTuple_GET_SIZE(sizes) > 3) {
+        PyErr_SetString(PyExc_TypeError, "expected a tuple of one to three ints");
         return 0;
     }
-    found[0] = other;
-    int shift = 2 - (int)PyTuple_GET_SIZE(sizes);
-    for (int d = shift; d < 2; d++) found[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, d - shift));
+    int shift = 3 - (int)PyTuple_GET_SIZE(sizes);
+    for (int d = 0; d < 3; d++) found[d] = d < shift ? other : PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, d - shift));
     return !PyErr_Occurred();
 }
 
 /* The spatial dims of an array. */
 static void take_sizes(PyArrayObject *a, int64_t *found) {
-    found[0] = PyArray_NDIM(a) == 4 ? PyArray_DIM(a, 2) : 1;
-    found[1] = PyArray_DIM(a, PyArray_NDIM(a) - 1);
+    int nd = PyArray_NDIM(a);
+    for (int d = 0; d < 3; d++) found[d] = nd - 3 + d < 2 ? 1 : PyArray_DIM(a, nd - 3 + d);
 }
 
-/* An array of floats with one or two spatial dims, contiguous: a new reference. NULL: not taken, or an error is set. */
+/* An array of two dims and the spatial ones. */
+static PyArrayObject *new_array(int64_t first, int64_t second, const int64_t *sizes, int nd, int type) {
+    npy_intp shape[5] = {first, second};
+    for (int d = 2; d < nd; d++) shape[d] = sizes[d + 3 - nd];
+    return (PyArrayObject *)wk_new_array(nd, shape, type);
+}
+
+/* An array of floats, contiguous: a new reference. NULL: not taken, or an error is set. */
 static PyArrayObject *take_array(PyObject *x, int nd, int type) {
     if (!PyArray_CheckExact(x)) return NULL;
     PyArrayObject *a = (PyArrayObject *)x;
@@ -296,12 +316,12 @@ static PyArrayObject *take_array(PyObject *x, int nd, int type) {
 static int is_floating(PyObject *x, int *nd, int *type) {
     if (!PyArray_CheckExact(x)) return 0;
     *nd = PyArray_NDIM((PyArrayObject *)x), *type = PyArray_TYPE((PyArrayObject *)x);
-    return (*nd == 3 || *nd == 4) && (*type == NPY_FLOAT || *type == NPY_DOUBLE);
+    return *nd >= 3 && *nd <= 5 && (*type == NPY_FLOAT || *type == NPY_DOUBLE);
 }
 
 /* Whether the sizes that have been read make sense. */
 static int fits(const Convolution *s) {
-    for (int d = 0; d < 2; d++) {
+    for (int d = 0; d < 3; d++) {
         if (s->size[d] < 1 || s->kernel[d] < 1 || s->count[d] < 1) return 0;
         if (s->stride[d] < 1 || s->dilation[d] < 1 || s->padding[d] < 0) return 0;
     }
@@ -355,8 +375,7 @@ static PyObject *convolve_method(PyObject *module, PyObject *const *args, Py_ssi
         (bias != NULL && PyArray_SIZE(bias) != s.groups * s.outputs)) {
         goto done;
     }
-    npy_intp shape[] = {s.n, s.groups * s.outputs, nd == 4 ? s.count[0] : s.count[1], s.count[1]};
-    out = (PyArrayObject *)wk_new_array(nd, shape, type);
+    out = new_array(s.n, s.groups * s.outputs, s.count, nd, type);
     if (out == NULL) goto done;
     s.products = wk_products_of(type), s.item = PyArray_ITEMSIZE(x);
     s.x = PyArray_BYTES(x), s.weight = PyArray_BYTES(weight), s.out = PyArray_BYTES(out);
@@ -383,8 +402,7 @@ static PyObject *convolve_adjoint_method(PyObject *module, PyObject *const *args
     take_sizes(y, s.count), take_sizes(weight, s.kernel);
     s.n = PyArray_DIM(y, 0), s.channels = PyArray_DIM(weight, 1), s.outputs = PyArray_DIM(weight, 0) / greater(s.groups, 1);
     if (!fits(&s) || s.groups * s.outputs != PyArray_DIM(weight, 0) || s.groups * s.outputs != PyArray_DIM(y, 1)) goto done;
-    npy_intp shape[] = {s.n, s.groups * s.channels, nd == 4 ? s.size[0] : s.size[1], s.size[1]};
-    out = (PyArrayObject *)wk_new_array(nd, shape, type);
+    out = new_array(s.n, s.groups * s.channels, s.size, nd, type);
     if (out == NULL) goto done;
     s.products = wk_products_of(type), s.item = PyArray_ITEMSIZE(y);
     s.y = PyArray_BYTES(y), s.weight = PyArray_BYTES(weight), s.out = PyArray_BYTES(out);
@@ -423,11 +441,10 @@ static PyObject *convolve_weight_method(PyObject *module, PyObject *const *args,
         s.n != PyArray_DIM(y, 0)) {
         goto done;
     }
-    npy_intp shape[] = {s.groups * s.outputs, s.channels, nd == 4 ? s.kernel[0] : s.kernel[1], s.kernel[1]};
     s.products = wk_products_of(type), s.item = PyArray_ITEMSIZE(x);
     s.x = PyArray_BYTES(x), s.y = PyArray_BYTES(y);
     plan_blocks(&s);
-    out = (PyArrayObject *)wk_new_array(nd, shape, type);
+    out = new_array(s.groups * s.outputs, s.channels, s.kernel, nd, type);
     npy_intp all = s.splits * s.groups * s.outputs * s.depth;
     parts = out != NULL ? (PyArrayObject *)wk_new_array(1, &all, type) : NULL;
     if (parts == NULL) {

@@ -3,7 +3,7 @@
 Three bilinear operations, each of which has its derivatives among the three: the convolution, its adjoint in the input
 (which is the transposed convolution) and its adjoint in the weight. All are matrix products of the weight with the
 windows of the input laid out as columns, a block of them at a time, so that the columns stay in the cache. Kernels do
-that for floats in one and two dimensions (kernels/wk_convolution.c); for what they do not take, NumPy, see Note [Columns].
+that for floats (kernels/wk_convolution.c); for what they do not take, NumPy, see Note [Columns].
 """
 
 from __future__ import annotations
