@@ -82,7 +82,6 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("a matrix that is not finite counts as singular or not as LAPACK's build has it; torch's result is not NaN",
             "linalg_tensorinv linalg_tensorsolve", "special error"),
     **_both("of infinities the order of the sums and products decides what is NaN", "trapezoid", "special value"),
-    **_both("the sign of a zero", "logcumsumexp", "special zero"),
     **_both("there is no complex dtype of 32 bits", "view_as_complex", "promotion error"),
     **_both("float16 is taken too", "linalg_vander", "promotion error"),
     **_both("a power of infinity has the gradient NaN, as of cumprod", "linalg_vander", "special gradient"),

@@ -5,6 +5,8 @@ Where nothing is compiled, and for what the kernels do not take, these are NumPy
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from wengert.kernels import native
@@ -21,6 +23,11 @@ _ADD, _COPY = (native.find("add"), native.find("copy")) if native is not None el
 def new_array(shape: tuple[int, ...], dtype: Any) -> Any:
     """A new array with its elements unset."""
     return np.empty(shape, dtype) if native is None else native.new_array(shape, dtype)
+
+
+def new_zeros(shape: tuple[int, ...], dtype: Any) -> Any:
+    """A new array of zeros: large ones in memory that is used again, which costs less than fresh pages."""
+    return np.zeros(shape, dtype) if native is None or prod(shape) < LARGE else native.new_zeros(shape, dtype)
 
 
 def add_into(x: Any, y: Any) -> None:

@@ -11,11 +11,35 @@
 #include "wk_whole.h"
 
 /* The functions of the module, by the files that define them; each array ends with {NULL}. */
-extern PyMethodDef wk_apply_methods[], wk_convolution_methods[], wk_grid_methods[], wk_levels_methods[], wk_matmul_methods[],
-    wk_pool_methods[], wk_program_methods[], wk_resample_methods[], wk_rows_methods[], wk_settings_methods[], wk_windows_methods[];
+extern PyMethodDef wk_apply_methods[];
+extern PyMethodDef wk_convolution_methods[];
+extern PyMethodDef wk_grid_methods[];
+extern PyMethodDef wk_levels_methods[];
+extern PyMethodDef wk_matmul_methods[];
+extern PyMethodDef wk_places_methods[];
+extern PyMethodDef wk_pool_methods[];
+extern PyMethodDef wk_program_methods[];
+extern PyMethodDef wk_resample_methods[];
+extern PyMethodDef wk_rows_methods[];
+extern PyMethodDef wk_scans_methods[];
+extern PyMethodDef wk_selection_methods[];
+extern PyMethodDef wk_settings_methods[];
+extern PyMethodDef wk_windows_methods[];
 static PyMethodDef *const method_tables[] = {
-    wk_apply_methods,   wk_convolution_methods, wk_grid_methods, wk_levels_methods,   wk_matmul_methods,   wk_pool_methods,
-    wk_program_methods, wk_resample_methods,    wk_rows_methods, wk_settings_methods, wk_windows_methods,
+    wk_apply_methods,
+    wk_convolution_methods,
+    wk_grid_methods,
+    wk_levels_methods,
+    wk_matmul_methods,
+    wk_places_methods,
+    wk_pool_methods,
+    wk_program_methods,
+    wk_resample_methods,
+    wk_rows_methods,
+    wk_scans_methods,
+    wk_selection_methods,
+    wk_settings_methods,
+    wk_windows_methods,
 };
 
 int wk_choose_level(const char *wanted);

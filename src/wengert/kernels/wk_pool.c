@@ -19,6 +19,9 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "wk_threads.h"
 
 #if !defined(_WIN32) && !defined(__EMSCRIPTEN__)
 #define HAS_MMAP
@@ -298,6 +301,18 @@ done:
     return array;
 }
 
+enum { CLEARED = 1 << 19 }; /* bytes that a thread should have at least */
+
+static void clear_blocks(void *ctx, int64_t begin, int64_t end) { memset((char *)ctx + begin, 0, (size_t)(end - begin)); }
+
+static PyObject *new_zeros_method(PyObject *module, PyObject *args) {
+    PyObject *array = new_array_method(module, args);
+    if (array != NULL) {
+        wk_parallel_for(PyArray_NBYTES((PyArrayObject *)array), CLEARED, clear_blocks, PyArray_BYTES((PyArrayObject *)array));
+    }
+    return array;
+}
+
 #ifdef HAS_MMAP
 static PyObject *empty_cache_method(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
@@ -328,6 +343,7 @@ static PyObject *pool_counts_method(PyObject *module, PyObject *reset) {
 
 PyMethodDef wk_pool_methods[] = {
     {"new_array", new_array_method, METH_VARARGS, "new_array(shape, dtype): an array with its elements unset, of the pool if large."},
+    {"new_zeros", new_zeros_method, METH_VARARGS, "new_zeros(shape, dtype): the same with its elements 0."},
 #ifdef HAS_MMAP
     {"empty_cache", empty_cache_method, METH_NOARGS, "empty_cache(): gives the idle blocks back to the system."},
     {"pool_counts", pool_counts_method, METH_O,

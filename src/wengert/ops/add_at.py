@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert.kernels import places
+from wengert.ops.indices import Along
+
 _FEW = 256  # elements: below this np.add.at is quickest
 _WIDE = 128  # elements a row: from here on adding row by row is quicker than element by element
 _MANY = 1 << 16  # elements: from here on, importing SciPy once and a sparse product pay
@@ -18,10 +21,13 @@ _MANY = 1 << 16  # elements: from here on, importing SciPy once and a sparse pro
 def add_at(held: Any, index: Any, value: Any, repeats: bool) -> None:
     """held[index] += value; with repeats, an element that index names several times gets all of its values.
 
-    index: whatever NumPy takes. value: an array of the dtype of held, whose shape broadcasts to that of held[index].
+    index: whatever NumPy takes, or an Along. value: an array of the dtype of held, whose shape broadcasts to that of held[index].
     """
     if type(index) is int and held.ndim == 1:
         held[index] = held.item(index) + value.item()  # a quarter of the cost of +=; as exact, for float64 is wider
+    elif type(index) is Along:
+        if not places.write_along(places.ADD, held, index.index, value, index.dim, False):
+            _add_repeated(held, index.mesh(held.shape), value)
     elif repeats:
         _add_repeated(held, index, value)
     elif _is_basic(index):
@@ -48,10 +54,10 @@ def _add_repeated(held: Any, index: Any, value: Any) -> None:
     if not held.ndim:
         np.add(held, value.sum(), out=held)
         return
-    if held.ndim == 1 or value.size < _FEW or not held.flags.c_contiguous:
+    items = _items(index)
+    if value.size < _FEW or not held.flags.c_contiguous:
         np.add.at(held, index, value)
         return
-    items = _items(index)
     dim = len(items) - 1
     integers = [isinstance(item, np.ndarray) and item.dtype.kind == "i" for item in items]
     if integers[-1] and all(isinstance(item, slice) and item == slice(None) for item in items[:-1]):
@@ -67,7 +73,9 @@ def _add_elements(held: Any, items: tuple, value: Any) -> None:
     flat: Any = 0
     for item, size in zip(items, held.shape, strict=True):
         flat = flat * size + np.where(item < 0, item + size, item)
-    np.add.at(held.reshape(-1), flat.reshape(-1), np.broadcast_to(value, flat.shape).reshape(-1))
+    value = np.broadcast_to(value, flat.shape)
+    if not places.write_along(places.ADD, held.reshape(-1), flat.reshape(-1), value.reshape(-1), 0, False):
+        np.add.at(held.reshape(-1), flat.reshape(-1), value.reshape(-1))
 
 
 def _add_rows(held: Any, dim: int, index: Any, value: Any) -> None:
@@ -75,6 +83,9 @@ def _add_rows(held: Any, dim: int, index: Any, value: Any) -> None:
     size = held.shape[dim]
     width = int(np.prod(held.shape[dim + 1 :]))
     value = np.broadcast_to(value, (*held.shape[:dim], *index.shape, *held.shape[dim + 1 :]))
+    flat_value = value.reshape(*held.shape[:dim], index.size, *held.shape[dim + 1 :])
+    if places.write_along(places.ADD, held, index.reshape(-1), flat_value, dim, True):
+        return
     blocks, value = held.reshape(-1, size, width), value.reshape(-1, index.size, width)
     index = np.where(index < 0, index + size, index).reshape(-1)
     if value.size >= _MANY and index.size * 4 >= size and held.dtype.char in "fdFD":

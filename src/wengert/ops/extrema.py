@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors, return_types
-from wengert.kernels import rows
+from wengert.kernels import memory, places, rows, scans
 from wengert.ops.dims import as_dim, count_of, normalize_dim, normalize_dims, restore_dims
 from wengert.ops.registry import NONE, composite, general, linear, nondifferentiable
 
@@ -171,7 +171,9 @@ def _grid(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
 @linear(promote=NONE, **_PRIVATE)
 def _pick(xp, x, index, *, dim):
     """The element of x at index along dim. index: x's shape with size 1 in dim, which is the result's."""
-    return x[_grid(xp, index, normalize_dim(dim, x.ndim))]
+    dim = normalize_dim(dim, x.ndim)
+    found = places.take_along(x, index, dim, False)
+    return x[_grid(xp, index, dim)] if found is None else found
 
 
 @_pick.vjp("x")
@@ -183,8 +185,9 @@ def _(F, ct, x_shape, index, dim):
 def _place(xp, x, index, *, dim, size):
     """Zeros, of this size along dim, with x at index. index and x: of one shape, with size 1 in dim."""
     dim = normalize_dim(dim, x.ndim)
-    out = xp.zeros((*x.shape[:dim], size, *x.shape[dim + 1 :]), x.dtype)
-    out[_grid(xp, index, dim)] = x
+    out = memory.new_zeros((*x.shape[:dim], size, *x.shape[dim + 1 :]), x.dtype)
+    if not places.write_along(places.PUT, out, index, x, dim, False):
+        out[_grid(xp, index, dim)] = x
     return out
 
 
@@ -195,10 +198,16 @@ def _(F, ct, index, dim):
 
 def _at(xp: Any, x: Any, index: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """values and indices of a reduction that chose the elements at index (of x's shape with size 1 in dim)."""
-    values = x[_grid(xp, index, dim)]
-    return (
-        (values, index) if keepdim else (values.reshape(_without(x.shape, dim)), index.reshape(_without(x.shape, dim)))
-    )
+    values = places.take_along(x, index, dim, False)
+    return _shaped((x[_grid(xp, index, dim)] if values is None else values, index), x.shape, dim, keepdim)
+
+
+def _shaped(found: tuple[Any, Any], shape: tuple[int, ...], dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """Values and indices, which have size 1 in dim, without it unless keepdim."""
+    if keepdim:
+        return found
+    shape = _without(shape, dim)
+    return found[0].reshape(shape), found[1].reshape(shape)
 
 
 def _without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
@@ -387,6 +396,9 @@ def _middle(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> tuple[Any, Any
     if x.ndim == 0 or x.size == 0:
         return _extreme(xp, "max", x, dim, keepdim)
     dim = normalize_dim(dim, x.ndim)
+    found = scans.one_along(x, dim, scans.MIDDLE if op == "median" else scans.MIDDLE_NUMBER)
+    if found is not None:
+        return _shaped(found, x.shape, dim, keepdim)
     return _at(xp, x, _middle_index(xp, x, dim, op == "nanmedian"), dim, keepdim)
 
 
@@ -396,6 +408,9 @@ def _middle_of_all(xp: Any, x: Any, skip_nan: bool) -> Any:
     if x.size == 0:
         return xp.full((), xp.nan if x.dtype.kind in "fV" else 0, x.dtype)
     flat = x.reshape(-1)
+    found = scans.one_along(flat, 0, scans.MIDDLE_NUMBER if skip_nan else scans.MIDDLE)
+    if found is not None:
+        return found[0][0]
     return flat[_middle_index(xp, flat, 0, skip_nan)[0]]
 
 

@@ -34,7 +34,7 @@ class ArrayOps:
     is_tensor = False
 
     asarray = staticmethod(np.asarray)
-    zeros = staticmethod(np.zeros)
+    zeros = staticmethod(memory.new_zeros)
     copy = staticmethod(memory.copy)
     clone = staticmethod(memory.copy)
     copy_like = staticmethod(memory.copy_like)

@@ -12,9 +12,10 @@ import numpy as np
 from wengert import errors
 from wengert.core.dispatch import call
 from wengert.core.tensor import wrap
+from wengert.kernels import places
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import array_face
-from wengert.ops.indices import FULL, as_tensor, checked, index_array, is_index, mesh_of, raw
+from wengert.ops.indices import FULL, Along, as_tensor, checked, index_array, is_index, mesh_of, raw
 from wengert.ops.registry import NONE, composite, linear, nondifferentiable, plain
 
 
@@ -25,6 +26,9 @@ def _index_select(xp, x, index, *, dim):
     Derivative: the cotangent at index of zeros; a slice named several times gets the sum."""
     if not x.ndim:
         return x.copy()
+    result = places.take_along(x, index.reshape(-1), dim, False)
+    if result is not None:
+        return result
     try:
         result = x.take(index.reshape(-1), axis=dim)
     except IndexError:
@@ -73,6 +77,9 @@ def _gather(xp, x, index, *, dim):
     added up."""
     if not index.size:
         return xp.empty(index.shape, x.dtype)  # of any shape
+    found = places.take_along(x, index, dim, False) if index.ndim == x.ndim else None
+    if found is not None:
+        return found
     return xp.atleast_1d(x)[mesh_of(index, x.shape, dim)].reshape(index.shape)
 
 
@@ -82,7 +89,7 @@ def _(F, ct, x_shape, index, dim):
         return F.sum(ct)
     if not raw(index).size:
         return F.expand(F.sum(ct), shape=x_shape)
-    return F.read_cotangent(ct, shape=x_shape, index=mesh_of(raw(index), x_shape, dim), repeats=True)
+    return F.read_cotangent(ct, shape=x_shape, index=Along(raw(index), dim), repeats=True)
 
 
 def _gather_array(x: Any, dim: int, index: Any) -> Any:

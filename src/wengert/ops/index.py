@@ -24,9 +24,10 @@ from wengert import dtypes, errors
 from wengert.core.dispatch import call
 from wengert.core.tensor import TensorBase, wrap
 from wengert.core.views import bump, view_steps
+from wengert.kernels import places
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import ArrayOps
-from wengert.ops.indices import as_tensor, is_index, raw
+from wengert.ops.indices import Along, as_tensor, is_index, raw
 from wengert.ops.inplace import begin_write, fill, is_recorded, unrecorded_write, write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain, view
 
@@ -55,7 +56,10 @@ def _(F, ct, index, repeats):
 @linear(promote=NONE, method=False, namespaces=(), moves=True)
 def _read(xp, x, *, index, repeats=False):
     """A copy of x[index]. Derivative: the cotangent at index of zeros."""
-    return xp.array(x[_raw_index(index)])
+    if type(index) is not Along:
+        return xp.array(x[_raw_index(index)])
+    found = places.take_along(x, index.index, index.dim, False)
+    return x[index.mesh(x.shape)] if found is None else found
 
 
 @_read.vjp("x")

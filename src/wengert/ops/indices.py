@@ -81,6 +81,23 @@ def mesh_of(index: Any, shape: tuple, dim: int) -> tuple:
     return tuple(mesh)
 
 
+class Along:
+    """The index of the elements that gather and scatter mean: an array of ints along dim, which is counted from the front."""
+
+    __slots__ = ("dim", "index")
+
+    def __init__(self, index: Any, dim: int) -> None:
+        self.index = index
+        self.dim = dim
+
+    def mesh(self, shape: tuple) -> tuple:
+        """The same for NumPy."""
+        return mesh_of(self.index, shape, self.dim)
+
+    def __repr__(self) -> str:
+        return f"Along({self.index!r}, {self.dim})"
+
+
 def check_range(index: Any, size: int, dim: int) -> None:
     """Raises RuntimeError where an index is negative or too large."""
     if index.size and (index.min() < 0 or index.max() >= size):

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.kernels import rows
-from wengert.kernels.memory import add_into
+from wengert.kernels import memory, places, rows
 from wengert.ops.blas import matrix_product
 from wengert.ops.dims import normalize_dims
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
@@ -66,7 +65,7 @@ def _add_bias(out: Any, bias: Any) -> Any:
     if bias.dtype is not out.dtype and bias.dtype != out.dtype:
         raise errors.addmm_dtypes(bias.dtype, out.dtype)
     try:
-        add_into(out, bias)
+        memory.add_into(out, bias)
     except ValueError:
         raise errors.expand_mismatch(bias.shape, out.shape) from None
     return out
@@ -180,8 +179,8 @@ def _row_factors(xp, x, ct, *, padding_idx, by_frequency):
 def _scatter_rows(xp, x, index, *, rows):
     """Zeros, of this many rows, with the rows of x, (..., m), added at index, (...)."""
     flat = x.reshape(index.size, x.shape[-1])
-    out = xp.zeros((rows, x.shape[-1]), x.dtype)
-    if index.size:
+    out = memory.new_zeros((rows, x.shape[-1]), x.dtype)
+    if index.size and not places.write_along(places.ADD, out, index.reshape(-1), flat, 0, False):
         # Equal indices side by side, then one sum each: many times faster than adding row by row.
         order = xp.argsort(index.reshape(-1), kind="stable")
         target = index.reshape(-1)[order]

@@ -6,7 +6,7 @@ from typing import Any
 
 from wengert import dtypes, errors
 from wengert.core.op import REDUCED
-from wengert.kernels import rows
+from wengert.kernels import rows, scans
 from wengert.ops.blas import add_up
 from wengert.ops.dims import count_of, normalize_dim, normalize_dims, restore_dims, spread
 from wengert.ops.registry import INT_TO_INT64, general, linear, nondifferentiable
@@ -126,6 +126,9 @@ def prod(xp, x, *, dim=None, keepdim=False, dtype=None):
     Derivative: for each element the product of the others; right also where some are 0, and to any order."""
     x = _as_dtype(xp, x, dtype)
     axis = None if dim is None else normalize_dims(normalize_dim(dim, x.ndim), x.ndim)
+    found = scans.multiply_up(x, axis[0]) if axis else None
+    if axis and found is not None:
+        return found if keepdim else found.reshape(x.shape[: axis[0]] + x.shape[axis[0] + 1 :])
     if x.dtype.kind == "f" and x.size > _FOLD and not keepdim and (axis is None or axis[0] == x.ndim - 1):
         return _multiply_up(xp, x.reshape(-1) if axis is None else x)
     return xp.multiply.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdim)
@@ -148,7 +151,7 @@ def _multiply_up(xp: Any, x: Any) -> Any:
 @prod.vjp("x")
 def _(F, ct, x, out, dim, keepdim):
     ct, out = restore_dims(F, ct, x.shape, dim, keepdim), restore_dims(F, out, x.shape, dim, keepdim)
-    if not bool(F._any_zero(x)):
+    if not bool(F._any_zero(x, out)):
         return ct * F.conj(out / x)
     flat = F.reshape(x, shape=(-1,)) if dim is None else x
     over = 0 if dim is None else dim
@@ -157,8 +160,10 @@ def _(F, ct, x, out, dim, keepdim):
 
 
 @nondifferentiable(method=False, namespaces=())
-def _any_zero(xp, x):
-    """Whether an element of x is 0: a 0-d bool."""
+def _any_zero(xp, x, products=None):
+    """Whether an element of x is 0: a 0-d bool. products: of all elements, which are 0 or NaN where a factor is 0."""
+    if products is not None and not ((products == 0) | (products != products)).any():
+        return xp.asarray(False)
     return xp.asarray(x.size != xp.count_nonzero(x))
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from wengert import errors, return_types
+from wengert.kernels import scans
 from wengert.ops.dims import as_dims, normalize_dim, unrepeated_dims
-from wengert.ops.indices import mesh_of, raw
+from wengert.ops.indices import Along, raw
 from wengert.ops.registry import INT_TO_FLOAT, NONE, composite, general
 from wengert.ops.values import number_of
 
@@ -21,6 +24,9 @@ def _running(xp: Any, combine: Any, x: Any, dim: int) -> tuple[Any, Any]:
     dim = normalize_dim(dim, x.ndim)
     if not x.ndim:
         return x.copy(), xp.zeros((), xp.int64)
+    found = scans.scan(scans.LARGEST if combine is xp.maximum else scans.SMALLEST, x, dim, False)
+    if found is not None:
+        return found
     values = combine.accumulate(x, axis=dim)
     places = xp.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - dim - 1))
     met = (x == values) | (x != x)
@@ -43,7 +49,7 @@ def _collected(F: Any, ct: Any, x_shape: tuple[int, ...], indices: Any, dim: int
     """The cotangents, each added to the element that was the extremum."""
     if not x_shape:
         return ct[0]
-    index = mesh_of(raw(indices), x_shape, normalize_dim(dim, len(x_shape)))
+    index = Along(raw(indices), normalize_dim(dim, len(x_shape)))
     return F.read_cotangent(ct[0], shape=x_shape, index=index, repeats=True)
 
 
@@ -77,9 +83,6 @@ def cummin(F, input, dim):
     return return_types.cummin(F._cummin(input, dim=dim))
 
 
-_NOTHING = 1e-35  # stands for a cotangent of 0, which has no logarithm; float32 has it, and it is lost in any other
-
-
 # -- running logsumexp -------------------------------------------------------------------------------------------------
 
 
@@ -88,11 +91,13 @@ def logcumsumexp(xp, x, *, dim):
     """The logarithm of the running sum of exponentials along a dimension, without overflow. Of complex numbers
     the one whose imaginary part goes on from that of the largest number so far.
 
-    Derivative: x[i] gets the sum of ct[j] exp(x[i] - out[j]) over j >= i, from the logarithms of the cotangent's
-    positive and negative parts; of complex numbers from that of the cotangent."""
+    Derivative: x[i] gets the sum of ct[j] exp(x[i] - out[j]) over j >= i."""
     dim = normalize_dim(dim, x.ndim)
     if x.dtype.kind == "c":
         return _complex_logcumsumexp(xp, x, dim)
+    found = scans.scan(scans.LOGSUMEXP, x, dim, False)
+    if found is not None:
+        return found
     if not x.ndim or x.dtype.itemsize > 2:
         return xp.logaddexp.accumulate(x, axis=dim) if x.ndim else x.copy()
     return xp.logaddexp.accumulate(x.astype(xp.float32), axis=dim).astype(x.dtype)
@@ -113,28 +118,35 @@ def _complex_logcumsumexp(xp: Any, x: Any, dim: int) -> Any:
     return out
 
 
+def _decays(F: Any, out: Any, dim: int, ahead: bool) -> Any:
+    """exp of what the result was before, less what it is; 1 for the first. ahead: that of each element's next instead."""
+    size = out.shape[dim]
+    earlier, later = F.narrow(out, dim, 0, size - 1), F.narrow(out, dim, 1, size - 1)
+    steps = earlier - later
+    if not np.isfinite(raw(out)).all():
+        steps = F.where(raw(earlier) == raw(later), 0.0, steps)  # of two equal infinities
+    decays, one = F.exp(steps), F.ones_like(F.narrow(out, dim, 0, 1))
+    return F.cat([decays, one] if ahead else [one, decays], dim=dim)
+
+
+# The weight of x[i] in out[j], exp(x[i] - out[j]), is exp(x[i] - out[i]) exp(out[i] - out[i + 1]) ... exp(out[j - 1] - out[j]). Of
+# real numbers no factor is above 1, so the sums over j, or over i, are recurrences that cannot overflow.
+
+
 @logcumsumexp.vjp("x")
 def _(F, ct, x, out, dim):
-    if not x.ndim:
+    if not x.ndim or not x.shape[dim]:
         return ct
-    ct, out, x = [F.flip(each, dims=(dim,)) for each in (ct, F.conj(out), F.conj(x))]
-    total = _cumsum_of_exp(F, ct, -out, x, dim)
-    return F.flip(total, dims=(dim,))
+    decays = F.conj(_decays(F, out, dim, False))
+    return (ct + F._scan(decays, decays * ct, dim=dim, reverse=True)) * F.conj(F.exp(x - out))
 
 
 @logcumsumexp.jvp("x")
 def _(F, x_t, x, out, dim):
-    return _cumsum_of_exp(F, x_t, x, -out, dim) if x.ndim else x_t
-
-
-def _cumsum_of_exp(F: Any, factor: Any, x: Any, shift: Any, dim: int) -> Any:
-    """exp(shift) times the running sum of factor * exp(x), without overflow: by logarithms of factor's parts."""
-    if raw(factor).dtype.kind == "c":
-        return F.exp(F.logcumsumexp(F.log(F.where(factor == 0, _NOTHING, factor)) + x, dim=dim) + shift)
-    positive, negative = [
-        F.exp(F.logcumsumexp(F.log(F.where(part > 0, part, _NOTHING)) + x, dim=dim) + shift) for part in (factor, -factor)
-    ]
-    return positive - negative
+    if not x.ndim or not x.shape[dim]:
+        return x_t
+    decays, own = _decays(F, out, dim, True), x_t * F.exp(x - out)
+    return own + F._scan(decays, decays * own, dim=dim)
 
 
 # -- differences and integrals -----------------------------------------------------------------------------------------

@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from wengert import dtypes
+from wengert.kernels import scans
 from wengert.ops.dims import normalize_dim
 from wengert.ops.registry import INT_TO_INT64, general, linear
 
 
-def _accumulate(xp: Any, combine: Any, x: Any, dim: int) -> Any:
+def _accumulate(xp: Any, combine: Any, x: Any, dim: int, reverse: bool = False) -> Any:
     """Running combine along dim. Floats in a wider type: the errors of what went before are in every later result."""
     if x.ndim == 0:
         return x.copy()
+    found = scans.scan(scans.SUM if combine is xp.add else scans.PRODUCT, x, dim, reverse)
+    if found is not None:
+        return found
+    if reverse:
+        return xp.flip(_accumulate(xp, combine, xp.flip(x, dim), dim), dim)
     if x.dtype.kind in "fV" and x.dtype.itemsize < 8:
         out = x.astype(xp.float64 if x.dtype.itemsize == 4 else xp.float32)
         combine.accumulate(out, axis=dim, out=out)
@@ -45,10 +51,7 @@ def _(F, ct, dim):
 @linear(method=False, namespaces=(), moves=True)
 def _reverse_cumsum(xp, x, *, dim):
     """Running sum along one dimension from its end."""
-    if x.ndim == 0:
-        return x.copy()
-    dim = normalize_dim(dim, x.ndim)
-    return xp.flip(_accumulate(xp, xp.add, xp.flip(x, dim), dim), dim)
+    return _accumulate(xp, xp.add, x, normalize_dim(dim, x.ndim), reverse=True)
 
 
 @_reverse_cumsum.vjp("x")
@@ -68,7 +71,8 @@ def cumprod(xp, x, *, dim, dtype=None):
 
 @cumprod.vjp("x")
 def _(F, ct, x, out, dim):
-    if not bool(F._any_zero(x)):
+    size = x.shape[dim] if x.ndim else 1
+    if not bool(F._any_zero(x, F.narrow(out, dim, size - 1, 1) if x.ndim and size else out)):
         return F._reverse_cumsum(ct * F.conj(out), dim=dim) / F.conj(x)
     # Without division: what comes before i, times what the results from i on make of it.
     x = F.conj(x)
@@ -85,6 +89,9 @@ def _scan(xp, x, y=None, *, dim, reverse=False, init=0.0):
     if x.ndim == 0:
         return xp.full_like(x, init)
     dim = normalize_dim(dim, x.ndim)
+    found = scans.recurrence(x, y, dim, reverse, init)
+    if found is not None:
+        return found
     out = xp.empty(x.shape, x.dtype)
     factors, sums = xp.moveaxis(x, dim, 0), xp.moveaxis(out, dim, 0)
     terms = None if y is None else xp.moveaxis(y, dim, 0)

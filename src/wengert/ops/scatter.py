@@ -13,6 +13,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.tensor import TensorBase, wrap
+from wengert.kernels import memory, places
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import ArrayOps
 from wengert.ops.indices import FULL, as_tensor, index_array, is_index, mesh_of, raw, stored, zero_dim_value
@@ -37,8 +38,16 @@ def _source_part(index: Any, shape: tuple, source: Any, dim: int) -> Any:
 
 
 def _write_scatter(x: Any, index: Any, src: Any, *, dim: int) -> None:
-    src = _source_part(index, x.shape, stored(src, x.dtype), dim)
-    np.atleast_1d(x)[mesh_of(index, x.shape, dim)] = src
+    src = stored(src, x.dtype)
+    if not _combined(places.PUT, x, index, src, dim):
+        src = _source_part(index, x.shape, src, dim)
+        np.atleast_1d(x)[mesh_of(index, x.shape, dim)] = src
+
+
+def _combined(kind: int, x: Any, index: Any, src: Any, dim: int) -> bool:
+    """Whether a kernel has written src into x, or combined it with what is there."""
+    values = src if isinstance(src, np.ndarray) else np.asarray(src, x.dtype)
+    return index.ndim == x.ndim and bool(places.write_along(kind, x, index, values, dim, False))
 
 
 @linear(
@@ -48,7 +57,7 @@ def _write_scatter(x: Any, index: Any, src: Any, *, dim: int) -> None:
 def _scatter(xp, x, index, src, *, dim):
     """A copy of x with src, a tensor or a number, written where gather() with index would read. Derivative: in x 0
     where it was written, 1 elsewhere; in src the cotangent gathered."""
-    result = x.copy()
+    result = memory.contiguous_copy(x)
     _write_scatter(result, index, src, dim=dim)
     return result
 
@@ -71,15 +80,16 @@ def _(F, ct, index, src_shape, dim):
 
 
 def _add_scatter(x: Any, index: Any, src: Any, *, dim: int) -> None:
-    src = _source_part(index, x.shape, src, dim)
-    ArrayOps.add_at(np.atleast_1d(x), mesh_of(index, x.shape, dim), src, True)
+    if not _combined(places.ADD, x, index, src, dim):
+        src = _source_part(index, x.shape, src, dim)
+        ArrayOps.add_at(np.atleast_1d(x), mesh_of(index, x.shape, dim), src, True)
 
 
 @linear(promote=NONE, node="ScatterAddBackward0", method=False, namespaces=())
 def _scatter_add(xp, x, index, src, *, dim):
     """A copy of x with src added where gather() with index would read. Derivative: 1 in x; in src the cotangent
     gathered."""
-    result = x.copy()
+    result = memory.contiguous_copy(x)
     _add_scatter(result, index, src, dim=dim)
     return result
 
@@ -220,9 +230,11 @@ def _listed(shape: tuple) -> str:
 
 
 def _write_index_add(x: Any, index: Any, source: Any, *, dim: int, alpha: Any) -> None:
-    x, where = _at(x, index, dim)
     if alpha != 1:
         source = np.asarray(source * np.asarray(alpha).astype(x.dtype), x.dtype)
+    if places.write_along(places.ADD, x, index.reshape(-1), source, dim, False) is not None:
+        return
+    x, where = _at(x, index, dim)
     ArrayOps.add_at(x, where, np.atleast_1d(source), True)
 
 
@@ -230,7 +242,7 @@ def _write_index_add(x: Any, index: Any, source: Any, *, dim: int, alpha: Any) -
 def _index_add(xp, x, index, source, *, dim, alpha=1):
     """A copy of x with alpha * source added to the slices along dim that index names. Derivative: 1 in x; in source
     alpha times the cotangent's slices."""
-    result = x.copy()
+    result = memory.contiguous_copy(x)
     _write_index_add(result, index, source, dim=dim, alpha=alpha)
     return result
 
@@ -279,7 +291,7 @@ def _write_index_copy(x: Any, index: Any, source: Any, *, dim: int) -> None:
 def _index_copy(xp, x, index, source, *, dim):
     """A copy of x with the slices along dim that index names replaced by source's. Derivative: in x 0 there, 1
     elsewhere; in source the cotangent's slices."""
-    result = x.copy()
+    result = memory.contiguous_copy(x)
     _write_index_copy(result, index, source, dim=dim)
     return result
 
@@ -325,7 +337,7 @@ def _write_index_fill(x: Any, index: Any, value: Any, *, dim: int) -> None:
 def _index_fill(xp, x, index, value, *, dim):
     """A copy of x with value in the slices along dim that index names. Derivative: in x 0 there, 1 elsewhere; in
     value the sum of the cotangent there."""
-    result = x.copy()
+    result = memory.contiguous_copy(x)
     _write_index_fill(result, index, value, dim=dim)
     return result
 

@@ -10,11 +10,16 @@ import numpy as np
 from wengert import errors
 from wengert.core.tensor import TensorBase, wrap
 from wengert.core.views import call_inplace
+from wengert.kernels import memory, places
 from wengert.ops.dims import normalize_dim
+from wengert.ops.faces import array_face
 from wengert.ops.indices import as_tensor, index_array, mesh_of, raw
 from wengert.ops.registry import NONE, composite, general, plain
 
 _UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+_KINDS = {
+    "sum": places.ADD, "mean": places.ADD, "prod": places.MULTIPLY, "amax": places.LARGEST, "amin": places.SMALLEST
+}  # fmt: skip
 
 
 def _identity(reduce: str, dtype: Any) -> Any:
@@ -31,28 +36,48 @@ def _identity(reduce: str, dtype: Any) -> Any:
 
 def _counts(index: Any, shape: tuple, dim: int, include_self: bool) -> Any:
     """How many values meet at each place: a float64 array. Places that only x is at count as 1."""
-    counts = np.full(shape or (1,), float(include_self))
-    np.add.at(counts, mesh_of(index, shape, dim), 1.0)
-    return np.maximum(counts, 1.0).reshape(shape)
+    counts = np.full(shape, float(include_self))
+    _combine("sum", counts, index, np.ones(()), dim)
+    return np.maximum(counts, 1.0, out=counts)
 
 
 def _touched(index: Any, shape: tuple, dim: int) -> Any:
     """Which places index names: a mask."""
-    mask = np.zeros(shape or (1,), bool)
-    mask[mesh_of(index, shape, dim)] = True
-    return mask.reshape(shape)
+    mask = np.zeros(shape, np.uint8)
+    _write(mask, index, 1, dim)
+    return mask.view(bool)
+
+
+def _write(x: Any, index: Any, value: Any, dim: int) -> None:
+    """x[index along dim] = value, a number."""
+    written = index.ndim == x.ndim and places.write_along(places.PUT, x, index, np.asarray(value, x.dtype), dim, False)
+    if not written:
+        np.atleast_1d(x)[mesh_of(index, x.shape, dim)] = value
+
+
+def _combine(reduce: str, x: Any, index: Any, src: Any, dim: int) -> None:
+    """Combines x with src, an array of its dtype as large as index, or larger, or 0-d, in place."""
+    if index.ndim == x.ndim and places.write_along(_KINDS[reduce], x, index, src, dim, False):
+        return
+    mesh = mesh_of(index, x.shape, dim)
+    if src.ndim:
+        src = src[tuple([slice(n) for n in np.atleast_1d(index).shape])]
+    _UFUNCS[reduce].at(np.atleast_1d(x), mesh, src)
+
+
+def _at(x: Any, index: Any, dim: int) -> Any:
+    """x at index along dim."""
+    found = places.take_along(x, index, dim, False) if index.ndim == x.ndim else None
+    return np.atleast_1d(x)[mesh_of(index, x.shape, dim)].reshape(index.shape) if found is None else found
 
 
 @general(promote=NONE, node="ScatterReduceBackward0", method=False, namespaces=())
 def _scatter_reduce(xp, x, index, src, *, dim, reduce, include_self=True):
     """A copy of x with src reduced into it at index. Derivative: see scatter_reduce."""
-    result = np.atleast_1d(x.copy())
-    mesh = mesh_of(index, x.shape, dim)
+    result = memory.contiguous_copy(x)
     if not include_self:
-        result[mesh] = _identity(reduce, x.dtype)
-    part = np.atleast_1d(src)[tuple([slice(n) for n in np.atleast_1d(index).shape])]
-    _UFUNCS[reduce].at(result, mesh, part)
-    result = result.reshape(x.shape)
+        _write(result, index, _identity(reduce, x.dtype), dim)
+    _combine(reduce, result, index, src, dim)
     if reduce == "mean":
         counts = _counts(index, x.shape, dim, include_self)
         result = (result // counts if x.dtype.kind in "iu" else result / counts).astype(x.dtype)
@@ -92,7 +117,7 @@ def _(F, ct, x, index, src, out, dim, reduce, include_self):
 def _constant(F: Any, array: Any, template: Any) -> Any:
     """A constant for this face of F, in template's dtype."""
     if template is not None:
-        array = array.astype(raw(template).dtype)
+        array = array.astype(raw(template).dtype, copy=False)
     return wrap(array) if F.is_tensor else array
 
 
@@ -106,11 +131,13 @@ def _source(F: Any, src: Any, index: Any) -> Any:
 def _ties(F: Any, x: Any, index: Any, src: Any, out: Any, dim: int, include_self: bool) -> Any:
     """How many values share the extremum at each place: a constant."""
     x, index, src, out = raw(x), raw(index), raw(src), raw(out)
-    counts = np.atleast_1d(((x == out) & (include_self | ~_touched(index, x.shape, dim))).astype(np.float64))
-    mesh = mesh_of(index, x.shape, dim)
-    part = np.atleast_1d(src)[tuple([slice(n) for n in np.atleast_1d(index).shape])]
-    np.add.at(counts, mesh, part == np.atleast_1d(out)[mesh])
-    return _constant(F, np.maximum(counts, 1.0).reshape(x.shape), out)
+    ties = x == out
+    if not include_self:
+        ties &= ~_touched(index, x.shape, dim)
+    counts = ties.astype(out.dtype if out.dtype.char in "fd" else np.float64)
+    same = _source(array_face, src, index) == _at(out, index, dim)
+    _combine("sum", counts, index, same.astype(counts.dtype), dim)
+    return _constant(F, np.maximum(counts, 1.0, out=counts), out)
 
 
 def _others(F: Any, x: Any, index: Any, src: Any, dim: int, include_self: bool) -> Any:
@@ -126,9 +153,9 @@ def _others(F: Any, x: Any, index: Any, src: Any, dim: int, include_self: bool) 
             "scatter_reduce(): Double backward is unsupported for src where a product has a zero in src. "
             "Hint: leave out create_graph=True."
         )
-    zeros = np.zeros(raw(x).shape or (1,))
-    np.add.at(zeros, mesh_of(raw(index), raw(x).shape, dim), np.atleast_1d(zero))
-    there = np.atleast_1d(zeros)[mesh_of(raw(index), raw(x).shape, dim)].reshape(zero.shape)
+    zeros = np.zeros(raw(x).shape)
+    _combine("sum", zeros, raw(index), zero.astype(zeros.dtype), dim)
+    there = _at(zeros, raw(index), dim)
     nonzero = F._masked_fill(used, _constant(F, zero, None), 1)
     product = F._scatter_reduce(x, index, nonzero, dim=dim, reduce="prod", include_self=include_self)
     quotient = F._gather(product, index, dim=dim) / nonzero

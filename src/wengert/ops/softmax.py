@@ -18,7 +18,7 @@ from wengert.core.buffers import ReadCotangent, dense_of
 from wengert.kernels import rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.dims import normalize_dim, normalize_dims, restore_dims
-from wengert.ops.indices import names_places, raw
+from wengert.ops.indices import Along, names_places, raw
 from wengert.ops.registry import INT_TO_FLOAT, composite, general
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -236,9 +236,16 @@ def _(F, ct, out, dim):
 def _log_softmax_cotangent_of_read(F: Any, read: ReadCotangent, out: Any, dim: Any) -> Any:
     """The cotangent of x where that of log_softmax(x) is 0 but where the result was read, as a loss reads one class a row."""
     result = None
-    if _given_dim(dim, out.ndim) == out.ndim - 1 and names_places(read.index, out.ndim):
+    last = out.ndim - 1
+    index = read.index
+    row: Any
+    if type(index) is Along and index.dim == last:
+        row = Along(np.zeros_like(index.index), last)
+    else:
+        row = (*index[:-1], np.zeros_like(index[-1])) if names_places(index, out.ndim) else None
+    if row is not None and _given_dim(dim, out.ndim) == last:
         sums = np.zeros((*out.shape[:-1], 1), out.dtype)
-        F.add_at(sums, (*read.index[:-1], np.zeros_like(read.index[-1])), read.value, True)
+        F.add_at(sums, row, read.value, True)
         result = rows.log_softmax_base(sums, out)
     if result is not None:
         F.add_at(result, read.index, read.value, read.repeats)

@@ -12,8 +12,9 @@ import numpy as np
 
 from wengert import errors, return_types
 from wengert.core.tensor import wrap
+from wengert.kernels import scans
 from wengert.ops.dims import normalize_dim
-from wengert.ops.indices import as_tensor, checked, mesh_of, raw
+from wengert.ops.indices import Along, as_tensor, checked, mesh_of, raw
 from wengert.ops.options import numpy_dtype
 from wengert.ops.registry import NONE, composite, general, nondifferentiable, plain
 
@@ -30,6 +31,9 @@ def _checked_dim(op: str, x: Any, dim: Any) -> int:
 
 def _order(xp: Any, x: Any, dim: int, descending: bool) -> Any:
     """The indices that sort x along dim."""
+    found = scans.first_along(x, dim, x.shape[dim], descending)
+    if found is not None:
+        return found[1]
     if not descending:
         return xp.argsort(x, axis=dim, kind="stable")
     # Backwards, so that equal elements keep their order when the result is turned round.
@@ -45,8 +49,7 @@ def _placed(F: Any, ct: Any, x_shape: tuple, indices: Any, dim: int) -> Any:
     """The cotangent of picking elements at indices: at those of zeros."""
     if not x_shape:
         return F.reshape(ct[0], shape=())
-    index = mesh_of(raw(indices), x_shape, normalize_dim(dim, len(x_shape)))
-    return F.read_cotangent(ct[0], shape=x_shape, index=index)
+    return F.read_cotangent(ct[0], shape=x_shape, index=Along(raw(indices), normalize_dim(dim, len(x_shape))))
 
 
 # -- sort --------------------------------------------------------------------------------------------------------------
@@ -64,6 +67,9 @@ def _sort(xp, x, *, dim=-1, descending=False, stable=None):
     dim = _checked_dim("Sort", x, dim)
     if not x.ndim:
         return x.copy(), xp.zeros((), np.int64)
+    found = scans.first_along(x, dim, x.shape[dim], descending)
+    if found is not None:
+        return found
     indices = _order(xp, x, dim, descending)
     return _picked(x, indices, dim), indices
 
@@ -125,6 +131,9 @@ def _topk(xp, x, *, k, dim=-1, largest=True):
         raise errors.ShapeError("selected index k out of range")
     if not x.ndim:
         return x.copy(), xp.zeros((), np.int64)
+    first = scans.first_along(x, dim, k, largest)
+    if first is not None:
+        return first
     if size < _MANY or k > size // 8 or k == 0:
         indices = _order(xp, x, dim, largest).take(range(k), axis=dim)
     else:
@@ -165,8 +174,11 @@ def _kthvalue(xp, x, *, k, dim=-1, keepdim=False):
         raise errors.ShapeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     if not x.ndim:
         return x.copy(), xp.zeros((), np.int64)
-    indices = _order(xp, x, dim, False).take(range(k - 1, k), axis=dim)
-    values = _picked(x, indices, dim)
+    one = scans.one_along(x, dim, k - 1)
+    if one is None:
+        indices = _order(xp, x, dim, False).take(range(k - 1, k), axis=dim)
+        one = _picked(x, indices, dim), indices
+    values, indices = one
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
 
 

@@ -1,0 +1,301 @@
+/* Reading and writing along a dim at the places that an array of ints names: gather, scatter and all that comes down to them.
+ *
+ * Methods return None for what they do not take, a place that is not there among it: NumPy does that, or finds the words for it.
+ * Lanes are one thread's each, and their values are added up in their order: results are the same for any number of threads.
+ */
+#include <string.h>
+
+#include "wk_lanes.h"
+#include "wk_numpy.h"
+#include "wk_pool.h"
+#include "wk_threads.h"
+
+enum { PUT, ADD, MULTIPLY, LARGEST, SMALLEST, KINDS };
+
+typedef struct {
+    WkLanes lanes; /* of the index (array 0), the array that it names places of (1), and the other (2) */
+    char *index, *named, *other;
+    int64_t n, size, low; /* places in a lane, elements of a lane of the named array, the least that a place may be */
+    volatile int wrong;   /* a place that is not there has been found; set by any thread */
+} Places;
+
+/* -- are all places there ------------------------------------------------------------------------------------------------- */
+
+/* Negative if one of n places is below low or not below size. */
+static int64_t outside(const char *index, int64_t step, int64_t n, int64_t low, int64_t size) {
+    int64_t signs = 0;
+    if (step == sizeof(int64_t)) {
+        const int64_t *places = (const int64_t *)index;
+        for (int64_t i = 0; i < n; i++) signs |= (int64_t)((uint64_t)places[i] - (uint64_t)low) | (size - 1 - places[i]);
+    } else {
+        for (int64_t i = 0; i < n; i++) {
+            int64_t place = *(const int64_t *)(index + i * step);
+            signs |= (int64_t)((uint64_t)place - (uint64_t)low) | (size - 1 - place);
+        }
+    }
+    return signs;
+}
+
+static int run_is_inside(const Places *s, const char *index, int64_t run) {
+    int64_t step = s->lanes.step[0], next = s->lanes.next[0], signs = 0;
+    if (next == 0) run = 1; /* the same places in all lanes */
+    if (step <= next || run == 1) {
+        for (int64_t j = 0; j < run; j++) signs |= outside(index + j * next, step, s->n, s->low, s->size);
+    } else {
+        for (int64_t i = 0; i < s->n; i++) signs |= outside(index + i * step, next, run, s->low, s->size);
+    }
+    return signs >= 0;
+}
+
+static void check_lanes(void *ctx, int64_t begin, int64_t end) {
+    Places *s = (Places *)ctx;
+    int64_t run, offsets[WK_LANE_ARRAYS];
+    for (int64_t lane = begin; lane < end; lane += run) {
+        run = wk_lane_run(&s->lanes, lane, end, offsets);
+        if (!run_is_inside(s, s->index + offsets[0], run)) s->wrong = 1;
+    }
+}
+
+/* -- the loops ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    uint64_t half[2];
+} pair;
+
+/* What the loops need of Places, in variables that no store can change. */
+#define VARIABLES                                                                     \
+    const int64_t n = s->n, size = s->size, step = s->lanes.step[0], next = s->lanes.next[0]; \
+    const int64_t named_step = s->lanes.step[1], named_next = s->lanes.next[1];       \
+    const int64_t other_step = s->lanes.step[2], other_next = s->lanes.next[2]
+
+#define INDEX(i, j) (*(const int64_t *)(index + (i) * step + (j) * next))
+#define COUNTED(p) ((p) + (size & (p) >> 63)) /* from the start */
+#define NAMED(type, p, j) ((type *)(named + (p) * named_step + (j) * named_next))
+#define OTHER(type, i, j) ((type *)(other + (i) * other_step + (j) * other_next))
+
+/* All places of `run` neighbouring lanes. One place for all of them: rows, element by element. Lanes without gaps: one by one. Else in
+ * the others' order. */
+#define EACH_PLACE(type, statement)                                                                           \
+    do {                                                                                                      \
+        const int64_t item = sizeof(type);                                                                    \
+        if (next == 0 && run > 1 && named_next == item && other_next == item) {                               \
+            for (int64_t i = 0; i < n; i++) {                                                                 \
+                int64_t p = INDEX(i, 0);                                                                      \
+                type *restrict at = NAMED(type, COUNTED(p), 0), *restrict value = OTHER(type, i, 0);          \
+                for (int64_t j = 0; j < run; j++, at++, value++) statement;                                   \
+            }                                                                                                 \
+        } else if (step == sizeof(int64_t) && named_step == item && other_step == item) {                     \
+            for (int64_t j = 0; j < run; j++) {                                                               \
+                const int64_t *restrict places = &INDEX(0, j);                                                \
+                type *restrict lane = NAMED(type, 0, j), *restrict value = OTHER(type, 0, j);                 \
+                for (int64_t i = 0; i < n; i++, value++) {                                                    \
+                    type *at = lane + COUNTED(places[i]);                                                     \
+                    statement;                                                                                \
+                }                                                                                             \
+            }                                                                                                 \
+        } else if (other_step <= other_next || run == 1) {                                                    \
+            for (int64_t j = 0; j < run; j++) {                                                               \
+                for (int64_t i = 0; i < n; i++) {                                                             \
+                    int64_t p = INDEX(i, j);                                                                  \
+                    type *at = NAMED(type, COUNTED(p), j), *value = OTHER(type, i, j);                        \
+                    statement;                                                                                \
+                }                                                                                             \
+            }                                                                                                 \
+        } else {                                                                                              \
+            for (int64_t i = 0; i < n; i++) {                                                                 \
+                for (int64_t j = 0; j < run; j++) {                                                           \
+                    int64_t p = INDEX(i, j);                                                                  \
+                    type *at = NAMED(type, COUNTED(p), j), *value = OTHER(type, i, j);                        \
+                    statement;                                                                                \
+                }                                                                                             \
+            }                                                                                                 \
+        }                                                                                                     \
+    } while (0)
+
+#define RUN_OF(name, type, statement)                                                                          \
+    static void name(const Places *s, const char *index, char *named, char *other, int64_t run) {              \
+        VARIABLES;                                                                                             \
+        EACH_PLACE(type, statement);                                                                           \
+    }
+#define MOVES(type)                        \
+    RUN_OF(take_##type, type, *value = *at) \
+    RUN_OF(put_##type, type, *at = *value)
+MOVES(uint8_t)
+MOVES(uint16_t)
+MOVES(uint32_t)
+MOVES(uint64_t)
+MOVES(pair)
+/* NaN wins, once met; of equal elements the first. */
+#define ARITHMETIC(type)                                                                   \
+    RUN_OF(add_##type, type, *at += *value)                                                \
+    RUN_OF(multiply_##type, type, *at *= *value)                                           \
+    RUN_OF(largest_##type, type, *at = *value > *at || *value != *value ? *value : *at)    \
+    RUN_OF(smallest_##type, type, *at = *value < *at || *value != *value ? *value : *at)
+ARITHMETIC(float)
+ARITHMETIC(double)
+
+typedef void (*run_function)(const Places *, const char *, char *, char *, int64_t);
+
+static int of_size(int64_t item) { return item == 1 ? 0 : item == 2 ? 1 : item == 4 ? 2 : item == 8 ? 3 : item == 16 ? 4 : -1; }
+static const run_function take_of[] = {take_uint8_t, take_uint16_t, take_uint32_t, take_uint64_t, take_pair};
+static const run_function put_of[] = {put_uint8_t, put_uint16_t, put_uint32_t, put_uint64_t, put_pair};
+static const run_function combine_of[KINDS][2] = {
+    {NULL, NULL},
+    {add_float, add_double},
+    {multiply_float, multiply_double},
+    {largest_float, largest_double},
+    {smallest_float, smallest_double},
+};
+
+typedef struct {
+    Places *places;
+    run_function run;
+    int checks; /* just before */
+} Task;
+
+static void visit_lanes(void *ctx, int64_t begin, int64_t end) {
+    const Task *task = (const Task *)ctx;
+    Places *s = task->places;
+    int64_t run, offsets[WK_LANE_ARRAYS];
+    for (int64_t lane = begin; lane < end && !s->wrong; lane += run) {
+        run = wk_lane_run(&s->lanes, lane, end, offsets);
+        if (task->checks && !run_is_inside(s, s->index + offsets[0], run)) s->wrong = 1;
+        else task->run(s, s->index + offsets[0], s->named + offsets[1], s->other + offsets[2], run);
+    }
+}
+
+/* Whether all places are there; if not, nothing has been written, unless what is written to is new. */
+static int visit(Places *s, run_function run, int into_new) {
+    Task task = {s, run, into_new};
+    PyThreadState *state = s->lanes.lanes * s->n > WK_LANE_WORK ? PyEval_SaveThread() : NULL;
+    int64_t grain = wk_lane_grain(s->n);
+    if (!into_new) wk_parallel_for(s->lanes.lanes, s->lanes.next[0] == 0 ? s->lanes.lanes : grain, check_lanes, s);
+    if (!s->wrong) wk_parallel_for(s->lanes.lanes, grain, visit_lanes, &task);
+    if (state != NULL) PyEval_RestoreThread(state);
+    return !s->wrong;
+}
+
+/* -- for Python ----------------------------------------------------------------------------------------------------------- */
+
+/* An array of numbers, aligned and in this machine's byte order. */
+static int is_plain(PyObject *x) {
+    return PyArray_CheckExact(x) && PyTypeNum_ISNUMBER(PyArray_TYPE((PyArrayObject *)x)) && PyArray_ISBEHAVED_RO((PyArrayObject *)x);
+}
+
+/* An index along dim: sizes and strides as if it had as many dims as what it names places of. */
+typedef struct {
+    int nd, dim;
+    npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS];
+    npy_intp elements;
+} Index;
+
+/* Reads an index for x: of as many dims as x, and no larger in the others; or a vector, which is for all lanes. 0: it is neither. */
+static int read_index(PyArrayObject *x, PyObject *index_, PyObject *dim_, Index *found) {
+    if (!is_plain(index_) || PyArray_TYPE((PyArrayObject *)index_) != NPY_INT64) return 0;
+    PyArrayObject *index = (PyArrayObject *)index_;
+    long dim = PyLong_AsLong(dim_);
+    int nd = PyArray_NDIM(x), is_vector = PyArray_NDIM(index) == 1;
+    if (dim == -1 && PyErr_Occurred()) PyErr_Clear();
+    if (nd < 1 || (PyArray_NDIM(index) != nd && !is_vector) || dim < 0 || dim >= nd) return 0;
+    found->nd = nd;
+    found->dim = (int)dim;
+    found->elements = 1;
+    for (int d = 0; d < nd; d++) {
+        int own = !is_vector || d == dim, of_index = is_vector ? 0 : d;
+        found->shape[d] = own ? PyArray_DIM(index, of_index) : PyArray_DIM(x, d);
+        found->strides[d] = own ? PyArray_STRIDE(index, of_index) : 0;
+        if (d != dim && found->shape[d] > PyArray_DIM(x, d)) return 0;
+        found->elements *= found->shape[d];
+    }
+    return 1;
+}
+
+static int lowest(PyObject *counts_back, int64_t size, int64_t *low) {
+    int back = PyObject_IsTrue(counts_back);
+    *low = back == 1 ? -size : 0;
+    return back;
+}
+
+/* take_along(x, index, dim, counts_back): x at index along dim, each other dim at its own place. */
+static PyObject *take_along_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 4) return PyErr_Format(PyExc_TypeError, "take_along takes 4 arguments");
+    if (!is_plain(args[0])) Py_RETURN_NONE;
+    PyArrayObject *x = (PyArrayObject *)args[0], *index = (PyArrayObject *)args[1];
+    Index named;
+    int size = of_size(PyArray_ITEMSIZE(x));
+    if (size < 0 || !read_index(x, args[1], args[2], &named)) Py_RETURN_NONE;
+    Places s = {.n = named.shape[named.dim], .size = PyArray_DIM(x, named.dim)};
+    if (lowest(args[3], s.size, &s.low) < 0) return NULL;
+    PyArrayObject *out = (PyArrayObject *)wk_new_array(named.nd, named.shape, PyArray_TYPE(x));
+    if (out == NULL || PyArray_SIZE(out) == 0) return (PyObject *)out;
+    const npy_intp *strides[] = {named.strides, PyArray_STRIDES(x), PyArray_STRIDES(out)};
+    wk_lanes_init(&s.lanes, named.nd, named.shape, named.dim, 3, strides);
+    s.index = PyArray_BYTES(index), s.named = PyArray_BYTES(x), s.other = PyArray_BYTES(out);
+    if (visit(&s, take_of[size], 1)) return (PyObject *)out;
+    Py_DECREF(out);
+    Py_RETURN_NONE;
+}
+
+/* Whether the values are one for all, or of index's shape, or hold that at the start of each dim. */
+static int fit(PyArrayObject *values, const Index *index, npy_intp *strides) {
+    memset(strides, 0, sizeof(npy_intp) * (size_t)index->nd);
+    if (PyArray_NDIM(values) == 0) return 1;
+    if (PyArray_NDIM(values) != index->nd) return 0;
+    for (int d = 0; d < index->nd; d++) {
+        if (PyArray_DIM(values, d) < index->shape[d]) return 0;
+        strides[d] = PyArray_STRIDE(values, d);
+    }
+    return 1;
+}
+
+/* Whether two arrays may have memory in common: by where they begin and end. */
+static int may_overlap(PyArrayObject *x, PyArrayObject *y) {
+    PyArrayObject *both[] = {x, y};
+    const char *first[2], *last[2];
+    for (int i = 0; i < 2; i++) {
+        first[i] = last[i] = PyArray_BYTES(both[i]);
+        for (int d = 0; d < PyArray_NDIM(both[i]); d++) {
+            npy_intp reach = (PyArray_DIM(both[i], d) - 1) * PyArray_STRIDE(both[i], d);
+            if (reach < 0) first[i] += reach;
+            else last[i] += reach;
+        }
+    }
+    return first[0] <= last[1] && first[1] <= last[0];
+}
+
+/* write_along(kind, held, index, values, dim, counts_back): True when values are written into held, or combined with it, at index
+ * along dim. values: one, or at least as many as index along every dim. */
+static PyObject *write_along_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 6) return PyErr_Format(PyExc_TypeError, "write_along takes 6 arguments");
+    long kind = PyLong_AsLong(args[0]);
+    if (kind == -1 && PyErr_Occurred()) return NULL;
+    if (kind < 0 || kind >= KINDS || !is_plain(args[1]) || !is_plain(args[3])) Py_RETURN_NONE;
+    PyArrayObject *held = (PyArrayObject *)args[1], *index = (PyArrayObject *)args[2], *values = (PyArrayObject *)args[3];
+    Index named;
+    int type = PyArray_TYPE(held), size = of_size(PyArray_ITEMSIZE(held));
+    if (size < 0 || !read_index(held, args[2], args[4], &named) || PyArray_TYPE(values) != type || !PyArray_ISWRITEABLE(held)) Py_RETURN_NONE;
+    if (kind != PUT && type != NPY_FLOAT && type != NPY_DOUBLE) Py_RETURN_NONE;
+    npy_intp value_strides[NPY_MAXDIMS];
+    if (!fit(values, &named, value_strides)) Py_RETURN_NONE;
+    Places s = {.n = named.shape[named.dim], .size = PyArray_DIM(held, named.dim)};
+    if (lowest(args[5], s.size, &s.low) < 0) return NULL;
+    for (int d = 0; d < PyArray_NDIM(held); d++) { /* elements that are several at once are for no two threads */
+        if (PyArray_STRIDE(held, d) == 0 && PyArray_DIM(held, d) > 1) Py_RETURN_NONE;
+    }
+    if (named.elements == 0) Py_RETURN_TRUE;
+    if (may_overlap(held, index) || may_overlap(held, values)) Py_RETURN_NONE;
+    const npy_intp *strides[] = {named.strides, PyArray_STRIDES(held), value_strides};
+    wk_lanes_init(&s.lanes, named.nd, named.shape, named.dim, 3, strides);
+    s.index = PyArray_BYTES(index), s.named = PyArray_BYTES(held), s.other = PyArray_BYTES(values);
+    if (visit(&s, kind == PUT ? put_of[size] : combine_of[kind][type == NPY_DOUBLE], 0)) Py_RETURN_TRUE;
+    Py_RETURN_NONE;
+}
+
+#define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
+PyMethodDef wk_places_methods[] = {
+    METHOD(take_along, "take_along(x, index, dim, counts_back): x at index along dim."),
+    METHOD(write_along, "write_along(kind, held, index, values, dim, counts_back): whether values were written there."),
+    {NULL, NULL, 0, NULL},
+};
