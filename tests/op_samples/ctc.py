@@ -10,7 +10,7 @@ from op_samples import Sample
 from wengert.ops.ctc import States
 
 _TARGETS = np.array([[1, 2], [2, 2]])
-_STATES = States([np.array([1, 2]), np.array([2])], np.array([4, 3]), 0)
+_STATES = States(np.array([[1, 2], [2, 0]]), np.array([2, 1]), np.array([4, 3]), 0)
 
 SAMPLES = {
     "ctc_loss": [

@@ -13,6 +13,7 @@
 /* The functions of the module, by the files that define them; each array ends with {NULL}. */
 extern PyMethodDef wk_apply_methods[];
 extern PyMethodDef wk_convolution_methods[];
+extern PyMethodDef wk_ctc_methods[];
 extern PyMethodDef wk_grid_methods[];
 extern PyMethodDef wk_levels_methods[];
 extern PyMethodDef wk_matmul_methods[];
@@ -28,6 +29,7 @@ extern PyMethodDef wk_windows_methods[];
 static PyMethodDef *const method_tables[] = {
     wk_apply_methods,
     wk_convolution_methods,
+    wk_ctc_methods,
     wk_grid_methods,
     wk_levels_methods,
     wk_matmul_methods,

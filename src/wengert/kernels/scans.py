@@ -8,6 +8,9 @@ multiply_up(x, dim): the products along dim, which stays with size 1;
 first_along(x, dim, k, descending): the first k elements of x, sorted, and their places in it, equal ones in order;
 one_along(x, dim, k): the element that sorting would put at place k and its place in x, with size 1 in dim.
 NaN counts as largest.
+
+ctc_losses(x, labels, lengths, counts, blank), and ctc_cotangent(x, labels, lengths, counts, blank, ct): see ops/ctc.py. x: (steps,
+items, classes), float32 or float64; the losses are float64.
 """
 
 from __future__ import annotations
@@ -33,4 +36,6 @@ scan: Any = getattr(native, "scan", _decline)
 recurrence: Any = getattr(native, "recurrence", _decline)
 multiply_up: Any = getattr(native, "multiply_up", _decline)
 first_along: Any = getattr(native, "first_along", _decline)
+ctc_losses: Any = getattr(native, "ctc_losses", _decline)
+ctc_cotangent: Any = getattr(native, "ctc_cotangent", _decline)
 one_along: Any = getattr(native, "one_along", _decline)

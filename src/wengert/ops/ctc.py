@@ -8,11 +8,13 @@ at once. They are written in the operations' words, so that the derivative is di
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from wengert import errors
+from wengert.kernels import scans
 from wengert.ops.faces import array_face
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general
@@ -21,27 +23,42 @@ _IMPOSSIBLE = -1e30  # the logarithm of 0, but such that differences of two are 
 
 
 class States:
-    """What the recursions need to know of the labels: an entry for each item, (n), or each state of it, (n, states).
+    """What the recursions need to know of the labels of each item: given (n, longest), how many are an item's, (n), and how many
+    steps it has, (n).
 
-    skip: 0 where the state may be reached over a blank that is left out, else _IMPOSSIBLE; last: 0 for the two states
-    that an alignment may end in."""
+    For all states of each item, (n, states): labels, theirs; skip: 0 where the state may be reached over a blank that is left
+    out, else _IMPOSSIBLE; last: 0 for the two states that an alignment may end in."""
 
-    __slots__ = ("labels", "last", "lengths", "skip")
-
-    def __init__(self, targets: list[Any], lengths: Any, blank: int) -> None:
-        n, longest = len(targets), max([t.size for t in targets], default=0)
+    def __init__(self, given: Any, counts: Any, lengths: Any, blank: int) -> None:
+        self.given = given
+        self.counts = counts
         self.lengths = lengths
-        self.labels = np.full((n, 2 * longest + 1), blank, np.int64)
-        self.last = np.full(self.labels.shape, _IMPOSSIBLE)
-        for i, target in enumerate(targets):
-            self.labels[i, 1 : 2 * target.size : 2] = target
-            self.last[i, max(2 * target.size - 1, 0) : 2 * target.size + 1] = 0
+        self.blank = blank
+
+    @cached_property
+    def labels(self) -> Any:
+        n, longest = self.given.shape
+        labels = np.full((n, 2 * longest + 1), self.blank, np.int64)
+        labels[:, 1::2] = np.where(np.arange(longest) < self.counts[:, None], self.given, self.blank)
+        return labels
+
+    @cached_property
+    def last(self) -> Any:
+        behind = np.arange(self.labels.shape[1]) - 2 * self.counts[:, None]
+        return np.where((behind == 0) | (behind == -1), 0, _IMPOSSIBLE)
+
+    @cached_property
+    def skip(self) -> Any:
         differs = np.zeros(self.labels.shape, bool)
-        differs[:, 2:] = (self.labels[:, 2:] != self.labels[:, :-2]) & (self.labels[:, 2:] != blank)
-        self.skip = np.where(differs, 0, _IMPOSSIBLE)
+        differs[:, 2:] = (self.labels[:, 2:] != self.labels[:, :-2]) & (self.labels[:, 2:] != self.blank)
+        return np.where(differs, 0, _IMPOSSIBLE)
+
+    def for_kernel(self) -> tuple:
+        """The arguments of the kernels, all but the first."""
+        return self.given, self.lengths, self.counts, self.blank
 
     def __repr__(self) -> str:
-        return f"States({self.labels.tolist()}, {self.lengths.tolist()})"
+        return f"States({self.given.tolist()}, {self.counts.tolist()}, {self.lengths.tolist()}, {self.blank})"
 
 
 def _summed(F: Any, first: Any, second: Any, third: Any) -> Any:
@@ -113,14 +130,22 @@ def _ctc_loss(xp, x, *, states):
     An item without any alignment has an infinite loss."""
     if x.dtype not in (xp.float32, xp.float64):
         raise errors.unsupported_dtype("ctc_loss_cpu", x.dtype)
+    losses = scans.ctc_losses(x, *states.for_kernel())
+    if losses is not None:
+        return losses.astype(x.dtype, copy=False)
     scores = _scores_of_states(array_face, xp.maximum(x, _IMPOSSIBLE), states)
     found = _log_probability(array_face, _from_the_first(array_face, scores, states), states)
     none_needed = (states.lengths == 0) & (states.last[:, 0] == 0)  # no steps, and no labels
-    return xp.where(none_needed, 0, xp.where(found <= _IMPOSSIBLE / 2, xp.inf, -found)).astype(x.dtype)
+    impossible = (found <= _IMPOSSIBLE / 2) | (states.lengths == 0)
+    return xp.where(none_needed, 0, xp.where(impossible, xp.inf, -found)).astype(x.dtype)
 
 
 @_ctc_loss.vjp("x")
 def _(F, ct, x, out, states):
+    if not F.is_tensor:
+        found = scans.ctc_cotangent(x, *states.for_kernel(), ct)
+        if found is not None:
+            return found
     scores = _scores_of_states(F, F.clamp(x, min=_IMPOSSIBLE, max=None), states)
     forward, backward = _from_the_first(F, scores, states), _to_the_last(F, scores, states)
     steps = x.shape[0]
@@ -144,16 +169,17 @@ def _lengths(value: Any, n: int, name: str) -> Any:
     return found
 
 
-def _split_targets(targets: Any, lengths: Any) -> list[Any]:
-    """The labels of each item, from a row each or from all of them in one vector."""
-    if targets.ndim == 1:
-        if targets.size != lengths.sum():
-            raise errors.ctc_all_targets(int(lengths.sum()), targets.size)
-        ends = np.cumsum(lengths)
-        return [targets[end - length : end] for end, length in zip(ends, lengths, strict=True)]
-    if lengths.size and lengths.max() > targets.shape[1]:
-        raise errors.ctc_targets(int(lengths.max()), targets.shape[1])
-    return [row[:length] for row, length in zip(targets, lengths, strict=True)]
+def _rows_of(targets: Any, counts: Any) -> Any:
+    """The labels of each item in a row, from rows or from all of them in one vector; what follows them is any class."""
+    if targets.ndim > 1:
+        if counts.size and counts.max() > targets.shape[1]:
+            raise errors.ctc_targets(int(counts.max()), targets.shape[1])
+        return np.ascontiguousarray(targets)
+    if targets.size != counts.sum():
+        raise errors.ctc_all_targets(int(counts.sum()), targets.size)
+    rows = np.zeros((counts.size, counts.max(initial=0)), np.int64)
+    rows[np.arange(rows.shape[1]) < counts[:, None]] = targets
+    return rows
 
 
 @composite(namespaces=("nn.functional",))
@@ -178,8 +204,9 @@ def ctc_loss(F, log_probs, targets, input_lengths, target_lengths, blank=0, redu
         raise errors.ctc_blank()
     if lengths.size and lengths.max() > steps:
         raise errors.ctc_input_length(steps, int(lengths.max()))
-    labels = raw(targets).astype(np.int64)
-    states = States(_split_targets(labels if is_batch or labels.ndim > 1 else labels.reshape(-1), label_counts), lengths, blank)
+    labels = raw(targets).astype(np.int64, copy=False)
+    rows = _rows_of(labels if is_batch or labels.ndim > 1 else labels.reshape(-1), label_counts)
+    states = States(rows, label_counts, lengths, blank)
     losses = F._ctc_loss(x, states=states)
     if zero_infinity:
         losses = F.where(raw(losses) == np.inf, 0, losses)
