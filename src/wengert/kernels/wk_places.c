@@ -125,12 +125,18 @@ MOVES(uint16_t)
 MOVES(uint32_t)
 MOVES(uint64_t)
 MOVES(pair)
-/* NaN wins, once met; of equal elements the first. */
-#define ARITHMETIC(type)                                                                   \
-    RUN_OF(add_##type, type, *at += *value)                                                \
-    RUN_OF(multiply_##type, type, *at *= *value)                                           \
-    RUN_OF(largest_##type, type, *at = *value > *at || *value != *value ? *value : *at)    \
-    RUN_OF(smallest_##type, type, *at = *value < *at || *value != *value ? *value : *at)
+/* NaN wins, once met; of equal elements the first. Without a branch: which of two is larger is anyone's guess. */
+#define BETTER(type, order)                            \
+    do {                                               \
+        type best = *at;                               \
+        type v = *value;                               \
+        *at = (v order best) | (v != v) ? v : best;    \
+    } while (0)
+#define ARITHMETIC(type)                            \
+    RUN_OF(add_##type, type, *at += *value)         \
+    RUN_OF(multiply_##type, type, *at *= *value)    \
+    RUN_OF(largest_##type, type, BETTER(type, >))   \
+    RUN_OF(smallest_##type, type, BETTER(type, <))
 ARITHMETIC(float)
 ARITHMETIC(double)
 

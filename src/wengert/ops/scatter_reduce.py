@@ -22,6 +22,9 @@ _KINDS = {
 }  # fmt: skip
 
 
+_PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+
+
 def _identity(reduce: str, dtype: Any) -> Any:
     """What changes nothing under a reduction."""
     if reduce in ("sum", "mean", "prod"):
@@ -71,47 +74,83 @@ def _at(x: Any, index: Any, dim: int) -> Any:
     return np.atleast_1d(x)[mesh_of(index, x.shape, dim)].reshape(index.shape) if found is None else found
 
 
-@general(promote=NONE, node="ScatterReduceBackward0", method=False, namespaces=())
-def _scatter_reduce(xp, x, index, src, *, dim, reduce, include_self=True):
-    """A copy of x with src reduced into it at index. Derivative: see scatter_reduce."""
+def _reduced(x: Any, index: Any, src: Any, dim: int, reduce: str, include_self: bool) -> Any:
+    """A copy of x with src reduced into it at index."""
     result = memory.contiguous_copy(x)
     if not include_self:
         _write(result, index, _identity(reduce, x.dtype), dim)
     _combine(reduce, result, index, src, dim)
+    return result
+
+
+@general(promote=NONE, node="ScatterReduceBackward0", **_PRIVATE)
+def _scatter_combine(xp, x, index, src, *, dim, reduce, include_self=True):
+    """A copy of x with the sums, means or products of src and x at index. Derivative: see scatter_reduce."""
+    result = _reduced(x, index, src, dim, reduce, include_self)
     if reduce == "mean":
         counts = _counts(index, x.shape, dim, include_self)
         result = (result // counts if x.dtype.kind in "iu" else result / counts).astype(x.dtype)
     return result
 
 
-@_scatter_reduce.vjp("x")
-def _(F, ct, x, index, src, out, dim, reduce, include_self):
+@_scatter_combine.vjp("x")
+def _(F, ct, x, index, src, dim, reduce, include_self):
     if reduce == "mean":
         ct = ct / _constant(F, _counts(raw(index), raw(x).shape, dim, include_self), ct)
     elif reduce == "prod":
         # The product of the others: that of all, with 1 in the place of x.
         ones = F.ones_like(x)
-        ct = ct * F.conj(F._scatter_reduce(ones, index, src, dim=dim, reduce="prod"))
-    elif reduce in ("amax", "amin"):
-        ct = F.where(x == out, ct / _ties(F, x, index, src, out, dim, include_self), 0.0)
-    return ct if include_self else F._masked_fill(ct, _constant(F, _touched(raw(index), raw(x).shape, dim), None), 0)
+        ct = ct * F.conj(F._scatter_combine(ones, index, src, dim=dim, reduce="prod"))
+    return ct if include_self else _untouched(F, ct, x, index, dim)
 
 
-@_scatter_reduce.vjp("src")
-def _(F, ct, x, index, src, out, dim, reduce, include_self):
+@_scatter_combine.vjp("src")
+def _(F, ct, x, index, src, dim, reduce, include_self):
     if reduce == "mean":
         ct = ct / _constant(F, _counts(raw(index), raw(x).shape, dim, include_self), ct)
-    elif reduce in ("amax", "amin"):
-        ct = ct / _ties(F, x, index, src, out, dim, include_self)
     part = F._gather(ct, index, dim=dim)
-    if reduce in ("amax", "amin"):
-        part = F.where(_source(F, src, index) == F._gather(out, index, dim=dim), part, 0.0)
-    elif reduce == "prod":
+    if reduce == "prod":
         part = part * F.conj(_others(F, x, index, src, dim, include_self))
+    return _whole(F, part, index, src)
+
+
+@general(promote=NONE, node="ScatterReduceBackward0", **_PRIVATE)
+def _scatter_extremum(xp, x, index, src, *, dim, reduce, include_self=True):
+    """A copy of x with the largest, or smallest, of src and x at index. Derivative: see scatter_reduce."""
+    return _reduced(x, index, src, dim, reduce, include_self)
+
+
+@_scatter_extremum.vjp("x", "src")
+def _(F, ct, x, index, src, out, dim, reduce, include_self):
+    shares = ct / _ties(F, x, index, src, out, dim, include_self)
+    of_x = F.where(raw(x) == raw(out), shares, 0.0)
+    of_x = of_x if include_self else _untouched(F, of_x, x, index, dim)
+    chosen = raw(_source(F, src, index)) == _at(raw(out), raw(index), dim)
+    of_src = F.where(chosen, F._gather(shares, index, dim=dim), 0.0)
+    return of_x, _whole(F, of_src, index, src)
+
+
+def _untouched(F: Any, ct: Any, x: Any, index: Any, dim: int) -> Any:
+    """ct with 0 where index names x."""
+    return F._masked_fill(ct, _constant(F, _touched(raw(index), raw(x).shape, dim), None), 0)
+
+
+def _whole(F: Any, part: Any, index: Any, src: Any) -> Any:
+    """The cotangent of src from that of the part of it that index uses."""
     shape = raw(src).shape
     if part.shape == shape:
         return part
     return F.read_cotangent(part, shape=shape, index=tuple([slice(n) for n in raw(index).shape]))
+
+
+@composite(**_PRIVATE)
+def _scatter_reduce(F, x, index, src, *, dim, reduce, include_self=True):
+    """A copy of x with src reduced into it at index. Derivative: see scatter_reduce."""
+    return getattr(F, _op_of(reduce).name)(x, index, src, dim=dim, reduce=reduce, include_self=include_self)
+
+
+def _op_of(reduce: str) -> Any:
+    return _scatter_extremum if reduce in ("amax", "amin") else _scatter_combine
 
 
 def _constant(F: Any, array: Any, template: Any) -> Any:
@@ -157,7 +196,7 @@ def _others(F: Any, x: Any, index: Any, src: Any, dim: int, include_self: bool) 
     _combine("sum", zeros, raw(index), zero.astype(zeros.dtype), dim)
     there = _at(zeros, raw(index), dim)
     nonzero = F._masked_fill(used, _constant(F, zero, None), 1)
-    product = F._scatter_reduce(x, index, nonzero, dim=dim, reduce="prod", include_self=include_self)
+    product = F._scatter_combine(x, index, nonzero, dim=dim, reduce="prod", include_self=include_self)
     quotient = F._gather(product, index, dim=dim) / nonzero
     vanishes = np.where(zero, there > 1, there > 0)
     return F._masked_fill(quotient, _constant(F, vanishes, None), 0)
@@ -198,4 +237,4 @@ def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
     """In-place form of scatter_reduce."""
     index, src, dim = _arguments(self, dim, index, src, reduce)
     params = {"dim": dim, "reduce": reduce, "include_self": include_self}
-    return call_inplace(_scatter_reduce, (self, index, src), params)
+    return call_inplace(_op_of(reduce), (self, index, src), params)
