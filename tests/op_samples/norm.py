@@ -28,7 +28,8 @@ SAMPLES = {
         Sample((4, 3, 2), (3,), None, _mean(), _variance(), False, 0.1, 1e-5, True),
     ],
     "_standardize": [
-        Sample((2, 4, 3), (4,), (4,), grouped=(2, 2, 2, 3), over=(2, 3), eps=0.1, node="NativeGroupNormBackward0"),
+        Sample((2, 4, 3), (4,), (4,), groups=2, eps=0.1, node="NativeGroupNormBackward0"),
+        Sample((3, 4, 2), (4,), None, groups=0, eps=0.1, node="NativeBatchNormBackward0"),
     ],
     "_rescale": [Sample((2, 3, 2), Data(3, grad=False), Data(3, grad=False), (3,), (3,))],
     "group_norm": [

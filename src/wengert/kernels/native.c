@@ -17,6 +17,7 @@ extern PyMethodDef wk_ctc_methods[];
 extern PyMethodDef wk_grid_methods[];
 extern PyMethodDef wk_levels_methods[];
 extern PyMethodDef wk_matmul_methods[];
+extern PyMethodDef wk_norms_methods[];
 extern PyMethodDef wk_places_methods[];
 extern PyMethodDef wk_pool_methods[];
 extern PyMethodDef wk_program_methods[];
@@ -33,6 +34,7 @@ static PyMethodDef *const method_tables[] = {
     wk_grid_methods,
     wk_levels_methods,
     wk_matmul_methods,
+    wk_norms_methods,
     wk_places_methods,
     wk_pool_methods,
     wk_program_methods,

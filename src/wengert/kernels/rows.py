@@ -1,4 +1,4 @@
-"""The kernels that take several passes, or add up: products of matrices, reductions, softmax, cross entropy, layer norm.
+"""The kernels that take several passes, or add up: products of matrices, reductions, softmax, cross entropy, norms.
 
 Each function returns a new array (or several), or None for what it does not take: other dtypes than float32 and float64,
 memory with gaps, nothing to reduce; and always where nothing is compiled. What calls them has the same in NumPy's words.
@@ -10,7 +10,9 @@ variance(x, axes, keepdims, freedom): with the mean, whose dims are kept;
 logsumexp(x, axes, keepdims), over the last dims; softmax(logs, axis, x), and softmax(logs, axis, ct, out), the cotangent of x;
 log_softmax_base(sums, out): the same where ct is 0, over the last dim, from the sums of ct along it;
 cross_entropy(x, target): losses and probabilities; standardize(x, weight, bias, n, eps): result, means and reciprocals of the
-deviations of rows of n elements; standardize_cotangent(ct, x, mean, rstd, weight, needs): of x, weight, bias (bits 1, 2, 4).
+deviations of rows of n elements; standardize_cotangent(ct, x, mean, rstd, weight, needs): of x, weight, bias (bits 1, 2, 4);
+normalize(x, weight, bias, groups, eps), of x (items, channels, ...): the same result, means and reciprocals over groups of
+an item's channels, or with groups 0 over each channel; normalize_cotangent(ct, x, mean, rstd, weight, groups): of x, weight, bias.
 """
 
 from __future__ import annotations
@@ -38,3 +40,5 @@ log_softmax_base: Any = getattr(native, "log_softmax_base", _decline)
 cross_entropy: Any = getattr(native, "cross_entropy", _decline)
 standardize: Any = getattr(native, "standardize", _decline)
 standardize_cotangent: Any = getattr(native, "standardize_cotangent", _decline)
+normalize: Any = getattr(native, "normalize", _decline)
+normalize_cotangent: Any = getattr(native, "normalize_cotangent", _decline)

@@ -1,6 +1,8 @@
 #define WK_LEVEL base
 #define WK_BITS 32
 #include "rows.h"
+#include "norms.h"
 #undef WK_BITS
 #define WK_BITS 64
 #include "rows.h"
+#include "norms.h"

@@ -2,6 +2,8 @@
 #define WK_LEVEL v3
 #define WK_BITS 32
 #include "rows.h"
+#include "norms.h"
 #undef WK_BITS
 #define WK_BITS 64
 #include "rows.h"
+#include "norms.h"

@@ -35,10 +35,10 @@ def native_group_norm(F, input, weight, bias, N, C, HxW, group, eps):
     N, C, HxW: items, channels and elements a channel. Derivative: as group_norm, also of the mean and the factor."""
     if C % group or prod(input.shape) != N * C * HxW:
         raise errors.group_norm_groups(tuple(input.shape), group)
-    out, mean, rstd = F._standardize(
-        input, weight, bias, grouped=(N, group, C // group, HxW), over=(2, 3), eps=eps, node="NativeGroupNormBackward0"
-    )
-    return out, F.reshape(mean, shape=(N, group)), F.reshape(rstd, shape=(N, group))
+    shape = tuple(input.shape)
+    x = input if len(shape) > 1 and shape[:2] == (N, C) else F.reshape(input, shape=(N, C, HxW))
+    out, mean, rstd = F._standardize(x, weight, bias, groups=group, eps=eps, node="NativeGroupNormBackward0")
+    return out if x is input else F.reshape(out, shape=shape), F.reshape(mean, shape=(N, group)), F.reshape(rstd, shape=(N, group))
 
 
 @composite()

@@ -40,15 +40,27 @@ def _wide(xp: Any, x: Any) -> Any:
     return x.astype(xp.float32) if x.dtype.itemsize == 2 else x
 
 
+def _looked_at(shape: tuple[int, ...], groups: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The shape in which an array is looked at, and the dims of that shape over which mean and variance are."""
+    if groups == 0:
+        return shape, (0, *range(2, len(shape)))
+    return (shape[0], groups, shape[1] // groups, prod(shape[2:])), (2, 3)
+
+
 @general(promote=NONE, outputs=("out", "mean", "rstd"), complex=False, **_PRIVATE)
-def _standardize(xp, x, weight=None, bias=None, *, grouped, over, eps, node):
+def _standardize(xp, x, weight=None, bias=None, *, groups, eps, node):
     """(x - mean) / sqrt(variance + eps) * weight + bias, the mean, and 1 / sqrt(variance + eps).
 
-    grouped, over: the shape in which x is looked at, and the dims of that shape over which mean and variance are; both
-    come with these dims kept. weight, bias: (channels), x: (n, channels, ...).
+    x: (n, channels, ...). groups: into how many groups the channels of an item come, which mean and variance are of; 0
+    for those of each channel over all items. weight, bias: (channels). Mean and factor have the dims that they are over
+    as ones, in groups (n, groups, 1, 1).
 
     Derivative: r (g - mean(g) - h mean(g h)) with g = ct * weight, h the normalised input and r its factor; sums of ct
     * h in weight, of ct in bias."""
+    found = rows.normalize(x, weight, bias, groups, eps)
+    if found is not None:
+        return found
+    grouped, over = _looked_at(x.shape, groups)
     wide = _wide(xp, x).reshape(grouped)
     n = max(prod([grouped[d] for d in over]), 1)
     mean = add_up(xp, wide, over, True) / wide.dtype.type(n)
@@ -61,10 +73,26 @@ def _standardize(xp, x, weight=None, bias=None, *, grouped, over, eps, node):
     return _scale(out.reshape(x.shape), weight, bias).astype(x.dtype, copy=False), mean, rstd
 
 
-@_standardize.vjp("x")
-def _(F, ct, x, weight, mean, rstd, grouped, over):
-    n = max(prod([grouped[d] for d in over]), 1)
+@_standardize.vjp("x", "weight", "bias")
+def _(F, ct, x, weight, mean, rstd, groups):
+    if not F.is_tensor and ct[0] is not None and ct[1] is None and ct[2] is None:
+        found = rows.normalize_cotangent(np.ascontiguousarray(ct[0]), np.ascontiguousarray(x), mean, rstd, weight, groups)
+        if found is not None:
+            return found if weight is not None else (found[0], None, found[2])
+    grouped, over = _looked_at(tuple(x.shape), groups)
     h = (F.reshape(x, shape=grouped) - mean) * rstd
+    of_x = _standardize_cotangent(F, ct, x, weight, h, rstd, grouped, over)
+    if ct[0] is None:
+        return of_x, None, None
+    of_weight = None if weight is None else _channel_sum(F, ct[0] * F.reshape(h, shape=x.shape))
+    return of_x, of_weight, _channel_sum(F, ct[0])
+
+
+def _standardize_cotangent(
+    F: Any, ct: Any, x: Any, weight: Any, h: Any, rstd: Any, grouped: tuple[int, ...], over: tuple[int, ...]
+) -> Any:
+    """The cotangent of x, of which h is the normalised in the shape grouped."""
+    n = max(prod([grouped[d] for d in over]), 1)
     result = None
     if ct[0] is not None:
         g = ct[0] if weight is None else ct[0] * _per_channel(F, weight, x.ndim)
@@ -83,19 +111,6 @@ def _(F, ct, x, weight, mean, rstd, grouped, over):
 
 def _channel_sum(F: Any, x: Any) -> Any:
     return F.sum(x, dim=(0, *range(2, x.ndim)))
-
-
-@_standardize.vjp("weight")
-def _(F, ct, x, mean, rstd, grouped):
-    if ct[0] is None:
-        return None
-    h = F.reshape((F.reshape(x, shape=grouped) - mean) * rstd, shape=x.shape)
-    return _channel_sum(F, ct[0] * h)
-
-
-@_standardize.vjp("bias")
-def _(F, ct):
-    return None if ct[0] is None else _channel_sum(F, ct[0])
 
 
 # -- by given means and variances --------------------------------------------------------------------------------------
@@ -180,10 +195,7 @@ def _batch_norm(
         # Copies: training in between may go on averaging into the tensors themselves.
         mean, variance = (raw(r).astype(_statistics_dtype(array)) for r in (running_mean, running_var))
         return F._rescale(x, mean, 1 / np.sqrt(variance + variance.dtype.type(eps)), weight, bias)
-    over = (0, *range(2, x.ndim))
-    out, mean, rstd = F._standardize(
-        x, weight, bias, grouped=tuple(x.shape), over=over, eps=eps, node="NativeBatchNormBackward0"
-    )
+    out, mean, rstd = F._standardize(x, weight, bias, groups=0, eps=eps, node="NativeBatchNormBackward0")
     if running_mean is not None:
         n = array.size // max(channels, 1)
         variance = (1 / raw(rstd) ** 2 - eps) * (n / max(n - 1, 1))
@@ -245,10 +257,7 @@ def group_norm(F, input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_en
         if vector is not None and tuple(vector.shape) != (shape[1],):
             raise errors.group_norm_vector(name, tuple(vector.shape), shape)
     _check_dtypes(raw(input), "GroupNormKernelImpl", raw(weight), raw(bias))
-    grouped = (shape[0], num_groups, shape[1] // num_groups, prod(shape[2:]))
-    return F._standardize(
-        input, weight, bias, grouped=grouped, over=(2, 3), eps=eps, node="NativeGroupNormBackward0"
-    )[0]
+    return F._standardize(input, weight, bias, groups=num_groups, eps=eps, node="NativeGroupNormBackward0")[0]
 
 
 @composite(name="nn.functional_instance_norm", namespaces=("nn.functional",))

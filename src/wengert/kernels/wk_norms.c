@@ -1,0 +1,202 @@
+/* Drives the kernels of wk_norms.h: batch norm and group norm of arrays (items, channels, ...), and their cotangents.
+ *
+ * Methods return None for what they do not take (another dtype, a layout with gaps, nothing to do): NumPy does that. What one
+ * mean and variance are of is one thread's, so results are the same for any number of threads.
+ */
+#include "wk_norms.h"
+
+#include <string.h>
+
+#include "wk_numpy.h"
+#include "wk_pool.h"
+#include "wk_threads.h"
+
+const char *wk_level_name(void);
+
+enum {
+    WORK = 16384,     /* elements that a thread should have at least */
+    FEW = 32,         /* elements a channel and item below which channels are taken side by side */
+};
+
+static const WkNorms *norms_of(int typenum) {
+    static const WkNorms *tables[2];
+    if (tables[0] == NULL) {
+        tables[1] = &wk_norms_base_f64, tables[0] = &wk_norms_base_f32;
+#if defined(__x86_64__) && defined(__GNUC__)
+        if (strcmp(wk_level_name(), "v3") == 0) tables[1] = &wk_norms_v3_f64, tables[0] = &wk_norms_v3_f32;
+        if (strcmp(wk_level_name(), "v4") == 0) tables[1] = &wk_norms_v4_f64, tables[0] = &wk_norms_v4_f32;
+#endif
+    }
+    return tables[typenum == NPY_DOUBLE];
+}
+
+typedef struct {
+    const WkNorms *norms;
+    WkNormTask whole; /* its pointers are those of the whole arrays */
+    int64_t items, channels, inner, groups, side_by_side, item;
+    double eps;
+} Norm;
+
+/* The part of an array that lies so many elements behind its begin. */
+static char *later(const char *array, int64_t elements, int64_t item) {
+    return array == NULL ? NULL : (char *)array + elements * item;
+}
+
+/* groups 0: task t is channel t, or some channels side by side. Else it is a group of an item. */
+static WkNormTask task_of(const Norm *s, int64_t t) {
+    WkNormTask task = s->whole;
+    int64_t channel, first, one = t; /* the first channel, element and mean of the task */
+    if (s->groups > 0) {
+        int64_t size = s->channels / s->groups;
+        channel = t % s->groups * size, first = t * size * s->inner;
+        task.runs = size, task.step = s->inner, task.weight_step = task.sums_step = 1;
+        task.of_weight += task.of_weight ? t * size : 0, task.of_bias += task.of_bias ? t * size : 0;
+    } else {
+        channel = one = t * s->side_by_side, first = channel * s->inner;
+        task.runs = s->items, task.step = s->channels * s->inner, task.weight_step = 0, task.sums_step = s->channels;
+        task.channels = s->channels - channel < s->side_by_side ? s->channels - channel : s->side_by_side;
+        task.of_weight += task.of_weight ? channel : 0, task.of_bias += task.of_bias ? channel : 0;
+    }
+    task.n = s->inner;
+    task.ct = later(task.ct, first, s->item), task.x = later(task.x, first, s->item), task.out = later(task.out, first, s->item);
+    task.weight = later(task.weight, channel, s->item), task.bias = later(task.bias, channel, s->item);
+    task.mean = later(task.mean, one, s->item), task.rstd = later(task.rstd, one, s->item);
+    return task;
+}
+
+static int is_by_columns(const Norm *s) { return s->groups == 0 && s->inner < FEW; }
+
+static void run_tasks(void *ctx, int64_t begin, int64_t end) {
+    const Norm *s = (const Norm *)ctx;
+    for (int64_t t = begin; t < end; t++) {
+        WkNormTask task = task_of(s, t);
+        if (s->whole.ct == NULL) (is_by_columns(s) ? s->norms->columns : s->norms->runs)(&task, s->eps);
+        else (is_by_columns(s) ? s->norms->columns_cotangent : s->norms->runs_cotangent)(&task);
+    }
+}
+
+static void run_norm(Norm *s) {
+    int64_t tasks = s->groups > 0 ? s->items * s->groups : (s->channels - 1) / s->side_by_side + 1;
+    int64_t size = s->items * s->channels * s->inner, each = size / tasks;
+    PyThreadState *state = size > 32768 ? PyEval_SaveThread() : NULL;
+    wk_parallel_for(tasks, each >= WORK ? 1 : WORK / (each < 1 ? 1 : each), run_tasks, s);
+    if (state != NULL) PyEval_RestoreThread(state);
+}
+
+/* An aligned, contiguous array of float32 or float64 with elements. */
+static int is_taken(PyObject *x) {
+    if (!PyArray_CheckExact(x)) return 0;
+    PyArrayObject *a = (PyArrayObject *)x;
+    int type = PyArray_TYPE(a);
+    return (type == NPY_FLOAT || type == NPY_DOUBLE) && PyArray_ISCARRAY_RO(a) && PyArray_SIZE(a) > 0;
+}
+
+/* Reads an array of this type and size into *data; None leaves NULL. 0: it is something else. */
+static int read_array(PyObject *array, int type, int64_t size, const char **data) {
+    *data = NULL;
+    if (array == Py_None) return 1;
+    if (!is_taken(array) || PyArray_TYPE((PyArrayObject *)array) != type || PyArray_SIZE((PyArrayObject *)array) != size) return 0;
+    *data = PyArray_BYTES((PyArrayObject *)array);
+    return 1;
+}
+
+/* Reads x and the groups, 0 for the norm of each channel over all items. 0: not taken, or an error is set. */
+static int read_norm(Norm *s, PyObject *x, PyObject *groups) {
+    if (!is_taken(x)) return 0;
+    PyArrayObject *a = (PyArrayObject *)x;
+    if (PyArray_NDIM(a) < 2) return 0;
+    *s = (Norm){.norms = norms_of(PyArray_TYPE(a)), .item = PyArray_ITEMSIZE(a)};
+    s->groups = PyLong_AsLongLong(groups);
+    s->items = PyArray_DIM(a, 0), s->channels = PyArray_DIM(a, 1);
+    s->inner = PyArray_SIZE(a) / s->items / s->channels;
+    s->side_by_side = s->inner < FEW ? WK_NORM_COLUMNS / s->inner : 1;
+    s->whole.x = PyArray_BYTES(a);
+    return !PyErr_Occurred() && s->groups >= 0 && (s->groups == 0 || s->channels % s->groups == 0);
+}
+
+#define DECLINED return PyErr_Occurred() ? NULL : Py_NewRef(Py_None)
+
+/* normalize(x, weight, bias, groups, eps): the result, and means and rstds with the dims kept. */
+static PyObject *normalize_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 5) return PyErr_Format(PyExc_TypeError, "normalize takes 5 arguments");
+    Norm s;
+    if (!read_norm(&s, args[0], args[3])) DECLINED;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    int type = PyArray_TYPE(x), nd = s.groups > 0 ? 4 : PyArray_NDIM(x);
+    s.eps = PyFloat_AsDouble(args[4]);
+    if (PyErr_Occurred()) return NULL;
+    if (!read_array(args[1], type, s.channels, &s.whole.weight) || !read_array(args[2], type, s.channels, &s.whole.bias)) DECLINED;
+    npy_intp over[NPY_MAXDIMS];
+    for (int d = 0; d < nd; d++) over[d] = 1;
+    over[0] = s.groups > 0 ? s.items : 1, over[1] = s.groups > 0 ? s.groups : s.channels;
+    PyArrayObject *out = (PyArrayObject *)wk_new_array(PyArray_NDIM(x), PyArray_DIMS(x), type);
+    PyArrayObject *mean = (PyArrayObject *)wk_new_array(nd, over, type), *rstd = (PyArrayObject *)wk_new_array(nd, over, type);
+    PyObject *all = NULL;
+    if (out != NULL && mean != NULL && rstd != NULL) {
+        s.whole.out = PyArray_BYTES(out), s.whole.mean = PyArray_BYTES(mean), s.whole.rstd = PyArray_BYTES(rstd);
+        run_norm(&s);
+        all = PyTuple_Pack(3, out, mean, rstd);
+    }
+    Py_XDECREF(out);
+    Py_XDECREF(mean);
+    Py_XDECREF(rstd);
+    return all;
+}
+
+/* Adds up the sums of items, (items, channels), into out: a vector over channels. */
+static void add_items(const double *sums, int64_t items, int64_t channels, PyArrayObject *out) {
+    for (int64_t c = 0; c < channels; c++) {
+        double sum = 0;
+        for (int64_t n = 0; n < items; n++) sum += sums[n * channels + c];
+        if (PyArray_TYPE(out) == NPY_FLOAT) ((float *)PyArray_DATA(out))[c] = (float)sum;
+        else ((double *)PyArray_DATA(out))[c] = sum;
+    }
+}
+
+/* normalize_cotangent(ct, x, mean, rstd, weight, groups): the cotangents of x, weight and bias. */
+static PyObject *normalize_cotangent_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 6) return PyErr_Format(PyExc_TypeError, "normalize_cotangent takes 6 arguments");
+    Norm s;
+    if (!read_norm(&s, args[1], args[5])) DECLINED;
+    PyArrayObject *x = (PyArrayObject *)args[1];
+    int type = PyArray_TYPE(x);
+    int64_t means = s.groups > 0 ? s.items * s.groups : s.channels;
+    const char *mean, *rstd;
+    if (!read_array(args[0], type, PyArray_SIZE(x), &s.whole.ct) || !read_array(args[2], type, means, &mean) ||
+        !read_array(args[3], type, means, &rstd) || !read_array(args[4], type, s.channels, &s.whole.weight) ||
+        s.whole.ct == NULL || mean == NULL || rstd == NULL) {
+        DECLINED;
+    }
+    s.whole.mean = (char *)mean, s.whole.rstd = (char *)rstd;
+    /* Columns leave one sum a channel, runs one a channel and item. */
+    int64_t rows = is_by_columns(&s) ? 1 : s.items, n_sums = rows * s.channels;
+    npy_intp channels = s.channels;
+    PyArrayObject *out = (PyArrayObject *)wk_new_array(PyArray_NDIM(x), PyArray_DIMS(x), type);
+    PyArrayObject *of_weight = (PyArrayObject *)wk_new_array(1, &channels, type);
+    PyArrayObject *of_bias = (PyArrayObject *)wk_new_array(1, &channels, type);
+    double *sums = (double *)PyMem_RawMalloc((size_t)n_sums * 2 * sizeof *sums);
+    PyObject *all = NULL;
+    if (out != NULL && of_weight != NULL && of_bias != NULL && sums != NULL) {
+        s.whole.out = PyArray_BYTES(out), s.whole.of_weight = sums, s.whole.of_bias = sums + n_sums;
+        run_norm(&s);
+        add_items(s.whole.of_weight, rows, s.channels, of_weight);
+        add_items(s.whole.of_bias, rows, s.channels, of_bias);
+        all = PyTuple_Pack(3, out, of_weight, of_bias);
+    } else if (!PyErr_Occurred()) {
+        PyErr_NoMemory();
+    }
+    PyMem_RawFree(sums);
+    Py_XDECREF(out);
+    Py_XDECREF(of_weight);
+    Py_XDECREF(of_bias);
+    return all;
+}
+
+#define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
+PyMethodDef wk_norms_methods[] = {
+    METHOD(normalize, "normalize(x, weight, bias, groups, eps): the result, means, reciprocals of deviations."),
+    METHOD(normalize_cotangent, "normalize_cotangent(ct, x, mean, rstd, weight, groups): of x, weight and bias."),
+    {NULL, NULL, 0, NULL},
+};
