@@ -14,6 +14,7 @@
 extern PyMethodDef wk_apply_methods[];
 extern PyMethodDef wk_convolution_methods[];
 extern PyMethodDef wk_ctc_methods[];
+extern PyMethodDef wk_factors_methods[];
 extern PyMethodDef wk_grid_methods[];
 extern PyMethodDef wk_levels_methods[];
 extern PyMethodDef wk_matmul_methods[];
@@ -31,6 +32,7 @@ static PyMethodDef *const method_tables[] = {
     wk_apply_methods,
     wk_convolution_methods,
     wk_ctc_methods,
+    wk_factors_methods,
     wk_grid_methods,
     wk_levels_methods,
     wk_matmul_methods,

@@ -493,12 +493,39 @@ static void SUFFIX(multiply)(const void *x, int64_t row, int64_t column, const v
     }
 }
 
+/* -- triangular systems -------------------------------------------------------------------------------------------------- */
+
+/* Row i of x, WIDTH_ vectors long, less a[i, j] times row j for all rows that are known, over a[i, i]. */
+#define SOLVE_ROWS(WIDTH_)                                                                \
+    do {                                                                                  \
+        for (int64_t done_ = 0; done_ < n; done_++) {                                     \
+            const int64_t i_ = upper ? n - 1 - done_ : done_, first_ = upper ? i_ + 1 : 0; \
+            vec sums_[WIDTH_];                                                            \
+            real *row_ = x + i_ * (WIDTH_) * LANES;                                       \
+            const real *from_ = x + first_ * (WIDTH_) * LANES, *p_ = a + i_ * row + first_ * column; \
+            for (int v_ = 0; v_ < (WIDTH_); v_++) sums_[v_] = SOME_(row_, v_ * LANES);     \
+            for (int64_t j_ = 0; j_ < done_; j_++, p_ += column, from_ += (WIDTH_) * LANES) { \
+                for (int v_ = 0; v_ < (WIDTH_); v_++) sums_[v_] -= *p_ * SOME_(from_, v_ * LANES); \
+            }                                                                             \
+            const real diagonal_ = unit ? 1 : a[i_ * (row + column)];                     \
+            for (int v_ = 0; v_ < (WIDTH_); v_++) *(vec *)(row_ + v_ * LANES) = sums_[v_] / diagonal_; \
+        }                                                                                 \
+    } while (0)
+
+static void SUFFIX(solve_triangular)(const void *a_, int64_t row, int64_t column, int64_t n, int upper, int unit, int width,
+                                     void *x_) {
+    const real *a = (const real *)a_;
+    real *x = (real *)x_;
+    if (width == 1) SOLVE_ROWS(1);
+    else SOLVE_ROWS(4);
+}
+
 const WkRows SUFFIX(wk_rows) = {
     SUFFIX(reduce_rows), SUFFIX(reduce_tile), SUFFIX(combine),
     SUFFIX(softmax_rows), SUFFIX(softmax_tile), SUFFIX(logsumexp_rows), SUFFIX(cross_entropy_rows),
     SUFFIX(softmax_cotangent_rows), SUFFIX(log_softmax_base_rows), SUFFIX(softmax_cotangent_tile),
     SUFFIX(standardize_rows), SUFFIX(standardize_cotangent_rows),
-    SUFFIX(multiply),
+    SUFFIX(multiply), SUFFIX(solve_triangular),
 };
 
 #undef real
@@ -540,5 +567,6 @@ const WkRows SUFFIX(wk_rows) = {
 #undef CT_H_
 #undef CT_WEIGHT_H_
 #undef MULTIPLY_ROWS
+#undef SOLVE_ROWS
 #undef JOIN3
 #undef JOIN3_

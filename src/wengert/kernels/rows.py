@@ -12,7 +12,9 @@ log_softmax_base(sums, out): the same where ct is 0, over the last dim, from the
 cross_entropy(x, target): losses and probabilities; standardize(x, weight, bias, n, eps): result, means and reciprocals of the
 deviations of rows of n elements; standardize_cotangent(ct, x, mean, rstd, weight, needs): of x, weight, bias (bits 1, 2, 4);
 normalize(x, weight, bias, groups, eps), of x (items, channels, ...): the same result, means and reciprocals over groups of
-an item's channels, or with groups 0 over each channel; normalize_cotangent(ct, x, mean, rstd, weight, groups): of x, weight, bias.
+an item's channels, or with groups 0 over each channel; normalize_cotangent(ct, x, mean, rstd, weight, groups): of x, weight, bias;
+solve_triangular(a, b, upper, unit): a^-1 @ b, of batches of one shape and matrices of up to 256 rows; qr(x): Q and R of matrices
+of up to 40,000 elements, whose squares are ordinary numbers.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 # Kinds of reductions, as wk_rows.h numbers them.
 SUM, SQUARES, SIZES, LARGEST, SMALLEST, MEAN, NORM = 0, 1, 2, 5, 6, 7, 8
+
+COMPILED = native is not None
 
 
 def _decline(*_: Any) -> Any:
@@ -42,3 +46,5 @@ standardize: Any = getattr(native, "standardize", _decline)
 standardize_cotangent: Any = getattr(native, "standardize_cotangent", _decline)
 normalize: Any = getattr(native, "normalize", _decline)
 normalize_cotangent: Any = getattr(native, "normalize_cotangent", _decline)
+solve_triangular: Any = getattr(native, "solve_triangular", _decline)
+qr: Any = getattr(native, "qr", _decline)

@@ -3,7 +3,9 @@
 #define WK_BITS 32
 #include "rows.h"
 #include "norms.h"
+#include "factors.h"
 #undef WK_BITS
 #define WK_BITS 64
 #include "rows.h"
 #include "norms.h"
+#include "factors.h"

@@ -48,6 +48,8 @@ typedef struct {
      * on being ignored. Steps are in elements. */
     void (*multiply)(const void *x, int64_t row, int64_t column, const void *y, int64_t y_row, int64_t m, int64_t k, int64_t n,
                      void *out, int64_t out_row);
+    /* x = a^-1 @ x in place. a: (n, n), triangular, of any steps; x: n rows of width * WK_LANES numbers, width 1 or 4. */
+    void (*solve_triangular)(const void *a, int64_t row, int64_t column, int64_t n, int upper, int unit, int width, void *x);
 } WkRows;
 
 #define WK_LANES(size) (64 / (int)(size)) /* numbers of this size side by side, as the widest registers hold them */

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from wengert import errors, return_types
+from wengert.kernels import rows
+from wengert.kernels.memory import new_array
+from wengert.ops.blas import batched_product
 from wengert.ops.householder import reflected
-from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix
+from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix, lapack_function
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _LINALG: dict[str, Any] = {"namespaces": ("linalg",)}
+_MOST_ROWS = 256  # of a triangular matrix that the kernel takes
 
 
 def _sum(a: Any, b: Any) -> Any:
@@ -27,26 +30,50 @@ def _sum(a: Any, b: Any) -> Any:
 @general(node="LinalgSolveTriangularBackward0", **_PRIVATE)
 def _solve_triangular(xp, A, B, *, upper, left, unitriangular):
     """linalg_solve_triangular."""
-    from scipy.linalg import solve_triangular
-
     op = "linalg.solve_triangular"
     check_square(op, A)
     if B.ndim < 2:
         raise errors.at_least_matrices(op, "B")
     if B.shape[-2 if left else -1] != A.shape[-1]:
         raise errors.equation_shapes(op, A.shape, B.shape, left)
-    batch = xp.broadcast_shapes(A.shape[:-2], B.shape[:-2])
-    A, B = xp.broadcast_to(A, batch + A.shape[-2:]), xp.broadcast_to(B, batch + B.shape[-2:])
-    if not left:
-        A, B, upper = xp.swapaxes(A, -1, -2), xp.swapaxes(B, -1, -2), not upper
+    if A.shape[:-2] != B.shape[:-2]:
+        batch = xp.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+        A, B = xp.broadcast_to(A, batch + A.shape[-2:]), xp.broadcast_to(B, batch + B.shape[-2:])
+    if left:
+        return solve_left(xp, A, B, upper, unitriangular)
+    return solve_left(xp, A.swapaxes(-1, -2), B.swapaxes(-1, -2), not upper, unitriangular).swapaxes(-1, -2).copy()
+
+
+def solve_left(xp: Any, A: Any, B: Any, upper: bool, unit: bool) -> Any:
+    """A^-1 @ B, a new array, of a triangular A in batches of one shape."""
+    found = rows.solve_triangular(A, B, upper, unit)
+    if found is not None:
+        return found
+    n = A.shape[-1]
+    if not B.size:
+        return xp.zeros(B.shape, B.dtype)
+    if rows.COMPILED and n > _MOST_ROWS and A.dtype == B.dtype and A.dtype.char in "fd":
+        return _solve_halves(xp, A, B, upper, unit, (n // 2 + 63) // 64 * 64)
 
     def solve(a: Any, b: Any) -> tuple[Any]:
-        if not unitriangular and (a.diagonal() == 0).any():
-            return (_substituted(a, b, upper),)
-        return (solve_triangular(a, b, lower=not upper, unit_diagonal=unitriangular, check_finite=False),)
+        from scipy.linalg import solve_triangular
 
-    (out,) = each_matrix(solve, batch, A, B) if B.size else (xp.zeros(B.shape, B.dtype),)
-    return out if left else xp.swapaxes(out, -1, -2).copy()
+        if not unit and (a.diagonal() == 0).any():
+            return (_substituted(a, b, upper),)
+        return (solve_triangular(a, b, lower=not upper, unit_diagonal=unit, check_finite=False),)
+
+    return each_matrix(solve, B.shape[:-2], A, B)[0]
+
+
+def _solve_halves(xp: Any, A: Any, B: Any, upper: bool, unit: bool, cut: int) -> Any:
+    """The same by two systems of about half the size, and a product of matrices between them."""
+    out = new_array(B.shape, B.dtype)
+    above, below = slice(0, cut), slice(cut, None)
+    first, second = (below, above) if upper else (above, below)
+    out[..., first, :] = solve_left(xp, A[..., first, first], B[..., first, :], upper, unit)
+    rest = batched_product(xp, A[..., second, first], out[..., first, :])
+    out[..., second, :] = solve_left(xp, A[..., second, second], xp.subtract(B[..., second, :], rest, out=rest), upper, unit)
+    return out
 
 
 def _substituted(a: Any, b: Any, upper: bool) -> Any:
@@ -85,7 +112,8 @@ def linalg_solve_triangular(F, A, B, *, upper, left=True, unitriangular=False):
 def _qr(xp, A, *, mode):
     """linalg_qr, in the modes "reduced" and "complete"."""
     check_matrix("linalg.qr", A)
-    return tuple(xp.linalg.qr(A, mode))
+    found = rows.qr(A) if mode == "reduced" or A.shape[-2] <= A.shape[-1] else None
+    return tuple(xp.linalg.qr(A, mode)) if found is None else found
 
 
 @_qr.vjp("A")
@@ -147,15 +175,11 @@ def linalg_qr(F, A, mode="reduced"):
 
 def _lu_of_matrix(A: Any) -> tuple[Any, Any, Any]:
     """(LU, pivots counted from 1, the order of the first zero pivot or 0) of one matrix, as LAPACK has them."""
-    from scipy.linalg import lu_factor
-
     if not A.size:
         return A.copy(), np.arange(1, min(A.shape) + 1, dtype=np.int32), np.int32(0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a pivot is zero, which info tells
-        factors, pivots = lu_factor(A, check_finite=False)
-    zeros = np.flatnonzero(factors.diagonal() == 0)
-    return factors, (pivots + 1).astype(np.int32), np.int32(zeros[0] + 1 if zeros.size else 0)
+    factors, pivots, first_zero = lapack_function("getrf", A.dtype)(A)
+    pivots += 1
+    return factors, pivots.astype(np.int32, copy=False), np.int32(first_zero)
 
 
 @general(outputs=("LU", "pivots", "info"), node="LinalgLuFactorExBackward0", **_PRIVATE)
@@ -216,11 +240,11 @@ def _permutation(xp, LU, pivots):
     m = LU.shape[-2]
 
     def permute(matrix: Any, exchanges: Any) -> tuple[Any]:
-        order = xp.arange(m)
-        for i, j in enumerate(exchanges):
-            order[[i, j - 1]] = order[[j - 1, i]]
+        order = list(range(m))
+        for i, j in enumerate(exchanges.tolist()):
+            order[i], order[j - 1] = order[j - 1], order[i]
         P = xp.zeros((m, m), LU.dtype)
-        P[order, xp.arange(m)] = 1
+        P[order, range(m)] = 1
         return (P,)
 
     return each_matrix(permute, LU.shape[:-2], LU, pivots)[0]

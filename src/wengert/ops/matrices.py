@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -60,6 +61,14 @@ def check_matrix(op: str, x: Any) -> None:
         raise errors.norm_dtype(op, x.dtype)
     if x.dtype.itemsize == 2:
         raise errors.low_precision(op, x.dtype)
+
+
+@cache
+def lapack_function(name: str, dtype: Any) -> Any:
+    """LAPACK's function for a dtype, as scipy.linalg.lapack has it. name: without the letter in front."""
+    from scipy.linalg import get_lapack_funcs
+
+    return get_lapack_funcs(name, dtype=dtype)
 
 
 def each_matrix(function: Callable[..., tuple[Any, ...]], batch: tuple[int, ...], *operands: Any) -> tuple[Any, ...]:
