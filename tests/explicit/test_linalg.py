@@ -331,6 +331,10 @@ def test_matrix_powers():
             r"Incompatible shapes of A and B for the equation AX = B \(2x2 and 3x1\)",
         ),
         (lambda s: wengert.linalg.multi_dot([s]), r"multi_dot\(\): expected at least 2 tensors but got 1"),
+        (lambda s: wengert.linalg.multi_dot([s, s[0], s]), r"multi_dot\(\): tensor 1 must be 2D but got 1D"),
+        (lambda s: wengert.linalg.multi_dot([s, s[0, 0]]), r"multi_dot\(\): the last tensor must be 1D or 2D but got 0D"),
+        (lambda s: wengert.linalg.multi_dot([s, s[:1]]), r"tensors 0 and 1 with shapes \[2, 2\] and \[1, 2\] cannot be multiplied"),
+        (lambda s: wengert.linalg.multi_dot([s, s.double()]), "be the same dtype but tensor 0 is float and tensor 1 double"),
         (lambda s: wengert.linalg.matrix_norm(s, 3), "linalg.matrix_norm: Order 3 not supported"),
     ],
 )

@@ -234,6 +234,25 @@ def multi_dot_number(n: int) -> ShapeError:
     return ShapeError(f"multi_dot(): expected at least 2 tensors but got {n}")
 
 
+def multi_dot_dims(which: str, i: int, ndim: int) -> ShapeError:
+    """which: "first" or "last" for the tensors that may be vectors, else "tensor", the i-th."""
+    if which == "tensor":
+        return ShapeError(f"multi_dot(): tensor {i} must be 2D but got {ndim}D")
+    return ShapeError(f"multi_dot(): the {which} tensor must be 1D or 2D but got {ndim}D")
+
+
+def multi_dot_dtypes(first: object, i: int, other: object) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(
+        f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {c_name(first)} and tensor {i} {c_name(other)}"
+    )
+
+
+def multi_dot_shapes(i: int, a: Sequence[int], b: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a)} and {list(b)} cannot be multiplied"
+    )
+
+
 def norm_needs_dim(ndim: int) -> ShapeError:
     return ShapeError(f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {ndim}D.")
 

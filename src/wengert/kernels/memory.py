@@ -39,6 +39,9 @@ def add_into(x: Any, y: Any) -> None:
 def contiguous_copy(x: Any) -> Any:
     """A copy in row-major order."""
     if x.size >= LARGE and native is not None:
+        found = native.copy_transposed(x)
+        if found is not None:
+            return found
         out = native.new_array(x.shape, x.dtype)
         if native.apply(_COPY, (x,), out) is not None:
             return out
@@ -75,6 +78,15 @@ def concatenate(arrays: Sequence[Any], axis: int) -> Any:
     if len(arrays) * first.size < LARGE or not -first.ndim <= axis < first.ndim or first.dtype.char not in "fd":
         return np.concatenate(arrays, axis=axis)
     axis %= first.ndim
+    found = None if native is None else native.join(tuple(arrays), axis)
+    if found is not None:
+        return found
     length = sum([x.shape[axis] if axis < x.ndim else 0 for x in arrays])
     shape = (*first.shape[:axis], length, *first.shape[axis + 1 :])
     return np.concatenate(arrays, axis=axis, out=new_array(shape, first.dtype))
+
+
+def triangle(x: Any, diagonal: int, upper: bool) -> Any:
+    """numpy.triu(x, diagonal) if upper, else numpy.tril(x, diagonal). x: at least two dims."""
+    found = None if native is None else native.triangle(x, diagonal, upper)
+    return (np.triu if upper else np.tril)(x, diagonal) if found is None else found

@@ -14,10 +14,12 @@
 extern PyMethodDef wk_apply_methods[];
 extern PyMethodDef wk_convolution_methods[];
 extern PyMethodDef wk_ctc_methods[];
+extern PyMethodDef wk_distances_methods[];
 extern PyMethodDef wk_factors_methods[];
 extern PyMethodDef wk_grid_methods[];
 extern PyMethodDef wk_levels_methods[];
 extern PyMethodDef wk_matmul_methods[];
+extern PyMethodDef wk_move_methods[];
 extern PyMethodDef wk_norms_methods[];
 extern PyMethodDef wk_places_methods[];
 extern PyMethodDef wk_pool_methods[];
@@ -32,10 +34,12 @@ static PyMethodDef *const method_tables[] = {
     wk_apply_methods,
     wk_convolution_methods,
     wk_ctc_methods,
+    wk_distances_methods,
     wk_factors_methods,
     wk_grid_methods,
     wk_levels_methods,
     wk_matmul_methods,
+    wk_move_methods,
     wk_norms_methods,
     wk_places_methods,
     wk_pool_methods,

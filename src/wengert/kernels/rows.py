@@ -14,7 +14,9 @@ deviations of rows of n elements; standardize_cotangent(ct, x, mean, rstd, weigh
 normalize(x, weight, bias, groups, eps), of x (items, channels, ...): the same result, means and reciprocals over groups of
 an item's channels, or with groups 0 over each channel; normalize_cotangent(ct, x, mean, rstd, weight, groups): of x, weight, bias;
 solve_triangular(a, b, upper, unit): a^-1 @ b, of batches of one shape and matrices of up to 256 rows; qr(x): Q and R of matrices
-of up to 40,000 elements, whose squares are ordinary numbers.
+of up to 40,000 elements, whose squares are ordinary numbers;
+distances(x, y, kind), kind 1, 2 or 3 for the norm of order 1, 2 or infinity: between the rows of two matrices, or with y None
+of all pairs of x's rows; distances_cotangent(ct, x, y, distances, kind): that of x.
 """
 
 from __future__ import annotations
@@ -48,3 +50,5 @@ normalize: Any = getattr(native, "normalize", _decline)
 normalize_cotangent: Any = getattr(native, "normalize_cotangent", _decline)
 solve_triangular: Any = getattr(native, "solve_triangular", _decline)
 qr: Any = getattr(native, "qr", _decline)
+distances: Any = getattr(native, "distances", _decline)
+distances_cotangent: Any = getattr(native, "distances_cotangent", _decline)

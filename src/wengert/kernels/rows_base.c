@@ -3,8 +3,10 @@
 #include "rows.h"
 #include "norms.h"
 #include "factors.h"
+#include "distances.h"
 #undef WK_BITS
 #define WK_BITS 64
 #include "rows.h"
 #include "norms.h"
 #include "factors.h"
+#include "distances.h"

@@ -143,6 +143,8 @@ BLOCK3(softplus, 17, 1, a, b, c, const real t0 = (b * a);, (t0 > c) ? a : (VM(lo
 BLOCK4(softplus__x, 8, 1, a, b, c, d, const real t0 = (c * b);, (t0 > d) ? a : (a * (C(1.0) / (C(1.0) + VM(exp)((-t0))))))
 BLOCK1(log_sigmoid, 15, 1, a, , ((a < C(0.0)) | (a != a) ? a : C(0.0)) - VM(log1p)(VM(exp)((-LIBM(fabs)(a)))))
 BLOCK2(log_sigmoid__x, 8, 1, a, b, , a * (C(1.0) / (C(1.0) + VM(exp)((-(-b))))))
+BLOCK2(gate, 8, 1, a, b, , a / (C(1.0) + VM(exp)((-b))))
+BLOCK3(gate__y, 8, 1, a, b, c, const real t0 = (C(1.0) / (C(1.0) + VM(exp)((-c))));, (a * b) * (t0 * (C(1.0) - t0)))
 BLOCK1(hardswish, 3, 1, a, const real t0 = (a + C(3.0)); const real t1 = ((t0 > C(0.0)) | (t0 != t0) ? t0 : C(0.0));, (a * ((t1 < C(6.0)) | (t1 != t1) ? t1 : C(6.0))) / C(6.0))
 BLOCK2(hardswish__x, 3, 1, a, b, , (b <= C(-3.0)) ? C(0.0) : ((b < C(3.0)) ? (a * ((b / C(3.0)) + C(0.5))) : a))
 BLOCK1(hardsigmoid, 3, 1, a, const real t0 = (a + C(3.0)); const real t1 = ((t0 > C(0.0)) | (t0 != t0) ? t0 : C(0.0));, ((t1 < C(6.0)) | (t1 != t1) ? t1 : C(6.0)) / C(6.0))

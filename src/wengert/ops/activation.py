@@ -7,6 +7,8 @@ from typing import Any
 
 from wengert import dtypes, errors
 from wengert.core.views import call_inplace
+from wengert.kernels import native
+from wengert.kernels.memory import new_array
 from wengert.ops.dims import normalize_dim
 from wengert.ops.registry import OPS, composite, general, plain, pointwise
 
@@ -366,6 +368,28 @@ def tanhshrink(F, input):
     return input - F.tanh(input)
 
 
+@pointwise(complex=False, method=False, namespaces=())
+def _gate(xp, x, y):
+    """x times the sigmoid of y.
+
+    Derivative: the sigmoid in x; in y, x times s (1 - s)."""
+    return x / (1.0 + xp.exp(-y))
+
+
+@_gate.vjp("x")
+def _(F, ct, y):
+    return ct / (1.0 + F.exp(-y))
+
+
+@_gate.vjp("y")
+def _(F, ct, x, y):
+    gate = 1.0 / (1.0 + F.exp(-y))
+    return ct * x * (gate * (1.0 - gate))
+
+
+_GATE, _GATE_OF_SECOND = (-1, -1) if native is None else (native.find("gate"), native.find("gate__y"))
+
+
 @general(method=False, namespaces=("nn.functional",), complex=False)
 def glu(xp, x, *, dim=-1):
     """The first half of x along dim, times the sigmoid of the second half. Raises RuntimeError for an odd size.
@@ -375,12 +399,27 @@ def glu(xp, x, *, dim=-1):
     dim = normalize_dim(dim, x.ndim)
     if x.ndim == 0 or x.shape[dim] % 2:
         raise errors.halving(dim, x.shape[dim] if x.ndim else 1)
-    first, second = xp.split(x, 2, axis=dim)
-    return first / (1.0 + xp.exp(-second))
+    first, second = _halves(x, dim)
+    found = None if native is None else native.apply(_GATE, (first, second))
+    return first / (1.0 + xp.exp(-second)) if found is None else found
+
+
+def _halves(x: Any, dim: int) -> tuple[Any, Any]:
+    half, before = x.shape[dim] // 2, (slice(None),) * (dim if dim >= 0 else dim + x.ndim)
+    return x[(*before, slice(0, half))], x[(*before, slice(half, None))]
 
 
 @glu.vjp("x")
 def _(F, ct, x, dim):
+    if not F.is_tensor and native is not None:
+        (first, second), out = _halves(x, dim), new_array(x.shape, x.dtype)
+        of_first, of_second = _halves(out, dim)
+        # Both into one array, of which there would be copies else.
+        if (
+            native.apply(_GATE, (ct, second), of_first) is not None
+            and native.apply(_GATE_OF_SECOND, (ct, first, second), of_second) is not None
+        ):
+            return out
     half = x.shape[dim] // 2
     gate = F.sigmoid(F.narrow(x, dim, half, half))
     return F.cat([ct * gate, ct * F.narrow(x, dim, 0, half) * (gate * (1.0 - gate))], dim=dim)

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.kernels import rows
 from wengert.ops.blas import batched_product
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+_KINDS = {1.0: 1, 2.0: 2, np.inf: 3}  # the norms that the kernels have
+_FEW_DISTANCES = 1024  # beyond so many, products of matrices are quicker
 _MANY_ROWS = 25  # beyond so many, torch takes Euclidean distances from products of matrices, and so do we
 
 
@@ -85,6 +88,9 @@ def _cdist(xp, x, y, *, p, as_products, node):
 
     as_products: Euclidean distances from x^2 + y^2 - 2 x y."""
     if not as_products:
+        found = rows.distances(x, y, _KINDS.get(p, 0))
+        if found is not None:
+            return found
         return _lengths(xp, x[..., :, None, :] - y[..., None, :, :], p)
     squares = batched_product(xp, x, y.swapaxes(-1, -2))
     squares *= -2
@@ -101,6 +107,10 @@ def _between(F: Any, ct: Any, x: Any, y: Any, out: Any, p: float, dim: int) -> A
 
 @_cdist.vjp("x")
 def _(F, ct, x, y, out, p):
+    if not F.is_tensor and out.size <= _FEW_DISTANCES:
+        found = rows.distances_cotangent(ct, x, y, out, _KINDS.get(p, 0))
+        if found is not None:
+            return found
     if p != 2:
         return _between(F, ct, x, y, out, p, -2)
     # Of (x - y) / |x - y| times ct: one product, not n * k differences.
@@ -110,6 +120,11 @@ def _(F, ct, x, y, out, p):
 
 @_cdist.vjp("y")
 def _(F, ct, x, y, out, p):
+    if not F.is_tensor and out.size <= _FEW_DISTANCES and out.ndim == 2:
+        turned = np.ascontiguousarray(ct.T), y, x, np.ascontiguousarray(out.T)
+        found = rows.distances_cotangent(*turned, _KINDS.get(p, 0))
+        if found is not None:
+            return found
     if p != 2:
         return -_between(F, ct, x, y, out, p, -3)
     shares = F.transpose(ct * _safe_power(F, out, -1.0), dim0=-2, dim1=-1)
@@ -160,17 +175,24 @@ def cdist(F, x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
 @general(promote=NONE, complex=False, node="PdistBackward0", **_PRIVATE)
 def _pdist(xp, x, *, p):
     """The p-norms of the differences of all pairs of rows of x."""
+    found = rows.distances(x, None, _KINDS.get(p, 0))
+    if found is not None:
+        return found
     first, second = xp.triu_indices(x.shape[0], 1)
     return _lengths(xp, x[first] - x[second], p)
 
 
 @_pdist.vjp("x")
 def _(F, ct, x, out, p):
+    if not F.is_tensor:
+        found = rows.distances_cotangent(np.ascontiguousarray(ct), x, None, out, _KINDS.get(p, 0))
+        if found is not None:
+            return found
     first, second = np.triu_indices(x.shape[0], 1)
     off = F._index_select(x, first, dim=0) - F._index_select(x, second, dim=0)
     slopes = _slopes(F, F.unsqueeze(ct, dim=-1), off, F.unsqueeze(out, dim=-1), p)
-    rows = x.shape[0]
-    return F._scatter_rows(slopes, first, rows=rows) - F._scatter_rows(slopes, second, rows=rows)
+    n = x.shape[0]
+    return F._scatter_rows(slopes, first, rows=n) - F._scatter_rows(slopes, second, rows=n)
 
 
 @composite(namespaces=("", "nn.functional"))

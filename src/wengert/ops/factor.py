@@ -287,15 +287,17 @@ def _bad_minor(xp: Any, matrix: Any) -> int:
 def _(F, ct, out):
     product = F.matmul(adjoint(F, out), ct)
     inner = 0.5 * (F.tril(product, diagonal=0) + F.tril(product, diagonal=-1))
-    left = F._solve(adjoint(F, out), inner)
-    whole = adjoint(F, F._solve(adjoint(F, out), adjoint(F, left)))
+    upper = {"upper": True, "left": True, "unitriangular": False}
+    left = F._solve_triangular(adjoint(F, out), inner, **upper)
+    whole = adjoint(F, F._solve_triangular(adjoint(F, out), adjoint(F, left), **upper))
     return 0.5 * (whole + adjoint(F, whole))
 
 
 @_cholesky.jvp("A")
 def _(F, A_t, out):
-    left = F._solve(out, 0.5 * (A_t + adjoint(F, A_t)))
-    inner = adjoint(F, F._solve(out, adjoint(F, left)))
+    lower = {"upper": False, "left": True, "unitriangular": False}
+    left = F._solve_triangular(out, 0.5 * (A_t + adjoint(F, A_t)), **lower)
+    inner = adjoint(F, F._solve_triangular(out, adjoint(F, left), **lower))
     return F.matmul(out, 0.5 * (F.tril(inner, diagonal=0) + F.tril(inner, diagonal=-1)))
 
 
@@ -349,14 +351,52 @@ def linalg_multi_dot(F, tensors):
             raise errors.wrong_argument_type("linalg_multi_dot", "tensors", 0, type(t), "tuple of Tensors")
     if len(tensors) < 2:
         raise errors.multi_dot_number(len(tensors))
-    names = "abcdefghijklmnopqrstuvwxyz"[: len(tensors) + 1]
-    terms = [names[i : i + 2] for i in range(len(tensors))]
-    if tensors[0].ndim == 1:
-        terms[0] = names[1]
-    if tensors[-1].ndim == 1:
-        terms[-1] = names[-2]
-    ends = terms[0].replace(names[1], "") + terms[-1].replace(names[-2], "")
-    return F.einsum(f"{','.join(terms)}->{ends}", *tensors)
+    first, *middle, last = tensors
+    shapes = [tuple(t.shape) for t in tensors]
+    _check_chain(tensors, shapes)
+    ends = (shapes[0][:-1], shapes[-1][1:])  # which have no elements for vectors
+    if len(shapes[0]) == 1:
+        first = F.unsqueeze(first, dim=0)
+    if len(shapes[-1]) == 1:
+        last = F.unsqueeze(last, dim=-1)
+    factors = [first, *middle, last]
+    sizes = [factors[0].shape[0], *[t.shape[1] for t in factors]]
+    return F.view(_chain_product(F, factors, _cheapest_cuts(sizes), 0, len(factors) - 1), shape=ends[0] + ends[1])
+
+
+def _check_chain(tensors: Any, shapes: list[tuple[int, ...]]) -> None:
+    for i, shape in enumerate(shapes):
+        at_an_end = i in (0, len(shapes) - 1)
+        if len(shape) != 2 and not (at_an_end and len(shape) == 1):
+            raise errors.multi_dot_dims("tensor" if not at_an_end else "first" if i == 0 else "last", i, len(shape))
+        if tensors[i].dtype != tensors[0].dtype:
+            raise errors.multi_dot_dtypes(tensors[0].dtype, i, tensors[i].dtype)
+    for i in range(len(shapes) - 1):
+        if shapes[i][-1] != shapes[i + 1][0]:
+            raise errors.multi_dot_shapes(i, shapes[i], shapes[i + 1])
+
+
+def _cheapest_cuts(sizes: list[int]) -> dict[tuple[int, int], int]:
+    """For each chain of factors i to j, the last factor of its left half, so that all products take least work.
+
+    sizes: factor i is (sizes[i], sizes[i + 1])."""
+    n = len(sizes) - 1
+    work = {(i, i): 0 for i in range(n)}
+    cuts = {}
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            work[i, j], cuts[i, j] = min(
+                [(work[i, k] + work[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)]
+            )
+    return cuts
+
+
+def _chain_product(F: Any, factors: list[Any], cuts: dict[tuple[int, int], int], i: int, j: int) -> Any:
+    if i == j:
+        return factors[i]
+    k = cuts[i, j]
+    return F.matmul(_chain_product(F, factors, cuts, i, k), _chain_product(F, factors, cuts, k + 1, j))
 
 
 @composite(namespaces=("linalg",))

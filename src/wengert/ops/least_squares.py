@@ -332,7 +332,14 @@ def _cross(xp, x, y, *, dim):
     given, dim = dim, normalize_dim(dim, x.ndim)
     if x.shape[dim] != 3 or y.shape[dim] != 3:
         raise errors.cross_length(given, x.shape[dim], y.shape[dim])
-    return xp.cross(x, y, axis=dim)
+    before = (slice(None),) * dim
+    (a, b, c), (u, v, w) = ([z[(*before, i)] for i in range(3)] for z in (x, y))
+    first = b * w  # in the result's dtype and shape
+    out = xp.empty((*first.shape[:dim], 3, *first.shape[dim:]), first.dtype)
+    out[(*before, 0)] = first - c * v
+    out[(*before, 1)] = c * u - a * w
+    out[(*before, 2)] = a * v - b * u
+    return out
 
 
 @_cross.vjp("x")

@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.core.tensor import TensorBase, wrap
+from wengert.kernels import memory
 from wengert.ops.dims import as_dims, normalize_dim, unrepeated_dims
 from wengert.ops.registry import NONE, composite, linear
 
@@ -235,11 +236,13 @@ def diag_embed(xp, x, *, offset=0, dim1=-2, dim2=-1):
     first, second = normalize_dim(dim1, ndim), normalize_dim(dim2, ndim)
     if first == second:
         raise errors.same_diagonal_dims(dim1, dim2)
-    size = x.shape[-1] + abs(offset)
-    result = xp.zeros((*x.shape[:-1], size, size), x.dtype)
-    along = xp.arange(x.shape[-1])
-    result[..., along + max(-offset, 0), along + max(offset, 0)] = x
-    return xp.moveaxis(result, (-2, -1), (first, second))
+    n = x.shape[-1]
+    size = n + abs(offset)
+    result = memory.new_zeros((*x.shape[:-1], size, size), x.dtype)
+    if n:
+        start = offset if offset >= 0 else -offset * size  # of the diagonal, in the elements of a matrix
+        result.reshape(*x.shape[:-1], size * size)[..., start : start + n * (size + 1) : size + 1] = x
+    return result if (first, second) == (ndim - 2, ndim - 1) else xp.moveaxis(result, (-2, -1), (first, second))
 
 
 @diag_embed.vjp("x")
@@ -290,7 +293,7 @@ def tril(xp, x, *, diagonal=0):
             [1., 1.]])
     """
     _check_matrix("tril", x)
-    return xp.tril(x, diagonal)
+    return memory.triangle(x, diagonal, False)
 
 
 @tril.vjp("x")
@@ -304,7 +307,7 @@ def triu(xp, x, *, diagonal=0):
 
     Raises RuntimeError for less than two dimensions. Derivative: the cotangent's upper triangle."""
     _check_matrix("triu", x)
-    return xp.triu(x, diagonal)
+    return memory.triangle(x, diagonal, True)
 
 
 @triu.vjp("x")

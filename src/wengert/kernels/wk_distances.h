@@ -1,0 +1,17 @@
+/* Kernels of distances between rows, one table a CPU level and dtype: distances.h has them, wk_distances.c drives them. */
+#ifndef WK_DISTANCES_H
+#define WK_DISTANCES_H
+#include <stdint.h>
+
+enum { WK_SUM_OF_SIZES = 1, WK_EUCLIDEAN = 2, WK_LARGEST = 3 }; /* norms of a difference: of order 1, 2 and infinity */
+
+typedef struct {
+    /* out[r]: the norm of x - y[r] for r < count; x: m numbers, y: rows of m */
+    void (*distances)(int kind, const void *x, const void *y, int64_t count, int64_t m, void *out);
+    /* Adds to out the cotangent of x, from those of the norms, which are lengths. 0 where a length, or a difference, is 0. */
+    void (*slopes)(int kind, const void *x, const void *y, int64_t count, int64_t m, const void *ct, const void *lengths, void *out);
+} WkDistances;
+
+extern const WkDistances wk_distances_base_f32, wk_distances_base_f64, wk_distances_v3_f32, wk_distances_v3_f64, wk_distances_v4_f32,
+    wk_distances_v4_f64;
+#endif

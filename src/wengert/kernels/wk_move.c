@@ -1,0 +1,222 @@
+/* What only moves elements of 4 or 8 bytes: triangles of matrices, copies of transposed arrays, arrays one after the other.
+ *
+ * Methods return None for what they do not take, which is for NumPy to do.
+ */
+#include <string.h>
+
+#include "wk_numpy.h"
+#include "wk_pool.h"
+#include "wk_threads.h"
+
+enum {
+    WORK = 32768, /* elements that a thread should have at least */
+    BLOCK = 16,   /* rows and columns that are transposed together */
+};
+
+static int64_t grain_of(int64_t elements) { return elements >= WORK ? 1 : WORK / (elements < 1 ? 1 : elements); }
+
+/* A floating array, whose elements this machine can read as they are. */
+static int is_floating(PyObject *x) {
+    if (!PyArray_CheckExact(x)) return 0;
+    int type = PyArray_TYPE((PyArrayObject *)x);
+    return (type == NPY_FLOAT || type == NPY_DOUBLE) && PyArray_ISBEHAVED_RO((PyArrayObject *)x);
+}
+
+static void run_tasks(int64_t tasks, int64_t each, void (*body)(void *, int64_t, int64_t), void *ctx) {
+    PyThreadState *state = tasks * each > WORK ? PyEval_SaveThread() : NULL;
+    wk_parallel_for(tasks, grain_of(each), body, ctx);
+    if (state != NULL) PyEval_RestoreThread(state);
+}
+
+/* -- triangles ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *from;
+    char *to;
+    int64_t m, n, diagonal, item, row, column; /* strides of from's matrices in bytes */
+    int upper, nd;
+    npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS]; /* of the batch */
+} Triangle;
+
+static void copy_elements(char *to, const char *from, int64_t n, int64_t step, int64_t item) {
+    if (n <= 0) return;
+    if (step == item) {
+        memcpy(to, from, (size_t)(n * item));
+    } else if (item == 4) {
+        for (int64_t i = 0; i < n; i++) ((float *)to)[i] = *(const float *)(from + i * step);
+    } else {
+        for (int64_t i = 0; i < n; i++) ((double *)to)[i] = *(const double *)(from + i * step);
+    }
+}
+
+static void copy_triangle_rows(void *ctx, int64_t begin, int64_t end) {
+    const Triangle *s = (const Triangle *)ctx;
+    for (int64_t r = begin; r < end; r++) {
+        int64_t i = r % s->m, index = r / s->m;
+        const char *from = s->from + i * s->row;
+        for (int d = s->nd - 1; d >= 0; index /= s->shape[d], d--) from += index % s->shape[d] * s->strides[d];
+        /* The first column that is not below the diagonal, or the first above. */
+        int64_t cut = i + s->diagonal + (s->upper ? 0 : 1);
+        cut = cut < 0 ? 0 : cut > s->n ? s->n : cut;
+        char *to = s->to + r * s->n * s->item, *middle = to + cut * s->item;
+        size_t first = (size_t)(cut * s->item), second = (size_t)((s->n - cut) * s->item);
+        if (s->upper) {
+            memset(to, 0, first);
+            copy_elements(middle, from + cut * s->column, s->n - cut, s->column, s->item);
+        } else {
+            copy_elements(to, from, cut, s->column, s->item);
+            memset(middle, 0, second);
+        }
+    }
+}
+
+/* triangle(x, diagonal, upper): a copy of the matrices (..., m, n) with zeros below the diagonal, or above. */
+static PyObject *triangle_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 3) return PyErr_Format(PyExc_TypeError, "triangle takes 3 arguments");
+    if (!is_floating(args[0]) || !PyLong_Check(args[1])) Py_RETURN_NONE;
+    PyArrayObject *x = (PyArrayObject *)args[0];
+    int nd = PyArray_NDIM(x) - 2, overflow;
+    if (nd < 0) Py_RETURN_NONE;
+    Triangle s = {.from = PyArray_BYTES(x), .item = PyArray_ITEMSIZE(x), .upper = PyObject_IsTrue(args[2]), .nd = nd};
+    s.diagonal = PyLong_AsLongAndOverflow(args[1], &overflow);
+    if (overflow || s.diagonal > INT32_MAX || s.diagonal < INT32_MIN) Py_RETURN_NONE;
+    s.m = PyArray_DIM(x, nd), s.n = PyArray_DIM(x, nd + 1), s.row = PyArray_STRIDE(x, nd), s.column = PyArray_STRIDE(x, nd + 1);
+    memcpy(s.shape, PyArray_DIMS(x), sizeof *s.shape * (size_t)nd);
+    memcpy(s.strides, PyArray_STRIDES(x), sizeof *s.strides * (size_t)nd);
+    PyArrayObject *out = (PyArrayObject *)wk_new_array(nd + 2, PyArray_DIMS(x), PyArray_TYPE(x));
+    if (out == NULL || PyArray_SIZE(out) == 0) return (PyObject *)out;
+    s.to = PyArray_BYTES(out);
+    run_tasks(PyArray_SIZE(out) / s.n, s.n, copy_triangle_rows, &s);
+    return (PyObject *)out;
+}
+
+/* -- transposed copies ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *from;
+    char *to;
+    int64_t item, rows, row_blocks; /* rows lie side by side in from, columns in to */
+    int64_t columns, row_step, column_step; /* of a row in to, of a column in from, in bytes */
+    int nd;
+    npy_intp shape[NPY_MAXDIMS], from_strides[NPY_MAXDIMS], to_strides[NPY_MAXDIMS];
+} Transposed;
+
+#define COPY_BLOCK(real)                                                                                                 \
+    for (int64_t i = 0; i < rows; i++) {                                                                                 \
+        real *to_ = (real *)(to + i * s->row_step);                                                                      \
+        const char *from_ = from + i * s->item;                                                                          \
+        for (int64_t j = 0; j < columns; j++) to_[j] = *(const real *)(from_ + j * s->column_step);                      \
+    }
+
+static void copy_row_blocks(void *ctx, int64_t begin, int64_t end) {
+    const Transposed *s = (const Transposed *)ctx;
+    for (int64_t t = begin; t < end; t++) {
+        int64_t row = t % s->row_blocks * BLOCK, index = t / s->row_blocks, rows = s->rows - row < BLOCK ? s->rows - row : BLOCK;
+        const char *source = s->from + row * s->item;
+        char *target = s->to + row * s->row_step;
+        for (int d = s->nd - 1; d >= 0; index /= s->shape[d], d--) {
+            source += index % s->shape[d] * s->from_strides[d];
+            target += index % s->shape[d] * s->to_strides[d];
+        }
+        for (int64_t column = 0; column < s->columns; column += BLOCK) {
+            int64_t columns = s->columns - column < BLOCK ? s->columns - column : BLOCK;
+            const char *from = source + column * s->column_step;
+            char *to = target + column * s->item;
+            if (s->item == 4) COPY_BLOCK(float)
+            else COPY_BLOCK(double)
+        }
+    }
+}
+
+/* copy_transposed(x): a copy in row-major order of an array in which another dim than the last has neighbours in memory. */
+static PyObject *copy_transposed_method(PyObject *module, PyObject *given) {
+    (void)module;
+    if (!is_floating(given)) Py_RETURN_NONE;
+    PyArrayObject *x = (PyArrayObject *)given;
+    int nd = PyArray_NDIM(x), fast = -1, last = nd - 1;
+    Transposed s = {.from = PyArray_BYTES(x), .item = PyArray_ITEMSIZE(x)};
+    while (last >= 0 && PyArray_DIM(x, last) == 1) last--;
+    for (int d = 0; d < last; d++) {
+        if (PyArray_STRIDE(x, d) == s.item && PyArray_DIM(x, d) > 1) fast = d;
+    }
+    if (fast < 0 || PyArray_SIZE(x) == 0 || PyArray_STRIDE(x, last) == s.item) Py_RETURN_NONE;
+    PyArrayObject *out = (PyArrayObject *)wk_new_array(nd, PyArray_DIMS(x), PyArray_TYPE(x));
+    if (out == NULL) return NULL;
+    s.to = PyArray_BYTES(out);
+    s.rows = PyArray_DIM(x, fast), s.columns = PyArray_DIM(x, last);
+    s.row_step = PyArray_STRIDE(out, fast), s.column_step = PyArray_STRIDE(x, last), s.row_blocks = (s.rows - 1) / BLOCK + 1;
+    int64_t batch = 1;
+    for (int d = 0; d < last; d++) {
+        if (d == fast) continue;
+        batch *= s.shape[s.nd] = PyArray_DIM(x, d);
+        s.from_strides[s.nd] = PyArray_STRIDE(x, d), s.to_strides[s.nd] = PyArray_STRIDE(out, d);
+        s.nd++;
+    }
+    run_tasks(batch * s.row_blocks, (s.rows < BLOCK ? s.rows : BLOCK) * s.columns, copy_row_blocks, &s);
+    return (PyObject *)out;
+}
+
+/* -- one after the other --------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject *const *arrays;
+    char *to;
+    int64_t n, rows, row_bytes; /* of the result */
+    int64_t inner_bytes;              /* of an element along the axis */
+    int axis;
+} Joined;
+
+static void copy_joined_rows(void *ctx, int64_t begin, int64_t end) {
+    const Joined *s = (const Joined *)ctx;
+    char *to = s->to + begin * s->row_bytes;
+    for (int64_t row = begin; row < end; row++) {
+        for (int64_t i = 0; i < s->n; i++) {
+            PyArrayObject *x = (PyArrayObject *)s->arrays[i];
+            int64_t bytes = PyArray_DIM(x, s->axis) * s->inner_bytes;
+            memcpy(to, PyArray_BYTES(x) + row * bytes, (size_t)bytes);
+            to += bytes;
+        }
+    }
+}
+
+/* join(arrays, axis): a tuple of row-major arrays of one dtype one after the other along an axis from 0 on. */
+static PyObject *join_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 2) return PyErr_Format(PyExc_TypeError, "join takes 2 arguments");
+    if (!PyTuple_Check(args[0]) || PyTuple_GET_SIZE(args[0]) == 0) Py_RETURN_NONE;
+    Joined s = {.arrays = ((PyTupleObject *)args[0])->ob_item, .n = PyTuple_GET_SIZE(args[0]), .axis = (int)PyLong_AsLong(args[1])};
+    if (PyErr_Occurred()) return NULL;
+    if (!PyArray_CheckExact(s.arrays[0])) Py_RETURN_NONE;
+    PyArrayObject *first = (PyArrayObject *)s.arrays[0];
+    int nd = PyArray_NDIM(first);
+    npy_intp shape[NPY_MAXDIMS];
+    if (s.axis < 0 || s.axis >= nd) Py_RETURN_NONE;
+    memcpy(shape, PyArray_DIMS(first), sizeof *shape * (size_t)nd);
+    shape[s.axis] = 0;
+    for (int64_t i = 0; i < s.n; i++) {
+        if (!is_floating(s.arrays[i])) Py_RETURN_NONE;
+        PyArrayObject *x = (PyArrayObject *)s.arrays[i];
+        if (PyArray_TYPE(x) != PyArray_TYPE(first) || PyArray_NDIM(x) != nd || !PyArray_IS_C_CONTIGUOUS(x)) Py_RETURN_NONE;
+        for (int d = 0; d < nd; d++) {
+            if (d != s.axis && PyArray_DIM(x, d) != shape[d]) Py_RETURN_NONE;
+        }
+        shape[s.axis] += PyArray_DIM(x, s.axis);
+    }
+    PyArrayObject *out = (PyArrayObject *)wk_new_array(nd, shape, PyArray_TYPE(first));
+    if (out == NULL || PyArray_SIZE(out) == 0) return (PyObject *)out;
+    s.to = PyArray_BYTES(out), s.rows = 1, s.inner_bytes = PyArray_ITEMSIZE(out);
+    for (int d = 0; d < s.axis; d++) s.rows *= shape[d];
+    for (int d = s.axis + 1; d < nd; d++) s.inner_bytes *= shape[d];
+    s.row_bytes = s.inner_bytes * shape[s.axis];
+    run_tasks(s.rows, s.row_bytes / PyArray_ITEMSIZE(out), copy_joined_rows, &s);
+    return (PyObject *)out;
+}
+
+#define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
+PyMethodDef wk_move_methods[] = {
+    METHOD(triangle, "triangle(x, diagonal, upper): a copy of matrices with zeros below the diagonal, or above."),
+    METHOD(join, "join(arrays, axis): row-major arrays one after the other."),
+    {"copy_transposed", copy_transposed_method, METH_O, "copy_transposed(x): a copy in row-major order."},
+    {NULL, NULL, 0, NULL},
+};
