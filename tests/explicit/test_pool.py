@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import wengert
@@ -143,3 +144,17 @@ def test_messages(call, text):
     with pytest.raises((RuntimeError, ValueError)) as error:
         call()
     assert str(error.value) == text
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("name", ["max_pool", "avg_pool"])
+def test_pooling_gives_the_same_whether_it_is_recorded_or_not(name, dims):
+    values = np.random.default_rng(0).integers(-2, 3, (2, 3, 5, 6, 7)[: dims + 2]).astype(np.float32)
+    values[(0, 0, *(1,) * dims)] = np.nan
+    x = wengert.tensor(values, requires_grad=True)
+    pool = getattr(wengert.nn.functional, f"{name}{dims}d")
+    recorded = pool(x, 3, 2, 1)
+    assert recorded.requires_grad
+    with wengert.no_grad():
+        np.testing.assert_array_equal(pool(x, 3, 2, 1).numpy(), recorded.detach().numpy())
+    np.testing.assert_array_equal(pool(x.detach(), 3, 2, 1).numpy(), recorded.detach().numpy())

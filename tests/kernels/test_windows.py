@@ -55,7 +55,7 @@ def test_max_pool(kernel, stride, padding, dilation, special, dtype):
     if special == "minus infinity":
         x[RNG.uniform(size=x.shape) < 0.8] = -np.inf
     shape = count(x.shape[-2:], kernel, stride, padding, dilation)
-    best, places = windows.max_pool(x, kernel, stride, padding, dilation, shape)
+    best, places = windows.max_pool(x, kernel, stride, padding, dilation, shape, True)
     for n, c in np.ndindex(2, 3):
         expected = largest_in_windows(x[n, c], kernel, stride, padding, dilation)
         np.testing.assert_array_equal(best[n, c], expected[0])
@@ -110,7 +110,8 @@ def picture_with(special, shape, dtype):
 @pytest.mark.parametrize("special", ["none", "ties", "nan", "minus infinity"])
 def test_max_pool_in_one_and_three_dimensions(size, where, special, dtype):
     x, shape = picture_with(special, (2, *size), dtype), count(size, *where)
-    best, places = windows.max_pool(x, *where, shape)
+    best, places = windows.max_pool(x, *where, shape, True)
+    np.testing.assert_array_equal(windows.max_pool(x, *where, shape, False), best)
     assert best.shape == places.shape == (2, *shape)
     for n in range(2):
         expected = largest_by_loops(x[n], windows_by_loops(size, *where))
@@ -190,7 +191,7 @@ def test_results_are_the_same_for_any_number_of_threads():
     try:
         for n in (1, 2, 4):
             wengert.set_num_threads(n)
-            best, places = windows.max_pool(x, (3, 3), (2, 2), (1, 1), (1, 1), (15, 15))
+            best, places = windows.max_pool(x, (3, 3), (2, 2), (1, 1), (1, 1), (15, 15), True)
             found.add(best.tobytes() + places.tobytes() + windows.add_at_places(best, places, (30, 30)).tobytes())
     finally:
         wengert.set_num_threads(before)

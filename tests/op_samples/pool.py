@@ -34,6 +34,7 @@ SAMPLES = {
     "max_pool1d_with_indices": [Sample(_distinct(2, 2, 6), 2)],
     "max_pool2d_with_indices": [Sample(_distinct(2, 4, 6), 2)],
     "max_pool3d_with_indices": [Sample(_distinct(1, 3, 4, 3), 2)],
+    "_largest": [Sample(_distinct(1, 2, 3, 4), windows=_OVERLAP), Sample(_distinct(2, 3, 4), windows=_OVERLAP)],
     "_add_at_places": [Sample((1, 2, 2, 2), _TAKEN_TWICE, size=(3, 4))],
     "_at_places": [Sample((1, 2, 3, 4), _TAKEN_TWICE, size=(3, 4))],
     "avg_pool1d": [

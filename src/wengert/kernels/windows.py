@@ -3,10 +3,10 @@
 As in `rows`, each returns None for what it does not take, and always where nothing is compiled.
 
 fill_columns(columns, padded, stride, dilation): whether columns, (n, channels, *kernel, *count), have been filled with the
-windows of padded; add_up_columns(columns, size, stride, padding, dilation): the adjoint of padding and that;
-both of two spatial dims. Of one to three: max_pool(x, kernel, stride, padding, dilation, count): the windows' largest elements (the
-first of equal ones, or the last NaN) and their places in the picture as a vector; max_pool_stretches(x, count): those of so many
-stretches, as even as can be; add_at_places(values, places, size): the adjoint of both.
+windows of padded; add_up_columns(columns, size, stride, padding, dilation): the adjoint of padding and that. Both are of two
+spatial dims. Of one to three: max_pool(x, kernel, stride, padding, dilation, count, places): the windows' largest
+elements (the first of equal ones, or the last NaN) and, if places is true, their places in the picture as a vector;
+max_pool_stretches(x, count): both for so many stretches, as even as can be; add_at_places(values, places, size): the adjoint.
 
 resample(x, tables, divisor): x resampled along its last dims, with a table for each of these, of one to three: (starts, inputs,
 weights of x's dtype, or None where all are 1), or None for a dim that stays as it is. Output j is the sum of the weighted inputs

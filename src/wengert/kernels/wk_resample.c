@@ -38,6 +38,18 @@ typedef struct {
 static int64_t count_of(const Table *t, int64_t j) { return t->starts == NULL ? 1 : t->starts[j + 1] - t->starts[j]; }
 static int64_t input_of(const Table *t, int64_t j, int64_t tap) { return t->starts == NULL ? j : t->inputs[t->starts[j] + tap]; }
 
+/* Whether output j is the one before once more. */
+static int is_repeated(const Table *t, int64_t j, int item) {
+    if (t->starts == NULL) return 0;
+    const int64_t *starts = t->starts, n = starts[j + 1] - starts[j];
+    if (starts[j] - starts[j - 1] != n) return 0;
+    for (int64_t k = starts[j]; k < starts[j + 1]; k++) {
+        if (t->inputs[k] != t->inputs[k - n]) return 0;
+    }
+    const char *weights = (const char *)t->weights;
+    return weights == NULL || memcmp(weights + starts[j - 1] * item, weights + starts[j] * item, (size_t)(n * item)) == 0;
+}
+
 #define RESAMPLE(real, suffix)                                                                                                  \
     static real weight_of_##suffix(const Table *t, int64_t j, int64_t tap) {                                                    \
         return t->weights == NULL ? 1 : ((const real *)t->weights)[t->starts[j] + tap];                                         \
@@ -47,8 +59,9 @@ static int64_t input_of(const Table *t, int64_t j, int64_t tap) { return t->star
     static void stretch_##suffix(const Table *t, const real *restrict x, real *restrict out, int64_t first, int64_t last) {   \
         const int64_t *restrict inputs = t->inputs, *restrict starts = t->starts;                                               \
         const real *restrict weights = (const real *)t->weights;                                                                \
-        if (weights == NULL && t->taps == 1) {                                                                                  \
-            for (int64_t j = first; j < last; j++) out[j] = x[inputs[j]];                                                       \
+        if (t->taps == 1) {                                                                                                     \
+            for (int64_t j = first; weights == NULL && j < last; j++) out[j] = x[inputs[j]];                                    \
+            for (int64_t j = first; weights != NULL && j < last; j++) out[j] = x[inputs[j]] * weights[j];                       \
         } else if (weights == NULL && t->taps == 2) {                                                                           \
             for (int64_t j = first; j < last; j++) out[j] = x[inputs[2 * j]] + x[inputs[2 * j + 1]];                            \
         } else if (weights == NULL) {                                                                                           \
@@ -113,10 +126,18 @@ static int64_t input_of(const Table *t, int64_t j, int64_t tap) { return t->star
             atomic_store(&s->failed, 1);                                                                                        \
             return;                                                                                                             \
         }                                                                                                                       \
-        for (int64_t number = begin; number < end; number++) {                                                                  \
-            int64_t j = number % t[1].size, i = number / t[1].size % t[0].size, picture = number / t[1].size / t[0].size;       \
-            const real *x = (const real *)s->x + picture * t[0].source * t[1].source * last->source;                            \
-            real *out = (real *)s->out + number * last->size;                                                                   \
+        int64_t j = begin % t[1].size, i = begin / t[1].size % t[0].size, picture = begin / t[1].size / t[0].size;              \
+        real *out = (real *)s->out + begin * last->size;                                                                        \
+        const real *x = (const real *)s->x + picture * t[0].source * t[1].source * last->source;                                \
+        for (int64_t number = begin; number < end; number++, j++, out += last->size) {                                          \
+            if (j == t[1].size) {                                                                                               \
+                j = 0;                                                                                                          \
+                if (++i == t[0].size) i = 0, x += t[0].source * t[1].source * last->source;                                     \
+            }                                                                                                                   \
+            if (j > 0 && number > begin && is_repeated(&t[1], j, (int)sizeof(real))) {                                          \
+                memcpy(out, out - last->size, (size_t)last->size * sizeof(real));                                               \
+                continue;                                                                                                       \
+            }                                                                                                                   \
             const real *found = last->starts == NULL ? out : line;                                                              \
             if (last->starts != NULL && t[0].weights == NULL && t[1].weights == NULL && count_of(&t[0], i) == 1 && count_of(&t[1], j) == 1) {           \
                 found = x + (input_of(&t[0], i, 0) * t[1].source + input_of(&t[1], j, 0)) * last->source;                       \

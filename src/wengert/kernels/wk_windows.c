@@ -4,6 +4,7 @@
  * do not take, which is for NumPy to do. Where each result stands is decided by the arguments alone, and every picture is one
  * thread's: so results are the same for any number of threads.
  */
+#include <math.h>
 #include <string.h>
 
 #include "wk_numpy.h"
@@ -245,6 +246,34 @@ static void inside(const MaxPool *s, int d, int64_t tap, int64_t begin, int64_t 
 MAX_POOL_ROW(max_pool_row_f32, float, int32_t, INT32_MIN)
 MAX_POOL_ROW(max_pool_row_f64, double, int64_t, INT64_MIN)
 
+/* The same without places, where nobody asks for them. */
+#define LARGEST_OF_TAP(step)                                             \
+    for (int64_t j = first; j < last; j++) {                             \
+        real value = row[j * (step)];                                    \
+        best[j] = (value > best[j]) | (value != value) ? value : best[j]; \
+    }
+#define LARGEST_ROW(name, real_type)                                                                                           \
+    static void name(const MaxPool *s, const void *x_, int64_t h, int64_t i, void *best_) {                                    \
+        typedef real_type real;                                                                                                \
+        real *restrict best = (real *)best_;                                                                                   \
+        for (int64_t j = 0; j < s->count[2]; j++) best[j] = -(real)INFINITY;                                                   \
+        for (int64_t number = 0; number < s->kernel[0] * s->kernel[1]; number++) {                                             \
+            int64_t z = h * s->stride[0] + number / s->kernel[1] * s->dilation[0] - s->padding[0];                             \
+            int64_t y = i * s->stride[1] + number % s->kernel[1] * s->dilation[1] - s->padding[1];                             \
+            if (z < 0 || z >= s->size[0] || y < 0 || y >= s->size[1]) continue;                                                \
+            for (int64_t q = 0; q < s->kernel[2]; q++) {                                                                       \
+                int64_t first, last;                                                                                           \
+                inside(s, 2, q, 0, s->count[2], &first, &last);                                                                \
+                const real *restrict row = (const real *)x_ + (z * s->size[1] + y) * s->size[2] + q * s->dilation[2] - s->padding[2]; \
+                if (s->stride[2] == 1) LARGEST_OF_TAP(1)                                                                       \
+                else if (s->stride[2] == 2) LARGEST_OF_TAP(2)                                                                  \
+                else LARGEST_OF_TAP(s->stride[2])                                                                              \
+            }                                                                                                                  \
+        }                                                                                                                      \
+    }
+LARGEST_ROW(largest_row_f32, float)
+LARGEST_ROW(largest_row_f64, double)
+
 static void max_pool_pictures(void *ctx, int64_t begin, int64_t end) {
     const MaxPool *s = (const MaxPool *)ctx;
     int64_t n = s->count[2], rows = s->count[0] * s->count[1];
@@ -253,6 +282,10 @@ static void max_pool_pictures(void *ctx, int64_t begin, int64_t end) {
         int64_t h = row % rows / s->count[1], i = row % s->count[1];
         for (int64_t first = 0; first < n; first += POOL_BLOCK) {
             int64_t last = first + POOL_BLOCK < n ? first + POOL_BLOCK : n;
+            if (s->places == NULL) {
+                (s->item == 4 ? largest_row_f32 : largest_row_f64)(s, x, h, i, s->best + row * n * s->item);
+                break;
+            }
             (s->item == 4 ? max_pool_row_f32 : max_pool_row_f64)(s, x, h, i, first, last, s->best + row * n * s->item,
                                                                  s->places + row * n);
         }
@@ -291,21 +324,24 @@ static void max_pool_pictures(void *ctx, int64_t begin, int64_t end) {
 LARGEST_OF_STRETCHES(largest_of_stretches_f32, float)
 LARGEST_OF_STRETCHES(largest_of_stretches_f64, double)
 
-/* Arrays for the results of s, whose count is known, in x's shape but for that; runs body over pictures. */
-static PyObject *pool_pictures(MaxPool *s, PyArrayObject *x, int dims, int64_t work, void (*body)(void *, int64_t, int64_t)) {
+/* Arrays for the results of s, whose count is known, in x's shape but for that; runs body over pictures. The largest elements, and
+ * their places where these are wanted. */
+static PyObject *pool_pictures(MaxPool *s, PyArrayObject *x, int dims, int64_t work, int wants_places,
+                               void (*body)(void *, int64_t, int64_t)) {
     npy_intp shape[NPY_MAXDIMS];
     int nd = PyArray_NDIM(x);
     memcpy(shape, PyArray_DIMS(x), (size_t)nd * sizeof *shape);
     for (int d = 0; d < dims; d++) shape[nd - dims + d] = s->count[3 - dims + d];
     PyArrayObject *best = (PyArrayObject *)wk_new_array(nd, shape, PyArray_TYPE(x));
-    PyArrayObject *places = best != NULL ? (PyArrayObject *)wk_new_array(nd, shape, NPY_INT64) : NULL;
+    PyArrayObject *places = best != NULL && wants_places ? (PyArrayObject *)wk_new_array(nd, shape, NPY_INT64) : NULL;
     PyObject *both = NULL;
-    if (places != NULL) {
+    if (best != NULL && (places != NULL || !wants_places)) {
         int64_t pictures = PyArray_SIZE(x) / (s->size[0] * s->size[1] * s->size[2]);
-        s->best = PyArray_BYTES(best), s->places = (int64_t *)PyArray_DATA(places);
+        s->best = PyArray_BYTES(best), s->places = places != NULL ? (int64_t *)PyArray_DATA(places) : NULL;
         Py_BEGIN_ALLOW_THREADS
         wk_parallel_for(pictures, grain_of(work), body, s);
         Py_END_ALLOW_THREADS
+        if (!wants_places) return (PyObject *)best;
         both = PyTuple_Pack(2, best, places);
     }
     Py_XDECREF(best);
@@ -343,10 +379,11 @@ static int windows_fit(const MaxPool *s) {
     return 1;
 }
 
-/* max_pool(x, kernel, stride, padding, dilation, count): largest elements of the windows of each picture, and their places. */
+/* max_pool(x, kernel, stride, padding, dilation, count, places): largest elements of the windows of each picture, and their places
+ * where `places` is true. */
 static PyObject *max_pool_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
-    if (nargs != 6) return PyErr_Format(PyExc_TypeError, "max_pool takes 6 arguments");
+    if (nargs != 7) return PyErr_Format(PyExc_TypeError, "max_pool takes 7 arguments");
     if (!is_floating(args[0]) || !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)args[0])) Py_RETURN_NONE;
     PyArrayObject *x = (PyArrayObject *)args[0];
     MaxPool s;
@@ -360,7 +397,7 @@ static PyObject *max_pool_method(PyObject *module, PyObject *const *args, Py_ssi
     }
     if (!read_pictures(&s, x, dims) || !windows_fit(&s)) Py_RETURN_NONE;
     int64_t work = s.count[0] * s.count[1] * s.count[2] * s.kernel[0] * s.kernel[1] * s.kernel[2];
-    return pool_pictures(&s, x, dims, work, max_pool_pictures);
+    return pool_pictures(&s, x, dims, work, PyObject_IsTrue(args[6]), max_pool_pictures);
 }
 
 /* max_pool_stretches(x, count): largest elements of so many stretches of each picture, as even as can be, and their places. */
@@ -374,7 +411,7 @@ static PyObject *max_pool_stretches_method(PyObject *module, PyObject *const *ar
     if (dims == 0) return NULL;
     if (s.count[0] < 1 || s.count[1] < 1 || s.count[2] < 1 || !read_pictures(&s, x, dims)) Py_RETURN_NONE;
     int64_t work = s.size[0] * s.size[1] * s.size[2] + s.count[0] * s.count[1] * s.count[2];
-    return pool_pictures(&s, x, dims, work, s.item == 4 ? largest_of_stretches_f32 : largest_of_stretches_f64);
+    return pool_pictures(&s, x, dims, work, 1, s.item == 4 ? largest_of_stretches_f32 : largest_of_stretches_f64);
 }
 
 /* -- back into place ------------------------------------------------------------------------------------------------------ */
@@ -435,7 +472,7 @@ static PyObject *add_at_places_method(PyObject *module, PyObject *const *args, P
 PyMethodDef wk_windows_methods[] = {
     METHOD(fill_columns, "fill_columns(columns, padded, stride, dilation): whether the columns have been filled."),
     METHOD(add_up_columns, "add_up_columns(columns, size, stride, padding, dilation): the adjoint of padding and fill_columns."),
-    METHOD(max_pool, "max_pool(x, kernel, stride, padding, dilation, count): largest elements and their places."),
+    METHOD(max_pool, "max_pool(x, kernel, stride, padding, dilation, count, places): largest elements, and their places."),
     METHOD(max_pool_stretches, "max_pool_stretches(x, count): largest elements of even stretches and their places."),
     METHOD(add_at_places, "add_at_places(values, places, size): pictures with the sums of the values at their places."),
     {NULL, NULL, 0, NULL},

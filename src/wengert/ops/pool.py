@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.core.modes import NO_GRAD, flags
 from wengert.kernels import windows as kernels
+from wengert.ops.faces import array_face
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general, linear
 from wengert.ops.resampling import Table, averaging, resample, resample_at_once, window_tables, window_tables_transposed
@@ -63,7 +65,7 @@ def _max_pool(xp, x, *, windows, node):
     The first of equal ones, or the last NaN. Derivative: the cotangent at indices."""
     _refuse(f"max_pool{len(windows.size)}d", x)
     w = windows
-    found = kernels.max_pool(xp.ascontiguousarray(x), w.kernel, w.stride, w.padding, w.dilation, w.count)
+    found = kernels.max_pool(xp.ascontiguousarray(x), w.kernel, w.stride, w.padding, w.dilation, w.count, True)
     if found is not None:
         return found
     least = _least(x.dtype)
@@ -88,6 +90,14 @@ def _max_pool(xp, x, *, windows, node):
     # Read there, since which of two zeros maximum() takes is up to the processor.
     flat = x.reshape(items, prod(windows.size))
     return xp.take_along_axis(flat, places, axis=1).reshape(shape), places.reshape(shape)
+
+
+@general(promote=NONE, **_PRIVATE)
+def _largest(xp, x, *, windows):
+    """The first of the results of _max_pool alone. Derivative: the cotangent where that finds the largest elements."""
+    w = windows
+    found = kernels.max_pool(xp.ascontiguousarray(x), w.kernel, w.stride, w.padding, w.dilation, w.count, False)
+    return array_face._max_pool(x, windows=w, node="")[0] if found is None else found
 
 
 def _argmax(xp: Any, rows: Any) -> Any:
@@ -162,6 +172,12 @@ def _(F, ct, indices, size):
 @_max_pool.vjp("x")
 def _(F, ct, indices, windows):
     return None if ct[0] is None else F._add_at_places(ct[0], indices, size=windows.size)
+
+
+@_largest.vjp("x")
+def _(F, ct, x, windows):
+    places = F._max_pool(x, windows=windows, node="MaxPool2DWithIndicesBackward0")[1]
+    return F._add_at_places(ct, places, size=windows.size)
 
 
 @_adaptive_max_pool.vjp("x")
@@ -346,6 +362,11 @@ def _fitting_windows(
     return Windows(size, kernel, tuple(count), steps, low, dilation)
 
 
+def _is_recorded(F: Any, x: Any) -> bool:
+    """Whether a node will be made for x: then results have torch's nodes, else there may be less of them."""
+    return F.is_tensor and x.requires_grad and not flags() & NO_GRAD
+
+
 def _max_pooled(F: Any, op: str, dims: int, x: Any, options: tuple[Any, ...]) -> Any:
     """(largest elements, indices). options: kernel_size, stride, padding, dilation, ceil_mode."""
     windows = _windows_of(op, x, dims, *options)
@@ -384,6 +405,8 @@ def _make_max_pool(dims: int) -> None:
     name = f"max_pool{dims}d"
 
     def pool(F, input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+        if not return_indices and not _is_recorded(F, input):
+            return F._largest(input, windows=_windows_of(name, input, dims, kernel_size, stride, padding, dilation, ceil_mode))
         found = _max_pooled(F, name, dims, input, (kernel_size, stride, padding, dilation, ceil_mode))
         return found if return_indices else found[0]
 
@@ -431,7 +454,10 @@ def avg_pool1d(F, input, kernel_size, stride=None, padding=0, ceil_mode=False, c
     Other arguments as in `avg_pool2d`.
 
     Derivative: each cotangent spread evenly over its window."""
-    windows = _with_height(_windows_of("avg_pool1d", input, 1, kernel_size, stride, padding, 1, ceil_mode))
+    windows = _windows_of("avg_pool1d", input, 1, kernel_size, stride, padding, 1, ceil_mode)
+    if not _is_recorded(F, input):
+        return _avg_pooled(F, 1, input, windows, count_include_pad, None)
+    windows = _with_height(windows)
     return F.squeeze(_avg_pooled(F, 2, F.unsqueeze(input, dim=-2), windows, count_include_pad, None), dim=-2)
 
 
