@@ -183,20 +183,21 @@ static void SUFFIX(find_corners)(const Grid *s, const real *points, int64_t coun
 
 /* -- tasks: blocks of points, or channels of an image -------------------------------------------------------------------- */
 
-/* An element read at a point: the sum over so many corners. What counts for nothing may be infinite: then careful says so. */
-static inline real SUFFIX(read_point)(const real *x, const SUFFIX(Corners) *c, int corners, int64_t p, int careful) {
-    real sum = 0;
-    for (int corner = 0; corner < corners; corner++) {
-        real weight = c->weight[corner][p], read = x[c->index[corner][p]];
-        sum += (careful && weight == 0 ? 0 : read) * weight;
-    }
-    return sum;
-}
-
-static inline void SUFFIX(read_points)(const real *x, const SUFFIX(Corners) *c, int corners, int64_t count, real *out) {
+/* What is read at points: sums over so many corners, taken together so that compilers gather several elements at once. */
+static inline void SUFFIX(read_points)(const real *restrict x, const SUFFIX(Corners) *c, int corners, int64_t count,
+                                       real *restrict out) {
     for (int64_t p = 0; p < count; p++) {
-        real sum = SUFFIX(read_point)(x, c, corners, p, 0);
-        out[p] = sum == sum ? sum : SUFFIX(read_point)(x, c, corners, p, 1);
+        real sum = 0;
+        for (int corner = 0; corner < corners; corner++) sum += x[c->index[corner][p]] * c->weight[corner][p];
+        out[p] = sum;
+    }
+    for (int64_t p = 0; p < count; p++) {
+        if (out[p] == out[p]) continue;
+        out[p] = 0; /* what counts for nothing may be infinite */
+        for (int corner = 0; corner < corners; corner++) {
+            real weight = c->weight[corner][p];
+            if (weight != 0) out[p] += x[c->index[corner][p]] * weight;
+        }
     }
 }
 

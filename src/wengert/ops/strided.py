@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,9 @@ from wengert.core.views import call_inplace_view, set_stride_finder
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import checked
 from wengert.ops.registry import NONE, linear, node_class, plain, view
+
+_FEW = 4096  # elements of views whose indices are kept
+_FEW_TAPS = 16  # of windows that are added up one tap after the other
 
 
 @view(promote=NONE)
@@ -89,9 +94,20 @@ def _(F, ct, x_shape, dimension, size, step):
     if not x_shape:
         return F.reshape(ct, shape=()) if size else F.zeros_like(F.sum(ct))
     dim = normalize_dim(dimension, len(x_shape))
+    if step < size <= _FEW_TAPS and not F.is_tensor:
+        return _add_up_windows(ct, x_shape, dim, size, step)
     windows = np.arange(ct.shape[dim])[:, None] * step + np.arange(size)
     index = (*((slice(None),) * dim), windows)
     return F.read_cotangent(F.movedim(ct, -1, dim + 1), shape=x_shape, index=index, repeats=step < size)
+
+
+def _add_up_windows(ct: Any, x_shape: tuple[int, ...], dim: int, size: int, step: int) -> Any:
+    """The adjoint of unfold on arrays, tap by tap: each is a slice, in which no element shows up twice."""
+    out, last = np.zeros(x_shape, ct.dtype), (ct.shape[dim] - 1) * step + 1
+    before = (slice(None),) * dim
+    for tap in range(size):
+        out[(*before, slice(tap, tap + last, step))] += ct[..., tap]
+    return out
 
 
 @view(promote=NONE, method=False, namespaces=())
@@ -130,16 +146,28 @@ def _places(size: tuple, stride: tuple, offset: int) -> Any:
     return places.reshape(-1)
 
 
-@_as_strided.vjp("x")
-def _(F, ct, x_shape, size, stride, storage_offset, x_stride, x_offset):
-    ours, shown = _places(x_shape, x_stride, x_offset), _places(size, stride, storage_offset)
-    ct = F.reshape(ct, shape=(-1,) if shown.size else (0,))
+@lru_cache(maxsize=64)
+def _shown(of_x: tuple[Any, ...], of_view: tuple[Any, ...]) -> tuple[Any, Any, bool]:
+    """What a view shows of x, both as (size, stride, offset): (where in x, which of the view's elements that is or None
+    for all, whether some element is shown more than once)."""
+    ours, shown = _places(*of_x), _places(*of_view)
     order = np.argsort(ours, kind="stable")
     found = order[np.minimum(np.searchsorted(ours, shown, sorter=order), ours.size - 1)] if ours.size else shown[:0]
     inside = ours[found] == shown if ours.size else np.zeros(shown.size, bool)
-    if not inside.all():
-        ct, found = F._read(ct, index=inside), found[inside]
-    return F.read_cotangent(ct, shape=x_shape, index=np.unravel_index(found, x_shape) or (...,), repeats=True)
+    found = found[inside]
+    index = np.unravel_index(found, of_x[0]) or (...,)
+    return index, None if inside.all() else inside, np.unique(found).size < found.size
+
+
+@_as_strided.vjp("x")
+def _(F, ct, x_shape, size, stride, storage_offset, x_stride, x_offset):
+    few = prod(x_shape) + prod(size) <= _FEW  # of larger ones, the indices would weigh more than their making
+    find = _shown if few else _shown.__wrapped__
+    index, inside, repeats = find((tuple(x_shape), x_stride, x_offset), (size, stride, storage_offset))
+    ct = F.reshape(ct, shape=(prod(size),))
+    if inside is not None:
+        ct = F._read(ct, index=inside)
+    return F.read_cotangent(ct, shape=x_shape, index=index, repeats=repeats)
 
 
 def _find_stride(base: Any, seen: Any) -> tuple[Any, dict[str, Any]]:
