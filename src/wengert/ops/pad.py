@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general, linear
 from wengert.ops.resampling import Table
 
@@ -65,6 +66,14 @@ def _padding_table(n: int, front: int, back: int, mode: str) -> Table:
     return Table.of_entries(n, place.size, np.arange(place.size), place, None)
 
 
+@lru_cache(maxsize=256)
+def _padding_tables(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> tuple[Table, ...]:
+    """The tables of the last dimensions of an input of this shape. Raises RuntimeError where it cannot be padded so."""
+    _check_repeated(shape, pad, mode)
+    rows = [(shape[-1 - i], pad[2 * i], pad[2 * i + 1]) for i in range(len(pad) // 2)]
+    return tuple([_padding_table(*row, mode) for row in reversed(rows)])
+
+
 _NODES = {"reflect": "ReflectionPad{}DBackward0", "replicate": "ReplicationPad{}DBackward0", "circular": "CopySlices"}
 
 
@@ -104,11 +113,7 @@ def pad(F, input, pad, mode="constant", value=None):
         raise errors.pad_value(mode)
     if mode not in _NODES:
         raise errors.pad_mode(mode)
-    shape = tuple(input.shape)
-    _check_repeated(shape, pad, mode)
-    rows = [(shape[-1 - i], pad[2 * i], pad[2 * i + 1]) for i in range(len(pad) // 2)]
-    tables = tuple([_padding_table(*row, mode) for row in reversed(rows)])
-    return F._resample(input, tables=tables, node=_NODES[mode].format(len(rows)))
+    return F._resample(input, tables=_padding_tables(raw(input).shape, pad, mode), node=_NODES[mode].format(len(pad) // 2))
 
 
 # -- shuffles ----------------------------------------------------------------------------------------------------------

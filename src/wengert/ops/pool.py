@@ -16,7 +16,7 @@ from wengert.ops.faces import array_face
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general, linear
 from wengert.ops.resampling import Table, averaging, resample, resample_at_once, window_tables, window_tables_transposed
-from wengert.ops.windows import Windows, sizes_of_argument
+from wengert.ops.windows import Windows, settled, sizes_of_argument
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _FUNCTIONAL = ("nn.functional",)
@@ -63,7 +63,7 @@ def _max_pool(xp, x, *, windows, node):
     """The largest elements of the windows of x, (..., *size), and where they are in the image as a vector.
 
     The first of equal ones, or the last NaN. Derivative: the cotangent at indices."""
-    _refuse(f"max_pool{len(windows.size)}d", x)
+    _refuse(f"max_pool{max(len(windows.size), 2)}d", x)
     w = windows
     found = kernels.max_pool(xp.ascontiguousarray(x), w.kernel, w.stride, w.padding, w.dilation, w.count, True)
     if found is not None:
@@ -114,7 +114,7 @@ def _argmax(xp: Any, rows: Any) -> Any:
 def _adaptive_max_pool(xp, x, *, size, node):
     """The largest elements of as many stretches as size says, and where they are. Derivative: the cotangent there."""
     dims = len(size)
-    _refuse(f"adaptive_max_pool{dims}d", x, integers=False)
+    _refuse(f"adaptive_max_pool{max(dims, 2)}d", x, integers=False)
     found = kernels.max_pool_stretches(xp.ascontiguousarray(x), size)
     if found is not None:
         return found
@@ -253,7 +253,7 @@ def _avg_pool(xp, x, *, windows, divisors, node):
     if found is not None:
         return found
     if x.dtype.kind in "bc" or (x.dtype.kind in "iu" and x.dtype != xp.int64):
-        raise errors.unsupported_dtype(f"avg_pool{dims}d", x.dtype)
+        raise errors.unsupported_dtype(f"avg_pool{max(dims, 2)}d", x.dtype)
     wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
     out = _sums(xp, windows.padded(xp, _items(wide, dims)), windows)
     if x.dtype == xp.int64:
@@ -327,7 +327,7 @@ def _windows_of(
     omitted = stride is None or (isinstance(stride, (tuple, list)) and not stride)
     steps = kernel if omitted else _pool_sizes(op, "stride", stride, dims)
     low, dilation = _pool_sizes(op, "padding", padding, dims), _pool_sizes(op, "dilation", dilation, dims)
-    return _fitting_windows(tuple(x.shape), dims, kernel, steps, low, dilation, bool(ceil_mode))
+    return _fitting_windows(raw(x).shape, dims, kernel, steps, low, dilation, bool(ceil_mode))
 
 
 @lru_cache(maxsize=512)
@@ -491,33 +491,37 @@ for _dims in (2, 3):
 
 def _adaptive_size(op: str, x: Any, dims: int, output_size: Any, colon: str = "") -> tuple[int, ...]:
     """The output size with the input's own for None. Raises RuntimeError for shapes that do not fit."""
-    given = list(output_size) if isinstance(output_size, (tuple, list)) else [output_size] * dims
-    if dims > 1 and x.ndim <= dims:
+    return _fitting_size(op, raw(x).shape, dims, settled(output_size), colon)
+
+
+@lru_cache(maxsize=512, typed=True)
+def _fitting_size(op: str, shape: tuple[int, ...], dims: int, output_size: Any, colon: str) -> tuple[int, ...]:
+    given = output_size if isinstance(output_size, tuple) else (output_size,) * dims
+    if dims > 1 and len(shape) <= dims:
         raise errors.adaptive_input(dims + 1)
-    if x.ndim not in (dims + 1, dims + 2):
-        raise errors.adaptive_dims(op, dims, tuple(x.shape), colon)
+    if len(shape) not in (dims + 1, dims + 2):
+        raise errors.adaptive_dims(op, dims, shape, colon)
     if len(given) != dims:
         raise errors.adaptive_sizes(op, dims)
-    size = tuple([n if m is None else int(m) for m, n in zip(given, x.shape[-dims:], strict=True)])
+    size = tuple([n if m is None else int(m) for m, n in zip(given, shape[-dims:], strict=True)])
     if min(size) < 0:
         raise errors.adaptive_negative(op, size)
-    for d in range(x.ndim - dims - 1, x.ndim):
-        if not x.shape[d]:
-            raise errors.adaptive_empty(op, tuple(x.shape), d)
+    for d in range(len(shape) - dims - 1, len(shape)):
+        if not shape[d]:
+            raise errors.adaptive_empty(op, shape, d)
     return size
 
 
 @lru_cache(maxsize=256)
-def _averaging(source: int, size: int) -> Table | None:
-    return None if source == size else averaging(source, size)
+def _averaging(source: tuple[int, ...], size: tuple[int, ...]) -> tuple[Table | None, ...]:
+    return tuple([None if n == m else averaging(n, m) for n, m in zip(source, size, strict=True)])
 
 
 def _adaptive_average(F: Any, op: str, dims: int, x: Any, size: tuple[int, ...]) -> Any:
     if size == (1,) * dims and raw(x).dtype.kind not in "biu":
         return F.mean(x, dim=tuple(range(-dims, 0)), keepdim=True)
     _refuse(op, raw(x), integers=False)
-    tables = tuple([_averaging(n, m) for n, m in zip(x.shape[-dims:], size, strict=True)])
-    return F._resample(x, tables=tables, node=f"AdaptiveAvgPool{dims}DBackward0")
+    return F._resample(x, tables=_averaging(raw(x).shape[-dims:], size), node=f"AdaptiveAvgPool{dims}DBackward0")
 
 
 _ADAPTIVE_DOC = """The {what} of each of output_size stretches of input, as equal as can be; neighbours may share an
@@ -533,13 +537,13 @@ def _make_adaptive(dims: int) -> None:
 
     def average(F, input, output_size):
         size = _adaptive_size(average_name, input, dims, output_size)
-        if dims > 1:
-            return _adaptive_average(F, average_name, dims, input, size)
+        if dims > 1 or not _is_recorded(F, input):
+            return _adaptive_average(F, f"adaptive_avg_pool{max(dims, 2)}d", dims, input, size)
         return F.squeeze(_adaptive_average(F, "adaptive_avg_pool2d", 2, F.unsqueeze(input, dim=-2), (1, *size)), dim=-2)
 
     def largest(F, input, output_size):
         size = _adaptive_size(max_name, input, dims, output_size, ":")
-        if dims > 1:
+        if dims > 1 or not _is_recorded(F, input):
             return F._adaptive_max_pool(input, size=size, node=f"AdaptiveMaxPool{dims}DBackward0")
         image = F.unsqueeze(input, dim=-2)
         values, indices = F._adaptive_max_pool(image, size=(1, *size), node="AdaptiveMaxPool2DBackward0")

@@ -12,6 +12,7 @@ from wengert import errors
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, linear, nondifferentiable
 from wengert.ops.resampling import Table, resample
+from wengert.ops.windows import settled
 
 _FUNCTIONAL = ("nn.functional",)
 
@@ -92,9 +93,11 @@ _NODES = {
 _DIMS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 
 
-def _sizes(input: Any, size: Any, scale_factor: Any, recompute: Any) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
+def _sizes(
+    shape: tuple[int, ...], size: Any, scale_factor: Any, recompute: Any
+) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
     """The output's size, and the factors to compute with (None: those that the sizes give)."""
-    spatial = list(input.shape[2:])
+    spatial = list(shape[2:])
     dims = len(spatial)
     if size is not None and scale_factor is not None:
         raise errors.interpolate_both()
@@ -115,17 +118,34 @@ def _sizes(input: Any, size: Any, scale_factor: Any, recompute: Any) -> tuple[tu
     return found, (None,) * dims if recompute else tuple([float(f) for f in factors])
 
 
-def _check_mode(input: Any, mode: str, align_corners: Any, antialias: bool) -> None:
+def _check_mode(ndim: int, mode: str, align_corners: Any, antialias: bool) -> None:
     if mode not in _DIMS and align_corners is not None:
         raise errors.interpolate_corners()
-    if antialias and not (mode in ("bilinear", "bicubic") and input.ndim == 4):
+    if antialias and not (mode in ("bilinear", "bicubic") and ndim == 4):
         raise errors.interpolate_antialias()
     dims = _DIMS.get(mode)
     known = mode in _NODES or mode == "area"
-    if not known or input.ndim not in (3, 4, 5) or (mode == "bicubic" and input.ndim != 4):
-        raise errors.interpolate_mode(input.ndim, mode)
-    if dims is not None and input.ndim != dims + 2:
-        raise errors.interpolate_dims(input.ndim, mode, dims + 2)
+    if not known or ndim not in (3, 4, 5) or (mode == "bicubic" and ndim != 4):
+        raise errors.interpolate_mode(ndim, mode)
+    if dims is not None and ndim != dims + 2:
+        raise errors.interpolate_dims(ndim, mode, dims + 2)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _plan(
+    shape: tuple[int, ...], size: Any, scale_factor: Any, mode: str, align_corners: Any, recompute: Any, antialias: bool
+) -> tuple[tuple[int, ...], tuple[Table, ...] | None]:
+    """(the output's size, the table of each dimension; None for means). Raises for what does not fit."""
+    _check_mode(len(shape), mode, align_corners, antialias)
+    sizes, scales = _sizes(shape, size, scale_factor, recompute)
+    if mode == "area":
+        return sizes, None
+    if min(*sizes, *shape[2:]) <= 0:
+        raise errors.interpolate_empty(shape[2:], sizes)
+    if not shape[1]:
+        raise errors.interpolate_channels(shape)
+    rows = zip(shape[2:], sizes, scales, strict=True)
+    return sizes, tuple([_table(mode, n, m, s, bool(align_corners), antialias) for n, m, s in rows])
 
 
 @composite(namespaces=_FUNCTIONAL)
@@ -142,22 +162,16 @@ def interpolate(
     the mean over all inputs. Raises ValueError and NotImplementedError for what does not fit.
 
     Derivative: each input gets the cotangents of the outputs that it is part of, times its weights there."""
-    _check_mode(input, mode, align_corners, antialias)
-    sizes, scales = _sizes(input, size, scale_factor, recompute_scale_factor)
-    dims = input.ndim - 2
-    if mode == "area":
+    shape, dtype = raw(input).shape, raw(input).dtype
+    options = (mode, align_corners, recompute_scale_factor, antialias)
+    sizes, tables = _plan(shape, settled(size), settled(scale_factor), *options)
+    dims = len(shape) - 2
+    if tables is None:
         pool = (F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d)[dims - 1]
         return pool(input, sizes)
-    if min(*sizes, *input.shape[2:]) <= 0:
-        raise errors.interpolate_empty(tuple(input.shape[2:]), sizes)
-    if not input.shape[1]:
-        raise errors.interpolate_channels(tuple(input.shape))
-    dtype = raw(input).dtype
     of_bytes = dtype == np.uint8 and mode in ("bilinear", "bicubic")
     if dtype.kind in "bic" or (dtype.kind == "u" and (dtype.itemsize > 1 or mode in _DIMS) and not of_bytes):
         raise errors.unsupported_dtype(_NODES[mode].format(dims), dtype)
-    rows = zip(input.shape[2:], sizes, scales, strict=True)
-    tables = tuple([_table(mode, n, m, s, bool(align_corners), antialias) for n, m, s in rows])
     if of_bytes:
         return F._resample_bytes(input, tables=tables)
     return F._resample(input, tables=tables, node=_NODES[mode].format(dims) + ("Aa" if antialias else "") + "Backward0")
