@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from wengert import dtypes, errors
 from wengert.kernels import windows as kernels
+from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, bilinear, composite, linear
-from wengert.ops.windows import Windows, as_sizes, sizes_of_argument
+from wengert.ops.windows import Windows, as_sizes, settled, sizes_of_argument
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
+_Key = tuple[tuple[int, ...], Any]  # the shape and dtype of an array
 
 # Note [Columns]: the columns of one item have taps times as many elements as its output has places and channels. Those
 # of a whole batch would run through main memory twice; half a megabyte of them stays in the second-level cache, which
@@ -245,6 +247,17 @@ def _sizes(argument: str, value: Any, dims: int, least: int) -> tuple[int, ...]:
     return found
 
 
+class _Operand(NamedTuple):
+    """What is asked of an array before anything is computed."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+
 def _check_convolution(x: Any, weight: Any, bias: Any, groups: int, transposed: bool) -> None:
     """Raises RuntimeError for shapes and dtypes that do not fit. x: batched."""
     if dtypes.as_numpy_dtype(x.dtype).kind == "b":
@@ -270,11 +283,12 @@ def _check_convolution(x: Any, weight: Any, bias: Any, groups: int, transposed: 
             raise errors.conv_bias_dtype(x.dtype, bias.dtype)
 
 
-def _batched(F: Any, op: str, x: Any, dims: int) -> tuple[Any, bool]:
-    """x with a dimension for the batch, and whether it had one."""
-    if x.ndim not in (dims + 1, dims + 2):
-        raise errors.conv_dims(op, dims, tuple(x.shape))
-    return (x, True) if x.ndim == dims + 2 else (F.unsqueeze(x, dim=0), False)
+def _operands(op: str, dims: int, x: _Key, weight: _Key, bias: _Key | None) -> tuple[_Operand, _Operand, _Operand | None]:
+    """The operands, x with a dimension for the batch. Raises RuntimeError where it has too few dimensions, or too many."""
+    if len(x[0]) not in (dims + 1, dims + 2):
+        raise errors.conv_dims(op, dims, x[0])
+    batched = x if len(x[0]) == dims + 2 else ((1, *x[0]), x[1])
+    return _Operand(*batched), _Operand(*weight), None if bias is None else _Operand(*bias)
 
 
 def _padding_of(padding: Any, kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Any:
@@ -291,11 +305,16 @@ def _padding_of(padding: Any, kernel: tuple[int, ...], stride: tuple[int, ...], 
     return tuple([t // 2 for t in total]), total
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=512, typed=True)
 def _windows_of(
-    size: tuple[int, ...], kernel: tuple[int, ...], stride: tuple[int, ...], padding: Any, dilation: tuple[int, ...]
+    op: str, dims: int, x: _Key, weight: _Key, bias: _Key | None, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Windows:
-    """The windows of a convolution. Raises RuntimeError where there is no room for one."""
+    """The windows of a convolution with torch's arguments. Raises RuntimeError for what does not fit."""
+    arrays = _operands(op, dims, x, weight, bias)
+    stride, dilation = _sizes("stride", stride, dims, 1), _sizes("dilation", dilation, dims, 1)
+    padding = padding if isinstance(padding, str) else _sizes("padding", padding, dims, 0)
+    _check_convolution(*arrays, groups, False)
+    size, kernel = arrays[0].shape[2:], arrays[1].shape[2:]
     low, total = _padding_of(padding, kernel, stride, dilation)
     room = tuple([n + t for n, t in zip(size, total, strict=True)])
     extent = tuple([d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)])
@@ -305,35 +324,47 @@ def _windows_of(
     return Windows(size, kernel, count, stride, low, dilation)
 
 
-def _convolved(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
-    """A convolution with torch's arguments. options: stride, padding, dilation, groups."""
-    x, is_batch = _batched(F, op, x, dims)
-    stride, padding, dilation, groups = options
-    stride, dilation = _sizes("stride", stride, dims, 1), _sizes("dilation", dilation, dims, 1)
-    padding = padding if isinstance(padding, str) else _sizes("padding", padding, dims, 0)
-    _check_convolution(x, weight, bias, groups, False)
-    windows = _windows_of(tuple(x.shape[2:]), tuple(weight.shape[2:]), stride, padding, dilation)
-    out = F._convolution(x, weight, bias, windows=windows, groups=groups)
-    return out if is_batch else F.squeeze(out, dim=0)
-
-
-def _convolved_transposed(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
-    """A transposed convolution with torch's arguments. options: stride, padding, output_padding, groups, dilation."""
-    x, is_batch = _batched(F, op, x, dims)
-    stride, padding = _sizes("stride", options[0], dims, 1), _sizes("padding", options[1], dims, 0)
-    extra, dilation = _sizes("output_padding", options[2], dims, 0), _sizes("dilation", options[4], dims, 1)
-    groups = options[3]
-    _check_convolution(x, weight, bias, groups, True)
+@lru_cache(maxsize=512, typed=True)
+def _windows_transposed(
+    op: str, dims: int, x: _Key, weight: _Key, bias: _Key | None, stride: Any, padding: Any, extra: Any, groups: int, dilation: Any
+) -> Windows:
+    """The windows of a transposed convolution with torch's arguments. Raises RuntimeError for what does not fit."""
+    arrays = _operands(op, dims, x, weight, bias)
+    stride, padding = _sizes("stride", stride, dims, 1), _sizes("padding", padding, dims, 0)
+    extra, dilation = _sizes("output_padding", extra, dims, 0), _sizes("dilation", dilation, dims, 1)
+    _check_convolution(*arrays, groups, True)
     if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
         raise errors.conv_output_padding(extra, stride, dilation)
-    count, kernel = tuple(x.shape[2:]), tuple(weight.shape[2:])
+    count, kernel = arrays[0].shape[2:], arrays[1].shape[2:]
     rows = zip(count, kernel, stride, padding, dilation, extra, strict=True)
     size = tuple([(n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, d, e in rows])
     if min(size) < 0:
         raise errors.conv_output_size(count, size)
-    windows = Windows(size, kernel, count, stride, padding, dilation)
-    out = F._convolution_transposed(x, weight, bias, windows=windows, groups=groups)
-    return out if is_batch else F.squeeze(out, dim=0)
+    return Windows(size, kernel, count, stride, padding, dilation)
+
+
+def _key(x: Any) -> _Key:
+    array = raw(x)
+    return array.shape, array.dtype
+
+
+def _convolved(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
+    """A convolution with torch's arguments. options: stride, padding, dilation, groups."""
+    arrays = _key(x), _key(weight), None if bias is None else _key(bias)
+    windows = _windows_of(op, dims, *arrays, *[settled(o) for o in options])
+    if x.ndim == dims + 2:
+        return F._convolution(x, weight, bias, windows=windows, groups=options[3])
+    return F.squeeze(F._convolution(F.unsqueeze(x, dim=0), weight, bias, windows=windows, groups=options[3]), dim=0)
+
+
+def _convolved_transposed(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
+    """A transposed convolution with torch's arguments. options: stride, padding, output_padding, groups, dilation."""
+    arrays = _key(x), _key(weight), None if bias is None else _key(bias)
+    windows = _windows_transposed(op, dims, *arrays, *[settled(o) for o in options])
+    if x.ndim == dims + 2:
+        return F._convolution_transposed(x, weight, bias, windows=windows, groups=options[3])
+    out = F._convolution_transposed(F.unsqueeze(x, dim=0), weight, bias, windows=windows, groups=options[3])
+    return F.squeeze(out, dim=0)
 
 
 _SPATIAL = {1: "length", 2: "height, width", 3: "depth, height, width"}
@@ -437,6 +468,7 @@ def _check_fold_sizes(
         raise errors.fold_range("padding", "pad", padding, "non-negative")
 
 
+@lru_cache(maxsize=256, typed=True)
 def _fold_windows(size: tuple[int, ...], kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Windows:
     kernel, dilation = as_sizes(kernel_size, 2, "kernel_size"), as_sizes(dilation, 2, "dilation")
     padding, stride = as_sizes(padding, 2, "padding"), as_sizes(stride, 2, "stride")
@@ -456,7 +488,7 @@ def unfold(F, input, kernel_size, dilation=1, padding=0, stride=1):
     Derivative: `fold` of ct."""
     if input.ndim not in (3, 4) or 0 in input.shape[-3:]:
         raise errors.unfold_dims(tuple(input.shape))
-    windows = _fold_windows(tuple(input.shape[-2:]), kernel_size, dilation, padding, stride)
+    windows = _fold_windows(raw(input).shape[-2:], *[settled(v) for v in (kernel_size, dilation, padding, stride)])
     if min(windows.count) < 1:
         sizes = (windows.size, windows.kernel, windows.dilation, windows.padding)
         raise errors.unfold_empty(*sizes, tuple([max(n, 0) for n in windows.count]))
@@ -473,7 +505,8 @@ def fold(F, input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     Derivative: `unfold` of ct."""
     if input.ndim not in (2, 3) or 0 in input.shape[-2:]:
         raise errors.fold_dims(tuple(input.shape))
-    windows = _fold_windows(as_sizes(output_size, 2, "output_size"), kernel_size, dilation, padding, stride)
+    size = as_sizes(output_size, 2, "output_size")
+    windows = _fold_windows(size, *[settled(v) for v in (kernel_size, dilation, padding, stride)])
     if input.shape[-2] % windows.taps:
         raise errors.fold_channels(input.shape[-2], windows.kernel)
     if input.shape[-1] != windows.places or min(windows.count) < 1:
