@@ -172,6 +172,8 @@ class Tensor(ReadableBase, _OpMethods, GradientMembers, LegacyMembers, metaclass
         base = self._array
         while isinstance(base.base, np.ndarray):
             base = base.base
+        if base is self._array:
+            return 0
         return (self._array.ctypes.data - base.ctypes.data) // self._array.itemsize
 
     def is_floating_point(self) -> bool:
