@@ -18,6 +18,7 @@ extern PyMethodDef wk_distances_methods[];
 extern PyMethodDef wk_factors_methods[];
 extern PyMethodDef wk_grid_methods[];
 extern PyMethodDef wk_levels_methods[];
+extern PyMethodDef wk_losses_methods[];
 extern PyMethodDef wk_matmul_methods[];
 extern PyMethodDef wk_move_methods[];
 extern PyMethodDef wk_norms_methods[];
@@ -38,6 +39,7 @@ static PyMethodDef *const method_tables[] = {
     wk_factors_methods,
     wk_grid_methods,
     wk_levels_methods,
+    wk_losses_methods,
     wk_matmul_methods,
     wk_move_methods,
     wk_norms_methods,

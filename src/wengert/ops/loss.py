@@ -10,9 +10,10 @@ import numpy as np
 
 from wengert import errors
 from wengert.core.tensor import wrap
-from wengert.kernels import rows
+from wengert.kernels import losses as kernels, places, rows
 from wengert.ops.blas import row_maxima, row_sums
-from wengert.ops.indices import raw
+from wengert.ops.faces import array_face
+from wengert.ops.indices import Along, raw
 from wengert.ops.reductions import STACKLEVEL, check_floating, reduced, reduction_of
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 from wengert.ops.values import number_of
@@ -135,12 +136,19 @@ def huber_loss(F, input, target, reduction="mean", delta=1.0, weight=None):
 def _rounded_distance(xp: Any, x: Any, y: Any, delta: float, scale: float, reduction: str) -> Any:
     """scale times: half the squared distance up to delta, straight on from there."""
     check_floating("huber_cpu", x)
+    found = kernels.rounded_distances(x, y, delta, scale, reduction != "none")
+    if found is not None:
+        return found if reduction == "none" else xp.asarray(found / x.size if reduction == "mean" else found, x.dtype)
     distance = xp.absolute(x - y)
     near = xp.minimum(distance, delta)
     return _reduced_array(xp, scale * near * (distance - 0.5 * near), reduction)
 
 
 def _rounded_cotangent(F: Any, ct: Any, x: Any, y: Any, delta: float, scale: float, reduction: str) -> Any:
+    if not F.is_tensor and ct.ndim == 0 and x.ndim:
+        found = kernels.rounded_slopes(x, y, delta, float(_each(ct, x.shape, reduction)) * scale)
+        if found is not None:
+            return found
     off = x - y
     return F.clamp(off, min=-delta, max=delta) * (_each(ct, off.shape, reduction) * scale)
 
@@ -165,7 +173,7 @@ for _op in (_smooth_l1_loss, _huber_loss):
 
     @_op.vjp("y")
     def _(F, ct, x, y, delta, scale, reduction):
-        return -_rounded_cotangent(F, ct, x, y, delta, scale, reduction)
+        return _rounded_cotangent(F, ct, x, y, delta, -scale, reduction)
 
 
 # -- binary cross entropy ----------------------------------------------------------------------------------------------
@@ -343,6 +351,11 @@ def _class_places(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
     return (*grid[:dim], index, *grid[dim:])
 
 
+def _at_classes(index: Any, dim: int) -> Any:
+    """index with the dimension of classes, of size 1."""
+    return index.reshape(*index.shape[:dim], 1, *index.shape[dim:])
+
+
 def _count(xp: Any, index: Any, counts: Any) -> Any:
     return index.size if counts is None else xp.add.reduce(counts, axis=None)
 
@@ -367,8 +380,14 @@ def _nll_loss(xp, x, target, weight=None, *, ignore_index, reduction):
     _check_classes(x, target, weight)
     dim = _class_dim(x.ndim)
     target = target.reshape(x.shape[:dim] + x.shape[dim + 1 :])
-    index, ignored = _class_index(xp, target, x.shape[dim], ignore_index)
-    losses = -x[_class_places(xp, index, dim)]
+    scores = None
+    if not 0 <= ignore_index < x.shape[dim]:
+        scores = places.take_along(x, _at_classes(target, dim), dim, False)  # None also where a target is no class
+    if scores is not None:
+        index, ignored, losses = target, None, -scores.reshape(target.shape)
+    else:
+        index, ignored = _class_index(xp, target, x.shape[dim], ignore_index)
+        losses = -x[_class_places(xp, index, dim)]
     counts = _importance(xp, index, ignored, weight, x.dtype)
     if counts is not None:
         losses = _without(ignored, xp.asarray(losses * counts))
@@ -387,8 +406,8 @@ def _nll_node(ndim: int, reduction: str) -> str:
 @_nll_loss.vjp("x")
 def _(F, ct, x_shape, target, weight, ignore_index, reduction):
     if not F.is_tensor:
-        values, places = _nll_values(np, ct, target, weight, x_shape, ignore_index, reduction)
-        return F.read_cotangent(values, shape=x_shape, index=places)
+        values, index = _nll_values(np, ct, target, weight, x_shape, ignore_index, reduction)
+        return F.read_cotangent(values, shape=x_shape, index=index)
     return F._nll_cotangent(ct, target, weight, shape=x_shape, ignore_index=ignore_index, reduction=reduction)
 
 
@@ -396,23 +415,24 @@ def _(F, ct, x_shape, target, weight, ignore_index, reduction):
 def _nll_cotangent(xp, ct, target, weight=None, *, shape, ignore_index, reduction):
     """The cotangent of x, of this shape, from that of _nll_loss(x, target, weight)."""
     out = xp.zeros(shape, ct.dtype)
-    values, places = _nll_values(xp, ct, target, weight, shape, ignore_index, reduction)
-    out[places] = values
+    values, index = _nll_values(xp, ct, target, weight, shape, ignore_index, reduction)
+    array_face.add_at(out, index, values, False)
     return out
 
 
 def _nll_values(
     xp: Any, ct: Any, target: Any, weight: Any, shape: tuple[int, ...], ignore_index: int, reduction: str
-) -> tuple[Any, tuple[Any, ...]]:
-    """What of that is not 0, and the places in x where it is, of which no two are the same."""
+) -> tuple[Any, Along]:
+    """What of that is not 0, one number or one a target, and where it is in x."""
     dim = _class_dim(len(shape))
     target = target.reshape(shape[:dim] + shape[dim + 1 :])
     index, ignored = _class_index(xp, target, shape[dim], ignore_index)
     counts = _importance(xp, index, ignored, weight, ct.dtype)
     if reduction == "mean":
         ct = _divide(ct, _count(xp, index, counts))
-    values = -ct if counts is None else _without(ignored, xp.asarray(-ct * counts))
-    return values, _class_places(xp, index, dim)
+    values = xp.asarray(-ct if counts is None else _without(ignored, xp.asarray(-ct * counts)))
+    index = _at_classes(index, dim)
+    return values.reshape(index.shape) if values.ndim else values, Along(index, dim)
 
 
 @_nll_cotangent.vjp("ct")

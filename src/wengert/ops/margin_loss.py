@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.kernels import losses as kernels
 from wengert.ops.indices import raw
 from wengert.ops.reductions import check_floating, reduced, reduction_of
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
@@ -280,6 +281,9 @@ def _multi_margin_loss(xp, x, target, weights=None, *, p, margin, reduction):
     check_floating("multi_margin_loss", x)
     rows = x if x.ndim == 2 else x.reshape(1, -1)
     index = target.reshape(-1)
+    found = kernels.class_margins(rows, index, weights, margin, p == 2, None)
+    if found is not None:
+        return _reduced_array(xp, found if x.ndim == 2 or target.ndim else found[0, ...], reduction)
     gap = xp.maximum(margin - rows[xp.arange(len(rows)), index][:, None] + rows, 0)
     gap[xp.arange(len(rows)), index] = 0
     losses = xp.add.reduce(gap if p == 1 else gap * gap, axis=1) / rows.shape[1]
@@ -292,6 +296,11 @@ def _multi_margin_loss(xp, x, target, weights=None, *, p, margin, reduction):
 @_multi_margin_loss.vjp("x")
 def _(F, ct, x, target, weights, p, margin, reduction):
     rows = x if x.ndim == 2 else F.reshape(x, shape=(1, -1))
+    if not F.is_tensor:
+        each = np.asarray(_each(F, ct, rows.shape[0], reduction), x.dtype)
+        found = kernels.class_margins(rows, target.reshape(-1), weights, margin, p == 2, each)
+        if found is not None:
+            return found.reshape(x.shape)
     excess, index = _excess(F, rows, target, margin)
     slopes = F._is_nonzero(excess) if p == 1 else 2 * excess
     each = F.reshape(_each(F, ct, rows.shape[0], reduction), shape=(-1, 1)) / rows.shape[1]
@@ -342,6 +351,9 @@ def _multilabel_margin_loss(xp, x, target, *, reduction):
     """multilabel_margin_loss."""
     check_floating("multilabel_margin_loss", x)
     rows, labels = (a if a.ndim == 2 else a.reshape(1, -1) for a in (x, target))
+    losses = kernels.label_margins(rows, labels, None)
+    if losses is not None:
+        return _reduced_array(xp, losses if x.ndim == 2 else losses[0, ...], reduction)
     gaps = _label_gaps(xp, rows, _label_counts(xp, labels, x.dtype))
     losses = (xp.add.reduce(gaps, axis=(1, 2)) / rows.shape[1]).astype(x.dtype, copy=False)
     return _reduced_array(xp, losses if x.ndim == 2 else losses[0, ...], reduction)
@@ -359,6 +371,11 @@ def _multilabel_slopes(xp, x, target):
 
 @_multilabel_margin_loss.vjp("x")
 def _(F, ct, x, target, reduction):
+    if not F.is_tensor:
+        rows, labels = (a if a.ndim == 2 else a.reshape(1, -1) for a in (x, target))
+        found = kernels.label_margins(rows, labels, np.asarray(_each(F, ct, rows.shape[0], reduction), x.dtype))
+        if found is not None:
+            return found.reshape(x.shape)
     slopes = F._multilabel_slopes(x, target)
     each = F.reshape(_each(F, ct, slopes.shape[0], reduction), shape=(-1, 1))
     return F.reshape(slopes * each, shape=x.shape)
