@@ -154,6 +154,7 @@ SAMPLES = {
             Sample(_distinct(3, 4), 1, _PLACES, _distinct(3, 4), reduce, include_self=False, complex=False)
             for reduce in _REDUCTIONS
         ],
+        *[Sample((), 0, np.array(0), (), reduce, complex=False) for reduce in _REDUCTIONS],
         Sample((), 0, np.array(0), (), "prod"),
     ],
     "scatter_add": [*_SCATTERED, Sample(_X, 0, _PLACES, (2, 3)), Sample(_X, 1, _PLACES, (3, 4))],

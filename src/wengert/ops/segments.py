@@ -34,6 +34,22 @@ def _checked_lengths(data: Any, lengths: Any, offsets: Any, axis: int, unsafe: b
     return found
 
 
+def _owners(counts: Any, start: Any, size: int) -> Any:
+    """The segment of each of so many elements, a number behind the others for those of none."""
+    *leading, segments = counts.shape
+    numbers = np.arange(segments)
+    if not leading:
+        owners = numbers.repeat(counts)
+        if len(owners) == size:
+            return owners
+    places = np.full((*leading, size), segments)
+    for where in np.ndindex(*leading):
+        first = int(start[where])
+        owners = numbers.repeat(counts[where])
+        places[where][first : first + len(owners)] = owners
+    return places
+
+
 @composite()
 def segment_reduce(F, data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
     """The reduction of each of the consecutive pieces that a dimension is cut into.
@@ -57,11 +73,7 @@ def segment_reduce(F, data, reduce, *, lengths=None, indices=None, offsets=None,
     base = 0.0 if reduce == "mean" and initial is None else value
     # Elements that belong to no segment go to one of their own, behind the others.
     wide = (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :])
-    places = np.full((*counts.shape[:-1], data.shape[axis]), counts.shape[-1])
-    for where in np.ndindex(*counts.shape[:-1]):
-        first = int(start[where])
-        owners = np.repeat(np.arange(counts.shape[-1]), counts[where])
-        places[where][first : first + len(owners)] = owners
+    places = _owners(counts, start, data.shape[axis])
     index = np.broadcast_to(places.reshape(places.shape + (1,) * (data.ndim - axis - 1)), data.shape)
     kind = "sum" if reduce == "mean" else reduce
     found = F._scatter_reduce(wrap(np.full(wide, base, dtype)), wrap(index), data, dim=axis, reduce=kind)
