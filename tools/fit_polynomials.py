@@ -70,6 +70,29 @@ def erfc_root_weight(a):  # what a relative error of the root is in erf
     return 8 * mp.erfc(a)
 
 
+ERFINV_MIDDLE = mp.mpf("2.5")
+ERFINV_FAR = mp.mpf("4.2")
+
+
+def erfinv_near(t):  # erfinv(x) = x this, t = w - ERFINV_MIDDLE, w = -log(1 - x**2)
+    w = t + ERFINV_MIDDLE
+    x = mp.sqrt(-mp.expm1(-w))
+    return mp.erfinv(x) / x if w > 1e-30 else mp.sqrt(mp.pi) / 2
+
+
+def erfinv_far(t):  # the same, t = sqrt(w) - ERFINV_FAR
+    x = mp.sqrt(-mp.expm1(-((t + ERFINV_FAR) ** 2)))
+    return mp.erfinv(x) / x
+
+
+DIGAMMA_ROOT = mp.findroot(mp.digamma, 1.46)
+
+
+def digamma_slope(t):  # digamma(x) = (x - DIGAMMA_ROOT) this, t = x - 1.5
+    x = t + mp.mpf("1.5")
+    return mp.digamma(x) / (x - DIGAMMA_ROOT) if x != DIGAMMA_ROOT else mp.psi(1, x)
+
+
 LN2 = mp.log(2)
 Z_LOG = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2
 Z_ATAN = (mp.sqrt(2) - 1) ** 2
@@ -84,6 +107,9 @@ FITS = [
     ("atan_rest", atan_rest, (0, Z_ATAN), 11, "double"),
     ("erf_slope", erf_slope, (0, 1), 11, "double"),
     ("erfc_scaled", erfc_scaled, (-1, mp.mpf("0.87")), 24, "double"),
+    ("erfinv_near", erfinv_near, (-ERFINV_MIDDLE, ERFINV_MIDDLE), 12, "double"),
+    ("erfinv_far", erfinv_far, (-2, 2), 17, "double"),
+    ("digamma_slope", digamma_slope, (-mp.mpf(1) / 2, mp.mpf(1) / 2), 21, "double"),
     ("exp_rest", exp_rest, (-LN2 / 2, LN2 / 2), 4, "float"),
     ("log_rest", log_rest, (0, Z_LOG), 2, "float"),
     ("sin_rest", sin_rest, (0, QUARTER), 3, "float"),

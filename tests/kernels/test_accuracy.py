@@ -88,6 +88,42 @@ def test_error_functions(name):
         assert errors_in_ulp(found, exact, dtype).max() <= LIMITS[name][position]
 
 
+def _gamma_points(rng):
+    return np.concatenate([rng.uniform(1e-3, 4, 800), 1.4616321 + rng.normal(0, 1e-3, 100), rng.uniform(4, 100, 400),
+                           1 + rng.normal(0, 1e-3, 100), 2 + rng.normal(0, 1e-3, 100), 10 ** rng.uniform(-30, 30, 100)])  # fmt: skip
+
+
+def _erfinv_points(rng):
+    close = 1 - 10.0 ** -rng.uniform(0, 15.5, 400)
+    return np.concatenate([rng.uniform(-1, 1, 800), close, -close, rng.normal(0, 1e-5, 100), rng.uniform(0.8, 0.9, 200)])
+
+
+@pytest.mark.parametrize(("name", "draw"), [("erfinv", _erfinv_points), ("lgamma", _gamma_points), ("digamma", _gamma_points)])
+def test_inverse_error_function_and_gamma_functions(name, draw):
+    mpmath = pytest.importorskip("mpmath")
+    function = {"lgamma": lambda v: mpmath.log(mpmath.gamma(v))}.get(name) or getattr(mpmath, name)
+    for position, dtype in enumerate([np.float32, np.float64]):
+        x = draw(np.random.default_rng(0)).astype(dtype)
+        x = x[abs(x) < 1] if name == "erfinv" else x
+        with mpmath.workprec(120):
+            terms = [function(mpmath.mpf(float(v))) for v in x]
+            exact = np.array([np.longdouble(float(t)) + np.longdouble(float(t - mpmath.mpf(float(t)))) for t in terms])
+        found = native.apply(native.find(name), (x,))
+        assert errors_in_ulp(found, exact, dtype).max() <= LIMITS[name][position]
+
+
+@pytest.mark.parametrize("name", ["lgamma", "digamma"])
+def test_gamma_functions_of_negative_numbers(name):
+    mpmath = pytest.importorskip("mpmath")
+    function = {"lgamma": lambda v: mpmath.log(abs(mpmath.gamma(v)))}.get(name) or getattr(mpmath, name)
+    rng = np.random.default_rng(0)
+    for dtype, tolerance in [(np.float32, 1.2e-7), (np.float64, 4e-15)]:
+        x = np.concatenate([rng.uniform(-4, 0, 400), rng.uniform(-60, -4, 400)]).astype(dtype)
+        with mpmath.workprec(120):
+            exact = np.array([float(function(mpmath.mpf(float(v)))) for v in x])
+        np.testing.assert_allclose(native.apply(native.find(name), (x,)), exact, rtol=tolerance, atol=tolerance if dtype is np.float64 else 0)
+
+
 def test_powers_and_angles():
     rng = np.random.default_rng(0)
     x, y = rng.uniform(0, 20, 40_000).astype(np.float32), rng.uniform(-20, 20, 40_000).astype(np.float32)

@@ -337,6 +337,105 @@ WK_INLINE double vm_erfc_f64(double x) {
     return fabs(x) < 0.4 ? near : far;
 }
 
+/* -- inverse error function and gamma functions, float64 ------------------------------------------------------------------ */
+
+/* erfinv(x) to about 1e-9 of itself, for |x| < 1 */
+WK_INLINE double vm_erfinv_part(double x) {
+    double w = -vm_log_f64((1.0 - x) * (1.0 + x)), root = sqrt(w);
+    double near = vm_erfinv_near_f64(w - 2.5), far = vm_erfinv_far_f64((root > 6.2 ? 6.2 : root) - 4.2);
+    return x * (w < 5.0 ? near : far);
+}
+
+/* What it is at 1 and beyond: else y. */
+WK_INLINE double vm_erfinv_edges(double x, double y) {
+    double a = fabs(x);
+    y = a == 1.0 ? copysign(INFINITY, x) : y;
+    return a <= 1.0 ? y : NAN;
+}
+
+WK_INLINE double vm_erfinv_f64(double x) {
+    double a = fabs(x), inside = a < 1.0 ? a : 0.0, y = vm_erfinv_part(inside);
+    /* What erf of that lacks, over the derivative; of large ones from the exact 1 - a. A step of Halley's method. */
+    double off = y < 1.0 ? y * vm_erf_slope_f64(y * y) - inside : (1.0 - inside) - vm_erfc_part(y);
+    double step = off * 0.8862269254527580137 * vm_exp_f64(y * y);
+    y = y - step / (1.0 + y * step);
+    return vm_erfinv_edges(x, copysign(y, x));
+}
+
+/* sin(pi x) */
+WK_INLINE double vm_sinpi(double x) {
+    double r = x - rint(x);
+    return vm_sin_f64(r * 3.14159265358979323846);
+}
+
+/* w from 8 on: log(gamma(w)) - (w - 1/2) log(w) + w - log(2 pi) / 2 (Abramowitz and Stegun 6.1.41) */
+WK_INLINE double vm_stirling(double w) {
+    double z = 1.0 / (w * w), p = 0.00641025641025641026;
+    p = VM_FMA(p, z, -0.00191752691752691753);
+    p = VM_FMA(p, z, 0.000841750841750841751);
+    p = VM_FMA(p, z, -0.000595238095238095238);
+    p = VM_FMA(p, z, 0.000793650793650793651);
+    p = VM_FMA(p, z, -0.00277777777777777778);
+    return VM_FMA(p, z, 0.0833333333333333333) / w;
+}
+
+/* lgamma of a float32 in float64. */
+WK_INLINE double vm_lgamma_part(double x) {
+    int reflected = x < 0.5;
+    double z = reflected ? 1.0 - x : x, w = z < 8.0 ? z + 8.0 : z, product = 1.0;
+    for (int k = 0; k < 8; k++) product *= z + k;
+    product = z < 8.0 ? product : 1.0;
+    /* gamma(x) gamma(1 - x) = pi / sin(pi x), gamma(z) = gamma(z + 8) / product */
+    double factor = reflected ? 3.14159265358979323846 * product / fabs(vm_sinpi(x)) : product;
+    double far = (w - 0.5) * vm_log_f64(w) - w + 0.918938533204672742 + vm_stirling(w), near = vm_log_f64(factor);
+    double y = reflected ? near - far : far - near;
+    y = x == 1.0 || x == 2.0 ? 0.0 : y;
+    return fabs(x) > 1.7976931348623157e308 ? fabs(x) : y;
+}
+
+#if defined(__GLIBC__) || defined(__APPLE__)
+extern double lgamma_r(double x, int *sign); /* lgamma writes the sign where all threads see it */
+WK_INLINE double vm_lgamma_f64(double x) {
+    int sign;
+    return lgamma_r(x, &sign);
+}
+#else
+WK_INLINE double vm_lgamma_f64(double x) { return lgamma(x); }
+#endif
+
+/* digamma(x), x > 0 */
+WK_INLINE double vm_digamma_above(double x) {
+    /* Down to [1, 2) or up from (0, 1) by digamma(x + 1) = digamma(x) + 1 / x; sums of such are slope / product. */
+    int low = x < 1.0, middle = x < 10.0;
+    double z = low ? x + 1.0 : middle ? x : 1.5, slope = 0.0, product = 1.0;
+    for (int k = 0; k < 8; k++) {
+        int down = z >= 2.0;
+        double next = z - 1.0;
+        slope = down ? slope * next + product : slope;
+        product = down ? product * next : product;
+        z = down ? next : z;
+    }
+    double root = ((z - 0x1.762d86356be3fp+0) - 0x1.b86a722197829p-54) * vm_digamma_slope_f64(z - 1.5);
+    double near = low ? root - 1.0 / x : root + slope / product;
+    double w = middle ? 10.0 : x, r = 1.0 / (w * w), p = 0.0833333333333333333;
+    p = VM_FMA(p, r, -0.0210927960927960928);
+    p = VM_FMA(p, r, 0.00757575757575757576);
+    p = VM_FMA(p, r, -0.00416666666666666667);
+    p = VM_FMA(p, r, 0.00396825396825396825);
+    p = VM_FMA(p, r, -0.00833333333333333333);
+    p = VM_FMA(p, r, 0.0833333333333333333);
+    double far = vm_log_f64(w) - (0.5 / w + p * r);
+    return middle ? near : far;
+}
+
+WK_INLINE double vm_digamma_f64(double x) {
+    int reflected = x < 0.0;
+    double y = vm_digamma_above(reflected ? 1.0 - x : x), r = x - rint(x);
+    double turn = 3.14159265358979323846 / vm_tan_f64(3.14159265358979323846 * r);
+    y = reflected ? (r == 0.0 ? NAN : y - turn) : y;
+    return x == 0.0 ? copysign(INFINITY, -x) : y;
+}
+
 /* -- float32 -------------------------------------------------------------------------------------------------------- */
 
 #define VM_LN2_HIGHF 0x1.62e000p-1f /* 12 bits */
@@ -476,6 +575,9 @@ WK_INLINE float vm_acos_f32(float x) { return (float)vm_acos_f64(x); }
 WK_INLINE float vm_atan_f32(float x) { return (float)vm_atan_f64(x); }
 WK_INLINE float vm_atan2_f32(float y, float x) { return (float)vm_atan2_f64(y, x); }
 WK_INLINE float vm_erfc_f32(float x) { return (float)vm_erfc_f64(x); }
+WK_INLINE float vm_lgamma_f32(float x) { return (float)vm_lgamma_part(x); }
+WK_INLINE float vm_digamma_f32(float x) { return (float)vm_digamma_f64(x); }
+WK_INLINE float vm_erfinv_f32(float x) { return (float)vm_erfinv_edges(x, vm_erfinv_part(fabsf(x) < 1.0f ? x : 0.0f)); }
 
 /* x**y. Of float64 it would need more digits than there are. */
 WK_INLINE double vm_pow_f64(double x, double y) { return pow(x, y); }

@@ -69,7 +69,7 @@ _FORMS = {
 _VECTOR_MATHS = {
     "exp": 5, "exp2": 5, "expm1": 6, "log": 7, "log1p": 9, "log2": 9, "log10": 9, "tanh": 8, "sinh": 8, "cosh": 8,
     "sin": 8, "cos": 8, "tan": 10, "asin": 9, "acos": 9, "atan": 9, "atan2": 14, "asinh": 18, "acosh": 18, "atanh": 14,
-    "erf": 12, "erfc": 16, "pow": 40,
+    "erf": 12, "erfc": 16, "pow": 40, "erfinv": 40, "lgamma": 40, "digamma": 40,
 }  # fmt: skip
 _COSTS = {"/": 2, "sqrt": 2, **_VECTOR_MATHS}
 _GUARDED = frozenset({"sin", "cos", "tan"})  # right up to a limit; see vm.h
@@ -205,7 +205,7 @@ _UFUNCS: dict[str, Callable[..., Any]] = {
     "isinf": lambda x: abs(x) == math.inf, "deg2rad": lambda x: x * (math.pi / 180),
     "rad2deg": lambda x: x * (180 / math.pi),
     "arcsin": _of_one("asin"), "arccos": _of_one("acos"), "arctan": _of_one("atan"), "arcsinh": _of_one("asinh"),
-    "arccosh": _of_one("acosh"), "arctanh": _of_one("atanh"),
+    "arccosh": _of_one("acosh"), "arctanh": _of_one("atanh"), "gammaln": _of_one("lgamma"), "psi": _of_one("digamma"),
     **{name: _of_one(name) for name in _VECTOR_MATHS if name not in ("asin", "acos", "atan", "atan2", "pow")},
 }  # fmt: skip
 _OPERATORS = {
