@@ -1,4 +1,4 @@
-"""Triangular systems, QR factors, triangles, transposed copies, joins and distances compiled, against NumPy."""
+"""Triangular systems, QR factors, distances, triangles, transposed copies, joins and choices compiled, against NumPy."""
 
 from __future__ import annotations
 
@@ -150,3 +150,24 @@ def test_distances_that_are_not_finite():
             np.testing.assert_array_equal(rows.distances(x, y, kind), np.linalg.norm(x[:, None] - y, order, axis=-1))
     assert rows.distances(x, y, 0) is None and rows.distances(x, y[:, :1], 2) is None
     assert rows.distances(x[:0], y, 2) is None and rows.distances(x[None], y, 2) is None
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(1,), (7,), (300, 301), (2, 0)])
+def test_choices(shape, dtype):
+    rng = np.random.default_rng(0)
+    x, y, condition = rng.normal(size=shape).astype(dtype), rng.normal(size=shape).astype(dtype), rng.random(shape) < 0.5
+    x[..., :1], y[..., :1] = np.nan, -0.0
+    number = np.asarray(-np.inf, dtype)
+    for a, b in ((x, y), (x, number), (number, y)):
+        np.testing.assert_array_equal(native.choose(condition, a, b), np.where(condition, a, b))
+    zeros = native.choose(condition, np.zeros((), dtype), -abs(x))
+    assert (zeros[condition] == 0).all() and not np.signbit(zeros[condition]).any()
+
+
+def test_choices_that_are_declined():
+    x, condition = np.ones((3, 4)), np.ones((3, 4), bool)
+    assert native.choose(condition, x, x.astype(np.float32)) is None
+    assert native.choose(condition, x, x[0]) is None and native.choose(condition[0], x, x) is None
+    assert native.choose(condition.T, x.T, x.T) is None and native.choose(x, x, x) is None
+    assert native.choose(condition, x[0, 0], x) is None  # a number of NumPy is no array

@@ -90,3 +90,9 @@ def triangle(x: Any, diagonal: int, upper: bool) -> Any:
     """numpy.triu(x, diagonal) if upper, else numpy.tril(x, diagonal). x: at least two dims."""
     found = None if native is None else native.triangle(x, diagonal, upper)
     return (np.triu if upper else np.tril)(x, diagonal) if found is None else found
+
+
+def choose(condition: Any, x: Any, y: Any) -> Any:
+    """numpy.where(condition, x, y), of arrays of one dtype."""
+    found = None if native is None else native.choose(condition, x, y)
+    return np.where(condition, x, y) if found is None else found

@@ -1,4 +1,4 @@
-/* What only moves elements of 4 or 8 bytes: triangles of matrices, copies of transposed arrays, arrays one after the other.
+/* What only moves elements: triangles of matrices, copies of transposed arrays, arrays one after the other, choices.
  *
  * Methods return None for what they do not take, which is for NumPy to do.
  */
@@ -213,9 +213,78 @@ static PyObject *join_method(PyObject *module, PyObject *const *args, Py_ssize_t
     return (PyObject *)out;
 }
 
+/* -- choices ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *condition, *x, *y; /* x or y of one number: a constant */
+    char *out;
+    int item, x_constant, y_constant;
+} Choice;
+
+/* Without branches, which would be mispredicted at every other element. */
+#define CHOOSE_AS(real)                                                                                       \
+    do {                                                                                                      \
+        const real *x = (const real *)s->x, *y = (const real *)s->y;                                          \
+        real *restrict out = (real *)s->out;                                                                  \
+        if (s->x_constant) {                                                                                  \
+            const real a = *x;                                                                                \
+            for (int64_t i = begin; i < end; i++) {                                                           \
+                const real b = y[i];                                                                          \
+                out[i] = c[i] ? a : b;                                                                        \
+            }                                                                                                 \
+        } else if (s->y_constant) {                                                                           \
+            const real b = *y;                                                                                \
+            for (int64_t i = begin; i < end; i++) {                                                           \
+                const real a = x[i];                                                                          \
+                out[i] = c[i] ? a : b;                                                                        \
+            }                                                                                                 \
+        } else {                                                                                              \
+            for (int64_t i = begin; i < end; i++) {                                                           \
+                const real a = x[i], b = y[i];                                                                \
+                out[i] = c[i] ? a : b;                                                                        \
+            }                                                                                                 \
+        }                                                                                                     \
+    } while (0)
+
+static void choose_elements(void *ctx, int64_t begin, int64_t end) {
+    const Choice *s = (const Choice *)ctx;
+    const npy_bool *c = (const npy_bool *)s->condition;
+    if (s->item == 4) CHOOSE_AS(uint32_t); /* bits, as they are */
+    else CHOOSE_AS(uint64_t);
+}
+
+/* Whether x is laid out as the condition, or is one number. */
+static int is_choosable(PyObject *x, PyArrayObject *condition, int *constant) {
+    if (!is_floating(x)) return 0;
+    PyArrayObject *a = (PyArrayObject *)x;
+    *constant = PyArray_NDIM(a) == 0;
+    return *constant || (PyArray_SAMESHAPE(a, condition) && PyArray_IS_C_CONTIGUOUS(a));
+}
+
+/* choose(condition, x, y): x where the condition, row-major, is true, else y; of its shape, or without dims. */
+static PyObject *choose_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 3) return PyErr_Format(PyExc_TypeError, "choose takes 3 arguments");
+    if (!PyArray_CheckExact(args[0])) Py_RETURN_NONE;
+    PyArrayObject *condition = (PyArrayObject *)args[0];
+    Choice s = {.condition = PyArray_BYTES(condition)};
+    if (PyArray_TYPE(condition) != NPY_BOOL || !PyArray_IS_C_CONTIGUOUS(condition) || PyArray_NDIM(condition) == 0 ||
+        !is_choosable(args[1], condition, &s.x_constant) || !is_choosable(args[2], condition, &s.y_constant)) {
+        Py_RETURN_NONE;
+    }
+    PyArrayObject *x = (PyArrayObject *)args[1], *y = (PyArrayObject *)args[2];
+    if (PyArray_TYPE(x) != PyArray_TYPE(y) || (s.x_constant && s.y_constant)) Py_RETURN_NONE;
+    PyArrayObject *out = (PyArrayObject *)wk_new_array(PyArray_NDIM(condition), PyArray_DIMS(condition), PyArray_TYPE(x));
+    if (out == NULL) return NULL;
+    s.x = PyArray_BYTES(x), s.y = PyArray_BYTES(y), s.out = PyArray_BYTES(out), s.item = (int)PyArray_ITEMSIZE(x);
+    run_tasks(PyArray_SIZE(out), 1, choose_elements, &s);
+    return (PyObject *)out;
+}
+
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_move_methods[] = {
     METHOD(triangle, "triangle(x, diagonal, upper): a copy of matrices with zeros below the diagonal, or above."),
+    METHOD(choose, "choose(condition, x, y): x where the condition is true, else y."),
     METHOD(join, "join(arrays, axis): row-major arrays one after the other."),
     {"copy_transposed", copy_transposed_method, METH_O, "copy_transposed(x): a copy in row-major order."},
     {NULL, NULL, 0, NULL},

@@ -7,8 +7,9 @@ opt_einsum finds.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from wengert import errors
 from wengert.ops.blas import batched_product, matrix_product
@@ -38,8 +39,7 @@ def einsum(F, *args):
             [11., 25.]])
     """
     equation, operands = _equation_and_operands(args)
-    subscripts, result = _parse(equation, operands)
-    sizes = _sizes(subscripts, operands)
+    subscripts, result, sizes = _read(equation, tuple([tuple(x.shape) for x in operands]))
     prepared = [
         _prepare(F, x, term, _kept(subscripts, result, i), sizes)
         for i, (x, term) in enumerate(zip(operands, subscripts, strict=True))
@@ -78,7 +78,14 @@ def _spell(numbers: Any) -> str:
     return "".join(["..." if n is Ellipsis else _LETTERS[n] for n in numbers])
 
 
-def _parse(equation: str, operands: list[Any]) -> tuple[list[str], str]:
+@lru_cache(maxsize=512)
+def _read(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[str], str, dict[str, int]]:
+    """The indices of each operand and of the result, and the size of each index."""
+    subscripts, result = _parse(equation, shapes)
+    return subscripts, result, _sizes(subscripts, shapes)
+
+
+def _parse(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[str], str]:
     """The indices of each operand and of the result, one character a dimension."""
     given, arrow, result = equation.replace(" ", "").partition("->")
     terms = given.split(",")
@@ -87,10 +94,10 @@ def _parse(equation: str, operands: list[Any]) -> tuple[list[str], str]:
             raise errors.einsum(
                 f"invalid subscript given at index {position} in the equation string, subscripts must be in [a-zA-Z]"
             )
-    if len(terms) != len(operands):
-        which = "fewer" if len(terms) > len(operands) else "more"
+    if len(terms) != len(shapes):
+        which = "fewer" if len(terms) > len(shapes) else "more"
         raise errors.einsum(f"{which} operands were provided than specified in the equation")
-    rest = [_ellipsis_dims(term, x, i) for i, (term, x) in enumerate(zip(terms, operands, strict=True))]
+    rest = [_ellipsis_dims(term, len(shape), i) for i, (term, shape) in enumerate(zip(terms, shapes, strict=True))]
     dots = _ELLIPSIS[: max([n for n in rest if n is not None], default=0)]
     subscripts = [
         term if n is None else term.replace("...", dots[len(dots) - n :]) for term, n in zip(terms, rest, strict=True)
@@ -101,22 +108,22 @@ def _parse(equation: str, operands: list[Any]) -> tuple[list[str], str]:
     return subscripts, _parse_result(result, dots, subscripts)
 
 
-def _ellipsis_dims(term: str, x: Any, position: int) -> int | None:
+def _ellipsis_dims(term: str, ndim: int, position: int) -> int | None:
     """How many dimensions "..." stands for in an operand; None where there is none."""
     named = len(term.replace("...", "", 1))
     if "..." not in term:
-        if named != x.ndim:
+        if named != ndim:
             raise errors.einsum(
                 f"the number of subscripts in the equation ({named}) does not match the number of dimensions "
-                f"({x.ndim}) for operand {position} and no ellipsis was given"
+                f"({ndim}) for operand {position} and no ellipsis was given"
             )
         return None
-    if named > x.ndim:
+    if named > ndim:
         raise errors.einsum(
-            f"the number of subscripts in the equation ({named}) is more than the number of dimensions ({x.ndim}) for "
+            f"the number of subscripts in the equation ({named}) is more than the number of dimensions ({ndim}) for "
             f"operand {position}"
         )
-    return x.ndim - named
+    return ndim - named
 
 
 def _parse_result(result: str, dots: str, subscripts: list[str]) -> str:
@@ -130,12 +137,12 @@ def _parse_result(result: str, dots: str, subscripts: list[str]) -> str:
     return result.replace("...", dots)
 
 
-def _sizes(subscripts: list[str], operands: list[Any]) -> dict[str, int]:
+def _sizes(subscripts: list[str], shapes: tuple[tuple[int, ...], ...]) -> dict[str, int]:
     """The size of each index. One of 1 stretches to the others'."""
     sizes: dict[str, int] = {}
-    for position, (term, x) in enumerate(zip(subscripts, operands, strict=True)):
+    for position, (term, shape) in enumerate(zip(subscripts, shapes, strict=True)):
         own: dict[str, int] = {}
-        for index, size in zip(term, x.shape, strict=True):
+        for index, size in zip(term, shape, strict=True):
             if own.setdefault(index, size) != size:
                 raise errors.einsum(
                     f"subscript {index} is repeated for operand {position} but the sizes don't match, "
@@ -161,6 +168,8 @@ def _kept(subscripts: list[str], result: str, position: int) -> set[str]:
 
 def _prepare(F: Any, x: Any, term: str, kept: set[str], sizes: dict[str, int]) -> tuple[Any, str]:
     """An operand with each index once, lonely ones summed over, and without dimensions to stretch."""
+    if len(set(term)) == len(term) and kept.issuperset(term) and tuple(x.shape) == tuple([sizes[i] for i in term]):
+        return x, term
     for index in dict.fromkeys(term):
         while term.count(index) > 1:
             first = term.index(index)
@@ -239,24 +248,50 @@ def _contract_pair(xp, x, y, *, subscripts):
     subscripts: those of x, y and the result.
 
     No index occurs twice in one of them, or in one alone."""
-    s, t, out = subscripts
+    plan = _pair_plan(*subscripts, x.shape, y.shape)
+    x = x.transpose(plan.x_order).reshape(plan.x_shape)
+    y = y.transpose(plan.y_order).reshape(plan.y_shape)
+    if plan.kind == "elements":
+        product = x[:, :, None] * y[:, None, :]
+    elif plan.kind == "batch":
+        product = batched_product(xp, x, y)
+    else:
+        product = matrix_product(xp, x, y)
+    return product.reshape(plan.shape).transpose(plan.order)
+
+
+class _PairPlan(NamedTuple):
+    """How a contraction of two is a product of matrices: what becomes of the operands' dims, and of the product's."""
+
+    kind: str
+    x_order: list[int]
+    x_shape: list[int]
+    y_order: list[int]
+    y_shape: list[int]
+    shape: list[int]
+    order: list[int]
+
+
+@lru_cache(maxsize=512)
+def _pair_plan(s: str, t: str, out: str, x_shape: tuple[int, ...], y_shape: tuple[int, ...]) -> _PairPlan:
     batch, inner = [i for i in s if i in t and i in out], [i for i in s if i in t and i not in out]
     left, right = [i for i in s if i not in t], [i for i in t if i not in s]
-    size = dict(zip(s + t, x.shape + y.shape, strict=True))
-
-    def arranged(array: Any, term: str, *groups: list[str]) -> Any:
-        array = array.transpose([term.index(i) for group in groups for i in group])
-        return array.reshape([prod([size[i] for i in group]) for group in groups])
-
-    if not inner:
-        columns, rows = arranged(x, s, batch, left), arranged(y, t, batch, right)
-        product = columns[:, :, None] * rows[:, None, :]
-    elif batch:
-        product = batched_product(xp, arranged(x, s, batch, left, inner), arranged(y, t, batch, inner, right))
+    size = dict(zip(s + t, x_shape + y_shape, strict=True))
+    kind = "elements" if not inner else "batch" if batch else "matrices"
+    if kind == "matrices":
+        of_x, of_y = [left, inner], [inner, right]
     else:
-        product = matrix_product(xp, arranged(x, s, left, inner), arranged(y, t, inner, right))
+        of_x, of_y = [batch, left, *([inner] if inner else [])], [batch, *([inner] if inner else []), right]
     order = [*batch, *left, *right]
-    return product.reshape([size[i] for i in order]).transpose([order.index(i) for i in out])
+    return _PairPlan(
+        kind,
+        [s.index(i) for group in of_x for i in group],
+        [prod([size[i] for i in group]) for group in of_x],
+        [t.index(i) for group in of_y for i in group],
+        [prod([size[i] for i in group]) for group in of_y],
+        [size[i] for i in order],
+        [order.index(i) for i in out],
+    )
 
 
 @_contract_pair.vjp("x")
