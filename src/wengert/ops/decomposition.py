@@ -8,10 +8,11 @@ import numpy as np
 
 from wengert import errors, return_types
 from wengert.kernels import rows
-from wengert.kernels.memory import new_array
+from wengert.kernels.memory import new_array, triangle
 from wengert.ops.blas import batched_product
 from wengert.ops.householder import reflected
-from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix, lapack_function
+from wengert.ops.indices import raw
+from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix, identity_like, lapack_function
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -253,7 +254,7 @@ def _permutation(xp, LU, pivots):
 @nondifferentiable(**_PRIVATE)
 def _eye_like(xp, x):
     """Ones on the diagonal of zeros in the shape of x."""
-    return xp.broadcast_to(xp.eye(*x.shape[-2:], dtype=x.dtype), x.shape).copy()
+    return identity_like(x)
 
 
 @general(outputs=("P", "L", "U"), node="LinalgLuBackward0", **_PRIVATE)
@@ -262,8 +263,8 @@ def _lu(xp, A):
     check_matrix("linalg.lu", A)
     LU, pivots, _ = each_matrix(_lu_of_matrix, A.shape[:-2], A)
     k = min(A.shape[-2:])
-    left = xp.tril(LU[..., :k], -1)
-    return _permutation.forward(xp, LU, pivots), left + _eye_like.forward(xp, left), xp.triu(LU[..., :k, :])
+    left = triangle(LU[..., :k], -1, False)
+    return _permutation.forward(xp, LU, pivots), left + identity_like(left), triangle(LU[..., :k, :], 0, True)
 
 
 @_lu.vjp("A")
@@ -299,7 +300,7 @@ def linalg_lu_factor(F, A, *, pivot=True):
     Derivative: as of lu."""
     _check_pivot(pivot)
     LU, pivots, info = F._lu_factor(A)
-    if F.is_tensor and bool((info != 0).any()):
+    if F.is_tensor and np.count_nonzero(raw(info)):
         raise errors.zero_in_u(int(info.max()))
     return return_types.linalg_lu_factor((LU, pivots))
 
@@ -312,7 +313,7 @@ def linalg_lu_factor_ex(F, A, *, pivot=True, check_errors=False):
     Derivative: as of lu."""
     _check_pivot(pivot)
     LU, pivots, info = F._lu_factor(A)
-    if check_errors and bool((info != 0).any()):
+    if check_errors and np.count_nonzero(raw(info)):
         raise errors.zero_in_u(int(info.max()))
     return return_types.linalg_lu_factor_ex((LU, pivots, info))
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from wengert import dtypes, errors, return_types
 from wengert.ops.dims import as_dims, normalize_dim
-from wengert.ops.matrices import adjoint, check_square, finite_part, first_failing, zero_pivot
+from wengert.ops.matrices import adjoint, check_square, finite_part, first_failing, identity_like, zero_pivot
 from wengert.ops.registry import NONE, composite, general, nondifferentiable, pointwise
 from wengert.ops.values import number_of
 
@@ -307,13 +307,13 @@ def _(F, A_t, out):
 @nondifferentiable(**_PRIVATE)
 def _identity(xp, x):
     """Identity matrices in the shape of x, (..., n, n)."""
-    return xp.broadcast_to(xp.eye(x.shape[-1], dtype=x.dtype), x.shape).copy()
+    return identity_like(x)
 
 
 @general(method=False, namespaces=(), node="CopyBackwards")
 def _constant_eye(xp, x):
     """Ones on the diagonals of matrices in the shape of x: what is left of a product without factors. Derivative: 0."""
-    return xp.broadcast_to(xp.eye(*x.shape[-2:], dtype=x.dtype), x.shape).copy()
+    return identity_like(x)
 
 
 @_constant_eye.vjp("x")

@@ -9,7 +9,8 @@ import numpy as np
 
 from wengert import dtypes, errors, return_types
 from wengert.ops.dims import as_dims, normalize_dim
-from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix, zero_pivot
+from wengert.ops.indices import raw
+from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix, lapack_function, zero_pivot
 from wengert.ops.registry import bilinear, composite, general, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -215,10 +216,13 @@ def _zero_pivots(xp, A):
 def _bad_minors(xp, A):
     """For each matrix the order of its first leading minor that is not positive definite; 0 if all are. int32."""
     check_square("linalg.cholesky", A)
-    from scipy.linalg import get_lapack_funcs
-
-    (factor,) = get_lapack_funcs(("potrf",), (A,))
+    factor = lapack_function("potrf", A.dtype)
     return each_matrix(lambda a: (xp.int32(max(0, factor(a, lower=1)[1]) if a.size else 0),), A.shape[:-2], A)[0]
+
+
+def _any(info: Any) -> bool:
+    """Whether any matrix failed."""
+    return bool(np.count_nonzero(raw(info)))
 
 
 def _regular(F: Any, A: Any, info: Any) -> Any:
@@ -234,7 +238,7 @@ def linalg_inv_ex(F, A, *, check_errors=False):
 
     Derivative: as of inv."""
     info = F._zero_pivots(A)
-    if check_errors or not bool((info != 0).any()):
+    if check_errors or not _any(info):
         return return_types.linalg_inv_ex((F.linalg_inv(A), info))
     regular, bad = _regular(F, A, info)
     return return_types.linalg_inv_ex((F.where(bad, float("nan"), F.linalg_inv(regular)), info))
@@ -246,7 +250,7 @@ def linalg_solve_ex(F, A, B, *, left=True, check_errors=False):
 
     Derivative: as of solve."""
     info = F._zero_pivots(A)
-    if check_errors or not bool((info != 0).any()):
+    if check_errors or not _any(info):
         return return_types.linalg_solve_ex((F.linalg_solve(A, B, left=left), info))
     regular, bad = _regular(F, A, info)
     result = F.linalg_solve(regular, B, left=left)
@@ -261,7 +265,7 @@ def linalg_cholesky_ex(F, A, *, upper=False, check_errors=False):
 
     Derivative: as of cholesky."""
     info = F._bad_minors(A)
-    if check_errors or not bool((info != 0).any()):
+    if check_errors or not _any(info):
         return return_types.linalg_cholesky_ex((F.linalg_cholesky(A, upper=upper), info))
     regular, bad = _regular(F, A, info)
     return return_types.linalg_cholesky_ex((F.where(bad, float("nan"), F.linalg_cholesky(regular, upper=upper)), info))
