@@ -171,3 +171,17 @@ def test_choices_that_are_declined():
     assert native.choose(condition, x, x[0]) is None and native.choose(condition[0], x, x) is None
     assert native.choose(condition.T, x.T, x.T) is None and native.choose(x, x, x) is None
     assert native.choose(condition, x[0, 0], x) is None  # a number of NumPy is no array
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3])
+def test_a_row_has_no_slope_towards_itself(kind):
+    """Nor has one towards an equal row: infinities and NaN in it make no NaN there."""
+    x = np.array([[np.inf, np.nan, 1.0]])
+    found = rows.distances_cotangent(np.zeros(0), x, None, rows.distances(x, None, kind), kind)
+    np.testing.assert_array_equal(found, np.zeros((1, 3)))
+    y = np.array([[0.0, 1.0], [0.0, 1.0], [np.inf, 1.0]])
+    lengths = rows.distances(y, None, kind)
+    found = rows.distances_cotangent(np.array([1.0, 0.0, 0.0]), y, None, lengths, kind)
+    np.testing.assert_array_equal(found[:2, 1], 0)  # the second number is the same in all rows
+    if kind != 2:
+        np.testing.assert_array_equal(found, np.zeros((3, 2)))

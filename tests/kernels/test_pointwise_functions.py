@@ -144,7 +144,8 @@ def test_results_without_compiled_kernels(monkeypatch):
     for fn in EXPRESSIONS.values():
         inputs = operands((100_000, 1), (2,), ())
         found, expected = wengert.pointwise(fn)(*inputs), fn(*inputs)
-        np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), rtol=1e-12)
+        # Terms of a size near 1 may cancel.
+        np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), rtol=1e-12, atol=1e-15)
 
 
 def test_many_values_at_once():

@@ -13,6 +13,7 @@ import pytest
 
 from wengert import kernels, ops
 from wengert.backends import numpy as numpy_backend
+from wengert.core.op import MISSING
 from wengert.ops.faces import array_face
 from wengert.ops.registry import OPS
 
@@ -56,16 +57,16 @@ def run_both(role, draw, dtype):
     function, names, op = twin(role)
     kernel, operands, _ = native.role(role)
     low, high = op.domain
+    params = {n: 0 if default is MISSING else default for n, default in op.defaults.items()}
     values = {}
     for name in names:
-        values[name] = draw(name) if name == "ct" or name not in op.param_names else op.defaults[name]
-        if name not in ("ct", "out") and name not in op.param_names:
+        values[name] = draw(name) if name == "ct" or name not in params else params[name]
+        if name not in ("ct", "out") and name not in params:
             values[name] = np.asarray(low + (high - low) * values[name], dtype)
     if "out" in names:
         inputs = {n: np.asarray(low + (high - low) * draw(n), dtype) for n in op.input_names}
         values.update({n: x for n, x in inputs.items() if n in values})
-        values["out"] = np.asarray(op.forward(numpy_backend, *inputs.values()))
-    params = {n: op.defaults[n] for n in op.param_names}
+        values["out"] = np.asarray(op.forward(numpy_backend, *inputs.values(), **params))
     with np.errstate(all="ignore"):
         expected = function(*values.values(), **(params if "." not in role else {}))
         found = native.apply(kernel, tuple([values[n] if n in values else params[n] for n in operands.split()]))

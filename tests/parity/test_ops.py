@@ -103,10 +103,10 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("the triangle that is looked at has a gradient; torch gives one to the whole factor",
             "cholesky_inverse", "value", "special value", "special error"),
     **_both("whether a zero of the padding meets an infinite weight, which gives NaN, is up to torch's kernels",
-            "conv3d conv_transpose3d", "special value"),
-    **_both("whether a zero of the padding meets an infinite weight, which gives NaN, is up to torch's kernels",
-            "conv3d", "special gradient"),
+            "conv3d" if kernels.native else "conv3d conv_transpose3d", "special value"),
     **({} if kernels.native else {
+        **_both("whether a zero of the padding meets an infinite weight, which gives NaN, is up to torch's kernels",
+                "conv3d", "special gradient"),
         **_both("whether a zero of the padding meets an infinite weight is up to NumPy's matrix product",
                 "conv_transpose1d conv_transpose2d", "special value"),
         **_both("whether a zero of the padding meets an infinite weight is up to NumPy's matrix product",

@@ -73,12 +73,13 @@ static void SUFFIX(slopes)(int kind, const void *x_, const void *y_, int64_t cou
     real *restrict out = (real *)out_;
     for (int64_t r = 0; r < count; r++, y += m) {
         const real given = ct[r], length = lengths[r];
+        if (length == 0) continue; /* of equal rows, or of a row to itself, which may hold infinities */
         if (kind == WK_EUCLIDEAN) {
-            const real factor = length == 0 ? 0 : given / length;
+            const real factor = given / length;
             for (int64_t i = 0; i < m; i++) out[i] += factor * (x[i] - y[i]);
         } else {
             for (int64_t i = 0; i < m; i++) {
-                const real off = x[i] - y[i], sign = off > 0 ? 1 : off < 0 ? -1 : off;
+                const real off = x[i] - y[i], sign = off > 0 ? 1 : off < 0 ? -1 : 0; /* of NaN 0, as sgn() */
                 const real share = kind == WK_SUM_OF_SIZES || FABS(off) == length ? sign : sign * 0;
                 out[i] += given * share;
             }
