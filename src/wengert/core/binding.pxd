@@ -9,4 +9,5 @@ cdef bint is_operand(object x) except -1
 @cython.locals(n_inputs=int, n_args=int, i=int, inputs=list, params=dict, positional=tuple)
 cpdef tuple bind(Op op, tuple args, dict kwargs)
 cdef bint are_ints(tuple args, Py_ssize_t first) except -1
+cdef bint are_complete(Op op, dict kwargs) except -1
 cdef object pop_alias(Op op, str name, dict kwargs)

@@ -36,12 +36,15 @@ def make_function(op: Op) -> Callable[..., Any]:
     simple: int = -1
     if op.variadic < 0 and op.varargs is None and len(op.input_names) <= 2 and op.simple:
         simple = len(op.input_names)
+    plain: int = len(op.input_names) if op.variadic < 0 and op.varargs is None and op.param_names else -1
 
     def function(*args: Any, **kwargs: Any) -> Any:
         if len(args) == simple and not kwargs:
             if len(args) == 1:
                 return call1(op, args[0])
             return call2(op, args[0], args[1])
+        if len(args) == plain and are_complete(op, kwargs):
+            return call(op, args, kwargs)
         out = kwargs.pop("out", None) if kwargs else None
         inputs, params = bind(op, args, kwargs)
         if out is not None:
@@ -49,6 +52,16 @@ def make_function(op: Op) -> Callable[..., Any]:
         return call(op, inputs, params)
 
     return function
+
+
+def are_complete(op: Op, kwargs: dict[str, Any]) -> bool:
+    """Whether these are all of the operation's parameters and nothing else, as rules and composites give them."""
+    if len(kwargs) != len(op.param_names):
+        return False
+    for name in op.param_names:
+        if name not in kwargs:
+            return False
+    return True
 
 
 def make_sizes_function(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -311,8 +311,6 @@ _WORDS = {1: "one int", 2: "a tuple of two ints", 3: "a tuple of three ints"}
 
 
 def _pool_sizes(op: str, argument: str, value: Any, dims: int) -> tuple[int, ...]:
-    if type(value) is int:
-        return (value,) * dims
     found = sizes_of_argument(value, dims)
     if found is None:
         raise errors.pool_sizes(op, argument, dims)
@@ -323,23 +321,17 @@ def _windows_of(
     op: str, x: Any, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Windows:
     """The windows of a pooling with torch's arguments. Raises RuntimeError for those that make no sense."""
-    kernel = _pool_sizes(op, "kernel_size", kernel_size, dims)
-    omitted = stride is None or (isinstance(stride, (tuple, list)) and not stride)
-    steps = kernel if omitted else _pool_sizes(op, "stride", stride, dims)
-    low, dilation = _pool_sizes(op, "padding", padding, dims), _pool_sizes(op, "dilation", dilation, dims)
-    return _fitting_windows(raw(x).shape, dims, kernel, steps, low, dilation, bool(ceil_mode))
+    sizes = settled(kernel_size), settled(stride), settled(padding), settled(dilation)
+    return _fitting_windows(op, raw(x).shape, dims, *sizes, bool(ceil_mode))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=512, typed=True)
 def _fitting_windows(
-    shape: tuple[int, ...],
-    dims: int,
-    kernel: tuple[int, ...],
-    steps: tuple[int, ...],
-    low: tuple[int, ...],
-    dilation: tuple[int, ...],
-    ceil_mode: bool,
+    op: str, shape: tuple[int, ...], dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Windows:
+    kernel = _pool_sizes(op, "kernel_size", kernel_size, dims)
+    steps = kernel if stride is None or stride == () else _pool_sizes(op, "stride", stride, dims)
+    low, dilation = _pool_sizes(op, "padding", padding, dims), _pool_sizes(op, "dilation", dilation, dims)
     if len(shape) not in (dims + 1, dims + 2) or 0 in shape[-dims - 1 :]:
         raise errors.pool_dims(dims, shape)
     for argument, values in (("kernel size", kernel), ("stride", steps), ("dilation", dilation)):

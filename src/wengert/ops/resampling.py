@@ -108,9 +108,12 @@ def resample(xp: Any, x: Any, axis: int, table: Table) -> Any:
 
 def resample_at_once(x: Any, tables: tuple[Table | None, ...], divisor: int = 1) -> Any:
     """x resampled along its last dimensions, and divided by a number: None for what no kernel takes."""
-    dtype = x.dtype
-    flat = tuple([None if table is None else table.flat(dtype) for table in tables])
-    return kernels.resample(x, flat, divisor)
+    return kernels.resample(x, _flat(tables, x.dtype), divisor)
+
+
+@lru_cache(maxsize=512)
+def _flat(tables: tuple[Table | None, ...], dtype: Any) -> tuple[Any, ...]:
+    return tuple([None if table is None else table.flat(dtype) for table in tables])
 
 
 def averaging(source: int, size: int) -> Table:
