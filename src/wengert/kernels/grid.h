@@ -74,7 +74,8 @@ static void SUFFIX(cubic)(real t, real *weight, real *derivative) {
 }
 
 /* Where points are along dim d among the elements, and how that moves with their coordinates, which are s->dims apart. */
-static void SUFFIX(find_places)(const Grid *s, int d, const real *points, int64_t count, real *restrict place, real *restrict slope) {
+static void SUFFIX(find_places)(const Grid *s, int d, const real *points, int64_t count, real *restrict place,
+                                real *restrict slope) {
     int64_t n = s->size[d];
     const real scale = s->align ? C((double)(n - 1) / 2) : C((double)n / 2), shift = s->align ? C(0) : C(0.5);
     for (int64_t p = 0; p < count; p++) {

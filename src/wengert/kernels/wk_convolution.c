@@ -145,7 +145,8 @@ static inline void walk_row(const Convolution *s, Block b, char *base, const int
         inside(s, 1, tap[1], low, low + lines, &top, &bottom);
         int none = z < 0 || z >= s->size[0] || top == bottom || left == right;
         int clears = !adds && (none || bottom - top < lines || right - left < b.columns);
-        char *to = row, *here = base + (z * s->size[1] + top * s->stride[1] + tap[1] * s->dilation[1] - s->padding[1]) * width * item;
+        int64_t y = top * s->stride[1] + tap[1] * s->dilation[1] - s->padding[1];
+        char *to = row, *here = base + (z * s->size[1] + y) * width * item;
         int64_t place = (top - low) * step + (left - b.column) * item;
         for (int64_t k = 0; k < b.pictures; k++, to += b.rows * step, here += picture_step) {
             if (clears) memset(to, 0, (size_t)(lines * step));

@@ -1,8 +1,8 @@
 /* Resampling along the last one to three dims: each output is a weighted sum of a few inputs, which tables say a dim at a time.
  *
- * Interpolation, pooled means and paddings that repeat the input are this, and so are their adjoints. Rows are worked out one by one: the
- * rows of the input that count for it are added up side by side, and what is found is resampled along the row. So nothing but a
- * row lies between input and output, every output is one thread's, and results are the same for any number of threads.
+ * Interpolation, pooled means and paddings that repeat the input are this, and so are their adjoints. Rows are worked out one by
+ * one: the rows of the input that count for it are added up side by side, and what is found is resampled along the row. So nothing
+ * but a row lies between input and output, every output is one thread's, and results are the same for any number of threads.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -50,108 +50,16 @@ static int is_repeated(const Table *t, int64_t j, int item) {
     return weights == NULL || memcmp(weights + starts[j - 1] * item, weights + starts[j] * item, (size_t)(n * item)) == 0;
 }
 
-#define RESAMPLE(real, suffix)                                                                                                  \
-    static real weight_of_##suffix(const Table *t, int64_t j, int64_t tap) {                                                    \
-        return t->weights == NULL ? 1 : ((const real *)t->weights)[t->starts[j] + tap];                                         \
-    }                                                                                                                           \
-                                                                                                                                \
-    /* Outputs from first up to last of a row. */                                                                               \
-    static void stretch_##suffix(const Table *t, const real *restrict x, real *restrict out, int64_t first, int64_t last) {   \
-        const int64_t *restrict inputs = t->inputs, *restrict starts = t->starts;                                               \
-        const real *restrict weights = (const real *)t->weights;                                                                \
-        if (t->taps == 1) {                                                                                                     \
-            for (int64_t j = first; weights == NULL && j < last; j++) out[j] = x[inputs[j]];                                    \
-            for (int64_t j = first; weights != NULL && j < last; j++) out[j] = x[inputs[j]] * weights[j];                       \
-        } else if (weights == NULL && t->taps == 2) {                                                                           \
-            for (int64_t j = first; j < last; j++) out[j] = x[inputs[2 * j]] + x[inputs[2 * j + 1]];                            \
-        } else if (weights == NULL) {                                                                                           \
-            for (int64_t j = first; j < last; j++) {                                                                            \
-                real sum = 0;                                                                                                   \
-                for (int64_t k = starts[j]; k < starts[j + 1]; k++) sum = k == starts[j] ? x[inputs[k]] : sum + x[inputs[k]];   \
-                out[j] = sum;                                                                                                   \
-            }                                                                                                                   \
-        } else if (t->taps == 2) {                                                                                              \
-            for (int64_t j = first; j < last; j++) {                                                                            \
-                out[j] = x[inputs[2 * j]] * weights[2 * j] + x[inputs[2 * j + 1]] * weights[2 * j + 1];                         \
-            }                                                                                                                   \
-        } else if (t->taps == 4) {                                                                                              \
-            for (int64_t j = first; j < last; j++) {                                                                            \
-                const int64_t *at = inputs + 4 * j;                                                                             \
-                const real *w = weights + 4 * j;                                                                                \
-                out[j] = x[at[0]] * w[0] + x[at[1]] * w[1] + x[at[2]] * w[2] + x[at[3]] * w[3];                                 \
-            }                                                                                                                   \
-        } else {                                                                                                                \
-            for (int64_t j = first; j < last; j++) {                                                                            \
-                real sum = 0;                                                                                                   \
-                for (int64_t k = starts[j]; k < starts[j + 1]; k++) {                                                           \
-                    real term = x[inputs[k]] * weights[k];                                                                      \
-                    sum = k == starts[j] ? term : sum + term;                                                                   \
-                }                                                                                                               \
-                out[j] = sum;                                                                                                   \
-            }                                                                                                                   \
-        }                                                                                                                       \
-    }                                                                                                                           \
-                                                                                                                                \
-    static void along_row_##suffix(const Table *t, const real *restrict x, real *restrict out) {                                \
-        stretch_##suffix(t, x, out, 0, t->run);                                                                                 \
-        if (t->run_end > t->run) {                                                                                              \
-            memcpy(out + t->run, x + t->inputs[t->starts[t->run]], (size_t)(t->run_end - t->run) * sizeof(real));               \
-        }                                                                                                                       \
-        stretch_##suffix(t, x, out, t->run_end, t->size);                                                                       \
-    }                                                                                                                           \
-                                                                                                                                \
-    /* sum = the weighted sum of the rows of a picture that count for its output row (i, j). */                                 \
-    static void add_up_rows_##suffix(const Table *t, const real *x, int64_t i, int64_t j, real *restrict sum) {                 \
-        int64_t n = t[2].source;                                                                                                \
-        int first = 1;                                                                                                          \
-        for (int64_t a = 0; a < count_of(&t[0], i); a++) {                                                                      \
-            for (int64_t b = 0; b < count_of(&t[1], j); b++) {                                                                  \
-                const real *restrict row = x + (input_of(&t[0], i, a) * t[1].source + input_of(&t[1], j, b)) * n;               \
-                real weight = weight_of_##suffix(&t[0], i, a) * weight_of_##suffix(&t[1], j, b);                                \
-                if (first && weight == 1) memcpy(sum, row, (size_t)n * sizeof(real));                                           \
-                else if (first) for (int64_t k = 0; k < n; k++) sum[k] = row[k] * weight;                                       \
-                else if (weight == 1) for (int64_t k = 0; k < n; k++) sum[k] += row[k];                                         \
-                else for (int64_t k = 0; k < n; k++) sum[k] += row[k] * weight;                                                 \
-                first = 0;                                                                                                      \
-            }                                                                                                                   \
-        }                                                                                                                       \
-        if (first) memset(sum, 0, (size_t)n * sizeof(real));                                                                    \
-    }                                                                                                                           \
-                                                                                                                                \
-    static void resample_rows_##suffix(void *ctx, int64_t begin, int64_t end) {                                                 \
-        Resample *s = (Resample *)ctx;                                                                                          \
-        const Table *t = s->table, *last = &t[2];                                                                               \
-        real *line = (real *)malloc((size_t)last->source * sizeof(real));                                                       \
-        if (line == NULL) {                                                                                                     \
-            atomic_store(&s->failed, 1);                                                                                        \
-            return;                                                                                                             \
-        }                                                                                                                       \
-        int64_t j = begin % t[1].size, i = begin / t[1].size % t[0].size, picture = begin / t[1].size / t[0].size;              \
-        real *out = (real *)s->out + begin * last->size;                                                                        \
-        const real *x = (const real *)s->x + picture * t[0].source * t[1].source * last->source;                                \
-        for (int64_t number = begin; number < end; number++, j++, out += last->size) {                                          \
-            if (j == t[1].size) {                                                                                               \
-                j = 0;                                                                                                          \
-                if (++i == t[0].size) i = 0, x += t[0].source * t[1].source * last->source;                                     \
-            }                                                                                                                   \
-            if (j > 0 && number > begin && is_repeated(&t[1], j, (int)sizeof(real))) {                                          \
-                memcpy(out, out - last->size, (size_t)last->size * sizeof(real));                                               \
-                continue;                                                                                                       \
-            }                                                                                                                   \
-            const real *found = last->starts == NULL ? out : line;                                                              \
-            if (last->starts != NULL && t[0].weights == NULL && t[1].weights == NULL && count_of(&t[0], i) == 1 && count_of(&t[1], j) == 1) {           \
-                found = x + (input_of(&t[0], i, 0) * t[1].source + input_of(&t[1], j, 0)) * last->source;                       \
-            } else {                                                                                                            \
-                add_up_rows_##suffix(t, x, i, j, (real *)found);                                                                \
-            }                                                                                                                   \
-            if (last->starts != NULL) along_row_##suffix(last, found, out);                                                     \
-            real divisor = (real)s->divisor;                                                                                    \
-            if (divisor != 1) for (int64_t k = 0; k < last->size; k++) out[k] /= divisor;                                       \
-        }                                                                                                                       \
-        free(line);                                                                                                             \
-    }
-RESAMPLE(float, f32)
-RESAMPLE(double, f64)
+#define real float
+#define SUFFIX(name) name##_f32
+#include "resample.h"
+#undef real
+#undef SUFFIX
+#define real double
+#define SUFFIX(name) name##_f64
+#include "resample.h"
+#undef real
+#undef SUFFIX
 
 /* The longest run of outputs that are one input each, as it is, and the inputs side by side. */
 static void find_run(Table *t) {
@@ -229,7 +137,8 @@ static PyObject *resample_method(PyObject *module, PyObject *const *args, Py_ssi
         s.x = PyArray_BYTES(x), s.out = PyArray_BYTES(out);
         int64_t row = (s.table[2].size + s.table[2].source) / 2 * taps, grain = row >= WORK ? 1 : WORK / (row < 1 ? 1 : row);
         Py_BEGIN_ALLOW_THREADS
-        wk_parallel_for(pictures * s.table[0].size * s.table[1].size, grain, s.item == 4 ? resample_rows_f32 : resample_rows_f64, &s);
+        wk_parallel_for(pictures * s.table[0].size * s.table[1].size, grain,
+                        s.item == 4 ? resample_rows_f32 : resample_rows_f64, &s);
         Py_END_ALLOW_THREADS
         if (s.failed) {
             Py_CLEAR(out);

@@ -1,7 +1,7 @@
 /* Windows over pictures: laid out as columns for convolutions, their largest elements, and cotangents put back in place.
  *
- * Columns are of two spatial dims, the rest is for one to three: with fewer, the first ones are 1. Methods return None for what they
- * do not take, which is for NumPy to do. Where each result stands is decided by the arguments alone, and every picture is one
+ * Columns are of two spatial dims, the rest is for one to three: with fewer, the first ones are 1. Methods return None for what
+ * they do not take, which is for NumPy to do. Where each result stands is decided by the arguments alone, and every picture is one
  * thread's: so results are the same for any number of threads.
  */
 #include <math.h>
@@ -207,69 +207,70 @@ static void inside(const MaxPool *s, int d, int64_t tap, int64_t begin, int64_t 
 
 /* One tap of the windows from first to last: the first of equal ones, or the last NaN, is the best. found is where a tap lies for
  * window 0, of a type as wide as the numbers: so that compilers compare and choose as many of both at once. */
-#define MAX_POOL_TAP(step)                                                            \
-    for (int64_t j = first; j < last; j++) {                                          \
-        real value = row[j * (step)];                                                 \
+#define MAX_POOL_TAP(step)                                                             \
+    for (int64_t j = first; j < last; j++) {                                           \
+        real value = row[j * (step)];                                                  \
         integer better = (value > best[j]) | (value != value) | (found[j] == NOWHERE); \
-        best[j] = better ? value : best[j];                                           \
-        found[j] = better ? here : found[j];                                          \
+        best[j] = better ? value : best[j];                                            \
+        found[j] = better ? here : found[j];                                           \
     }
 
 /* Windows begin to end of row (h, i), tap by tap, so that the inner loop is along the row. */
-#define MAX_POOL_ROW(name, real_type, integer_type, nowhere)                                                                   \
-    static void name(const MaxPool *s, const void *x_, int64_t h, int64_t i, int64_t begin, int64_t end, void *best_,          \
-                     int64_t *places) {                                                                                        \
-        typedef real_type real;                                                                                                \
-        typedef integer_type integer;                                                                                          \
-        const integer NOWHERE = nowhere;                                                                                       \
-        const real *x = (const real *)x_ + begin * s->stride[2];                                                               \
-        real *restrict best = (real *)best_ + begin;                                                                           \
-        integer found_[POOL_BLOCK], *restrict found = found_;                                                                  \
-        for (int64_t j = 0; j < end - begin; j++) best[j] = 0, found[j] = NOWHERE;                                             \
-        for (int64_t number = 0; number < s->kernel[0] * s->kernel[1]; number++) {                                             \
-            int64_t z = h * s->stride[0] + number / s->kernel[1] * s->dilation[0] - s->padding[0];                             \
-            int64_t y = i * s->stride[1] + number % s->kernel[1] * s->dilation[1] - s->padding[1];                             \
-            if (z < 0 || z >= s->size[0] || y < 0 || y >= s->size[1]) continue;                                                \
-            for (int64_t q = 0; q < s->kernel[2]; q++) {                                                                       \
-                int64_t first, last;                                                                                           \
-                inside(s, 2, q, begin, end, &first, &last);                                                                    \
-                first -= begin, last -= begin;                                                                                 \
-                integer here = (integer)((z * s->size[1] + y) * s->size[2] + q * s->dilation[2] - s->padding[2]);              \
-                const real *restrict row = x + here;                                                                           \
-                if (s->stride[2] == 1) MAX_POOL_TAP(1)                                                                         \
-                else if (s->stride[2] == 2) MAX_POOL_TAP(2)                                                                    \
-                else MAX_POOL_TAP(s->stride[2])                                                                                \
-            }                                                                                                                  \
-        }                                                                                                                      \
-        for (int64_t j = 0; j < end - begin; j++) places[begin + j] = found[j] + (begin + j) * s->stride[2];                   \
+#define MAX_POOL_ROW(name, real_type, integer_type, nowhere)                                                          \
+    static void name(const MaxPool *s, const void *x_, int64_t h, int64_t i, int64_t begin, int64_t end, void *best_, \
+                     int64_t *places) {                                                                               \
+        typedef real_type real;                                                                                       \
+        typedef integer_type integer;                                                                                 \
+        const integer NOWHERE = nowhere;                                                                              \
+        const real *x = (const real *)x_ + begin * s->stride[2];                                                      \
+        real *restrict best = (real *)best_ + begin;                                                                  \
+        integer found_[POOL_BLOCK], *restrict found = found_;                                                         \
+        for (int64_t j = 0; j < end - begin; j++) best[j] = 0, found[j] = NOWHERE;                                    \
+        for (int64_t number = 0; number < s->kernel[0] * s->kernel[1]; number++) {                                    \
+            int64_t z = h * s->stride[0] + number / s->kernel[1] * s->dilation[0] - s->padding[0];                    \
+            int64_t y = i * s->stride[1] + number % s->kernel[1] * s->dilation[1] - s->padding[1];                    \
+            if (z < 0 || z >= s->size[0] || y < 0 || y >= s->size[1]) continue;                                       \
+            for (int64_t q = 0; q < s->kernel[2]; q++) {                                                              \
+                int64_t first, last;                                                                                  \
+                inside(s, 2, q, begin, end, &first, &last);                                                           \
+                first -= begin, last -= begin;                                                                        \
+                integer here = (integer)((z * s->size[1] + y) * s->size[2] + q * s->dilation[2] - s->padding[2]);     \
+                const real *restrict row = x + here;                                                                  \
+                if (s->stride[2] == 1) MAX_POOL_TAP(1)                                                                \
+                else if (s->stride[2] == 2) MAX_POOL_TAP(2)                                                           \
+                else MAX_POOL_TAP(s->stride[2])                                                                       \
+            }                                                                                                         \
+        }                                                                                                             \
+        for (int64_t j = 0; j < end - begin; j++) places[begin + j] = found[j] + (begin + j) * s->stride[2];          \
     }
 MAX_POOL_ROW(max_pool_row_f32, float, int32_t, INT32_MIN)
 MAX_POOL_ROW(max_pool_row_f64, double, int64_t, INT64_MIN)
 
 /* The same without places, where nobody asks for them. */
-#define LARGEST_OF_TAP(step)                                             \
-    for (int64_t j = first; j < last; j++) {                             \
-        real value = row[j * (step)];                                    \
+#define LARGEST_OF_TAP(step)                                              \
+    for (int64_t j = first; j < last; j++) {                              \
+        real value = row[j * (step)];                                     \
         best[j] = (value > best[j]) | (value != value) ? value : best[j]; \
     }
-#define LARGEST_ROW(name, real_type)                                                                                           \
-    static void name(const MaxPool *s, const void *x_, int64_t h, int64_t i, void *best_) {                                    \
-        typedef real_type real;                                                                                                \
-        real *restrict best = (real *)best_;                                                                                   \
-        for (int64_t j = 0; j < s->count[2]; j++) best[j] = -(real)INFINITY;                                                   \
-        for (int64_t number = 0; number < s->kernel[0] * s->kernel[1]; number++) {                                             \
-            int64_t z = h * s->stride[0] + number / s->kernel[1] * s->dilation[0] - s->padding[0];                             \
-            int64_t y = i * s->stride[1] + number % s->kernel[1] * s->dilation[1] - s->padding[1];                             \
-            if (z < 0 || z >= s->size[0] || y < 0 || y >= s->size[1]) continue;                                                \
-            for (int64_t q = 0; q < s->kernel[2]; q++) {                                                                       \
-                int64_t first, last;                                                                                           \
-                inside(s, 2, q, 0, s->count[2], &first, &last);                                                                \
-                const real *restrict row = (const real *)x_ + (z * s->size[1] + y) * s->size[2] + q * s->dilation[2] - s->padding[2]; \
-                if (s->stride[2] == 1) LARGEST_OF_TAP(1)                                                                       \
-                else if (s->stride[2] == 2) LARGEST_OF_TAP(2)                                                                  \
-                else LARGEST_OF_TAP(s->stride[2])                                                                              \
-            }                                                                                                                  \
-        }                                                                                                                      \
+#define LARGEST_ROW(name, real_type)                                                                   \
+    static void name(const MaxPool *s, const void *x_, int64_t h, int64_t i, void *best_) {            \
+        typedef real_type real;                                                                        \
+        real *restrict best = (real *)best_;                                                           \
+        for (int64_t j = 0; j < s->count[2]; j++) best[j] = -(real)INFINITY;                           \
+        for (int64_t number = 0; number < s->kernel[0] * s->kernel[1]; number++) {                     \
+            int64_t z = h * s->stride[0] + number / s->kernel[1] * s->dilation[0] - s->padding[0];     \
+            int64_t y = i * s->stride[1] + number % s->kernel[1] * s->dilation[1] - s->padding[1];     \
+            if (z < 0 || z >= s->size[0] || y < 0 || y >= s->size[1]) continue;                        \
+            for (int64_t q = 0; q < s->kernel[2]; q++) {                                               \
+                int64_t first, last;                                                                   \
+                inside(s, 2, q, 0, s->count[2], &first, &last);                                        \
+                int64_t here = (z * s->size[1] + y) * s->size[2] + q * s->dilation[2] - s->padding[2]; \
+                const real *restrict row = (const real *)x_ + here;                                    \
+                if (s->stride[2] == 1) LARGEST_OF_TAP(1)                                               \
+                else if (s->stride[2] == 2) LARGEST_OF_TAP(2)                                          \
+                else LARGEST_OF_TAP(s->stride[2])                                                      \
+            }                                                                                          \
+        }                                                                                              \
     }
 LARGEST_ROW(largest_row_f32, float)
 LARGEST_ROW(largest_row_f64, double)
@@ -293,33 +294,33 @@ static void max_pool_pictures(void *ctx, int64_t begin, int64_t end) {
 }
 
 /* The same for windows that divide a picture as evenly as can be, one after the other: most elements are below the best one. */
-#define LARGEST_OF_STRETCHES(name, real)                                                                                        \
-    static void name(void *ctx, int64_t begin, int64_t end) {                                                                   \
-        const MaxPool *s = (const MaxPool *)ctx;                                                                                \
-        const int64_t *size = s->size, *count = s->count;                                                                       \
-        real *best = (real *)s->best + begin * count[0] * count[1] * count[2];                                                  \
-        int64_t *place = s->places + begin * count[0] * count[1] * count[2], from[3], to[3], at[3];                             \
-        for (int64_t picture = begin; picture < end; picture++) {                                                               \
-            const real *x = (const real *)s->source + picture * size[0] * size[1] * size[2];                                    \
-            for (int64_t window = 0; window < count[0] * count[1] * count[2]; window++) {                                       \
-                at[0] = window / count[2] / count[1], at[1] = window / count[2] % count[1], at[2] = window % count[2];          \
-                for (int d = 0; d < 3; d++) {                                                                                   \
-                    from[d] = at[d] * size[d] / count[d], to[d] = ((at[d] + 1) * size[d] + count[d] - 1) / count[d];            \
-                }                                                                                                               \
-                int64_t where = (from[0] * size[1] + from[1]) * size[2] + from[2];                                              \
-                real largest = x[where];                                                                                        \
-                for (int64_t z = from[0]; z < to[0]; z++) {                                                                     \
-                    for (int64_t y = from[1]; y < to[1]; y++) {                                                                 \
-                        const real *row = x + (z * size[1] + y) * size[2];                                                      \
-                        for (int64_t k = from[2]; k < to[2]; k++) {                                                             \
-                            if (row[k] <= largest) continue;                                                                    \
-                            if (row[k] > largest || row[k] != row[k]) largest = row[k], where = row + k - x;                    \
-                        }                                                                                                       \
-                    }                                                                                                           \
-                }                                                                                                               \
-                *best++ = largest, *place++ = where;                                                                            \
-            }                                                                                                                   \
-        }                                                                                                                       \
+#define LARGEST_OF_STRETCHES(name, real)                                                                               \
+    static void name(void *ctx, int64_t begin, int64_t end) {                                                          \
+        const MaxPool *s = (const MaxPool *)ctx;                                                                       \
+        const int64_t *size = s->size, *count = s->count;                                                              \
+        real *best = (real *)s->best + begin * count[0] * count[1] * count[2];                                         \
+        int64_t *place = s->places + begin * count[0] * count[1] * count[2], from[3], to[3], at[3];                    \
+        for (int64_t picture = begin; picture < end; picture++) {                                                      \
+            const real *x = (const real *)s->source + picture * size[0] * size[1] * size[2];                           \
+            for (int64_t window = 0; window < count[0] * count[1] * count[2]; window++) {                              \
+                at[0] = window / count[2] / count[1], at[1] = window / count[2] % count[1], at[2] = window % count[2]; \
+                for (int d = 0; d < 3; d++) {                                                                          \
+                    from[d] = at[d] * size[d] / count[d], to[d] = ((at[d] + 1) * size[d] + count[d] - 1) / count[d];   \
+                }                                                                                                      \
+                int64_t where = (from[0] * size[1] + from[1]) * size[2] + from[2];                                     \
+                real largest = x[where];                                                                               \
+                for (int64_t z = from[0]; z < to[0]; z++) {                                                            \
+                    for (int64_t y = from[1]; y < to[1]; y++) {                                                        \
+                        const real *row = x + (z * size[1] + y) * size[2];                                             \
+                        for (int64_t k = from[2]; k < to[2]; k++) {                                                    \
+                            if (row[k] <= largest) continue;                                                           \
+                            if (row[k] > largest || row[k] != row[k]) largest = row[k], where = row + k - x;           \
+                        }                                                                                              \
+                    }                                                                                                  \
+                }                                                                                                      \
+                *best++ = largest, *place++ = where;                                                                   \
+            }                                                                                                          \
+        }                                                                                                              \
     }
 LARGEST_OF_STRETCHES(largest_of_stretches_f32, float)
 LARGEST_OF_STRETCHES(largest_of_stretches_f64, double)
