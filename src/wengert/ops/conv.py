@@ -432,7 +432,8 @@ def _im2col(xp, x, *, windows):
     """The windows of x, (n, c, *size) or (c, *size), as columns: (n, c * taps, places). Derivative: _col2im."""
     items = x if x.ndim == 4 else x[None]
     columns = xp.empty((*items.shape[:2], *windows.kernel, *windows.count), x.dtype)
-    windows.fill(columns, windows.padded(xp, items))
+    if columns.size:
+        windows.fill(columns, windows.padded(xp, items))
     return columns.reshape(*x.shape[:-3], x.shape[-3] * windows.taps, windows.places)
 
 
