@@ -6,6 +6,7 @@ place that is not there, which is for the caller to tell about.
 take_along(x, index, dim, counts_back): x at index along dim, each other dim at its own place, as torch.gather reads;
 write_along(kind, held, index, values, dim, counts_back): True when values, one or as many as index names, have been written into
 held there, or combined with what was: of those that meet at a place all, in their order. dim: counted from the front.
+are_inside(index, low, size): whether all of index are from low on, below size.
 counts_back: whether places may be negative, and count from the end then.
 """
 
@@ -26,4 +27,5 @@ def _decline(*_: Any) -> Any:
 
 
 take_along: Any = getattr(native, "take_along", _decline)
+are_inside: Any = getattr(native, "are_inside", _decline)
 write_along: Any = getattr(native, "write_along", _decline)

@@ -15,7 +15,7 @@ from wengert.core.tensor import wrap
 from wengert.kernels import places
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import array_face
-from wengert.ops.indices import FULL, Along, as_tensor, checked, index_array, is_index, mesh_of, raw
+from wengert.ops.indices import FULL, Along, are_inside, as_tensor, checked, index_array, is_index, mesh_of, raw
 from wengert.ops.registry import NONE, composite, linear, nondifferentiable, plain
 
 
@@ -129,7 +129,7 @@ def take_along_dim(F, input, indices, dim=None):
         )
     dim = normalize_dim(dim, input.ndim)
     array = raw(indices)
-    if is_index(array) and array.size and array.min() < 0:
+    if is_index(array) and not are_inside(array, 0, np.iinfo(np.int64).max):
         size = input.shape[dim] if input.ndim else 1
         indices = wrap(np.where(array < 0, array + size, array))
     theirs = list(indices.shape)

@@ -9,7 +9,7 @@ import numpy as np
 from wengert import errors
 from wengert.core.tensor import wrap
 from wengert.ops.dims import normalize_dim
-from wengert.ops.indices import index_array, raw
+from wengert.ops.indices import are_inside, index_array, raw
 from wengert.ops.registry import composite, nondifferentiable, plain
 
 
@@ -27,7 +27,7 @@ def _check(name: str, input: Any, dim: int, index: Any, source: Any, reduce: str
     if x.shape[:dim] + x.shape[dim + 1 :] != values.shape[:dim] + values.shape[dim + 1 :]:
         raise errors.index_source_shape(x.shape, values.shape)
     size = x.shape[dim] if x.ndim else 1
-    if array.size and (array.min() < 0 or array.max() >= size):
+    if not are_inside(array, 0, size):
         raise errors.embedding_range()
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.tensor import TensorBase, wrap
+from wengert.kernels import places
 
 FULL = slice(None)
 
@@ -98,9 +99,15 @@ class Along:
         return f"Along({self.index!r}, {self.dim})"
 
 
+def are_inside(index: Any, low: int, size: int) -> bool:
+    """Whether all of an array of ints are from low on, below size."""
+    found = places.are_inside(index, low, size)
+    return bool(not index.size or (index.min() >= low and index.max() < size)) if found is None else found
+
+
 def check_range(index: Any, size: int, dim: int) -> None:
     """Raises RuntimeError where an index is negative or too large."""
-    if index.size and (index.min() < 0 or index.max() >= size):
+    if not are_inside(index, 0, size):
         wrong = index[(index < 0) | (index >= size)]
         raise errors.ShapeError(f"index {int(wrong[0])} is out of bounds for dimension {dim} with size {size}")
 

@@ -13,7 +13,7 @@ from wengert.core.tensor import wrap
 from wengert.kernels import losses as kernels, places, rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.faces import array_face
-from wengert.ops.indices import Along, raw
+from wengert.ops.indices import Along, are_inside, raw
 from wengert.ops.reductions import STACKLEVEL, check_floating, reduced, reduction_of
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 from wengert.ops.values import number_of
@@ -319,7 +319,7 @@ def _check_classes(x: Any, target: Any, weight: Any) -> None:
 
 def _class_index(xp: Any, target: Any, classes: int, ignore_index: int) -> tuple[Any, Any]:
     """target, with class 0 in place of ignore_index, and where it is that (None if nowhere)."""
-    if not 0 <= ignore_index < classes and _all_below(xp, target, classes):
+    if not 0 <= ignore_index < classes and are_inside(target, 0, classes):
         return target, None
     ignored = target == ignore_index
     index = xp.where(ignored, 0, target)
@@ -327,14 +327,6 @@ def _class_index(xp: Any, target: Any, classes: int, ignore_index: int) -> tuple
     if outside.any():
         raise errors.target_out_of_bounds(int(index[outside].reshape(-1)[0]))
     return index, ignored
-
-
-def _all_below(xp: Any, target: Any, classes: int) -> bool:
-    """Whether all targets are classes. As unsigned numbers, negative ones are too large as well."""
-    if not target.size:
-        return True
-    unsigned = target.view(xp.uint64) if target.dtype.itemsize == 8 else target.astype(xp.uint64)
-    return bool(xp.maximum.reduce(unsigned, axis=None) < classes)
 
 
 def _importance(xp: Any, index: Any, ignored: Any, weight: Any, dtype: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.kernels import losses as kernels
-from wengert.ops.indices import raw
+from wengert.ops.indices import are_inside, raw
 from wengert.ops.reductions import check_floating, reduced, reduction_of
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 from wengert.ops.values import number_of
@@ -261,7 +261,7 @@ def _check_class_numbers(shape: tuple[int, ...], classes: Any, weight: Any) -> N
         raise errors.multi_margin_weight(count, tuple(weight.shape))
     if classes.dtype != "int64":
         raise errors.multi_margin_class_dtype(classes.dtype)
-    if classes.size and not (classes.min() >= 0 and classes.max() < count):
+    if not are_inside(classes, 0, count):
         raise errors.multi_margin_range()
 
 
@@ -325,7 +325,7 @@ def multilabel_margin_loss(F, input, target, size_average=None, reduce=None, red
         raise errors.multi_margin_dims(shape)
     if tuple(labels.shape) != shape:
         raise errors.multilabel_target(tuple(labels.shape), shape)
-    if labels.size and not (labels.min() >= -1 and labels.max() < (shape[-1] if shape else 1)):
+    if not are_inside(labels, -1, shape[-1] if shape else 1):
         raise errors.multilabel_range()
     return F._multilabel_margin_loss(input, target, reduction=reduction)
 

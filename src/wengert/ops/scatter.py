@@ -16,7 +16,7 @@ from wengert.core.tensor import TensorBase, wrap
 from wengert.kernels import memory, places
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import ArrayOps
-from wengert.ops.indices import FULL, as_tensor, index_array, is_index, mesh_of, raw, stored, zero_dim_value
+from wengert.ops.indices import FULL, are_inside, as_tensor, index_array, is_index, mesh_of, raw, stored, zero_dim_value
 from wengert.ops.inplace import write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain
 
@@ -187,9 +187,11 @@ def _index_arguments(op: str, x: Any, dim: Any, index: Any) -> tuple[Any, int]:
     if not is_index(array):
         raise errors.UnsupportedDtypeError(f"{op}(): Expected dtype int32/int64 for index")
     size = x.shape[dim] if x.ndim else 1
-    if op != "index_fill_" and array.size and (array.min() < 0 or array.max() >= size):
+    if are_inside(array, -size if op == "index_fill_" else 0, size):
+        return index, dim
+    if op != "index_fill_":
         raise errors.TensorIndexError("index out of range in self")
-    if array.size and (array.min() < -size or array.max() >= size):
+    if not are_inside(array, -size, size):
         wrong = array[(array < -size) | (array >= size)]
         raise errors.index_out_of_range(int(np.atleast_1d(wrong)[0]), dim, size)
     return index, dim
@@ -283,8 +285,9 @@ def index_add_(self, dim, index, source, *, alpha=1):
 
 
 def _write_index_copy(x: Any, index: Any, source: Any, *, dim: int) -> None:
-    x, where = _at(x, index, dim)
-    x[where] = np.atleast_1d(source)
+    if not places.write_along(places.PUT, x, index.reshape(-1), source, dim, False):
+        x, where = _at(x, index, dim)
+        x[where] = np.atleast_1d(source)
 
 
 @linear(promote=NONE, node="IndexCopyBackward0", method=False, namespaces=())
@@ -326,8 +329,10 @@ def index_copy_(self, dim, index, source):
 
 
 def _write_index_fill(x: Any, index: Any, value: Any, *, dim: int) -> None:
-    x, where = _at(x, index, dim)
-    x[where] = stored(value, x.dtype)
+    value = stored(value, x.dtype)
+    if not places.write_along(places.PUT, x, index.reshape(-1), np.asarray(value, x.dtype), dim, True):
+        x, where = _at(x, index, dim)
+        x[where] = value
 
 
 @linear(
@@ -383,13 +388,17 @@ def index_fill_(self, dim, index, value):
 
 
 def _write_put(x: Any, index: Any, source: Any, *, accumulate: bool) -> None:
-    if index.size and (index.min() < -x.size or index.max() >= x.size):
+    if not are_inside(index, -x.size, x.size):
         wrong = index[(index < -x.size) | (index >= x.size)]
         raise errors.TensorIndexError(
             f"out of range: tried to access index {int(wrong[0])} on a tensor of {x.size} elements."
         )
     if isinstance(source, np.ndarray):
         source = source.reshape(index.shape)
+    kind = places.ADD if accumulate else places.PUT
+    values = np.asarray(source, x.dtype).reshape(-1 if np.ndim(source) else ())
+    if x.flags.c_contiguous and places.write_along(kind, x.reshape(-1), index.reshape(-1), values, 0, True):
+        return
     flat = np.atleast_1d(x)
     where = np.unravel_index(index % max(x.size, 1), flat.shape)
     if accumulate:
