@@ -183,3 +183,17 @@ def test_products(shape, dim, dtype, special):
         expected = np.multiply.reduce(x, axis=dim, keepdims=True)
     for array in (x, np.asfortranarray(x)):
         np.testing.assert_allclose(scans.multiply_up(array, dim), expected, 1e-4 if dtype == "float32" else 1e-12)
+
+
+@pytest.mark.parametrize(("dtype", "special"), [(d, s) for d in SORTED_DTYPES for s in specials(d)])
+@pytest.mark.parametrize(("shape", "dim"), SHAPES)
+def test_the_most_frequent(shape, dim, dtype, special):
+    x = np.moveaxis(numbers(shape, dtype, special), dim, -1)
+    values, places = scans.one_along(x, x.ndim - 1, scans.MODE)
+    for place in np.ndindex(*x.shape[:-1]):
+        lane = x[place]
+        kinds, counts = np.unique(lane, return_counts=True, equal_nan=False)
+        mode = kinds[counts.argmax()]
+        there = np.flatnonzero((lane == mode) | ((lane != lane) & (mode != mode)))
+        assert places[place] == there[-1]
+    np.testing.assert_array_equal(values, np.take_along_axis(x, places, -1))

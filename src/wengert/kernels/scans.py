@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 # Kinds of running results, as wk_scans.c numbers them.
 SUM, PRODUCT, LARGEST, SMALLEST, LOGSUMEXP = 0, 1, 2, 3, 4
 
-# For one_along: the lower of the two in the middle, or the first NaN; the same of what is not NaN. As wk_selection.c has them.
-MIDDLE, MIDDLE_NUMBER = -1, -2
+# For one_along: the lower of the two in the middle, or the first NaN; the same of what is not NaN; the most frequent, of several
+# the smallest, where it is last met. As wk_selection.c has them.
+MIDDLE, MIDDLE_NUMBER, MODE = -1, -2, -3
 
 
 def _decline(*_: Any) -> Any:

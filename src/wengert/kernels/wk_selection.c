@@ -18,6 +18,7 @@ enum {
     DEARER = 8,      /* how much more an element costs here than where it is only moved */
     MIDDLE = -1,     /* for k: the lower of the two in the middle, or the first NaN */
     MIDDLE_NUMBER = -2, /* of what is not NaN */
+    MODE = -3,       /* the most frequent, of several the smallest, where it is last met; no NaN equals another */
 };
 
 typedef struct {
@@ -209,6 +210,22 @@ typedef struct {
         }                                                                                                               \
         sort_##BITS(items, scratch, k);                                                                                 \
         for (int64_t i = 0; i < k; i++) places[i] = (int64_t)items[i].place;                                            \
+    }                                                                                                                   \
+                                                                                                                        \
+    static int64_t mode_##BITS(int has_nan, int64_t n, const int##BITS##_t *keys, Item##BITS *items, Item##BITS *scratch) { \
+        for (int64_t i = 0; i < n; i++) {                                                                               \
+            items[i].key = (uint##BITS##_t)keys[i] ^ (uint##BITS##_t)1 << (BITS - 1);                                   \
+            items[i].place = (uint##BITS##_t)i;                                                                         \
+        }                                                                                                               \
+        sort_##BITS(items, scratch, n);                                                                                 \
+        int64_t run = 1, longest = 1, end = 0;                                                                          \
+        for (int64_t i = 1; i < n; i++) {                                                                               \
+            int is_nan = has_nan && items[i].key == UINT##BITS##_MAX;                                                   \
+            run = items[i].key == items[i - 1].key && !is_nan ? run + 1 : 1;                                            \
+            if (run > longest) longest = run, end = i;                                                                  \
+        }                                                                                                               \
+        if (has_nan && items[end].key == UINT##BITS##_MAX) end = n - 1;                                                 \
+        return (int64_t)items[end].place;                                                                               \
     }
 ALGORITHMS(32)
 ALGORITHMS(64)
@@ -293,6 +310,21 @@ static void choose_one(void *ctx, int64_t begin, int64_t end) {
     free(memory);
 }
 
+static void choose_mode(void *ctx, int64_t begin, int64_t end) {
+    Selection *s = (Selection *)ctx;
+    char *buffers[BUFFERS], *memory = allocate(s, 1, buffers);
+    if (memory == NULL) return;
+    int wide = s->type == NPY_DOUBLE || s->type == NPY_INT64, has_nan = s->type == NPY_DOUBLE || s->type == NPY_FLOAT;
+    EACH_LANE({
+        int64_t place = wide ? mode_64(has_nan, s->n, (const int64_t *)buffers[OF_KEYS], (Item64 *)buffers[OF_ITEMS],
+                                       (Item64 *)buffers[OF_SCRATCH])
+                             : mode_32(has_nan, s->n, (const int32_t *)buffers[OF_KEYS], (Item32 *)buffers[OF_ITEMS],
+                                       (Item32 *)buffers[OF_SCRATCH]);
+        store(s, offsets, j, 1, &place);
+    });
+    free(memory);
+}
+
 /* -- for Python ----------------------------------------------------------------------------------------------------------- */
 
 static PyObject *choose(PyObject *x_, PyObject *dim_, int64_t k, int64_t count, int descending, void (*body)(void *, int64_t, int64_t)) {
@@ -345,7 +377,7 @@ static PyObject *one_along_method(PyObject *module, PyObject *const *args, Py_ss
     if (nargs != 3) return PyErr_Format(PyExc_TypeError, "one_along takes 3 arguments");
     long long k = PyLong_AsLongLong(args[2]);
     if (PyErr_Occurred()) return NULL;
-    return choose(args[0], args[1], k, 1, 0, choose_one);
+    return choose(args[0], args[1], k, 1, 0, k == MODE ? choose_mode : choose_one);
 }
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}

@@ -152,6 +152,9 @@ def _embedding(xp, x, weight, *, padding_idx, scale_grad_by_freq):
     """weight[x]. padding_idx: not negative, or None."""
     if x.dtype.kind not in "iu":
         raise errors.embedding_indices(x.dtype)
+    found = places.take_along(weight, x.reshape(-1), 0, False) if weight.ndim == 2 else None
+    if found is not None:
+        return found.reshape(*x.shape, weight.shape[1])
     if x.size and (x.min() < 0 or x.max() >= weight.shape[0]):
         raise errors.embedding_range()
     return xp.take(weight, x, axis=0)

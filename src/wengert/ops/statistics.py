@@ -9,8 +9,9 @@ import numpy as np
 
 from wengert import dtypes, errors, return_types
 from wengert.core.tensor import wrap
+from wengert.kernels import scans
 from wengert.ops.dims import as_dims, normalize_dim, normalize_dims
-from wengert.ops.indices import checked, mesh_of, raw
+from wengert.ops.indices import Along, checked, raw
 from wengert.ops.registry import NONE, composite, general, nondifferentiable, plain
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -146,6 +147,9 @@ def _mode(xp, x, *, dim, keepdim):
         return x.copy(), xp.zeros((), xp.int64)
     if not x.shape[dim]:
         raise errors.DimensionError(f"mode(): Expected reduction dim {dim} to have non-zero size.")
+    found = scans.one_along(x, dim, scans.MODE)
+    if found is not None:
+        return found if keepdim else (found[0].squeeze(dim), found[1].squeeze(dim))
     ordered = xp.sort(x, axis=dim)
     # How many elements up to each are its equals; the first place where that is largest ends the smallest mode's run.
     places = xp.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - dim - 1))
@@ -170,7 +174,7 @@ def _(F, ct, x_shape, indices, dim, keepdim):
     ct, indices = ct[0], raw(indices)
     if not keepdim:
         ct, indices = F.unsqueeze(ct, dim=dim), np.expand_dims(indices, dim)
-    return F.read_cotangent(ct, shape=x_shape, index=mesh_of(indices, x_shape, dim))
+    return F.read_cotangent(ct, shape=x_shape, index=Along(indices, dim))
 
 
 @composite(method=True)
