@@ -93,6 +93,11 @@ def triangle(x: Any, diagonal: int, upper: bool) -> Any:
 
 
 def choose(condition: Any, x: Any, y: Any) -> Any:
-    """numpy.where(condition, x, y), of arrays of one dtype."""
-    found = None if native is None else native.choose(condition, x, y)
+    """numpy.where(condition, x, y), of arrays of one dtype, or of one and a number."""
+    if native is None:
+        return np.where(condition, x, y)
+    if type(y) is float and type(x) is np.ndarray and x.dtype.char in "fd":
+        found = native.choose(condition, x, np.asarray(y, x.dtype))
+    else:
+        found = native.choose(condition, x, y)
     return np.where(condition, x, y) if found is None else found

@@ -180,17 +180,25 @@ MOVES(pair)
 SUMS(float)
 SUMS(double)
 
-/* NaN wins, once met; of equal elements the first. Without a branch: which of two is larger is anyone's guess. */
-#define BETTER(type, order)                            \
-    do {                                               \
-        type best = *at;                               \
-        type v = *value;                               \
-        *at = (v order best) | (v != v) ? v : best;    \
-    } while (0)
-#define ARITHMETIC(type)                            \
-    RUN_OF(multiply_##type, type, *at *= *value)    \
-    RUN_OF(largest_##type, type, BETTER(type, >))   \
-    RUN_OF(smallest_##type, type, BETTER(type, <))
+/* The better of two numbers: NaN wins, once met; of equal ones the first. By their bits, for compilers make a branch of it otherwise:
+ * which of two is larger is anyone's guess. */
+#define EXTREMA(type, bits)                                                                  \
+    static inline type better_##type(type x, type y, int wins) {                             \
+        bits of_x, of_y, mask = -(bits)wins;                                                 \
+        memcpy(&of_x, &x, sizeof x);                                                         \
+        memcpy(&of_y, &y, sizeof y);                                                         \
+        of_x = (of_y & mask) | (of_x & ~mask);                                               \
+        memcpy(&x, &of_x, sizeof x);                                                         \
+        return x;                                                                            \
+    }                                                                                        \
+    static inline type larger_##type(type x, type y) { return better_##type(x, y, (y > x) | (y != y)); }  \
+    static inline type smaller_##type(type x, type y) { return better_##type(x, y, (y < x) | (y != y)); }
+EXTREMA(float, uint32_t)
+EXTREMA(double, uint64_t)
+#define ARITHMETIC(type)                                               \
+    RUN_OF(multiply_##type, type, *at *= *value)                       \
+    RUN_OF(largest_##type, type, *at = larger_##type(*at, *value))     \
+    RUN_OF(smallest_##type, type, *at = smaller_##type(*at, *value))
 ARITHMETIC(float)
 ARITHMETIC(double)
 

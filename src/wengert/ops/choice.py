@@ -351,7 +351,7 @@ def _condition(condition):
     return array.astype(np.bool_)
 
 
-@plain(array=np.where)
+@plain(array=memory.choose)
 def where(condition, input=None, other=None, *, out=None):
     """input where condition is true, else other, with broadcasting.
 
