@@ -25,7 +25,7 @@ def _checked_lengths(data: Any, lengths: Any, offsets: Any, axis: int, unsafe: b
         raise errors.unsupported_dtype("_segment_reduce_lengths_cpu_kernel1", given.dtype)
     if given.ndim - 1 != axis:
         raise errors.segments_axis("lengths" if offsets is None else "offsets", axis)
-    found = np.diff(given, axis=-1) if lengths is None else given
+    found = given[..., 1:] - given[..., :-1] if lengths is None else given
     if not unsafe:
         if found.size and found.min() < 0:
             raise errors.segments_negative()
@@ -48,6 +48,11 @@ def _owners(counts: Any, start: Any, size: int) -> Any:
         owners = numbers.repeat(counts[where])
         places[where][first : first + len(owners)] = owners
     return places
+
+
+def _repeated(x: Any, shape: tuple[int, ...]) -> Any:
+    """x, which has the first dims of a shape, the same along the others."""
+    return x if x.ndim == len(shape) else np.broadcast_to(x.reshape(x.shape + (1,) * (len(shape) - x.ndim)), shape)
 
 
 @composite()
@@ -74,13 +79,12 @@ def segment_reduce(F, data, reduce, *, lengths=None, indices=None, offsets=None,
     # Elements that belong to no segment go to one of their own, behind the others.
     wide = (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :])
     places = _owners(counts, start, data.shape[axis])
-    index = np.broadcast_to(places.reshape(places.shape + (1,) * (data.ndim - axis - 1)), data.shape)
+    index = _repeated(places, data.shape)
     kind = "sum" if reduce == "mean" else reduce
     found = F._scatter_reduce(wrap(np.full(wide, base, dtype)), wrap(index), data, dim=axis, reduce=kind)
     found = F.narrow(found, axis, 0, shape[axis])
     if reduce != "mean":
         return found
-    number = counts.reshape(counts.shape + (1,) * (data.ndim - axis - 1))
     # The number of elements, 1 for none: then the sum is what initial was.
-    found = found / wrap(np.broadcast_to(np.maximum(number, 1), shape).astype(dtype))
-    return found if initial is not None else F._masked_fill(found, wrap(np.broadcast_to(number == 0, shape)), np.nan)
+    found = found / wrap(_repeated(np.maximum(counts, 1), shape).astype(dtype))
+    return found if initial is not None else F._masked_fill(found, wrap(_repeated(counts == 0, shape)), np.nan)
