@@ -20,7 +20,6 @@ from wengert.ops.registry import NONE, SAME, alias, general, linear, nondifferen
 from wengert.ops.values import is_number
 
 _PRIVATE = {"method": False, "namespaces": ()}
-_CLAMP = -1 if native is None else native.find("clamp")
 _LARGE = 512  # elements; below, one NumPy call more costs more than a slow one
 
 # -- what rules are made of --------------------------------------------------------------------------------------------
@@ -154,10 +153,6 @@ def _clamped(xp, x, min, max):
         return xp.maximum(x, min)
     if min is None:
         return xp.minimum(x, max)
-    if _CLAMP >= 0 and x.size > _LARGE:
-        found = native.apply(_CLAMP, (x, min, max))
-        if found is not None:
-            return found
     # A fourth of the time, but three times the overhead.
     return xp.clip(x, min, max) if x.size > _LARGE else xp.minimum(xp.maximum(x, min), max)
 
