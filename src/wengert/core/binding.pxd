@@ -3,6 +3,10 @@ from wengert.core.dispatch cimport call, call1, call2
 from wengert.core.op cimport Op
 from wengert.core.tensor cimport TensorBase
 
+cdef extern from "wk_array.h":
+    int wk_init_numpy() except -1
+    bint is_row_major(object x)
+
 cdef object _write_out
 
 cdef bint is_operand(object x) except -1

@@ -15,6 +15,11 @@ from wengert.core.dispatch import call, call1, call2
 from wengert.core.op import MISSING, Op, public_name
 from wengert.core.tensor import TensorBase
 
+if not cython.compiled:
+    from wengert.core.native import is_row_major, wk_init_numpy
+
+wk_init_numpy()
+
 _MOST_BOUND = 256  # calls whose parameters an operation remembers
 FACTORS = frozenset({"alpha", "beta", "value"})  # parameters that had a place among the operands
 
@@ -65,16 +70,16 @@ def are_complete(op: Op, kwargs: dict[str, Any]) -> bool:
 
 
 def make_sizes_function(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
-    """function(x, *sizes), or (x, sizes), which with a tensor and ints does what op does with {"shape": sizes}, if op can."""
+    """function(x, *sizes), or (x, sizes), which is op with {"shape": sizes} where x is a row-major tensor and sizes fit."""
 
     def of_sizes(*args: Any, **kwargs: Any) -> Any:
-        if not kwargs and len(args) > 1 and isinstance(args[0], TensorBase):
+        if not kwargs and len(args) > 1 and isinstance(args[0], TensorBase) and is_row_major(args[0]._array):
             sizes = tuple(args[1]) if len(args) == 2 and isinstance(args[1], tuple) else args[1:]
             if are_ints(sizes, 0):
                 try:
                     return call(op, (args[0],), {"shape": sizes})
                 except errors.ShapeError:
-                    pass  # function tells of it in its own words, or knows another way
+                    pass  # function tells of it in its own words
         return function(*args, **kwargs)
 
     return of_sizes

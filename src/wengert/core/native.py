@@ -22,6 +22,11 @@ def is_ndarray(x: Any) -> bool:
     return type(x) is np.ndarray
 
 
+def is_row_major(x: Any) -> bool:
+    """A NumPy array whose elements lie in memory one after the other, in row-major order."""
+    return type(x) is np.ndarray and x.flags.c_contiguous
+
+
 def as_array(x: Any) -> Any:
     """x, or the 0-d array of a NumPy scalar: NumPy gives scalars where other libraries give 0-d arrays."""
     return x if isinstance(x, np.ndarray) else np.asarray(x)

@@ -15,6 +15,8 @@ static inline int wk_init_numpy(void) { return _import_array(); }
 
 static inline int is_ndarray(PyObject *x) { return PyArray_CheckExact(x); }
 
+static inline int is_row_major(PyObject *x) { return PyArray_CheckExact(x) && PyArray_IS_C_CONTIGUOUS((PyArrayObject *)x); }
+
 static inline int is_inexact(PyObject *x) {
     if (!PyArray_CheckExact(x)) return 0;
     int type = PyArray_TYPE((PyArrayObject *)x);

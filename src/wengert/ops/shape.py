@@ -136,6 +136,8 @@ def reshape(input, *sizes, shape=None):
 
 
 def _reshape(x: Any, shape: tuple) -> Any:
+    if _needs_copy(raw(x), shape):
+        return call(_reshape_copy, (x,), {"shape": shape})
     try:
         return call(_view, (x,), {"shape": shape})
     except errors.ShapeError:
@@ -145,6 +147,17 @@ def _reshape(x: Any, shape: tuple) -> Any:
         checked("reshape", x)  # raises in the name that the caller knows
         raise
     return call(_reshape_copy, (x,), {"shape": shape})
+
+
+def _needs_copy(array: Any, shape: tuple) -> bool:
+    """Whether a NumPy array has no view of this shape, which fits: asking is cheaper than an error that a view is refused with."""
+    if not isinstance(array, np.ndarray) or array.flags.c_contiguous:
+        return False
+    try:
+        array.reshape(shape, copy=False)
+    except ValueError:
+        return size_error(shape, array.size) is None
+    return False
 
 
 def _flat_shape(shape: tuple, start_dim: int, end_dim: int) -> tuple:
