@@ -105,6 +105,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **_both("whether a zero of the padding meets an infinite weight, which gives NaN, is up to torch's kernels",
             "conv3d" if kernels.native else "conv3d conv_transpose3d", "special value"),
     **({} if kernels.native else {
+        **_both("the sign of a zero", "logcumsumexp masked_cumsum", "special zero"),
         **_both("whether a zero of the padding meets an infinite weight, which gives NaN, is up to torch's kernels",
                 "conv3d", "special gradient"),
         **_both("whether a zero of the padding meets an infinite weight is up to NumPy's matrix product",
