@@ -21,17 +21,19 @@ typedef struct {
 
 /* -- are all places there ------------------------------------------------------------------------------------------------- */
 
-/* Negative if one of n places is below low or not below size. */
+/* Negative if place is below low or not below size: as unsigned numbers, whose differences may wrap round. */
+static inline int64_t sign_outside(int64_t place, int64_t low, int64_t size) {
+    return (int64_t)((uint64_t)place - (uint64_t)low) | (int64_t)((uint64_t)(size - 1) - (uint64_t)place);
+}
+
+/* Negative if one of n places is. */
 static int64_t outside(const char *index, int64_t step, int64_t n, int64_t low, int64_t size) {
     int64_t signs = 0;
     if (step == sizeof(int64_t)) {
         const int64_t *places = (const int64_t *)index;
-        for (int64_t i = 0; i < n; i++) signs |= (int64_t)((uint64_t)places[i] - (uint64_t)low) | (size - 1 - places[i]);
+        for (int64_t i = 0; i < n; i++) signs |= sign_outside(places[i], low, size);
     } else {
-        for (int64_t i = 0; i < n; i++) {
-            int64_t place = *(const int64_t *)(index + i * step);
-            signs |= (int64_t)((uint64_t)place - (uint64_t)low) | (size - 1 - place);
-        }
+        for (int64_t i = 0; i < n; i++) signs |= sign_outside(*(const int64_t *)(index + i * step), low, size);
     }
     return signs;
 }
