@@ -27,6 +27,15 @@ def _find_native() -> Any:
 native: Any = _find_native()
 
 
+def _decline(*_: Any) -> Any:
+    return None
+
+
+def compiled(name: str) -> Any:
+    """The compiled function of this name; where nothing is compiled, one that takes nothing: it returns None."""
+    return getattr(native, name, _decline)
+
+
 def find_kernel(role: str, defaults: bool) -> tuple[int, tuple[str, ...]] | None:
     """The kernel for an operation's forward ("tanh") or for its derivative in an input ("tanh.x"), and its operands' names.
 

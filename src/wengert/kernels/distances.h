@@ -1,20 +1,14 @@
 /* The kernels of wk_distances.h for one dtype (WK_BITS) and CPU level (WK_LEVEL). Included once for each. */
 #include <math.h>
 
+#include "dtype.h"
 #include "wk_distances.h"
-
-#define JOIN3_(a, b, c) a##_##b##_##c
-#define JOIN3(a, b, c) JOIN3_(a, b, c)
 #if WK_BITS == 32
-#define real float
 #define SQRT sqrtf
 #define FABS fabsf
-#define SUFFIX(name) JOIN3(name, WK_LEVEL, f32)
 #else
-#define real double
 #define SQRT sqrt
 #define FABS fabs
-#define SUFFIX(name) JOIN3(name, WK_LEVEL, f64)
 #endif
 #define LANES (256 / WK_BITS) /* rows are short */
 #define vec SUFFIX(distances_vec)
@@ -89,12 +83,8 @@ static void SUFFIX(slopes)(int kind, const void *x_, const void *y_, int64_t cou
 
 const WkDistances SUFFIX(wk_distances) = {SUFFIX(distances), SUFFIX(slopes)};
 
-#undef real
 #undef SQRT
 #undef FABS
-#undef SUFFIX
 #undef LANES
 #undef vec
 #undef SOME_
-#undef JOIN3
-#undef JOIN3_

@@ -2,17 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "dtype.h"
 #include "wk_factors.h"
-
-#define JOIN3_(a, b, c) a##_##b##_##c
-#define JOIN3(a, b, c) JOIN3_(a, b, c)
-#if WK_BITS == 32
-#define real float
-#define SUFFIX(name) JOIN3(name, WK_LEVEL, f32)
-#else
-#define real double
-#define SUFFIX(name) JOIN3(name, WK_LEVEL, f64)
-#endif
 
 /* Applies I - tau v v^T to rows [0, m) and columns [0, n) of x, whose rows are step apart. v: 1, then the numbers of a column
  * from its second row on, from_step apart. */
@@ -70,8 +61,3 @@ static void SUFFIX(qr)(void *a_, int64_t m, int64_t n, void *q_, void *r_, void 
 }
 
 const WkFactors SUFFIX(wk_factors) = {SUFFIX(qr)};
-
-#undef real
-#undef SUFFIX
-#undef JOIN3
-#undef JOIN3_

@@ -6,17 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "dtype.h"
 #include "wk_grid.h"
-
-#define JOIN3_(a, b, c) a##_##b##_##c
-#define JOIN3(a, b, c) JOIN3_(a, b, c)
-#if WK_BITS == 32
-#define real float
-#define SUFFIX(name) JOIN3(name, WK_LEVEL, f32)
-#else
-#define real double
-#define SUFFIX(name) JOIN3(name, WK_LEVEL, f64)
-#endif
 #define C(value) ((real)(value))
 
 typedef struct {
@@ -275,8 +266,4 @@ static void SUFFIX(move_blocks)(void *ctx, int64_t begin, int64_t end) {
 
 const WkGridLoops SUFFIX(wk_grid) = {SUFFIX(sample_blocks), SUFFIX(add_up_images), SUFFIX(move_blocks)};
 
-#undef JOIN3_
-#undef JOIN3
-#undef SUFFIX
-#undef real
 #undef C

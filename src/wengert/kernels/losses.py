@@ -10,18 +10,13 @@ one number, that of x; label_margins(x, labels, ct): the same of multilabel_marg
 
 from __future__ import annotations
 
-from wengert.kernels import native
+from wengert.kernels import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-
-def _decline(*_: Any) -> Any:
-    return None
-
-
-rounded_distances: Any = getattr(native, "rounded_distances", _decline)
-rounded_slopes: Any = getattr(native, "rounded_slopes", _decline)
-class_margins: Any = getattr(native, "class_margins", _decline)
-label_margins: Any = getattr(native, "label_margins", _decline)
+rounded_distances: Any = compiled("rounded_distances")
+rounded_slopes: Any = compiled("rounded_slopes")
+class_margins: Any = compiled("class_margins")
+label_margins: Any = compiled("label_margins")

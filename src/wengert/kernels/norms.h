@@ -5,17 +5,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "dtype.h"
 #include "wk_norms.h"
-
-#define JOIN3_(a, b, c) a##_##b##_##c
-#define JOIN3(a, b, c) JOIN3_(a, b, c)
-#if WK_BITS == 32
-#define real float
-#define SUFFIX(name) JOIN3(name, WK_LEVEL, f32)
-#else
-#define real double
-#define SUFFIX(name) JOIN3(name, WK_LEVEL, f64)
-#endif
 #define LANES (512 / WK_BITS)
 #define vec SUFFIX(norms_vec)
 
@@ -223,8 +214,6 @@ const WkNorms SUFFIX(wk_norms) = {
     SUFFIX(normalize_runs), SUFFIX(normalize_columns), SUFFIX(normalize_runs_cotangent), SUFFIX(normalize_columns_cotangent),
 };
 
-#undef real
-#undef SUFFIX
 #undef LANES
 #undef vec
 #undef SOME_
@@ -237,5 +226,3 @@ const WkNorms SUFFIX(wk_norms) = {
 #undef X_OFF_2_
 #undef CT_
 #undef CT_OFF_
-#undef JOIN3
-#undef JOIN3_

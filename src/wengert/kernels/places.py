@@ -12,7 +12,7 @@ counts_back: whether places may be negative, and count from the end then.
 
 from __future__ import annotations
 
-from wengert.kernels import native
+from wengert.kernels import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 # Kinds of writes, as wk_places.c numbers them.
 PUT, ADD, MULTIPLY, LARGEST, SMALLEST = 0, 1, 2, 3, 4
 
-
-def _decline(*_: Any) -> Any:
-    return None
-
-
-take_along: Any = getattr(native, "take_along", _decline)
-are_inside: Any = getattr(native, "are_inside", _decline)
-write_along: Any = getattr(native, "write_along", _decline)
+take_along: Any = compiled("take_along")
+are_inside: Any = compiled("are_inside")
+write_along: Any = compiled("write_along")

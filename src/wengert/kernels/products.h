@@ -6,17 +6,8 @@
  */
 #include <string.h>
 
+#include "dtype.h"
 #include "wk_products.h"
-
-#define JOIN3_(a, b, c) a##_##b##_##c
-#define JOIN3(a, b, c) JOIN3_(a, b, c)
-#if WK_BITS == 32
-#define real float
-#define SUFFIX(name) JOIN3(name, WK_LEVEL, f32)
-#else
-#define real double
-#define SUFFIX(name) JOIN3(name, WK_LEVEL, f64)
-#endif
 #define LANES (WK_REGISTER * 8 / WK_BITS)
 #define vec SUFFIX(vec)
 typedef real vec __attribute__((vector_size(WK_REGISTER), aligned(WK_BITS / 8), may_alias));
@@ -189,8 +180,6 @@ static void SUFFIX(transpose)(const void *from_, int64_t from_row, int64_t m, in
 
 const WkProducts SUFFIX(wk_products) = {2 * LANES, SUFFIX(product), SUFFIX(copy_rows), SUFFIX(add_rows), SUFFIX(transpose)};
 
-#undef real
-#undef SUFFIX
 #undef LANES
 #undef vec
 #undef LOAD_
@@ -208,5 +197,3 @@ const WkProducts SUFFIX(wk_products) = {2 * LANES, SUFFIX(product), SUFFIX(copy_
 #undef STORE_
 #undef TILE_
 #undef TWO_PIECES_
-#undef JOIN3
-#undef JOIN3_

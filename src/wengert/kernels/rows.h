@@ -7,20 +7,14 @@
 #include <string.h>
 
 #include "vm.h"
+#include "dtype.h"
 #include "wk_rows.h"
-
-#define JOIN3_(a, b, c) a##_##b##_##c
-#define JOIN3(a, b, c) JOIN3_(a, b, c)
 #if WK_BITS == 32
-#define real float
-#define SUFFIX(name) JOIN3(name, WK_LEVEL, f32)
 #define EXP vm_exp_f32
 #define LOG logf
 #define SQRT sqrtf
 #define FABS fabsf
 #else
-#define real double
-#define SUFFIX(name) JOIN3(name, WK_LEVEL, f64)
 #define EXP vm_exp_f64
 #define LOG log
 #define SQRT sqrt
@@ -528,8 +522,6 @@ const WkRows SUFFIX(wk_rows) = {
     SUFFIX(multiply), SUFFIX(solve_triangular),
 };
 
-#undef real
-#undef SUFFIX
 #undef EXP
 #undef LOG
 #undef SQRT
@@ -568,5 +560,3 @@ const WkRows SUFFIX(wk_rows) = {
 #undef CT_WEIGHT_H_
 #undef MULTIPLY_ROWS
 #undef SOLVE_ROWS
-#undef JOIN3
-#undef JOIN3_

@@ -21,7 +21,7 @@ of all pairs of x's rows; distances_cotangent(ct, x, y, distances, kind): that o
 
 from __future__ import annotations
 
-from wengert.kernels import native
+from wengert.kernels import compiled, native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,23 +32,18 @@ SUM, SQUARES, SIZES, LARGEST, SMALLEST, MEAN, NORM = 0, 1, 2, 5, 6, 7, 8
 
 COMPILED = native is not None
 
-
-def _decline(*_: Any) -> Any:
-    return None
-
-
-matmul: Any = getattr(native, "matmul", _decline)
-reduce: Any = getattr(native, "reduce", _decline)
-variance: Any = getattr(native, "variance", _decline)
-logsumexp: Any = getattr(native, "logsumexp", _decline)
-softmax: Any = getattr(native, "softmax", _decline)
-log_softmax_base: Any = getattr(native, "log_softmax_base", _decline)
-cross_entropy: Any = getattr(native, "cross_entropy", _decline)
-standardize: Any = getattr(native, "standardize", _decline)
-standardize_cotangent: Any = getattr(native, "standardize_cotangent", _decline)
-normalize: Any = getattr(native, "normalize", _decline)
-normalize_cotangent: Any = getattr(native, "normalize_cotangent", _decline)
-solve_triangular: Any = getattr(native, "solve_triangular", _decline)
-qr: Any = getattr(native, "qr", _decline)
-distances: Any = getattr(native, "distances", _decline)
-distances_cotangent: Any = getattr(native, "distances_cotangent", _decline)
+matmul: Any = compiled("matmul")
+reduce: Any = compiled("reduce")
+variance: Any = compiled("variance")
+logsumexp: Any = compiled("logsumexp")
+softmax: Any = compiled("softmax")
+log_softmax_base: Any = compiled("log_softmax_base")
+cross_entropy: Any = compiled("cross_entropy")
+standardize: Any = compiled("standardize")
+standardize_cotangent: Any = compiled("standardize_cotangent")
+normalize: Any = compiled("normalize")
+normalize_cotangent: Any = compiled("normalize_cotangent")
+solve_triangular: Any = compiled("solve_triangular")
+qr: Any = compiled("qr")
+distances: Any = compiled("distances")
+distances_cotangent: Any = compiled("distances_cotangent")

@@ -15,7 +15,7 @@ items, classes), float32 or float64; the losses are float64.
 
 from __future__ import annotations
 
-from wengert.kernels import native
+from wengert.kernels import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,15 +28,10 @@ SUM, PRODUCT, LARGEST, SMALLEST, LOGSUMEXP = 0, 1, 2, 3, 4
 # the smallest, where it is last met. As wk_selection.c has them.
 MIDDLE, MIDDLE_NUMBER, MODE = -1, -2, -3
 
-
-def _decline(*_: Any) -> Any:
-    return None
-
-
-scan: Any = getattr(native, "scan", _decline)
-recurrence: Any = getattr(native, "recurrence", _decline)
-multiply_up: Any = getattr(native, "multiply_up", _decline)
-first_along: Any = getattr(native, "first_along", _decline)
-ctc_losses: Any = getattr(native, "ctc_losses", _decline)
-ctc_cotangent: Any = getattr(native, "ctc_cotangent", _decline)
-one_along: Any = getattr(native, "one_along", _decline)
+scan: Any = compiled("scan")
+recurrence: Any = compiled("recurrence")
+multiply_up: Any = compiled("multiply_up")
+first_along: Any = compiled("first_along")
+ctc_losses: Any = compiled("ctc_losses")
+ctc_cotangent: Any = compiled("ctc_cotangent")
+one_along: Any = compiled("one_along")

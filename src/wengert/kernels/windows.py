@@ -24,26 +24,21 @@ groups), in the weight. Windows are given by tuples with a number a dim.
 
 from __future__ import annotations
 
-from wengert.kernels import native
+from wengert.kernels import compiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-
-def _decline(*_: Any) -> Any:
-    return None
-
-
-fill_columns: Any = getattr(native, "fill_columns", _decline)
-add_up_columns: Any = getattr(native, "add_up_columns", _decline)
-max_pool: Any = getattr(native, "max_pool", _decline)
-max_pool_stretches: Any = getattr(native, "max_pool_stretches", _decline)
-add_at_places: Any = getattr(native, "add_at_places", _decline)
-resample: Any = getattr(native, "resample", _decline)
-sample_grid: Any = getattr(native, "sample_grid", _decline)
-sample_grid_adjoint: Any = getattr(native, "sample_grid_adjoint", _decline)
-sample_grid_moved: Any = getattr(native, "sample_grid_moved", _decline)
-convolve: Any = getattr(native, "convolve", _decline)
-convolve_adjoint: Any = getattr(native, "convolve_adjoint", _decline)
-convolve_weight: Any = getattr(native, "convolve_weight", _decline)
+fill_columns: Any = compiled("fill_columns")
+add_up_columns: Any = compiled("add_up_columns")
+max_pool: Any = compiled("max_pool")
+max_pool_stretches: Any = compiled("max_pool_stretches")
+add_at_places: Any = compiled("add_at_places")
+resample: Any = compiled("resample")
+sample_grid: Any = compiled("sample_grid")
+sample_grid_adjoint: Any = compiled("sample_grid_adjoint")
+sample_grid_moved: Any = compiled("sample_grid_moved")
+convolve: Any = compiled("convolve")
+convolve_adjoint: Any = compiled("convolve_adjoint")
+convolve_weight: Any = compiled("convolve_weight")

@@ -3,6 +3,7 @@
 #ifndef WK_LANES_H
 #define WK_LANES_H
 #include <stdint.h>
+#include <string.h>
 
 #include "wk_numpy.h"
 
@@ -52,5 +53,17 @@ static inline int64_t wk_lane_run(const WkLanes *s, int64_t lane, int64_t end, i
 /* How many lanes of this many elements a thread should have at least. */
 static inline int64_t wk_lane_grain(int64_t elements) {
     return elements >= WK_LANE_WORK ? 1 : WK_LANE_WORK / (elements < 1 ? 1 : elements);
+}
+
+/* Copies n elements of item bytes, 4 or 8, which lie step bytes apart, to where they lie one after the other. */
+static inline void wk_copy_lane(char *to, const char *from, int64_t n, int64_t step, int64_t item) {
+    if (n <= 0) return;
+    if (step == item) {
+        memcpy(to, from, (size_t)(n * item));
+    } else if (item == 4) {
+        for (int64_t i = 0; i < n; i++) ((float *)to)[i] = *(const float *)(from + i * step);
+    } else {
+        for (int64_t i = 0; i < n; i++) ((double *)to)[i] = *(const double *)(from + i * step);
+    }
 }
 #endif

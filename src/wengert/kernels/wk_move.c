@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "wk_lanes.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
 #include "wk_threads.h"
@@ -38,17 +39,6 @@ typedef struct {
     npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS]; /* of the batch */
 } Triangle;
 
-static void copy_elements(char *to, const char *from, int64_t n, int64_t step, int64_t item) {
-    if (n <= 0) return;
-    if (step == item) {
-        memcpy(to, from, (size_t)(n * item));
-    } else if (item == 4) {
-        for (int64_t i = 0; i < n; i++) ((float *)to)[i] = *(const float *)(from + i * step);
-    } else {
-        for (int64_t i = 0; i < n; i++) ((double *)to)[i] = *(const double *)(from + i * step);
-    }
-}
-
 static void copy_triangle_rows(void *ctx, int64_t begin, int64_t end) {
     const Triangle *s = (const Triangle *)ctx;
     for (int64_t r = begin; r < end; r++) {
@@ -62,9 +52,9 @@ static void copy_triangle_rows(void *ctx, int64_t begin, int64_t end) {
         size_t first = (size_t)(cut * s->item), second = (size_t)((s->n - cut) * s->item);
         if (s->upper) {
             memset(to, 0, first);
-            copy_elements(middle, from + cut * s->column, s->n - cut, s->column, s->item);
+            wk_copy_lane(middle, from + cut * s->column, s->n - cut, s->column, s->item);
         } else {
-            copy_elements(to, from, cut, s->column, s->item);
+            wk_copy_lane(to, from, cut, s->column, s->item);
             memset(middle, 0, second);
         }
     }

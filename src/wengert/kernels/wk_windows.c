@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "wk_lanes.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
 #include "wk_threads.h"
@@ -56,16 +57,6 @@ typedef struct {
     int item;
 } Columns;
 
-static void copy_row(char *to, const char *from, int64_t n, int64_t step, int item) {
-    if (step == item) {
-        memcpy(to, from, (size_t)(n * item));
-    } else if (item == 4) {
-        for (int64_t i = 0; i < n; i++) ((float *)to)[i] = *(const float *)(from + i * step);
-    } else {
-        for (int64_t i = 0; i < n; i++) ((double *)to)[i] = *(const double *)(from + i * step);
-    }
-}
-
 static void fill_pictures(void *ctx, int64_t begin, int64_t end) {
     const Columns *s = (const Columns *)ctx;
     for (int64_t picture = begin; picture < end; picture++) {
@@ -76,7 +67,7 @@ static void fill_pictures(void *ctx, int64_t begin, int64_t end) {
                 const char *from = s->source + n * s->from[0] + c * s->from[1] + p * s->dilation[0] * s->from[2] +
                                    q * s->dilation[1] * s->from[3];
                 for (int64_t i = 0; i < s->shape[4]; i++) {
-                    copy_row(to + i * s->to[4], from + i * s->stride[0] * s->from[2], s->shape[5], s->stride[1] * s->from[3],
+                    wk_copy_lane(to + i * s->to[4], from + i * s->stride[0] * s->from[2], s->shape[5], s->stride[1] * s->from[3],
                              s->item);
                 }
             }

@@ -1,0 +1,15 @@
+/* The dtype (WK_BITS) that a file of kernels is for when it is included: its numbers, `real`, and SUFFIX(name), a name for it and the
+ * CPU level (WK_LEVEL). Such files are included once for each dtype, so this one is, too. */
+#undef real
+#undef SUFFIX
+#ifndef WK_JOIN3
+#define WK_JOIN3_(a, b, c) a##_##b##_##c
+#define WK_JOIN3(a, b, c) WK_JOIN3_(a, b, c)
+#endif
+#if WK_BITS == 32
+#define real float
+#define SUFFIX(name) WK_JOIN3(name, WK_LEVEL, f32)
+#else
+#define real double
+#define SUFFIX(name) WK_JOIN3(name, WK_LEVEL, f64)
+#endif
