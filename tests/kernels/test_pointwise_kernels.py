@@ -52,12 +52,17 @@ class Draws(dict):
         return self[name]
 
 
+def parameters(op):
+    """The operation's parameters at their defaults; numbers that rise from one to the next for those that have none."""
+    return {n: 0.25 + i / 2 if op.defaults[n] is MISSING else op.defaults[n] for i, n in enumerate(op.param_names)}
+
+
 def run_both(role, draw, dtype):
     """The kernel's result and NumPy's; draw(name) gives the values of an operand."""
     function, names, op = twin(role)
     kernel, operands, _ = native.role(role)
     low, high = op.domain
-    params = {n: 0 if default is MISSING else default for n, default in op.defaults.items()}
+    params = parameters(op)
     values = {}
     for name in names:
         values[name] = draw(name) if name == "ct" or name not in params else params[name]
@@ -102,7 +107,7 @@ def test_special_values_are_numpys(role, dtype):
     kernel, operands, _ = native.role(role)
     values = np.array(SPECIAL, dtype)
     grids = np.meshgrid(*[values] * len(op.input_names)) if len(op.input_names) < 3 else [values] * len(op.input_names)
-    params = {n: op.defaults[n] for n in op.param_names}
+    params = parameters(op)
     with np.errstate(all="ignore"):
         expected = op.forward(numpy_backend, *grids, **params)
         found = native.apply(kernel, (*grids, *[params[n] for n in operands.split()[len(grids) :]]))
@@ -111,6 +116,12 @@ def test_special_values_are_numpys(role, dtype):
     # 1 + tanh and 1 + erf lose what is left of a number close to 1.
     absolute = np.finfo(dtype).eps if "gelu" in role else np.finfo(dtype).tiny
     np.testing.assert_allclose(found, expected, rtol=TOLERANCE[dtype], atol=absolute)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_clamp_between_any_bounds_is_numpys_minimum_of_the_maximum(dtype):
+    x, low, high = np.meshgrid(*[np.array(SPECIAL, dtype)] * 3)
+    np.testing.assert_array_equal(native.apply(native.find("clamp_between"), (x, low, high)), np.minimum(np.maximum(x, low), high))
 
 
 @pytest.mark.parametrize("name", ["exp", "log1p", "tanh", "sin", "tan", "asin", "atan", "sinh", "asinh", "erf", "neg", "round"])

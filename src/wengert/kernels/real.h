@@ -15,4 +15,16 @@ typedef double real;
 #define LIMIT_TRIG VM_TRIG_LIMIT
 #endif
 #define C(value) ((real)(value))
+
+/* NaN where one is NaN. Two choices one after the other: of one with an "or" compilers make a branch, where such a function follows
+ * another, and random numbers are mispredicted at every other element. */
+WK_INLINE real larger_(real a, real b) {
+    const real larger = a > b ? a : b;
+    return a != a ? a : larger;
+}
+
+WK_INLINE real smaller_(real a, real b) {
+    const real smaller = a < b ? a : b;
+    return a != a ? a : smaller;
+}
 #endif

@@ -59,7 +59,7 @@ _FORMS = {
     "<": "({0} < {1})", "<=": "({0} <= {1})", ">": "({0} > {1})", ">=": "({0} >= {1})", "==": "({0} == {1})",
     "!=": "({0} != {1})", "&": "({0} & {1})", "|": "({0} | {1})", "not": "(!{0})",
     "where": "({0} ? {1} : {2})", "as_number": "({0} ? C(1.0) : C(0.0))",
-    "maximum": "(({0} > {1}) | ({0} != {0}) ? {0} : {1})", "minimum": "(({0} < {1}) | ({0} != {0}) ? {0} : {1})",
+    "maximum": "larger_({0}, {1})", "minimum": "smaller_({0}, {1})",
     "fmax": "(({0} >= {1}) | ({1} != {1}) ? {0} : {1})", "fmin": "(({0} <= {1}) | ({1} != {1}) ? {0} : {1})",
     "sign": "({0} > 0 ? C(1.0) : {0} < 0 ? C(-1.0) : {0} == 0 ? C(0.0) : {0})",
     "fabs": "LIBM(fabs)({0})", "sqrt": "LIBM(sqrt)({0})", "copysign": "LIBM(copysign)({0}, {1})",
@@ -312,7 +312,7 @@ def trace(role: str, function: Callable[..., Any], names: tuple[str, ...], op: A
         parameters: dict[str, Any] = {}
         for name in op.param_names:
             default = op.defaults[name]
-            if symbolic and type(default) in (int, float):
+            if symbolic and (default is MISSING or type(default) in (int, float)):
                 parameters[name] = scalars[name] = Scalar(Expression("operand", name))
             else:
                 parameters[name] = default
