@@ -262,10 +262,23 @@ static inline real SUFFIX(exponentials)(const real *restrict x, real high, real 
     return total;
 }
 
-/* The sum of exp(x - high). */
-static inline real SUFFIX(sum_of_exponentials)(const real *x, real high, int64_t n) {
+/* Asks for the lines of memory of n elements, so that they come while something else is computed. */
+static inline void SUFFIX(fetch)(const real *x, int64_t n, int written) {
+#ifdef __GNUC__
+    for (int64_t i = 0; i < n; i += 64 / (int64_t)sizeof *x) {
+        if (written) __builtin_prefetch(x + i, 1, 2);
+        else __builtin_prefetch(x + i, 0, 2);
+    }
+#endif
+}
+
+/* The sum of exp(x - high). Meanwhile n elements of next, which is read after that, and of out, which is written, are fetched;
+ * either may be NULL. */
+static inline real SUFFIX(sum_of_exponentials)(const real *x, real high, int64_t n, const real *next, const real *out) {
     real part[WK_TILE], total = 0;
     for (int64_t i = 0; i < n; i += WK_TILE) {
+        if (next != NULL) SUFFIX(fetch)(next + i, WK_TILE, 0);
+        if (out != NULL) SUFFIX(fetch)(out + i, WK_TILE, 1);
         total += SUFFIX(exponentials)(x + i, high, part, n - i < WK_TILE ? n - i : WK_TILE);
     }
     return total;
@@ -280,7 +293,7 @@ static void SUFFIX(softmax_rows)(int logs, const void *x_, void *out_, int64_t n
         const real *restrict x = (const real *)x_ + r * n;
         real *restrict out = (real *)out_ + r * n, high = SUFFIX(largest)(x, n);
         if (logs) {
-            real total = LOG(SUFFIX(sum_of_exponentials)(x, high, n));
+            real total = LOG(SUFFIX(sum_of_exponentials)(x, high, n, r + 1 < rows ? x + n : NULL, out));
             for (int64_t i = 0; i < n; i++) out[i] = (x[i] - high) - total;
         } else {
             SUFFIX(scale)(out, n, 1 / SUFFIX(exponentials)(x, high, out, n));
@@ -302,7 +315,7 @@ static void SUFFIX(logsumexp_rows)(const void *x_, void *out, int64_t n, int64_t
         const real *x = (const real *)x_ + r * n;
         real high = SUFFIX(largest)(x, n);
         if (FABS(high) <= (WK_BITS == 32 ? (real)3.40282346638528859812e38 : (real)1.7976931348623157e308)) {
-            ((real *)out)[r] = LOG(SUFFIX(sum_of_exponentials)(x, high, n)) + high;
+            ((real *)out)[r] = LOG(SUFFIX(sum_of_exponentials)(x, high, n, r + 1 < rows ? x + n : NULL, NULL)) + high;
         } else {
             ((real *)out)[r] = high; /* as log(sum(exp(x))): log(inf), log(0), or NaN */
         }
