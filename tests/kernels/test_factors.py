@@ -104,9 +104,22 @@ def test_joins(axis):
     parts[1] = np.ascontiguousarray(parts[1][tuple([slice(0, 5 if d == axis else None) for d in range(3)])])
     np.testing.assert_array_equal(native.join(tuple(parts), axis), np.concatenate(parts, axis))
     assert native.join((parts[0], parts[0].astype(np.float32)), axis) is None
+    cut = tuple([slice(7, None) if d == axis else slice(None) for d in range(3)])
+    both = (parts[0][cut], parts[2])  # the first is a part of an array: its rows lie apart
+    np.testing.assert_array_equal(native.join(both, axis), np.concatenate(both, axis))
     assert native.join((parts[0], parts[0][:, :, ::2]), axis) is None
     assert native.join((parts[0], parts[0][0]), axis) is None
     assert native.join((parts[0],), 3) is None
+
+
+@pytest.mark.parametrize("shapes", [[(1, 3), (1, 0), (1, 5)], [(4000, 1), (4000, 2), (4000, 0), (4000, 9)], [(2, 70000), (2, 1)]])
+def test_joins_of_pieces_of_any_length(shapes):
+    """Threads cut the result anywhere, also within a part."""
+    parts = [np.random.default_rng(i).normal(size=shape).astype(np.float32) for i, shape in enumerate(shapes)]
+    np.testing.assert_array_equal(native.join(tuple(parts), 1), np.concatenate(parts, 1))
+    wide = np.random.default_rng(9).normal(size=(shapes[0][0], 3, 8))
+    one = wide[:, 1:2, :]  # of a dim of one element the step does not matter
+    np.testing.assert_array_equal(native.join((one, one), 2), np.concatenate((one, one), 2))
 
 
 NORMS = {1: 1, 2: 2, 3: np.inf}

@@ -38,7 +38,7 @@ def add_into(x: Any, y: Any) -> None:
 
 def contiguous_copy(x: Any) -> Any:
     """A copy in row-major order."""
-    if x.size >= LARGE and native is not None:
+    if x.size >= LARGE and native is not None and type(x) is np.ndarray:
         found = native.copy_transposed(x)
         if found is not None:
             return found
@@ -75,7 +75,8 @@ def reshape(x: Any, shape: tuple[int, ...]) -> Any:
 def concatenate(arrays: Sequence[Any], axis: int) -> Any:
     """The arrays, which are of one dtype, one after the other. Raises ValueError where their shapes do not fit."""
     first = arrays[0]
-    if len(arrays) * first.size < LARGE or not -first.ndim <= axis < first.ndim or first.dtype.char not in "fd":
+    about = len(arrays) * max(first.size, arrays[-1].size)
+    if about < LARGE or not -first.ndim <= axis < first.ndim or first.dtype.char not in "fd":
         return np.concatenate(arrays, axis=axis)
     axis %= first.ndim
     found = None if native is None else native.join(tuple(arrays), axis)

@@ -157,20 +157,50 @@ typedef struct {
     int axis;
 } Joined;
 
-static void copy_joined_rows(void *ctx, int64_t begin, int64_t end) {
+enum { JOINED_BYTES = 16384 }; /* of a piece of the result, which one thread writes */
+
+/* The bytes from a row, the part of x with one index before the axis, to the next. */
+static int64_t row_step(PyArrayObject *x, int axis) {
+    int d = axis - 1;
+    while (d > 0 && PyArray_DIM(x, d) == 1) d--;
+    return d < 0 ? 0 : PyArray_STRIDE(x, d);
+}
+
+/* Whether each row lies in one piece, and rows one step apart. */
+static int has_rows(PyArrayObject *x, int axis) {
+    npy_intp expected = PyArray_ITEMSIZE(x);
+    if (PyArray_SIZE(x) == 0) return 1;
+    for (int d = PyArray_NDIM(x) - 1; d >= 0; d--) {
+        if (d == axis - 1) expected = row_step(x, axis);
+        if (PyArray_DIM(x, d) == 1) continue;
+        if (PyArray_STRIDE(x, d) != expected) return 0;
+        expected *= PyArray_DIM(x, d);
+    }
+    return 1;
+}
+
+/* The pieces of the result from begin to before end, in the order of its memory: they may begin and end anywhere. */
+static void copy_joined_pieces(void *ctx, int64_t begin, int64_t end) {
     const Joined *s = (const Joined *)ctx;
-    char *to = s->to + begin * s->row_bytes;
-    for (int64_t row = begin; row < end; row++) {
-        for (int64_t i = 0; i < s->n; i++) {
-            PyArrayObject *x = (PyArrayObject *)s->arrays[i];
-            int64_t bytes = PyArray_DIM(x, s->axis) * s->inner_bytes;
-            memcpy(to, PyArray_BYTES(x) + row * bytes, (size_t)bytes);
-            to += bytes;
+    int64_t place = begin * JOINED_BYTES, total = s->rows * s->row_bytes, last = end * JOINED_BYTES < total ? end * JOINED_BYTES : total;
+    int64_t row = place / s->row_bytes, skipped = place % s->row_bytes;
+    for (int64_t i = 0; place < last; i++) {
+        if (i == s->n) i = 0, row++;
+        PyArrayObject *x = (PyArrayObject *)s->arrays[i];
+        int64_t bytes = PyArray_DIM(x, s->axis) * s->inner_bytes;
+        if (skipped >= bytes) { /* before the first piece, or empty */
+            skipped -= bytes;
+            continue;
         }
+        int64_t copied = bytes - skipped < last - place ? bytes - skipped : last - place;
+        memcpy(s->to + place, PyArray_BYTES(x) + row * row_step(x, s->axis) + skipped, (size_t)copied);
+        place += copied;
+        skipped = 0;
     }
 }
 
-/* join(arrays, axis): a tuple of row-major arrays of one dtype one after the other along an axis from 0 on. */
+/* join(arrays, axis): a tuple of arrays of one dtype one after the other along an axis from 0 on: row-major ones, or parts of such
+ * along the axis. */
 static PyObject *join_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 2) return PyErr_Format(PyExc_TypeError, "join takes 2 arguments");
@@ -187,7 +217,7 @@ static PyObject *join_method(PyObject *module, PyObject *const *args, Py_ssize_t
     for (int64_t i = 0; i < s.n; i++) {
         if (!is_floating(s.arrays[i])) Py_RETURN_NONE;
         PyArrayObject *x = (PyArrayObject *)s.arrays[i];
-        if (PyArray_TYPE(x) != PyArray_TYPE(first) || PyArray_NDIM(x) != nd || !PyArray_IS_C_CONTIGUOUS(x)) Py_RETURN_NONE;
+        if (PyArray_TYPE(x) != PyArray_TYPE(first) || PyArray_NDIM(x) != nd || !has_rows(x, s.axis)) Py_RETURN_NONE;
         for (int d = 0; d < nd; d++) {
             if (d != s.axis && PyArray_DIM(x, d) != shape[d]) Py_RETURN_NONE;
         }
@@ -199,7 +229,7 @@ static PyObject *join_method(PyObject *module, PyObject *const *args, Py_ssize_t
     for (int d = 0; d < s.axis; d++) s.rows *= shape[d];
     for (int d = s.axis + 1; d < nd; d++) s.inner_bytes *= shape[d];
     s.row_bytes = s.inner_bytes * shape[s.axis];
-    run_tasks(s.rows, s.row_bytes / PyArray_ITEMSIZE(out), copy_joined_rows, &s);
+    run_tasks((PyArray_NBYTES(out) - 1) / JOINED_BYTES + 1, JOINED_BYTES / PyArray_ITEMSIZE(out), copy_joined_pieces, &s);
     return (PyObject *)out;
 }
 
@@ -275,7 +305,7 @@ static PyObject *choose_method(PyObject *module, PyObject *const *args, Py_ssize
 PyMethodDef wk_move_methods[] = {
     METHOD(triangle, "triangle(x, diagonal, upper): a copy of matrices with zeros below the diagonal, or above."),
     METHOD(choose, "choose(condition, x, y): x where the condition is true, else y."),
-    METHOD(join, "join(arrays, axis): row-major arrays one after the other."),
+    METHOD(join, "join(arrays, axis): row-major arrays, or parts of such, one after the other."),
     {"copy_transposed", copy_transposed_method, METH_O, "copy_transposed(x): a copy in row-major order."},
     {NULL, NULL, 0, NULL},
 };

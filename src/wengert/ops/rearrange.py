@@ -25,7 +25,7 @@ def flip(xp, x, *, dims):
     tensor([2, 1, 0])
     """
     dims = unrepeated_dims(dims if isinstance(dims, (tuple, list)) else (dims,), x.ndim)
-    return xp.flip(x, dims if x.ndim else ()).copy()
+    return memory.contiguous_copy(xp.flip(x, dims if x.ndim else ()))
 
 
 @flip.vjp("x")
@@ -65,13 +65,22 @@ def roll(xp, x, *, shifts, dims=None):
     if dims is None or (isinstance(dims, (tuple, list)) and not dims):
         if len(shifts) != 1:
             raise errors.ShapeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:0")
-        return xp.asarray(xp.roll(x, shifts[0]))
+        return _rolled(x.reshape(-1), shifts[0], 0).reshape(x.shape)
     dims = as_dims(dims)
     if len(dims) != len(shifts):
         raise errors.ShapeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     if not x.ndim:
         raise errors.DimensionError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
-    return xp.roll(x, shifts, tuple([normalize_dim(dim, x.ndim) for dim in dims]))
+    for shift, dim in zip(shifts, dims, strict=True):
+        x = _rolled(x, shift, normalize_dim(dim, x.ndim))
+    return x
+
+
+def _rolled(x: Any, shift: int, dim: int) -> Any:
+    """A copy of x with its elements moved on along one dim."""
+    before = (slice(None),) * dim
+    cut = -shift % (x.shape[dim] or 1)
+    return memory.concatenate((x[(*before, slice(cut, None))], x[(*before, slice(cut))]), dim)
 
 
 @roll.vjp("x")
@@ -95,7 +104,7 @@ def rot90(xp, x, *, k=1, dims=(0, 1)):
         raise errors.ShapeError(
             f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
         )
-    return xp.rot90(x, k, (first, second)).copy()
+    return memory.contiguous_copy(xp.rot90(x, k, (first, second)))
 
 
 @rot90.vjp("x")
@@ -124,7 +133,10 @@ def repeat(xp, x, *, repeats):
         )
     if min(repeats, default=0) < 0:
         raise errors.ShapeError(f"Trying to create tensor with negative dimension {min(repeats)}: {list(repeats)}")
-    return xp.tile(x, repeats).reshape(_tiled_shape(x.shape, repeats))
+    shape = (1,) * (len(repeats) - x.ndim) + x.shape
+    each = [size for pair in zip(repeats, shape, strict=True) for size in pair]
+    once = [size for length in shape for size in (1, length)]
+    return memory.contiguous_copy(xp.broadcast_to(x.reshape(once), each)).reshape(_tiled_shape(x.shape, repeats))
 
 
 def _tiled_shape(shape: tuple, repeats: tuple) -> tuple:
