@@ -38,7 +38,6 @@ DIFFERENCES = {
 TRUTH_VALUES = {
     **dict.fromkeys(("var", "std", "var_mean", "std_mean"), "given by name too, it is `unbiased`"),
     "tensordot": "a number of dims, or lists of them",
-    "tile": "numbers of copies, not dims",
 }
 
 

@@ -273,12 +273,12 @@ static inline void SUFFIX(fetch)(const real *x, int64_t n, int written) {
 }
 
 /* The sum of exp(x - high). Meanwhile n elements of next, which is read after that, and of out, which is written, are fetched;
- * either may be NULL. */
+ * either may be NULL. Of short rows the processor foresees the next. */
 static inline real SUFFIX(sum_of_exponentials)(const real *x, real high, int64_t n, const real *next, const real *out) {
     real part[WK_TILE], total = 0;
     for (int64_t i = 0; i < n; i += WK_TILE) {
-        if (next != NULL) SUFFIX(fetch)(next + i, WK_TILE, 0);
-        if (out != NULL) SUFFIX(fetch)(out + i, WK_TILE, 1);
+        if (next != NULL && n >= WK_FETCHED) SUFFIX(fetch)(next + i, WK_TILE, 0);
+        if (out != NULL && n >= WK_FETCHED) SUFFIX(fetch)(out + i, WK_TILE, 1);
         total += SUFFIX(exponentials)(x + i, high, part, n - i < WK_TILE ? n - i : WK_TILE);
     }
     return total;

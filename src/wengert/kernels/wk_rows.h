@@ -15,6 +15,7 @@ enum {
     WK_RUN = 4096,    /* elements of a row that reduce_rows takes at most: partial results of runs are combined pairwise */
     WK_TILE = 256,    /* columns of a tile at most */
     WK_TILE_ROWS = 1024,
+    WK_FETCHED = 1024, /* elements of a row from which on the next one is asked for ahead */
 };
 
 typedef struct {

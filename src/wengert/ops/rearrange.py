@@ -127,6 +127,7 @@ def repeat(xp, x, *, repeats):
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
+    repeats = _whole_counts("repeat", "repeats", repeats)
     if len(repeats) < x.ndim:
         raise errors.ShapeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
@@ -137,6 +138,13 @@ def repeat(xp, x, *, repeats):
     each = [size for pair in zip(repeats, shape, strict=True) for size in pair]
     once = [size for length in shape for size in (1, length)]
     return memory.contiguous_copy(xp.broadcast_to(x.reshape(once), each)).reshape(_tiled_shape(x.shape, repeats))
+
+
+def _whole_counts(op: str, argument: str, counts: Any) -> tuple[int, ...]:
+    """Numbers of copies as ints. Raises TypeError for others; as torch, by what the first one is."""
+    if counts and (isinstance(counts[0], bool) or not hasattr(counts[0], "__index__")):
+        raise errors.wrong_argument_type(op, argument, 0, type(counts[0]), "tuple of ints")
+    return tuple([int(count) for count in counts])
 
 
 def _tiled_shape(shape: tuple, repeats: tuple) -> tuple:
@@ -170,6 +178,7 @@ def tile(F, input, *repeats, **keywords):
         raise errors.unexpected_keyword("tile", name)
     if len(repeats) == 1 and isinstance(repeats[0], (tuple, list)):
         repeats = tuple(repeats[0])
+    repeats = _whole_counts("tile", "dims", repeats)
     return F.repeat(input, repeats=(1,) * (len(input.shape) - len(repeats)) + repeats)
 
 
