@@ -91,7 +91,46 @@ def test_batches_of_other_shapes_are_left_to_numpy():
     assert run("matmul", x, np.ones((40, 40))) is None
     assert run("matmul", x, np.ones((1, 40, 40))) is None
     assert run("matmul", x, np.ones((2, 2, 40, 40))) is None
-    assert run("matmul", np.ones((4, 4, 4)), np.ones((4, 4, 4))) is None  # small
+    assert run("matmul", np.ones((4, 50, 50)), np.ones((4, 50, 1))) is None
+    assert run("bmm", np.ones((4, 4)), np.ones((4, 4))) is None and run("bmm", np.ones((1, 4, 4, 4)), np.ones((1, 4, 4, 4))) is None
+
+
+SMALL = [(3, 4, 5), (1, 1, 1), (2, 7, 1), (4, 2, 33), (16, 16, 16), (1, 20, 17), (3, 0, 4), (0, 3, 4), (3, 4, 0)]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("batch", [(5,), (2, 3), (1,), (0,), (700,)])
+@pytest.mark.parametrize("size", SMALL)
+def test_products_of_batches_of_small_matrices_are_numpys(size, batch, dtype):
+    m, k, n = size
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(*batch, m, k)).astype(dtype), rng.normal(size=(*batch, k, n)).astype(dtype)
+    exact = np.einsum("...ij,...jk->...ik", x.astype("f8"), y.astype("f8"))
+    x_t, y_t = (np.ascontiguousarray(array.swapaxes(-1, -2)) for array in (x, y))
+    upside_down = y[..., ::-1, :]
+    turned = np.einsum("...ij,...jk->...ik", x.astype("f8"), upside_down.astype("f8"))
+    cases = [
+        ("matmul", x, y, exact), ("matmul.x", x, y_t, exact), ("matmul.y", x_t, y, exact), ("matmul", np.repeat(x, 2, 0)[::2], y, exact),
+        ("matmul", x, upside_down, turned),
+    ]  # fmt: skip
+    for role, left, right, expected in cases:
+        found = run(role, left, right)
+        assert found.dtype == dtype and found.shape == (*batch, m, n) and found.flags.c_contiguous
+        np.testing.assert_allclose(found, expected, atol=1e-5 if dtype == "f4" else 1e-13)
+
+
+def test_a_batch_of_products_keeps_nan_and_infinities():
+    x, y = np.ones((3, 4, 5), "f4"), np.ones((3, 5, 6), "f4")
+    x[0, 0, 0], x[1, 1, 1], y[1, 1, 2], x[2, 0, 0], x[2, 0, 1] = np.nan, np.inf, 0.0, np.inf, -np.inf
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(run("matmul", x, y), np.einsum("bij,bjk->bik", x, y))
+
+
+def test_nodes_of_products_are_named_by_their_dims():
+    """Whichever comes first."""
+    for dims in (2, 3, 2, 4):
+        x = wengert.ones(*(1,) * (dims - 2), 2, 2, requires_grad=True)
+        assert (x @ x).grad_fn.name() == ("MmBackward0" if dims == 2 else "UnsafeViewBackward0")
 
 
 @wide_registers

@@ -56,6 +56,7 @@ cpdef object call2(Op op, object x, object y)
 
 @cython.locals(plan=Plan, node=OpNode, meta=TensorMeta, saved=list, entry=SaveEntry)
 cdef record_direct(Op op, TensorBase x, TensorBase y, object a, object b, TensorBase out, int needs)
+cdef object direct_class(Op op, object a, object b, TensorBase out)
 
 @cython.locals(mode=long, needs=object, arrays=list)
 cpdef object call(Op op, tuple inputs, dict params)

@@ -247,9 +247,7 @@ def record_direct(
         plan = op.plan(needs, True)
     if len(plan.calls) == 0:
         return
-    if op.direct_class is None:
-        op.direct_class = op.node_class if op.node_chooser is None else op.node_chooser((a, b), None)
-    node: OpNode = wk_new_instance(OpNode, op.direct_class)
+    node: OpNode = wk_new_instance(OpNode, op.direct_class if op.direct_class is not None else direct_class(op, a, b, out))
     wk_set_aside(node)
     node._op = op
     node._plan = plan
@@ -284,6 +282,18 @@ def record_direct(
             else:
                 saved.append(shape_of(x, a) if entry.index == 0 else shape_of(y, b))
         node._saved = tuple(saved)
+
+
+def direct_class(op: Op, a: Any, b: Any, out: TensorBase) -> Any:
+    """The class of a direct operation's node; a function of whole arrays may have one for each number of dimensions."""
+    if op.node_chooser is None:
+        op.direct_class = op.node_class
+        return op.node_class
+    ndim = out._array.ndim
+    found = op.direct_classes.get(ndim)
+    if found is None:
+        found = op.direct_classes[ndim] = op.node_chooser((a, b), None)
+    return found
 
 
 def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:

@@ -75,6 +75,7 @@ cdef class Op:
     cdef public object recent_meta
     cdef public object node_class
     cdef public object direct_class
+    cdef public dict direct_classes
     cdef public object node_chooser
     cdef public bint node_is_param
     cdef public dict node_classes

@@ -212,6 +212,7 @@ class Op:
         self.recent_meta: Any = None  # the TensorMeta of a result, for the next of the same shape and dtype
         self.node_class: Any = None
         self.direct_class: Any = None  # of nodes made the short way, once that was asked for
+        self.direct_classes: dict[int, Any] = {}  # the same by the result's number of dimensions, where there is a chooser
         self.node_chooser: Any = None  # (inputs, params) -> node class, where the name depends on the call
         self.node_is_param = False  # the name is the parameter "node" itself, and node_classes remembers its class
         self.node_classes: dict[str, type] = {}

@@ -37,6 +37,7 @@ enum {
     TASKS = 8,              /* into which a product is cut, where it has enough rows */
     FEWEST = 8,             /* rows of x and columns of y; BLAS has products of its own for vectors */
     FEWEST_OF_BATCH = 1 << 15, /* multiplications in each product of a batch: NumPy is quick where there are fewer */
+    SMALL_OF_BATCH = 1 << 14,  /* multiplications, those with the zeros that fill up a register too */
     NARROW = 1 << 20,       /* multiplications from which it pays for a few columns too */
     FEWEST_ROWS = 48,       /* of a task */
     COPYING_ROWS = 96,      /* of a task, from which it pays to copy a panel that could be read where it is */
@@ -99,26 +100,64 @@ static void copy_columns(const Matrix *y, npy_intp size, npy_intp first, npy_int
     else COPY_COLUMNS(double, WK_LANES(sizeof(double)));
 }
 
-/* See Note [Small products]. */
-static PyObject *multiply_small(const Matrix *x, const Matrix *y, int type) {
-    const WkRows *rows = wk_rows_of(type);
-    npy_intp size = PyArray_ITEMSIZE(x->array), m = x->shape[0], k = y->shape[0], n = y->shape[1], shape[2] = {m, n};
+typedef struct {
+    Matrix x, y; /* the first of the batch */
+    char *out;
+    const WkRows *rows;
+    npy_intp size;
+} SmallProducts;
+
+/* One product into out. See Note [Small products]. */
+static void multiply_one(const SmallProducts *s, const char *x, const char *y_data, char *out) {
+    npy_intp size = s->size, m = s->x.shape[0], k = s->y.shape[0], n = s->y.shape[1];
     int lanes = WK_LANES(size);
     char panel[MOST_COPIED * 64]; /* a row is as long as a register of 64 bytes */
-    PyObject *out = wk_new_array(2, shape, type);
-    if (out == NULL) return NULL;
-    char *to = PyArray_BYTES((PyArrayObject *)out);
-    for (npy_intp j = 0; j < n; j += lanes, to += lanes * size) {
+    Matrix y = s->y;
+    y.data = y_data;
+    for (npy_intp j = 0; j < n; j += lanes, out += lanes * size) {
         npy_intp width = n - j < lanes ? n - j : lanes;
-        const char *columns = y->data + j * y->steps[1];
-        npy_intp y_row = y->steps[0] / size;
-        if (width < lanes || y->steps[1] != size) {
-            copy_columns(y, size, j, width, panel);
+        const char *columns = y.data + j * y.steps[1];
+        npy_intp y_row = y.steps[0] / size;
+        if (width < lanes || y.steps[1] != size) {
+            copy_columns(&y, size, j, width, panel);
             columns = panel;
             y_row = lanes;
         }
-        rows->multiply(x->data, x->steps[0] / size, x->steps[1] / size, columns, y_row, m, k, width, to, n);
+        s->rows->multiply(x, s->x.steps[0] / size, s->x.steps[1] / size, columns, y_row, m, k, width, out, n);
     }
+}
+
+static void multiply_batch(void *ctx, int64_t begin, int64_t end) {
+    const SmallProducts *s = (const SmallProducts *)ctx;
+    PyArrayObject *arrays[] = {s->x.array, s->y.array};
+    npy_intp bytes = s->x.shape[0] * s->y.shape[1] * s->size;
+    for (int64_t i = begin; i < end; i++) {
+        const char *data[] = {s->x.data, s->y.data};
+        int64_t index = i;
+        for (int d = PyArray_NDIM(arrays[0]) - 3; d >= 0; index /= PyArray_DIM(arrays[0], d), d--) {
+            for (int k = 0; k < 2; k++) data[k] += index % PyArray_DIM(arrays[0], d) * PyArray_STRIDE(arrays[k], d);
+        }
+        multiply_one(s, data[0], data[1], s->out + i * bytes);
+    }
+}
+
+/* The products of a batch, or a single one. */
+static PyObject *multiply_small(const Matrix *x, const Matrix *y, int type) {
+    SmallProducts s = {.x = *x, .y = *y, .rows = wk_rows_of(type), .size = PyArray_ITEMSIZE(x->array)};
+    npy_intp shape[NPY_MAXDIMS], work = x->shape[0] * x->shape[1] * y->shape[1], batch = 1;
+    int nd = PyArray_NDIM(x->array);
+    for (int d = 0; d < nd - 2; d++) batch *= shape[d] = PyArray_DIM(x->array, d);
+    shape[nd - 2] = x->shape[0], shape[nd - 1] = y->shape[1];
+    PyObject *out = wk_new_array(nd, shape, type);
+    if (out == NULL) return NULL;
+    s.out = PyArray_BYTES((PyArrayObject *)out);
+    if (batch == 1) {
+        multiply_one(&s, x->data, y->data, s.out);
+        return out;
+    }
+    PyThreadState *state = batch * work > RELEASING ? PyEval_SaveThread() : NULL;
+    wk_parallel_for(batch, WORK / (work < 1 ? 1 : work) + 1, multiply_batch, &s);
+    if (state != NULL) PyEval_RestoreThread(state);
     return out;
 }
 
@@ -241,7 +280,10 @@ PyObject *wk_matmul(PyObject *left, int transposes_left, PyObject *right, int tr
     int type = PyArray_TYPE(x.array), is_batch = PyArray_NDIM(x.array) > 2;
     if (type != PyArray_TYPE(y.array) || x.shape[1] != y.shape[0] || !same_batch(x.array, y.array)) Py_RETURN_NONE;
     npy_intp m = x.shape[0], k = y.shape[0], n = y.shape[1], size = PyArray_ITEMSIZE(x.array);
-    if (!is_batch && m * k * n <= SMALL_PRODUCT / size && is_quick(&x, &y, size)) return multiply_small(&x, &y, type);
+    /* In whole registers: beside larger products, or those with a column or two, NumPy's call for each is little. */
+    npy_intp computed = m * k * ceil_div(n, WK_LANES(size)) * WK_LANES(size);
+    int is_small = is_batch ? computed < SMALL_OF_BATCH : m * k * n <= SMALL_PRODUCT / size;
+    if (is_small && is_quick(&x, &y, size)) return multiply_small(&x, &y, type);
     if (is_middle(&x, &y, size) && (!is_batch || m * k * n >= FEWEST_OF_BATCH)) return multiply_middle(&x, &y, type);
     if (is_batch || (m <= FEW_ROWS && k * n >= LARGE_FACTOR && y.steps[0] == size)) Py_RETURN_NONE;
     npy_intp shape[2] = {m, n};

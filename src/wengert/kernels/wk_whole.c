@@ -14,6 +14,15 @@ enum {
 
 
 static PyObject *product(PyObject *const *inputs) { return wk_matmul(inputs[0], 0, inputs[1], 0); }
+
+/* the same of two batches of matrices with three dims, of which there may be one */
+static PyObject *batch_product(PyObject *const *inputs) {
+    for (int k = 0; k < 2; k++) {
+        if (!PyArray_CheckExact(inputs[k]) || PyArray_NDIM((PyArrayObject *)inputs[k]) != 3) Py_RETURN_NONE;
+    }
+    return product(inputs);
+}
+
 static PyObject *product_xt(PyObject *const *inputs) { return wk_matmul(inputs[0], 0, inputs[1], 1); }
 static PyObject *product_tx(PyObject *const *inputs) { return wk_matmul(inputs[0], 1, inputs[1], 0); }
 
@@ -69,8 +78,9 @@ static const struct {
     PyObject *(*run)(PyObject *const *inputs);
     int n_inputs;
 } functions[] = {
-    {"product", product, 2}, {"product_xt", product_xt, 2}, {"product_tx", product_tx, 2}, {"layer", layer, 3},
-    {"sum_all", sum_all, 1}, {"mean_all", mean_all, 1}, {"fill_sum", fill_sum, 2}, {"fill_mean", fill_mean, 2},
+    {"product", product, 2},   {"batch_product", batch_product, 2}, {"product_xt", product_xt, 2},
+    {"product_tx", product_tx, 2}, {"layer", layer, 3},             {"sum_all", sum_all, 1},
+    {"mean_all", mean_all, 1}, {"fill_sum", fill_sum, 2},           {"fill_mean", fill_mean, 2},
 };
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
 

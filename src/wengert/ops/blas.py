@@ -48,9 +48,8 @@ def matrix_product(xp: Any, x: Any, y: Any) -> Any:
 
 def batched_product(xp: Any, x: Any, y: Any) -> Any:
     """xp.matmul(x, y), of batches of matrices."""
-    x, y = _blas_ready(xp, x), _blas_ready(xp, y)
     product = rows.matmul(x, y)
-    return xp.matmul(x, y) if product is None else product
+    return xp.matmul(_blas_ready(xp, x), _blas_ready(xp, y)) if product is None else product
 
 
 def _blas_ready(xp: Any, x: Any) -> Any:

@@ -13,6 +13,7 @@ from operator import index
 from typing import Any
 
 from wengert import errors
+from wengert.kernels import rows
 from wengert.ops.blas import LARGE_FACTOR, batched_product, matrix_product
 from wengert.ops.dims import normalize_dim, unrepeated_dims
 from wengert.ops.registry import INT_TO_INT64, NONE, alias, bilinear, composite, linear
@@ -105,6 +106,9 @@ def matmul(xp, x, y):
 
 
 def _matmul_unusual(xp: Any, x: Any, y: Any) -> Any:
+    product = rows.matmul(x, y)
+    if product is not None:
+        return product
     _check_number("matmul", "input", 0, x)
     _check_number("matmul", "other", 1, y)
     if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != y.shape[max(y.ndim - 2, 0)]:
