@@ -77,7 +77,7 @@ browser:
 inplace: $(stamps)/build
 	@test -e build/inplace-$(tag)/build.ninja || $(meson) setup -Dnative=enabled build/inplace-$(tag)
 	$(meson) compile -C build/inplace-$(tag)
-	cp --remove-destination build/inplace-$(tag)/src/wengert/core/*.so src/wengert/core/
+	cp --remove-destination build/inplace-$(tag)/src/wengert/core/_compiled.*.so src/wengert/core/
 	cp --remove-destination build/inplace-$(tag)/src/wengert/kernels/*.so src/wengert/kernels/
 
 clean:

@@ -9,7 +9,7 @@ import platform
 from importlib import import_module
 
 import wengert
-from wengert import _pure
+from wengert import _finder
 from wengert.kernels import native
 from wengert.threads import blas_threads, get_num_threads, parallel_info as parallel_info
 
@@ -86,7 +86,7 @@ def _core() -> tuple[str, str]:
     facts = _build_facts()
     if not (engine.__file__ or "").endswith(".py"):
         return "compiled", f"{facts.COMPILER}, Cython {facts.CYTHON}" if facts else "in the source tree"
-    if _pure.requested():
+    if _finder.requested():
         return "python", "WENGERT_PURE is set"
     return "python", facts.WHY_PURE if facts else "run from the source tree, not built"
 

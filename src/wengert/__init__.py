@@ -7,9 +7,9 @@
 tensor([2., 4., 6.])
 """
 
-from wengert import _pure
+from wengert import _finder
 
-_pure.install()
+_finder.install()
 
 import gc as _gc  # noqa: E402
 from importlib import import_module as _import_module  # noqa: E402

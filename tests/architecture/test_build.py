@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import wengert
-from wengert import _pure, _shim
+from wengert import _finder, _shim
 
 ROOT = Path(__file__).parents[2]
 CORE = ROOT / "src" / "wengert" / "core"
@@ -109,21 +109,19 @@ def test_compiled_install_runs_every_extension():
     files, imported_cython, info = json.loads(run_python(WHICH, pure=False))
     if info["core"] == "python":
         pytest.skip(f"this installation has no compiled core: {info['why']}")
-    for name in core_modules():
-        assert files[name].endswith(tuple(EXTENSION_SUFFIXES)), name
+    assert len(set(files.values())) == 1, "all of them are in one library"
+    assert files["engine"].endswith(tuple(EXTENSION_SUFFIXES))
     assert not imported_cython
 
 
 def test_core_compiled_in_the_source_tree_is_not_stale():
-    """`make inplace` copies extensions beside their sources, and Python would go on using them after an edit."""
-    extensions = [path for path in CORE.glob("*") if path.name.endswith(EXTENSION_SUFFIXES[0])]
-    if not extensions or Path(_pure.__file__).parent != CORE.parent:
+    """`make inplace` copies the library beside its sources, and Python would go on using it after an edit."""
+    library = CORE / f"_compiled{EXTENSION_SUFFIXES[0]}"
+    if not library.exists() or Path(_finder.__file__).parent != CORE.parent:
         pytest.skip("the package that runs is not the source tree's, or is not compiled")
-    newest = max(path.stat().st_mtime for pattern in ("*.pxd", "*.h") for path in CORE.glob(pattern))
-    for path in extensions:
-        source = CORE / f"{path.name.partition('.')[0]}.py"
-        newest_input = max(newest, source.stat().st_mtime)
-        assert path.stat().st_mtime >= newest_input, f"run `make inplace`: {source.name} or a .pxd is newer"
+    inputs = [path for pattern in ("*.pxd", "*.h", "*.c") for path in CORE.glob(pattern)]
+    for path in (*inputs, *(CORE / f"{name}.py" for name in core_modules())):
+        assert library.stat().st_mtime >= path.stat().st_mtime, f"run `make inplace`: {path.name} is newer"
 
 
 @pytest.mark.parametrize(("value", "pure"), [("1", True), ("yes", True), ("0", False), ("", False), (None, False)])
@@ -131,13 +129,22 @@ def test_wengert_pure_is_read_as_a_switch(monkeypatch, value, pure):
     monkeypatch.delenv("WENGERT_PURE", raising=False)
     if value is not None:
         monkeypatch.setenv("WENGERT_PURE", value)
-    assert _pure.requested() is pure
+    assert _finder.requested() is pure
 
 
-def test_finder_leaves_other_modules_alone():
-    assert _pure._SourceFinder.find_spec("wengert.ops.registry") is None
-    assert _pure._SourceFinder.find_spec("wengert.core.no_such_module") is None
-    assert _pure._SourceFinder.find_spec("numpy") is None
+def test_finders_leave_other_modules_alone():
+    library = _finder._LibraryFinder("somewhere", frozenset({"wengert.core.op"}))
+    for find_spec in (_finder._SourceFinder.find_spec, library.find_spec):
+        assert find_spec("wengert.ops.registry") is None
+        assert find_spec("wengert.core.no_such_module") is None
+        assert find_spec("numpy") is None
+
+
+def test_a_module_of_the_library_can_be_asked_for_and_made_anew():
+    """As the import system and tools see it: find_spec, and importlib.reload of what an extension module allows."""
+    code = "from importlib import reload, util; import wengert; from wengert.core import op; spec = util.find_spec(op.__name__);"
+    code += "print(spec.origin == op.__file__ == op.__spec__.origin, op.__loader__.name, reload(op) is op)"
+    assert run_python(code, pure=False).split() == ["True", "wengert.core.op", "True"]
 
 
 def test_config_shows_core_threads_blas_and_cpu(capsys):

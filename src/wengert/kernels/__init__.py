@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from wengert import _pure
+from wengert import _finder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _find_native() -> Any:
-    if _pure.requested():
+    if _finder.requested():
         return None
     try:
         return import_module("wengert.kernels.native")

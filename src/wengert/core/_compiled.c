@@ -1,0 +1,21 @@
+/* The one library of the compiled core, as a module of its own that says which modules are in it.
+ *
+ * Each module keeps its init function, PyInit_op and so on, and wengert._finder makes the modules with those. One library
+ * instead of one a module, because opening a library costs more than initialising most of these modules.
+ */
+#include <Python.h>
+
+static int fill(PyObject *module) { return PyModule_AddStringConstant(module, "modules", WK_CORE_MODULES); }
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, (void *)fill},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "wengert.core._compiled",
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__compiled(void) { return PyModuleDef_Init(&definition); }
