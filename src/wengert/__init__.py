@@ -48,7 +48,8 @@ from wengert.generator import (  # noqa: E402
     set_rng_state as set_rng_state,
 )
 from wengert.layouts import *  # noqa: E402, F403
-from wengert.ops import functions as _functions, late_function as _late_function  # noqa: E402
+from wengert.ops import function as _function, late_functions as _late_functions  # noqa: E402
+from wengert.ops.registry import functions as _functions  # noqa: E402
 from wengert.printing import set_printoptions as set_printoptions  # noqa: E402
 from wengert.sizes import Size as Size  # noqa: E402
 from wengert.tensor import Tensor as Tensor  # noqa: E402
@@ -95,12 +96,17 @@ def __getattr__(name: str) -> object:
         return getattr(_import_module("wengert.serialization"), name)
     if name in _OF_CONTROL_FLOW:
         return getattr(_import_module("wengert.control_flow"), name)
-    if not name.startswith("_"):
-        found = _late_function(name)
-        if found is not None:
-            globals()[name] = found
-            return found
-    raise AttributeError(f"module 'wengert' has no attribute {name!r}")
+    if name == "__all__":
+        return [name for name in __dir__() if not name.startswith("_")]
+    found = None if name.startswith("_") else _function("", name)
+    if found is None:
+        raise AttributeError(f"module 'wengert' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_late_functions("")})
 
 
 if _environ.get("WENGERT_NUM_THREADS"):

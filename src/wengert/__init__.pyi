@@ -109,28 +109,6 @@ def addcdiv(input: _Operand, tensor1: _Operand, tensor2: _Operand, *, value: _Op
     """x + value * tensor1 / tensor2, with broadcasting. value: a number. Raises RuntimeError where both are integers."""
 def lerp(input: _Operand, end: _Operand, weight: _Operand, *, out: Tensor | None = None) -> Tensor:
     """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor."""
-def atan2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
-def hypot(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """sqrt(x**2 + y**2), without overflow on the way."""
-def logaddexp(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """log(exp(x) + exp(y)), without overflow on the way."""
-def logaddexp2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """log2(2**x + 2**y), without overflow on the way."""
-def xlogy(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x * log(y), and 0 where x is 0, unless y is NaN."""
-def copysign(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The magnitude of x with the sign of y; that of a zero counts."""
-def ldexp(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x * 2**y, with broadcasting."""
-def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """0 where x is negative, 1 where it is positive, values where it is 0."""
-def nextafter(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
-def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The greatest common divisor of integers."""
-def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The least common multiple of integers."""
 def neg(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """-x. Raises RuntimeError for bool x."""
 def positive(input: Tensor, *, out: Any = None) -> Tensor:
@@ -250,84 +228,6 @@ def allclose(input: Tensor, other: _Operand, rtol: _float = 1e-05, atol: _float 
     """Whether all elements are close, as isclose has it: a Python bool."""
 def equal(input: Tensor, other: _Operand, *, out: Any = None) -> _bool:
     """Whether two tensors have the same shape and equal elements: a Python bool."""
-def conj(input: Tensor, *, out: Any = None) -> Tensor:
-    """The complex conjugate of each element; of a real tensor the tensor itself. A copy, where torch has a view."""
-def resolve_conj(input: Tensor, *, out: Any = None) -> Tensor:
-    """The tensor itself: conjugates are never left for later here."""
-def resolve_neg(input: Tensor, *, out: Any = None) -> Tensor:
-    """The tensor itself: negation is never left for later here."""
-def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
-    """The complex conjugate of each element; of a real tensor the tensor itself. The same as conj."""
-def real(input: Tensor, *, out: Any = None) -> Tensor:
-    """The real parts, in the tensor's own memory; of a real tensor the tensor itself."""
-def imag(input: Tensor, *, out: Any = None) -> Tensor:
-    """The imaginary parts, in the tensor's own memory. Raises RuntimeError for a real tensor."""
-def angle(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The angle of each complex number in radians, from -pi to pi; of a real one 0, or pi where it is negative."""
-def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """real + 1j * imag, with broadcasting. real, imag: tensors of one dtype, float32 or float64."""
-def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """abs * exp(1j * angle), with broadcasting. abs, angle (radians): tensors of one dtype, float32 or float64."""
-def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether the imaginary part is 0."""
-def view_as_real(input: Tensor) -> Tensor:
-    """The real and imaginary parts of a complex x in a last dimension of size 2: a view. Raises RuntimeError for reals."""
-def view_as_complex(input: Tensor) -> Tensor:
-    """The complex numbers whose real and imaginary parts are in x's last dimension, of size 2: a view."""
-def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether each element is NaN: a bool tensor."""
-def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether each element is infinite: a bool tensor."""
-def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether each element is neither infinite nor NaN: a bool tensor."""
-def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether each element is +inf: a bool tensor."""
-def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether each element is -inf: a bool tensor."""
-def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether each element is negative, -0.0 included: a bool tensor."""
-def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether each element is zero: a bool tensor."""
-def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether both elements are nonzero: a bool tensor."""
-def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether either element is nonzero: a bool tensor."""
-def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether one of the two elements is nonzero, and the other is not: a bool tensor."""
-def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Every bit inverted. x: integers or bools."""
-def bitwise_and(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The bits set in both. x, y: integers or bools."""
-def bitwise_or(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The bits set in either. x, y: integers or bools."""
-def bitwise_xor(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The bits set in one of the two. x, y: integers or bools."""
-def bitwise_left_shift(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The bits of x moved up y places; 0 where y is negative or no less than the number of bits. x, y: integers."""
-def bitwise_right_shift(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The bits of x moved down y places, the sign kept. x, y: integers."""
-def erf(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
-def erfc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 - erf(x), exact also where that is small."""
-def erfinv(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The number whose erf is x; infinite at 1 and -1, NaN outside."""
-def lgamma(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2 ..."""
-def digamma(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The derivative of the logarithm of the gamma function."""
-def polygamma(n: Tensor, input: Any, *, out: Any = None) -> Tensor:
-    """The derivative of order n (an int, at least 0) of digamma."""
-def mvlgamma(input: _Operand, p: _float, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of"""
-def igamma(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The regularised lower incomplete gamma function P(x, y): the integral from 0 to y of t**(x - 1) exp(-t), over"""
-def igammac(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The regularised upper incomplete gamma function 1 - igamma(x, y), exact also where that is small."""
-def i0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The modified Bessel function of the first kind of order 0."""
-def logit(input: _Operand, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
-    """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
 def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Sum over dim (an int, a tuple, or None for all dimensions)."""
 def nansum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
@@ -376,20 +276,6 @@ def nanmedian(input: Tensor) -> Tensor:
     """`median` of what is not NaN; NaN where all is."""
 @overload
 def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
-def cumsum(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Running sum along one dimension."""
-def cumprod(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
-def var(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
-    """Variance over dim (an int, a tuple, or None for all): squared distances from the mean, over n - correction."""
-def std(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
-    """Standard deviation over dim: the root of `var`, with its arguments."""
-def var_mean(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """(`var`, `mean`) over dim, with the arguments of `var`."""
-def std_mean(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """(`std`, `mean`) over dim, with the arguments of `var`."""
-def norm(input: Tensor, p: _Number | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _Dtype | None = None, **kwargs: Any) -> Tensor:
-    """Norm of the elements over dim (an int, a tuple, or None for all): (sum of |x|**p)**(1 / p)."""
 def logsumexp(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(x))) over dim (an int or a tuple), without overflow. x: any shape and dtype; -inf of nothing."""
 def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -456,110 +342,12 @@ def diagonal_copy(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 
     """diagonal(), as a copy. Derivative: the cotangent on the diagonals, 0 elsewhere."""
 def as_strided(input: Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
     """The memory of input seen with any sizes and strides, in elements: a view. storage_offset: None for the input's"""
-@overload
-def flip(input: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
-    """A copy of x with its elements in reverse order along these dimensions, x.flip(0, 1). Derivative: flipped back."""
-@overload
-def flip(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
-def fliplr(input: Tensor, *, out: Any = None) -> Tensor:
-    """x.flip(1). Raises RuntimeError for less than two dimensions. Derivative: flipped back."""
-def flipud(input: Tensor, *, out: Any = None) -> Tensor:
-    """x.flip(0). Raises RuntimeError for a 0-d tensor. Derivative: flipped back."""
-def roll(input: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
-    """A copy of x with its elements moved on along dimensions; what leaves at the end comes in at the start."""
-def rot90(input: Tensor, k: _int = 1, dims: _int | Sequence[_int] = ..., *, out: Tensor | None = None) -> Tensor:
-    """A copy of x turned by k quarter turns in the plane of two dimensions, from the first towards the second."""
-def tile(input: Tensor, *repeats: _int | Sequence[_int] | Tensor, **keywords: Any) -> Tensor:
-    """repeat() that takes fewer numbers than there are dimensions: 1 is put in front. x.tile(2), x.tile((2, 1))."""
-def repeat_interleave(input: Tensor, repeats: _int | Sequence[_int] | Tensor | None = None, dim: _int | Sequence[_int] | None = None, *, output_size: Any = None, out: Any = None) -> Tensor:
-    """Each slice of x along dim so many times in a row; without dim, each element of x flattened."""
-def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, *, out: Tensor | None = None) -> Tensor:
-    """Matrices, in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere."""
-def diag(input: Tensor, diagonal: _int = 0, *, out: Any = None) -> Tensor:
-    """The diagonal of a matrix, as a copy; of a vector, the matrix with it on the diagonal."""
-def diagflat(input: Tensor, offset: _int = 0, *, out: Any = None) -> Tensor:
-    """The matrix with the elements of x, flattened, on a diagonal. Derivative: the cotangent's diagonal."""
-def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one)."""
-def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
 def select(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> Tensor:
     """x at one index of a dimension, without that dimension: a view. index: a Python int or a 0-d tensor of ints."""
 def narrow(input: Tensor, dim: _int, start: _int, length: _int, *, out: Any = None) -> Tensor:
     """x from start on for a length along a dimension: a view. start: an int (negative: counted back) or a 0-d tensor."""
 def index_put(input: Tensor, indices: Any, values: Any, accumulate: _bool = False, *, out: Any = None) -> Tensor:
     """A copy of x with values at indices, a tuple of index tensors or masks (None: all of a dimension); see x[index]"""
-def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
-    """The slices of x along dim that index, a vector of int64 or int32, names; they may repeat, but not be negative."""
-def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Any = None) -> Tensor:
-    """result[i][j] = x[index[i][j]][j] for dim 0, x[i][index[i][j]] for dim 1, and so on."""
-def take_along_dim(input: Tensor, indices: Any, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
-    """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened. With dim,"""
-def take(input: Tensor, index: Tensor, *, out: Any = None) -> Tensor:
-    """The elements of x, seen as a vector, at index: int64, of any shape, which is the result's; negative ones count"""
-@overload
-def nonzero(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor:
-    """Where x is not 0: an int64 tensor with a row for each such element; as_tuple: a tuple with a vector a dimension."""
-@overload
-def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
-def argwhere(input: Tensor) -> Tensor:
-    """nonzero() without as_tuple."""
-def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None, out: Any = None) -> Tensor:
-    """A copy of x in which result[index[i][j]][j] = src[i][j] for dim 0, result[i][index[i][j]] = src[i][j] for dim"""
-def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Any, *, out: Any = None) -> Tensor:
-    """scatter() that adds src to what is there, as often as index names an element. Derivative: 1 in x, the cotangent"""
-def index_add(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1, out: Any = None) -> Tensor:
-    """A copy of x with alpha * source added to its slices along dim that index, a vector, names; as often as it does."""
-def index_copy(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, out: Any = None) -> Tensor:
-    """A copy of x with its slices along dim that index, a vector, names replaced by those of source. Shapes as"""
-def index_fill(input: Tensor, dim: _int, index: Tensor, value: _Operand, *, out: Any = None) -> Tensor:
-    """A copy of x with value, a number or a 0-d tensor, in its slices along dim that index, a vector, names."""
-def put(input: Tensor, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False, *, out: Any = None) -> Tensor:
-    """A copy of x, seen as a vector, with source written at index (int64, of as many elements); with accumulate, added."""
-def select_scatter(input: Tensor, src: Any, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
-    """A copy of x with x.select(dim, index) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src the"""
-def slice_scatter(input: Tensor, src: Any, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1, *, out: Any = None) -> Tensor:
-    """A copy of x with the slice start:end:step along dim replaced by src. Derivative: in x 0 there, 1 elsewhere; in"""
-def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
-    """A copy of x with x.diagonal(offset, dim1, dim2) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src"""
-def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True, out: Any = None) -> Tensor:
-    """scatter() that reduces all values that meet at a place, and what x has there (unless include_self=False)."""
-def masked_fill(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
-    """A copy of x with value where mask, a bool tensor that broadcasts with x, is True."""
-def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Any = None) -> Tensor:
-    """A copy of x with the elements of source, in order, where mask is True."""
-def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
-    """The elements of x where mask, a bool tensor that broadcasts with x, is True, as a vector in row-major order."""
-def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: Any = None, out: Any = None) -> return_types.sort:
-    """x sorted along a dimension: a named tuple (values, indices). x: any real dtype. NaN comes last, or first if"""
-def msort(input: Tensor, *, out: Any = None) -> Tensor:
-    """The values of sort(0). Derivative: each element gets the cotangent of the place that it was sorted to."""
-def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """The indices that sort x along a dimension, as int64."""
-def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: Any = None) -> return_types.topk:
-    """The k largest elements along a dimension (smallest, with largest=False), in order: a named tuple (values,"""
-def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> return_types.kthvalue:
-    """The k-th smallest element along a dimension, k from 1: a named tuple (values, indices). x: any real dtype."""
-def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: _bool = False, right: _bool = False, side: Any = None, sorter: Any = None, out: Any = None) -> Tensor:
-    """Where each element of input, a tensor or a number, would have to be put into a sorted sequence to keep it sorted."""
-def bucketize(input: Tensor, boundaries: Any, *, out_int32: _bool = False, right: _bool = False, out: Any = None) -> Tensor:
-    """searchsorted(boundaries, input) for a vector of boundaries. Not differentiable."""
-@overload
-def unique(input: Tensor, sorted: _bool = True, *, dim: _int | None = None) -> Tensor:
-    """The different elements of x (slices along dim), in ascending order; with return_inverse where each element is"""
-@overload
-def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
-@overload
-def unique_consecutive(input: Tensor, *, dim: _int | None = None) -> Tensor:
-    """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
-@overload
-def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
-def isin(elements: Tensor, test_elements: Any, *, assume_unique: _bool = False, invert: _bool = False, out: Any = None) -> Tensor:
-    """Whether each of the elements, a tensor or a number, is among test_elements: a bool tensor. Not differentiable."""
-def bincount(input: Tensor, weights: Any = None, minlength: _int = 0) -> Tensor:
-    """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums."""
-def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> tuple[Tensor, ...]:
-    """The indices into a tensor of a shape of elements that are counted as of a vector: a tuple, one tensor a"""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
     """The tensors of a sequence one after the other along a dimension, in their promoted dtype."""
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
@@ -724,6 +512,218 @@ def _standard_gamma_grad(x: Tensor, y: Any, *, out: Any = None) -> Tensor:
     """How a sample y of a gamma distribution of shape x changes with x, its quantile held fixed."""
 def _sample_dirichlet(x: Tensor, generator: Generator | None = None, *, out: Any = None) -> Tensor:
     """Numbers from Dirichlet distributions of concentrations x, along the last dimension: they are positive, of sum 1."""
+def atan2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+def hypot(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """sqrt(x**2 + y**2), without overflow on the way."""
+def logaddexp(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """log(exp(x) + exp(y)), without overflow on the way."""
+def logaddexp2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """log2(2**x + 2**y), without overflow on the way."""
+def xlogy(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x * log(y), and 0 where x is 0, unless y is NaN."""
+def copysign(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The magnitude of x with the sign of y; that of a zero counts."""
+def ldexp(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """x * 2**y, with broadcasting."""
+def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """0 where x is negative, 1 where it is positive, values where it is 0."""
+def nextafter(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
+def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The greatest common divisor of integers."""
+def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The least common multiple of integers."""
+def conj(input: Tensor, *, out: Any = None) -> Tensor:
+    """The complex conjugate of each element; of a real tensor the tensor itself. A copy, where torch has a view."""
+def resolve_conj(input: Tensor, *, out: Any = None) -> Tensor:
+    """The tensor itself: conjugates are never left for later here."""
+def resolve_neg(input: Tensor, *, out: Any = None) -> Tensor:
+    """The tensor itself: negation is never left for later here."""
+def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
+    """The complex conjugate of each element; of a real tensor the tensor itself. The same as conj."""
+def real(input: Tensor, *, out: Any = None) -> Tensor:
+    """The real parts, in the tensor's own memory; of a real tensor the tensor itself."""
+def imag(input: Tensor, *, out: Any = None) -> Tensor:
+    """The imaginary parts, in the tensor's own memory. Raises RuntimeError for a real tensor."""
+def angle(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle of each complex number in radians, from -pi to pi; of a real one 0, or pi where it is negative."""
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """real + 1j * imag, with broadcasting. real, imag: tensors of one dtype, float32 or float64."""
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """abs * exp(1j * angle), with broadcasting. abs, angle (radians): tensors of one dtype, float32 or float64."""
+def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether the imaginary part is 0."""
+def view_as_real(input: Tensor) -> Tensor:
+    """The real and imaginary parts of a complex x in a last dimension of size 2: a view. Raises RuntimeError for reals."""
+def view_as_complex(input: Tensor) -> Tensor:
+    """The complex numbers whose real and imaginary parts are in x's last dimension, of size 2: a view."""
+def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is NaN: a bool tensor."""
+def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is infinite: a bool tensor."""
+def isfinite(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is neither infinite nor NaN: a bool tensor."""
+def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is +inf: a bool tensor."""
+def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is -inf: a bool tensor."""
+def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is negative, -0.0 included: a bool tensor."""
+def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether each element is zero: a bool tensor."""
+def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether both elements are nonzero: a bool tensor."""
+def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether either element is nonzero: a bool tensor."""
+def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Whether one of the two elements is nonzero, and the other is not: a bool tensor."""
+def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Every bit inverted. x: integers or bools."""
+def bitwise_and(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The bits set in both. x, y: integers or bools."""
+def bitwise_or(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The bits set in either. x, y: integers or bools."""
+def bitwise_xor(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The bits set in one of the two. x, y: integers or bools."""
+def bitwise_left_shift(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The bits of x moved up y places; 0 where y is negative or no less than the number of bits. x, y: integers."""
+def bitwise_right_shift(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The bits of x moved down y places, the sign kept. x, y: integers."""
+def erf(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
+def erfc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """1 - erf(x), exact also where that is small."""
+def erfinv(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The number whose erf is x; infinite at 1 and -1, NaN outside."""
+def lgamma(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2 ..."""
+def digamma(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The derivative of the logarithm of the gamma function."""
+def polygamma(n: Tensor, input: Any, *, out: Any = None) -> Tensor:
+    """The derivative of order n (an int, at least 0) of digamma."""
+def mvlgamma(input: _Operand, p: _float, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of"""
+def igamma(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The regularised lower incomplete gamma function P(x, y): the integral from 0 to y of t**(x - 1) exp(-t), over"""
+def igammac(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The regularised upper incomplete gamma function 1 - igamma(x, y), exact also where that is small."""
+def i0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+def logit(input: _Operand, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
+def cumsum(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """Running sum along one dimension."""
+def cumprod(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
+def var(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
+    """Variance over dim (an int, a tuple, or None for all): squared distances from the mean, over n - correction."""
+def std(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
+    """Standard deviation over dim: the root of `var`, with its arguments."""
+def var_mean(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """(`var`, `mean`) over dim, with the arguments of `var`."""
+def std_mean(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> tuple[Tensor, Tensor]:
+    """(`std`, `mean`) over dim, with the arguments of `var`."""
+def norm(input: Tensor, p: _Number | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _Dtype | None = None, **kwargs: Any) -> Tensor:
+    """Norm of the elements over dim (an int, a tuple, or None for all): (sum of |x|**p)**(1 / p)."""
+@overload
+def flip(input: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """A copy of x with its elements in reverse order along these dimensions, x.flip(0, 1). Derivative: flipped back."""
+@overload
+def flip(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
+def fliplr(input: Tensor, *, out: Any = None) -> Tensor:
+    """x.flip(1). Raises RuntimeError for less than two dimensions. Derivative: flipped back."""
+def flipud(input: Tensor, *, out: Any = None) -> Tensor:
+    """x.flip(0). Raises RuntimeError for a 0-d tensor. Derivative: flipped back."""
+def roll(input: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
+    """A copy of x with its elements moved on along dimensions; what leaves at the end comes in at the start."""
+def rot90(input: Tensor, k: _int = 1, dims: _int | Sequence[_int] = ..., *, out: Tensor | None = None) -> Tensor:
+    """A copy of x turned by k quarter turns in the plane of two dimensions, from the first towards the second."""
+def tile(input: Tensor, *repeats: _int | Sequence[_int] | Tensor, **keywords: Any) -> Tensor:
+    """repeat() that takes fewer numbers than there are dimensions: 1 is put in front. x.tile(2), x.tile((2, 1))."""
+def repeat_interleave(input: Tensor, repeats: _int | Sequence[_int] | Tensor | None = None, dim: _int | Sequence[_int] | None = None, *, output_size: Any = None, out: Any = None) -> Tensor:
+    """Each slice of x along dim so many times in a row; without dim, each element of x flattened."""
+def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, *, out: Tensor | None = None) -> Tensor:
+    """Matrices, in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere."""
+def diag(input: Tensor, diagonal: _int = 0, *, out: Any = None) -> Tensor:
+    """The diagonal of a matrix, as a copy; of a vector, the matrix with it on the diagonal."""
+def diagflat(input: Tensor, offset: _int = 0, *, out: Any = None) -> Tensor:
+    """The matrix with the elements of x, flattened, on a diagonal. Derivative: the cotangent's diagonal."""
+def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one)."""
+def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
+def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
+    """The slices of x along dim that index, a vector of int64 or int32, names; they may repeat, but not be negative."""
+def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Any = None) -> Tensor:
+    """result[i][j] = x[index[i][j]][j] for dim 0, x[i][index[i][j]] for dim 1, and so on."""
+def take_along_dim(input: Tensor, indices: Any, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
+    """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened. With dim,"""
+def take(input: Tensor, index: Tensor, *, out: Any = None) -> Tensor:
+    """The elements of x, seen as a vector, at index: int64, of any shape, which is the result's; negative ones count"""
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor:
+    """Where x is not 0: an int64 tensor with a row for each such element; as_tuple: a tuple with a vector a dimension."""
+@overload
+def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
+def argwhere(input: Tensor) -> Tensor:
+    """nonzero() without as_tuple."""
+def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None, out: Any = None) -> Tensor:
+    """A copy of x in which result[index[i][j]][j] = src[i][j] for dim 0, result[i][index[i][j]] = src[i][j] for dim"""
+def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Any, *, out: Any = None) -> Tensor:
+    """scatter() that adds src to what is there, as often as index names an element. Derivative: 1 in x, the cotangent"""
+def index_add(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1, out: Any = None) -> Tensor:
+    """A copy of x with alpha * source added to its slices along dim that index, a vector, names; as often as it does."""
+def index_copy(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, out: Any = None) -> Tensor:
+    """A copy of x with its slices along dim that index, a vector, names replaced by those of source. Shapes as"""
+def index_fill(input: Tensor, dim: _int, index: Tensor, value: _Operand, *, out: Any = None) -> Tensor:
+    """A copy of x with value, a number or a 0-d tensor, in its slices along dim that index, a vector, names."""
+def put(input: Tensor, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False, *, out: Any = None) -> Tensor:
+    """A copy of x, seen as a vector, with source written at index (int64, of as many elements); with accumulate, added."""
+def select_scatter(input: Tensor, src: Any, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
+    """A copy of x with x.select(dim, index) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src the"""
+def slice_scatter(input: Tensor, src: Any, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1, *, out: Any = None) -> Tensor:
+    """A copy of x with the slice start:end:step along dim replaced by src. Derivative: in x 0 there, 1 elsewhere; in"""
+def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
+    """A copy of x with x.diagonal(offset, dim1, dim2) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src"""
+def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True, out: Any = None) -> Tensor:
+    """scatter() that reduces all values that meet at a place, and what x has there (unless include_self=False)."""
+def masked_fill(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
+    """A copy of x with value where mask, a bool tensor that broadcasts with x, is True."""
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Any = None) -> Tensor:
+    """A copy of x with the elements of source, in order, where mask is True."""
+def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
+    """The elements of x where mask, a bool tensor that broadcasts with x, is True, as a vector in row-major order."""
+def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: Any = None, out: Any = None) -> return_types.sort:
+    """x sorted along a dimension: a named tuple (values, indices). x: any real dtype. NaN comes last, or first if"""
+def msort(input: Tensor, *, out: Any = None) -> Tensor:
+    """The values of sort(0). Derivative: each element gets the cotangent of the place that it was sorted to."""
+def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The indices that sort x along a dimension, as int64."""
+def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: Any = None) -> return_types.topk:
+    """The k largest elements along a dimension (smallest, with largest=False), in order: a named tuple (values,"""
+def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> return_types.kthvalue:
+    """The k-th smallest element along a dimension, k from 1: a named tuple (values, indices). x: any real dtype."""
+def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: _bool = False, right: _bool = False, side: Any = None, sorter: Any = None, out: Any = None) -> Tensor:
+    """Where each element of input, a tensor or a number, would have to be put into a sorted sequence to keep it sorted."""
+def bucketize(input: Tensor, boundaries: Any, *, out_int32: _bool = False, right: _bool = False, out: Any = None) -> Tensor:
+    """searchsorted(boundaries, input) for a vector of boundaries. Not differentiable."""
+@overload
+def unique(input: Tensor, sorted: _bool = True, *, dim: _int | None = None) -> Tensor:
+    """The different elements of x (slices along dim), in ascending order; with return_inverse where each element is"""
+@overload
+def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
+@overload
+def unique_consecutive(input: Tensor, *, dim: _int | None = None) -> Tensor:
+    """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
+@overload
+def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
+def isin(elements: Tensor, test_elements: Any, *, assume_unique: _bool = False, invert: _bool = False, out: Any = None) -> Tensor:
+    """Whether each of the elements, a tensor or a number, is among test_elements: a bool tensor. Not differentiable."""
+def bincount(input: Tensor, weights: Any = None, minlength: _int = 0) -> Tensor:
+    """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums."""
+def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> tuple[Tensor, ...]:
+    """The indices into a tensor of a shape of elements that are counted as of a vector: a tuple, one tensor a"""
 def gesv(input: Tensor, A: Tensor) -> tuple[Tensor, Tensor]:
     """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B)."""
 def potrf(input: Tensor, upper: _bool = True) -> Tensor:
@@ -1060,8 +1060,6 @@ def divide(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "f
     """input / other, with broadcasting. input, other: tensors or numbers; integers give the default float dtype."""
 def true_divide(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None, out: Tensor | None = None) -> Tensor:
     """input / other, with broadcasting. input, other: tensors or numbers; integers give the default float dtype."""
-def arctan2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
 def negative(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """-x. Raises RuntimeError for bool x."""
 def absolute(input: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1102,6 +1100,8 @@ def row_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """The tensors one below the other: along dimension 0, vectors as rows."""
 def ger(input: Tensor, vec2: Any, *, out: Any = None) -> Tensor:
     """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
+def arctan2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
+    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
 def abs_(input: Tensor) -> Tensor:
     """The magnitude of each element; of a complex number a real one."""
 def absolute_(input: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 
 _PREFIX = "wengert.core."
@@ -61,8 +62,8 @@ def install() -> None:
         sys.meta_path.insert(0, _SourceFinder)
         return
     try:
-        from wengert.core import _compiled
+        library = import_module("wengert.core._compiled")
     except ModuleNotFoundError:  # nothing was compiled
         return
-    names = frozenset([_PREFIX + name for name in _compiled.modules.split()])
-    sys.meta_path.insert(0, _LibraryFinder(_compiled.__file__, names))
+    names = frozenset([_PREFIX + name for name in library.modules.split()])
+    sys.meta_path.insert(0, _LibraryFinder(str(library.__file__), names))

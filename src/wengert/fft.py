@@ -1,5 +1,5 @@
 """Discrete Fourier transforms, under torch.fft's names."""
 
-from wengert.ops import functions as _functions
+from wengert.ops import namespace_members as _namespace_members
 
-globals().update(_functions("fft"))
+__getattr__, __dir__ = _namespace_members(__name__, "fft")

@@ -1,5 +1,5 @@
 """Linear algebra, under torch.linalg's names."""
 
-from wengert.ops import functions as _functions
+from wengert.ops import namespace_members as _namespace_members
 
-globals().update(_functions("linalg"))
+__getattr__, __dir__ = _namespace_members(__name__, "linalg")

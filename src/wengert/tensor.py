@@ -31,11 +31,10 @@ from wengert.core.tensor import (
 from wengert.devices import device
 from wengert.dtypes import dtype as _dtype
 from wengert.layouts import strided
-from wengert.ops import OPS, methods
+from wengert.ops import OPS, OperationMethods
 from wengert.ops.options import check_device, dtype_of_type
 from wengert.sizes import Size
 
-_OpMethods = type("_OpMethods", (), {"__slots__": (), **methods()})
 set_readers(OPS["_select"], OPS["__getitem__"].function)
 _cpu = device("cpu")
 _backward: Any = None
@@ -56,7 +55,7 @@ class _TensorMeta(type(TensorBase)):  # type: ignore[misc]
         return cls._construct(create, args, kwargs)
 
 
-class Tensor(ReadableBase, _OpMethods, GradientMembers, LegacyMembers, metaclass=_TensorMeta):  # type: ignore[misc,valid-type]
+class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, metaclass=_TensorMeta):  # type: ignore[misc]
     """A multi-dimensional array that records what is computed from it, so that it can be differentiated.
 
     Make one with wengert.tensor(data), from_numpy(array), zeros(...), randn(...). Its memory is a NumPy array.

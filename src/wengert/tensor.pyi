@@ -104,46 +104,6 @@ class Tensor(TensorBase):
         """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor."""
     def lerp_(self, end: _Operand, weight: _Operand) -> Tensor:
         """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor."""
-    def atan2(self, other: _Operand) -> Tensor:
-        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
-    def atan2_(self, other: _Operand) -> Tensor:
-        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
-    def hypot(self, other: _Operand) -> Tensor:
-        """sqrt(x**2 + y**2), without overflow on the way."""
-    def hypot_(self, other: _Operand) -> Tensor:
-        """sqrt(x**2 + y**2), without overflow on the way."""
-    def logaddexp(self, other: _Operand) -> Tensor:
-        """log(exp(x) + exp(y)), without overflow on the way."""
-    def logaddexp2(self, other: _Operand) -> Tensor:
-        """log2(2**x + 2**y), without overflow on the way."""
-    def xlogy(self, other: _Operand) -> Tensor:
-        """x * log(y), and 0 where x is 0, unless y is NaN."""
-    def xlogy_(self, other: _Operand) -> Tensor:
-        """x * log(y), and 0 where x is 0, unless y is NaN."""
-    def copysign(self, other: _Operand) -> Tensor:
-        """The magnitude of x with the sign of y; that of a zero counts."""
-    def copysign_(self, other: _Operand) -> Tensor:
-        """The magnitude of x with the sign of y; that of a zero counts."""
-    def ldexp(self, other: _Operand) -> Tensor:
-        """x * 2**y, with broadcasting."""
-    def ldexp_(self, other: _Operand) -> Tensor:
-        """x * 2**y, with broadcasting."""
-    def heaviside(self, values: Tensor) -> Tensor:
-        """0 where x is negative, 1 where it is positive, values where it is 0."""
-    def heaviside_(self, values: Tensor) -> Tensor:
-        """0 where x is negative, 1 where it is positive, values where it is 0."""
-    def nextafter(self, other: _Operand) -> Tensor:
-        """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
-    def nextafter_(self, other: _Operand) -> Tensor:
-        """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
-    def gcd(self, other: Tensor) -> Tensor:
-        """The greatest common divisor of integers."""
-    def gcd_(self, other: Tensor) -> Tensor:
-        """The greatest common divisor of integers."""
-    def lcm(self, other: Tensor) -> Tensor:
-        """The least common multiple of integers."""
-    def lcm_(self, other: Tensor) -> Tensor:
-        """The least common multiple of integers."""
     def neg(self) -> Tensor:
         """-x. Raises RuntimeError for bool x."""
     def neg_(self) -> Tensor:
@@ -368,6 +328,270 @@ class Tensor(TensorBase):
         """Whether all elements are close, as isclose has it: a Python bool."""
     def equal(self, other: _Operand) -> _bool:
         """Whether two tensors have the same shape and equal elements: a Python bool."""
+    def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+        """Sum over dim (an int, a tuple, or None for all dimensions)."""
+    def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+        """Sum over dim in which NaN counts as 0. Arguments as in `sum`; complex types raise RuntimeError."""
+    def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+        """Mean over dim (an int, a tuple, or None for all dimensions)."""
+    def prod(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
+        """Product over one dimension, or over all. x: any shape and dtype; bools and integers give int64. Of nothing: 1."""
+    def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Whether all elements along dim (an int, a tuple, None for all) are true, that is not 0. NaN is true."""
+    def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Whether some element along dim (an int, a tuple, None for all) is true, that is not 0. NaN is true."""
+    def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """How many elements along dim (an int, a tuple, None for all) are not 0, as int64. x: any shape and dtype."""
+    def amax(self, dim: _int | Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
+        """Largest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as largest."""
+    def amin(self, dim: _int | Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
+        """Smallest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as smallest."""
+    def aminmax(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> return_types.aminmax:
+        """Smallest and largest element along dim (an int, or None for all), as a named tuple (min, max)."""
+    @overload
+    def max(self) -> Tensor:
+        """Largest element: max() of all, max(dim, keepdim=False) along one dimension, max(other) of each pair of elements."""
+    @overload
+    def max(self, dim: _int, keepdim: _bool = False) -> return_types.max: ...
+    @overload
+    def max(self, other: Tensor) -> Tensor: ...
+    @overload
+    def min(self) -> Tensor:
+        """Smallest element: min() of all, min(dim, keepdim=False) along one dimension, min(other) of each pair of elements."""
+    @overload
+    def min(self, dim: _int, keepdim: _bool = False) -> return_types.min: ...
+    @overload
+    def min(self, other: Tensor) -> Tensor: ...
+    def argmax(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Index, as int64, of the first largest element along dim; in the flattened tensor if dim is None. NaN is largest."""
+    def argmin(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
+        """Index, as int64, of the first smallest element along dim; in the flattened tensor if dim is None."""
+    @overload
+    def median(self) -> Tensor:
+        """Median: of an even number of elements the lower of the two in the middle. NaN where an element is NaN."""
+    @overload
+    def median(self, dim: _int, keepdim: _bool = False) -> return_types.median: ...
+    @overload
+    def nanmedian(self) -> Tensor:
+        """`median` of what is not NaN; NaN where all is."""
+    @overload
+    def nanmedian(self, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
+    def logsumexp(self, dim: _int | Sequence[_int], keepdim: _bool = False) -> Tensor:
+        """log(sum(exp(x))) over dim (an int or a tuple), without overflow. x: any shape and dtype; -inf of nothing."""
+    def softmax(self, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None) -> Tensor:
+        """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first."""
+    def log_softmax(self, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None) -> Tensor:
+        """log(softmax(x)) over one dimension, exact also where softmax is close to 0 or 1. Arguments as in `softmax`."""
+    def view(self, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None, size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None) -> Tensor:
+        """The same memory with another shape: x.view(2, 3), x.view((2, 3)), x.view(-1) (one size is worked out)."""
+    def reshape(self, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
+        """x with another shape: a view where its memory allows one, else a copy. One size may be -1."""
+    def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+        """x with the dimensions from start_dim to end_dim made one: a view where its memory allows one, else a copy."""
+    def ravel(self) -> Tensor:
+        """x as one dimension: a view where its memory allows one, else a copy. Derivative: the cotangent, reshaped back."""
+    def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
+        """x with one dimension split into several of these sizes (one may be -1). x: any shape and dtype."""
+    def view_as(self, other: _Operand) -> Tensor:
+        """x.view(other.shape). Derivative: the cotangent, reshaped back."""
+    def reshape_as(self, other: _Operand) -> Tensor:
+        """x.reshape(other.shape). Derivative: the cotangent, reshaped back."""
+    def contiguous(self, memory_format: Any = None) -> Tensor:
+        """x itself where its elements lie in memory in row-major order, else a copy in which they do. Derivative: 1."""
+    def transpose(self, dim0: _int, dim1: _int) -> Tensor:
+        """x with two dimensions exchanged: a view. Derivative: the cotangent with the same two exchanged."""
+    def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
+        """NumPy's name of transpose(dim0, dim1)."""
+    def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
+        """Another name of transpose(dim0, dim1)."""
+    def t(self) -> Tensor:
+        """The transpose of a matrix; vectors and 0-d tensors as they are. A view."""
+    def adjoint(self) -> Tensor:
+        """The conjugate of x with its last two dimensions exchanged; for real x that is a view."""
+    @overload
+    def permute(self, dims: _int | Sequence[_int]) -> Tensor:
+        """x with its dimensions in another order, x.permute(2, 0, 1): a view. dims: each dimension once."""
+    @overload
+    def permute(self, *dims: _int) -> Tensor: ...
+    def movedim(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
+        """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or"""
+    def unsqueeze(self, dim: _int) -> Tensor:
+        """x with a dimension of size 1 put in at dim (-1: at the end): a view. Derivative: the cotangent without it."""
+    def squeeze(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
+        """x without its dimensions of size 1, or without those among dim (an int or a tuple): a view."""
+    def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
+        """The slices of x along a dimension, without that dimension: a tuple of views, none of which may be written in"""
+    @overload
+    def expand(self, shape: _int | Sequence[_int]) -> Tensor:
+        """x with dimensions of size 1 stretched, and new ones in front, x.expand(4, 3): a view that repeats no memory."""
+    @overload
+    def expand(self, *shape: _int) -> Tensor: ...
+    def expand_as(self, other: _Operand) -> Tensor:
+        """x.expand(other.shape). Derivative: the cotangent, summed over what was stretched."""
+    def broadcast_to(self, size: _int | Sequence[_int]) -> Tensor:
+        """x.expand(size). Derivative: the cotangent, summed over what was stretched."""
+    def sum_to_size(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None) -> Tensor:
+        """x summed over the dimensions that broadcasting a tensor of this size to x's shape adds or stretches."""
+    def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """The diagonals of the matrices in dimensions dim1 and dim2, in a new last dimension: a view."""
+    def diagonal_copy(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """diagonal(), as a copy. Derivative: the cotangent on the diagonals, 0 elsewhere."""
+    def unfold(self, dimension: _int, size: _int | Sequence[_int], step: _int) -> Tensor:
+        """All windows of a size along a dimension, each step further, in a new last dimension: a view."""
+    def as_strided(self, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
+        """The memory of input seen with any sizes and strides, in elements: a view. storage_offset: None for the input's"""
+    def as_strided_(self, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
+        """In-place form of as_strided: turns this tensor into that view of its memory, and returns it."""
+    def __getitem__(self, index: Any) -> Tensor:
+        """x[index]: a view for ints, slices (of positive step), None and Ellipsis; a copy where index has tensors or masks."""
+    def select(self, dim: _int, index: _int) -> Tensor:
+        """x at one index of a dimension, without that dimension: a view. index: a Python int or a 0-d tensor of ints."""
+    def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
+        """x from start on for a length along a dimension: a view. start: an int (negative: counted back) or a 0-d tensor."""
+    def index_put(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
+        """A copy of x with values at indices, a tuple of index tensors or masks (None: all of a dimension); see x[index]"""
+    def index_put_(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
+        """In-place form of index_put."""
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """x[index] = value, in place. value: a tensor, an array or a number; it broadcasts, and is cast to x's dtype."""
+    def split(self, split_size_or_sections: _int | Sequence[_int] | None = None, dim: _int = 0, *, split_size: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
+        """x in parts of a size along a dimension (the last one may be smaller), or of the sizes in a list: a tuple of"""
+    def split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+        """x in parts of these sizes along a dimension: a tuple of views; see split. Derivative: the cotangents, joined."""
+    def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """x in at most so many parts of one size along a dimension (the last one may be smaller): a tuple of views; see"""
+    def unsafe_split(self, split_size: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+        """split() whose parts may be written in place. They share x's memory, but no version counter: a write into one"""
+    def unsafe_split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+        """split_with_sizes() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
+    def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """chunk() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
+    def tensor_split(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+        """x in so many parts of nearly one size along a dimension, or in the parts between these indices: a tuple of views."""
+    def hsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+        """tensor_split along dimension 1 (0 for a vector), in parts of exactly one size where it is told their number."""
+    def vsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+        """tensor_split along dimension 0, in parts of exactly one size where it is told their number."""
+    def dsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
+        """tensor_split along dimension 2, in parts of exactly one size where it is told their number."""
+    def matmul(self, other: _Operand) -> Tensor:
+        """Matrix product x @ y, of vectors (n), matrices (n, m) and batches (..., n, m), whose batch dimensions broadcast."""
+    def __matmul__(self, other: _Operand) -> Tensor: ...
+    def __rmatmul__(self, other: _Operand) -> Tensor: ...
+    def mm(self, mat2: Tensor) -> Tensor:
+        """Product of two matrices. x: (n, k), mat2: (k, m), of one dtype; returns (n, m)."""
+    def mv(self, vec: Tensor) -> Tensor:
+        """Product of a matrix and a vector. x: (n, k), vec: (k), of one dtype; returns (n)."""
+    def dot(self, tensor: Tensor) -> Tensor:
+        """Sum of the products of two vectors' elements. x, tensor: (n), of one dtype; returns a 0-d tensor."""
+    def vdot(self, other: Tensor) -> Tensor:
+        """`dot` of the conjugate of x with other."""
+    def bmm(self, mat2: Tensor) -> Tensor:
+        """Products of two batches of matrices. x: (b, n, k), mat2: (b, k, m), of one dtype; returns (b, n, m)."""
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (mat1 @ mat2)."""
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (mat1 @ mat2)."""
+    def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
+    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (batch1 @ batch2)."""
+    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * (batch1 @ batch2)."""
+    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
+    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
+    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
+    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
+    def outer(self, vec2: Any) -> Tensor:
+        """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
+    def inner(self, other: _Operand) -> Tensor:
+        """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---)."""
+    def trace(self) -> Tensor:
+        """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions."""
+    def kron(self, other: Tensor) -> Tensor:
+        """Kronecker product: x with each element replaced by that element times y. The shapes multiply."""
+    def prelu(self, weight: Any) -> Tensor:
+        """input where it is positive, weight * input elsewhere. input: any shape, floating."""
+    def hardshrink(self, lambd: _float = 0.5) -> Tensor:
+        """input where |input| > lambd, else 0. input: any shape, floating."""
+    def new_tensor(self, data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+        """A tensor of data, with its own memory, in this tensor's dtype unless another is asked for."""
+    def new_zeros(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+        """Zeros of a size, in this tensor's dtype unless another is asked for."""
+    def new_ones(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+        """Ones of a size, in this tensor's dtype unless another is asked for."""
+    def new_empty(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+        """A tensor of a size whose values are whatever the memory holds, in this tensor's dtype unless another is asked"""
+    def new_full(self, size: _int | Sequence[_int], fill_value: _Number, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+        """A tensor of a size filled with one value, in this tensor's dtype unless another is asked for."""
+    def new(self, *args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+        """The legacy constructor in this tensor's dtype: new(2, 3) is uninitialised, new([1, 2]) has these values."""
+    def bernoulli(self, p: _float | Tensor | None = None, *, generator: Generator | None = None) -> Tensor:
+        """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError"""
+    def multinomial(self, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
+        """Indices drawn with the probabilities in x, as int64: from a vector num_samples of them, from a matrix as many a"""
+    def uniform_(self, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
+        """Fills the tensor with numbers drawn evenly from [from, to), uniform_(0, 1) by default, and returns it."""
+    def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """Fills the tensor with numbers from a normal distribution, and returns it. Derivative: 0."""
+    def random_(self, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
+        """Fills the tensor with integers, and returns it: from [0, to) with random_(to), [from, to) with random_(from, to),"""
+    def bernoulli_(self, p: _float = 0.5, *, generator: Generator | None = None) -> Tensor:
+        """Fills the tensor with 1 with probability p, a number or a tensor that broadcasts, else 0, and returns it."""
+    def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """Fills the tensor with numbers from the exponential distribution of rate lambd, and returns it. Derivative: 0."""
+    def geometric_(self, p: _float, *, generator: Generator | None = None) -> Tensor:
+        """Fills the tensor with numbers of trials up to the first success, of probability p, and returns it. Derivative:"""
+    def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """Fills the tensor with numbers from a Cauchy distribution, and returns it. Derivative: 0."""
+    def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
+        """Fills the tensor with exponentials of numbers from a normal distribution, and returns it. Derivative: 0."""
+    def atan2(self, other: _Operand) -> Tensor:
+        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+    def atan2_(self, other: _Operand) -> Tensor:
+        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+    def hypot(self, other: _Operand) -> Tensor:
+        """sqrt(x**2 + y**2), without overflow on the way."""
+    def hypot_(self, other: _Operand) -> Tensor:
+        """sqrt(x**2 + y**2), without overflow on the way."""
+    def logaddexp(self, other: _Operand) -> Tensor:
+        """log(exp(x) + exp(y)), without overflow on the way."""
+    def logaddexp2(self, other: _Operand) -> Tensor:
+        """log2(2**x + 2**y), without overflow on the way."""
+    def xlogy(self, other: _Operand) -> Tensor:
+        """x * log(y), and 0 where x is 0, unless y is NaN."""
+    def xlogy_(self, other: _Operand) -> Tensor:
+        """x * log(y), and 0 where x is 0, unless y is NaN."""
+    def copysign(self, other: _Operand) -> Tensor:
+        """The magnitude of x with the sign of y; that of a zero counts."""
+    def copysign_(self, other: _Operand) -> Tensor:
+        """The magnitude of x with the sign of y; that of a zero counts."""
+    def ldexp(self, other: _Operand) -> Tensor:
+        """x * 2**y, with broadcasting."""
+    def ldexp_(self, other: _Operand) -> Tensor:
+        """x * 2**y, with broadcasting."""
+    def heaviside(self, values: Tensor) -> Tensor:
+        """0 where x is negative, 1 where it is positive, values where it is 0."""
+    def heaviside_(self, values: Tensor) -> Tensor:
+        """0 where x is negative, 1 where it is positive, values where it is 0."""
+    def nextafter(self, other: _Operand) -> Tensor:
+        """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
+    def nextafter_(self, other: _Operand) -> Tensor:
+        """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
+    def gcd(self, other: Tensor) -> Tensor:
+        """The greatest common divisor of integers."""
+    def gcd_(self, other: Tensor) -> Tensor:
+        """The greatest common divisor of integers."""
+    def lcm(self, other: Tensor) -> Tensor:
+        """The least common multiple of integers."""
+    def lcm_(self, other: Tensor) -> Tensor:
+        """The least common multiple of integers."""
     def conj(self) -> Tensor:
         """The complex conjugate of each element; of a real tensor the tensor itself. A copy, where torch has a view."""
     def resolve_conj(self) -> Tensor:
@@ -495,54 +719,6 @@ class Tensor(TensorBase):
         """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
     def logit_(self, eps: _float | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
-    def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
-        """Sum over dim (an int, a tuple, or None for all dimensions)."""
-    def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
-        """Sum over dim in which NaN counts as 0. Arguments as in `sum`; complex types raise RuntimeError."""
-    def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
-        """Mean over dim (an int, a tuple, or None for all dimensions)."""
-    def prod(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
-        """Product over one dimension, or over all. x: any shape and dtype; bools and integers give int64. Of nothing: 1."""
-    def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
-        """Whether all elements along dim (an int, a tuple, None for all) are true, that is not 0. NaN is true."""
-    def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
-        """Whether some element along dim (an int, a tuple, None for all) is true, that is not 0. NaN is true."""
-    def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """How many elements along dim (an int, a tuple, None for all) are not 0, as int64. x: any shape and dtype."""
-    def amax(self, dim: _int | Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
-        """Largest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as largest."""
-    def amin(self, dim: _int | Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
-        """Smallest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as smallest."""
-    def aminmax(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> return_types.aminmax:
-        """Smallest and largest element along dim (an int, or None for all), as a named tuple (min, max)."""
-    @overload
-    def max(self) -> Tensor:
-        """Largest element: max() of all, max(dim, keepdim=False) along one dimension, max(other) of each pair of elements."""
-    @overload
-    def max(self, dim: _int, keepdim: _bool = False) -> return_types.max: ...
-    @overload
-    def max(self, other: Tensor) -> Tensor: ...
-    @overload
-    def min(self) -> Tensor:
-        """Smallest element: min() of all, min(dim, keepdim=False) along one dimension, min(other) of each pair of elements."""
-    @overload
-    def min(self, dim: _int, keepdim: _bool = False) -> return_types.min: ...
-    @overload
-    def min(self, other: Tensor) -> Tensor: ...
-    def argmax(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
-        """Index, as int64, of the first largest element along dim; in the flattened tensor if dim is None. NaN is largest."""
-    def argmin(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
-        """Index, as int64, of the first smallest element along dim; in the flattened tensor if dim is None."""
-    @overload
-    def median(self) -> Tensor:
-        """Median: of an even number of elements the lower of the two in the middle. NaN where an element is NaN."""
-    @overload
-    def median(self, dim: _int, keepdim: _bool = False) -> return_types.median: ...
-    @overload
-    def nanmedian(self) -> Tensor:
-        """`median` of what is not NaN; NaN where all is."""
-    @overload
-    def nanmedian(self, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
     def cumsum(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
         """Running sum along one dimension."""
     def cumsum_(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
@@ -557,51 +733,6 @@ class Tensor(TensorBase):
         """Standard deviation over dim: the root of `var`, with its arguments."""
     def norm(self, p: _Number | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _Dtype | None = None, **kwargs: Any) -> Tensor:
         """Norm of the elements over dim (an int, a tuple, or None for all): (sum of |x|**p)**(1 / p)."""
-    def logsumexp(self, dim: _int | Sequence[_int], keepdim: _bool = False) -> Tensor:
-        """log(sum(exp(x))) over dim (an int or a tuple), without overflow. x: any shape and dtype; -inf of nothing."""
-    def softmax(self, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None) -> Tensor:
-        """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first."""
-    def log_softmax(self, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None) -> Tensor:
-        """log(softmax(x)) over one dimension, exact also where softmax is close to 0 or 1. Arguments as in `softmax`."""
-    def view(self, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None, size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None) -> Tensor:
-        """The same memory with another shape: x.view(2, 3), x.view((2, 3)), x.view(-1) (one size is worked out)."""
-    def reshape(self, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
-        """x with another shape: a view where its memory allows one, else a copy. One size may be -1."""
-    def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
-        """x with the dimensions from start_dim to end_dim made one: a view where its memory allows one, else a copy."""
-    def ravel(self) -> Tensor:
-        """x as one dimension: a view where its memory allows one, else a copy. Derivative: the cotangent, reshaped back."""
-    def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
-        """x with one dimension split into several of these sizes (one may be -1). x: any shape and dtype."""
-    def view_as(self, other: _Operand) -> Tensor:
-        """x.view(other.shape). Derivative: the cotangent, reshaped back."""
-    def reshape_as(self, other: _Operand) -> Tensor:
-        """x.reshape(other.shape). Derivative: the cotangent, reshaped back."""
-    def contiguous(self, memory_format: Any = None) -> Tensor:
-        """x itself where its elements lie in memory in row-major order, else a copy in which they do. Derivative: 1."""
-    def transpose(self, dim0: _int, dim1: _int) -> Tensor:
-        """x with two dimensions exchanged: a view. Derivative: the cotangent with the same two exchanged."""
-    def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
-        """NumPy's name of transpose(dim0, dim1)."""
-    def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
-        """Another name of transpose(dim0, dim1)."""
-    def t(self) -> Tensor:
-        """The transpose of a matrix; vectors and 0-d tensors as they are. A view."""
-    def adjoint(self) -> Tensor:
-        """The conjugate of x with its last two dimensions exchanged; for real x that is a view."""
-    @overload
-    def permute(self, dims: _int | Sequence[_int]) -> Tensor:
-        """x with its dimensions in another order, x.permute(2, 0, 1): a view. dims: each dimension once."""
-    @overload
-    def permute(self, *dims: _int) -> Tensor: ...
-    def movedim(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
-        """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or"""
-    def unsqueeze(self, dim: _int) -> Tensor:
-        """x with a dimension of size 1 put in at dim (-1: at the end): a view. Derivative: the cotangent without it."""
-    def squeeze(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """x without its dimensions of size 1, or without those among dim (an int or a tuple): a view."""
-    def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
-        """The slices of x along a dimension, without that dimension: a tuple of views, none of which may be written in"""
     def t_(self) -> Tensor:
         """In-place form of t: turns this tensor into its transpose, and returns it."""
     def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
@@ -614,27 +745,6 @@ class Tensor(TensorBase):
         """In-place form of unsqueeze: puts a dimension of size 1 into this tensor at dim, and returns it."""
     def squeeze_(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """In-place form of squeeze: takes dimensions of size 1 out of this tensor (all, or those among dim), and returns it."""
-    @overload
-    def expand(self, shape: _int | Sequence[_int]) -> Tensor:
-        """x with dimensions of size 1 stretched, and new ones in front, x.expand(4, 3): a view that repeats no memory."""
-    @overload
-    def expand(self, *shape: _int) -> Tensor: ...
-    def expand_as(self, other: _Operand) -> Tensor:
-        """x.expand(other.shape). Derivative: the cotangent, summed over what was stretched."""
-    def broadcast_to(self, size: _int | Sequence[_int]) -> Tensor:
-        """x.expand(size). Derivative: the cotangent, summed over what was stretched."""
-    def sum_to_size(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None) -> Tensor:
-        """x summed over the dimensions that broadcasting a tensor of this size to x's shape adds or stretches."""
-    def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
-        """The diagonals of the matrices in dimensions dim1 and dim2, in a new last dimension: a view."""
-    def diagonal_copy(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
-        """diagonal(), as a copy. Derivative: the cotangent on the diagonals, 0 elsewhere."""
-    def unfold(self, dimension: _int, size: _int | Sequence[_int], step: _int) -> Tensor:
-        """All windows of a size along a dimension, each step further, in a new last dimension: a view."""
-    def as_strided(self, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
-        """The memory of input seen with any sizes and strides, in elements: a view. storage_offset: None for the input's"""
-    def as_strided_(self, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
-        """In-place form of as_strided: turns this tensor into that view of its memory, and returns it."""
     @overload
     def flip(self, dims: _int | Sequence[_int]) -> Tensor:
         """A copy of x with its elements in reverse order along these dimensions, x.flip(0, 1). Derivative: flipped back."""
@@ -671,18 +781,6 @@ class Tensor(TensorBase):
         """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
     def triu_(self, diagonal: _int = 0) -> Tensor:
         """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
-    def __getitem__(self, index: Any) -> Tensor:
-        """x[index]: a view for ints, slices (of positive step), None and Ellipsis; a copy where index has tensors or masks."""
-    def select(self, dim: _int, index: _int) -> Tensor:
-        """x at one index of a dimension, without that dimension: a view. index: a Python int or a 0-d tensor of ints."""
-    def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
-        """x from start on for a length along a dimension: a view. start: an int (negative: counted back) or a 0-d tensor."""
-    def index_put(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
-        """A copy of x with values at indices, a tuple of index tensors or masks (None: all of a dimension); see x[index]"""
-    def index_put_(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
-        """In-place form of index_put."""
-    def __setitem__(self, index: Any, value: Any) -> None:
-        """x[index] = value, in place. value: a tensor, an array or a number; it broadcasts, and is cast to x's dtype."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """The slices of x along dim that index, a vector of int64 or int32, names; they may repeat, but not be negative."""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
@@ -764,104 +862,6 @@ class Tensor(TensorBase):
     def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
     def bincount(self, weights: Any = None, minlength: _int = 0) -> Tensor:
         """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums."""
-    def split(self, split_size_or_sections: _int | Sequence[_int] | None = None, dim: _int = 0, *, split_size: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
-        """x in parts of a size along a dimension (the last one may be smaller), or of the sizes in a list: a tuple of"""
-    def split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-        """x in parts of these sizes along a dimension: a tuple of views; see split. Derivative: the cotangents, joined."""
-    def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """x in at most so many parts of one size along a dimension (the last one may be smaller): a tuple of views; see"""
-    def unsafe_split(self, split_size: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-        """split() whose parts may be written in place. They share x's memory, but no version counter: a write into one"""
-    def unsafe_split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-        """split_with_sizes() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
-    def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """chunk() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
-    def tensor_split(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
-        """x in so many parts of nearly one size along a dimension, or in the parts between these indices: a tuple of views."""
-    def hsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
-        """tensor_split along dimension 1 (0 for a vector), in parts of exactly one size where it is told their number."""
-    def vsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
-        """tensor_split along dimension 0, in parts of exactly one size where it is told their number."""
-    def dsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
-        """tensor_split along dimension 2, in parts of exactly one size where it is told their number."""
-    def matmul(self, other: _Operand) -> Tensor:
-        """Matrix product x @ y, of vectors (n), matrices (n, m) and batches (..., n, m), whose batch dimensions broadcast."""
-    def __matmul__(self, other: _Operand) -> Tensor: ...
-    def __rmatmul__(self, other: _Operand) -> Tensor: ...
-    def mm(self, mat2: Tensor) -> Tensor:
-        """Product of two matrices. x: (n, k), mat2: (k, m), of one dtype; returns (n, m)."""
-    def mv(self, vec: Tensor) -> Tensor:
-        """Product of a matrix and a vector. x: (n, k), vec: (k), of one dtype; returns (n)."""
-    def dot(self, tensor: Tensor) -> Tensor:
-        """Sum of the products of two vectors' elements. x, tensor: (n), of one dtype; returns a 0-d tensor."""
-    def vdot(self, other: Tensor) -> Tensor:
-        """`dot` of the conjugate of x with other."""
-    def bmm(self, mat2: Tensor) -> Tensor:
-        """Products of two batches of matrices. x: (b, n, k), mat2: (b, k, m), of one dtype; returns (b, n, m)."""
-    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * (mat1 @ mat2)."""
-    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * (mat1 @ mat2)."""
-    def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
-    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
-    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * (batch1 @ batch2)."""
-    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * (batch1 @ batch2)."""
-    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
-    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
-    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
-    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
-    def outer(self, vec2: Any) -> Tensor:
-        """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
-    def inner(self, other: _Operand) -> Tensor:
-        """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---)."""
-    def trace(self) -> Tensor:
-        """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions."""
-    def kron(self, other: Tensor) -> Tensor:
-        """Kronecker product: x with each element replaced by that element times y. The shapes multiply."""
-    def prelu(self, weight: Any) -> Tensor:
-        """input where it is positive, weight * input elsewhere. input: any shape, floating."""
-    def hardshrink(self, lambd: _float = 0.5) -> Tensor:
-        """input where |input| > lambd, else 0. input: any shape, floating."""
-    def new_tensor(self, data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-        """A tensor of data, with its own memory, in this tensor's dtype unless another is asked for."""
-    def new_zeros(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-        """Zeros of a size, in this tensor's dtype unless another is asked for."""
-    def new_ones(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-        """Ones of a size, in this tensor's dtype unless another is asked for."""
-    def new_empty(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-        """A tensor of a size whose values are whatever the memory holds, in this tensor's dtype unless another is asked"""
-    def new_full(self, size: _int | Sequence[_int], fill_value: _Number, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-        """A tensor of a size filled with one value, in this tensor's dtype unless another is asked for."""
-    def new(self, *args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-        """The legacy constructor in this tensor's dtype: new(2, 3) is uninitialised, new([1, 2]) has these values."""
-    def bernoulli(self, p: _float | Tensor | None = None, *, generator: Generator | None = None) -> Tensor:
-        """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError"""
-    def multinomial(self, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
-        """Indices drawn with the probabilities in x, as int64: from a vector num_samples of them, from a matrix as many a"""
-    def uniform_(self, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
-        """Fills the tensor with numbers drawn evenly from [from, to), uniform_(0, 1) by default, and returns it."""
-    def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-        """Fills the tensor with numbers from a normal distribution, and returns it. Derivative: 0."""
-    def random_(self, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
-        """Fills the tensor with integers, and returns it: from [0, to) with random_(to), [from, to) with random_(from, to),"""
-    def bernoulli_(self, p: _float = 0.5, *, generator: Generator | None = None) -> Tensor:
-        """Fills the tensor with 1 with probability p, a number or a tensor that broadcasts, else 0, and returns it."""
-    def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-        """Fills the tensor with numbers from the exponential distribution of rate lambd, and returns it. Derivative: 0."""
-    def geometric_(self, p: _float, *, generator: Generator | None = None) -> Tensor:
-        """Fills the tensor with numbers of trials up to the first success, of probability p, and returns it. Derivative:"""
-    def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-        """Fills the tensor with numbers from a Cauchy distribution, and returns it. Derivative: 0."""
-    def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
-        """Fills the tensor with exponentials of numbers from a normal distribution, and returns it. Derivative: 0."""
     def gesv(self, A: Tensor) -> tuple[Tensor, Tensor]:
         """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B)."""
     def potrf(self, upper: _bool = True) -> Tensor:
@@ -1006,10 +1006,6 @@ class Tensor(TensorBase):
         """In-place form of div."""
     def true_divide_(self, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
         """In-place form of div."""
-    def arctan2(self, other: _Operand) -> Tensor:
-        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
-    def arctan2_(self, other: _Operand) -> Tensor:
-        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
     def negative(self) -> Tensor:
         """-x. Raises RuntimeError for bool x."""
     def negative_(self) -> Tensor:
@@ -1074,6 +1070,10 @@ class Tensor(TensorBase):
         """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or"""
     def ger(self, vec2: Any) -> Tensor:
         """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
+    def arctan2(self, other: _Operand) -> Tensor:
+        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+    def arctan2_(self, other: _Operand) -> Tensor:
+        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
     @property
     def shape(self) -> Size:
         """The size of each dimension."""

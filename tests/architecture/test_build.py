@@ -134,10 +134,10 @@ def test_wengert_pure_is_read_as_a_switch(monkeypatch, value, pure):
 
 def test_finders_leave_other_modules_alone():
     library = _finder._LibraryFinder("somewhere", frozenset({"wengert.core.op"}))
-    for find_spec in (_finder._SourceFinder.find_spec, library.find_spec):
-        assert find_spec("wengert.ops.registry") is None
-        assert find_spec("wengert.core.no_such_module") is None
-        assert find_spec("numpy") is None
+    for finder in (_finder._SourceFinder, library):
+        assert finder.find_spec("wengert.ops.registry") is None
+        assert finder.find_spec("wengert.core.no_such_module") is None
+        assert finder.find_spec("numpy") is None
 
 
 def test_a_module_of_the_library_can_be_asked_for_and_made_anew():

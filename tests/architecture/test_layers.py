@@ -103,7 +103,7 @@ def families() -> list[str]:
     for node in ast.parse((SOURCES / "ops" / "__init__.py").read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and "FAMILIES" in node.targets[0].id:
             found[node.targets[0].id] = ast.literal_eval(node.value)
-    return [*found["_FAMILIES"], *{name: None for names in found["_LATE_FAMILIES"].values() for name in names}]
+    return [*found["_FAMILIES"], *found["_LATE_FAMILIES"]]
 
 
 def test_operation_families_are_independent_of_each_other():

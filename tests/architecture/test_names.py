@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 
 import wengert
 from wengert.ops import functions, load_all
-from wengert.ops.registry import ALIASES, OPS, Operation, prefix_of
+from wengert.ops.registry import ALIASES, OPS, prefix_of
 
 NAMES = {
     "wengert": """
@@ -164,28 +166,57 @@ def test_functions_know_their_names_and_docs(namespace):
         assert function.__name__.removeprefix(prefix_of(namespace)) == name or name in ALIASES
 
 
-def test_methods_of_families_that_are_registered_late_are_announced():
-    """Class Tensor is made before them: wengert.ops lists the methods that they will declare."""
-    from wengert.ops import _LATE_FAMILIES, _LATE_METHODS
+LOAD_EACH_FAMILY = """
+from wengert import Tensor, ops
+from wengert.ops import late
+from wengert.ops.registry import ALIASES, OPS
+for family in reversed(ops._LATE_FAMILIES):
+    names = set(late.OPERATIONS[family].split())
+    there = set(OPS) | set(ALIASES)
+    methods = ops.load(family)
+    added = (set(OPS) | set(ALIASES)) - there
+    assert added == names, (family, added ^ names)
+    assert set(methods) == set(late.METHODS.get(family, "").split()), family
+    assert all(vars(ops.OperationMethods)[name] is method for name, method in methods.items())
+    for namespace, families in late.FUNCTIONS.items():
+        for name in families.get(family, "").split():
+            assert ops.function(namespace, name) is not None, (namespace, name)
+late = [name for name, member in vars(ops.OperationMethods).items() if type(member) is ops._LateMethod]
+assert not late, late
+"""
 
-    load_all()
-    late = {f"wengert.ops.{name}" for names in _LATE_FAMILIES.values() for name in names}
-    declared: dict[str, set[str]] = {}
-    for op in OPS.values():
-        function = op.forward if isinstance(op, Operation) else op.fn
-        module = getattr(function, "__globals__", {}).get("__name__")
-        if module in late:
-            assert not op.operator
-            names = {op.method if isinstance(op.method, str) else op.name} if op.method else set()
-            if op.inplace:
-                names.add(op.inplace if isinstance(op.inplace, str) else op.name + "_")
-            declared.setdefault(module.removeprefix("wengert.ops."), set()).update(names)
-    assert {family: set(names) for family, names in _LATE_METHODS.items()} == {f: n for f, n in declared.items() if n}
+
+def test_what_is_listed_of_late_families_is_what_each_registers():
+    """The lists are generated (`python -m wengert.ops.stub --check`), but by a process that has all families."""
+    subprocess.run([sys.executable, "-c", LOAD_EACH_FAMILY], check=True)
 
 
 def test_a_method_of_a_late_family_registers_it():
     assert wengert.ones(3).narrow_copy(0, 1, 2).tolist() == [1.0, 1.0]
     assert wengert.Tensor.narrow_copy.__name__ == "narrow_copy"
+
+
+@pytest.mark.parametrize("expression", ["x & y", "True & x", "~x", "x.logical_and_(y)", "OPS['logical_and'].function(x, y)"])
+def test_operators_and_in_place_forms_of_a_late_family_register_it(expression):
+    code = "import wengert; from wengert.ops import OPS; x, y = wengert.tensor([True, False]), wengert.tensor([True, True]);"
+    code += f"assert 'logical_and' not in OPS; z = {expression}; assert 'logical_and' in OPS; print(z.tolist())"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == ("[False, True]" if expression == "~x" else "[True, False]")
+
+
+def test_help_shows_the_function_behind_a_late_method():
+    code = "import wengert; print(wengert.Tensor.cumsum.__doc__)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert "Derivative" in done.stdout
+
+
+@pytest.mark.parametrize("module", ["wengert", "wengert.nn.functional", "wengert.special", "wengert.linalg"])
+def test_names_that_come_late_are_listed_and_imported_by_star(module):
+    code = f"import {module} as home; from {module} import *; names = set(dir(home)); found = set(globals());"
+    code += "print(*[n for n in ('cumsum', 'cross_entropy', 'erf', 'svd') if n in names and n in found])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    expected = {"wengert": "cumsum erf svd", "wengert.nn.functional": "cross_entropy", "wengert.special": "erf"}
+    assert done.stdout.strip() == expected.get(module, "svd")
 
 
 def test_inplace_forms_are_functions_too():

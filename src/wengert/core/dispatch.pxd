@@ -100,5 +100,5 @@ cdef record_view(Op op, TensorBase x, TensorBase out, dict params)
 @cython.locals(meta=TensorMeta)
 cdef attach(Op op, OpNode node, TensorBase x, TensorBase out)
 
-@cython.locals(out=TensorBase, mode=long, node=OpNode, meta=TensorMeta)
+@cython.locals(out=TensorBase, mode=long, plan=Plan, node=OpNode, meta=TensorMeta)
 cpdef object call_read(Op op, TensorBase x, object index)

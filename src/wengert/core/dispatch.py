@@ -655,8 +655,9 @@ def call_read(op: Op, x: TensorBase, index: Any) -> Any:
         return out
     if mode != 0 or not x._requires_grad:
         return out
+    plan: Plan = op.plans[1] if op.plans else op.plan(1)
     node: OpNode = wk_new_instance(OpNode, op.node_class)
-    node._plan = op.plans[1] if op.plans else op.plan(1)
+    node._plan = plan
     node._extra = index
     attach(op, node, x, out)
     return out

@@ -210,7 +210,7 @@ class Op:
         self.plans: dict[Any, Plan] = {}
         self.default_plans: dict[Any, Plan] = {}  # for calls with the inputs alone
         self.recent_meta: Any = None  # the TensorMeta of a result, for the next of the same shape and dtype
-        self.node_class: Any = None
+        self.node_class: Any = None  # there once a plan is
         self.direct_class: Any = None  # of nodes made the short way, once that was asked for
         self.direct_classes: dict[int, Any] = {}  # the same by the result's number of dimensions, where there is a chooser
         self.node_chooser: Any = None  # (inputs, params) -> node class, where the name depends on the call
@@ -240,6 +240,10 @@ class Op:
         if plan is None:
             plan = plans[needs] = self._make_plan(needs, defaults)
         return plan
+
+    def find_node_class(self) -> Any:
+        """The class of the operation's nodes, where that does not depend on the call."""
+        return self.node_class
 
     def _make_plan(self, needs: int, defaults: bool) -> Plan:
         rules = [rule for rule in self.rules if any(needs >> target & 1 for target in rule.targets)]

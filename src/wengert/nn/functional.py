@@ -1,5 +1,5 @@
 """The operations of neural networks, under torch.nn.functional's names."""
 
-from wengert.ops import functions as _functions
+from wengert.ops import namespace_members as _namespace_members
 
-globals().update(_functions("nn.functional"))
+__getattr__, __dir__ = _namespace_members(__name__, "nn.functional")

@@ -1,119 +1,138 @@
-"""The operations. Importing this package registers them; `registry` says how they are written.
+"""The operations. Importing this package registers those that most programs use; `registry` says how they are written.
 
-Families that only a namespace shows, `fft` say, and those of the package itself that are rarely used, are registered when
-they are first asked for: by the namespace, by the package, which looks there for names that it does not know, or by
-a rule or composite that asks F for one of their operations. `import wengert` does not pay for them. The methods that
-they declare are listed here, as class Tensor is made before.
+The other families are registered one by one, each when something of it is first asked for: a function by a namespace, a
+method of class Tensor, an operation by a rule or composite that asks F for it, or OPS[name]. `import wengert` does not pay
+for them, and a program for those that it uses only. What they hold is listed in `late`, which is generated.
 """
 
-from collections.abc import Callable as _Callable
-from importlib import import_module as _import_module
-from typing import Any as _Any
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from wengert.ops import late
 
 _FAMILIES = (
-    "arithmetic", "binary", "pointwise", "trigonometry", "piecewise", "choice", "compare", "complex", "logic", "special",
-    "reduce", "extrema", "scan", "moments", "softmax", "shape", "inplace_views", "expand", "strided", "rearrange", "index",
-    "gather", "scatter", "scatter_reduce", "masks", "sorting", "join", "linalg", "nn", "activation", "create", "random",
-    "older",
+    "arithmetic", "pointwise", "trigonometry", "piecewise", "choice", "compare", "reduce", "extrema", "softmax", "shape", "expand",
+    "strided", "index", "join", "linalg", "nn", "activation", "create", "random",
 )  # fmt: skip
-_LATE_FAMILIES = {
-    "package": (
-        "copies", "index_reduce", "short_time", "signal_windows", "native", "segments", "low_rank", "queries",
-        "recurrent", "layer_functions", "einsum", "factor", "matrix_functions", "running", "statistics", "histograms",
-    ),
-    "signal.windows": ("signal_windows",),
-    "masked": ("masked",),
-    "fft": ("fft",),
-    "nn.functional": (
-        "loss", "conv", "pool", "norm", "pad", "resize", "grid", "attention", "distance", "bags", "margin_loss", "ctc",
-        "stochastic_activation", "fractional_pool", "multi_head", "linear_loss", "layer_functions",
-    ),
-    "linalg": ("factor", "eigen", "decomposition", "least_squares", "ldl"),
-    "special": ("bessel", "polynomials", "probability", "beta"),
-}
-_LATE_METHODS: dict[str, tuple[str, ...]] = {
-    "copies": ("narrow_copy",),
-    "factor": ("det", "inverse", "logdet", "matrix_power", "slogdet"),
-    "index_reduce": ("as_strided_scatter", "fill_diagonal_", "index_reduce", "index_reduce_", "nonzero_static"),
-    "low_rank": ("triangular_solve",),
-    "matrix_functions": (
-        "cholesky", "cholesky_inverse", "cholesky_solve", "cross", "geqrf", "lu", "lu_solve", "matrix_exp", "orgqr", "ormqr",
-        "pinverse", "qr", "svd",
-    ),
-    "queries": (
-        "dim_order", "get_device", "is_conj", "is_neg", "is_nonzero", "is_pinned", "is_set_to", "is_shared", "map2_",
-        "new_empty_strided", "pin_memory", "share_memory_", "to_dense",
-    ),
-    "running": ("cummax", "cummin", "diff", "logcumsumexp"),
-    "short_time": ("istft", "stft"),
-    "statistics": (
-        "corrcoef", "cov", "dist", "frexp", "hash_tensor", "histc", "histogram", "mode", "nanmean", "nanquantile", "quantile",
-        "renorm", "renorm_",
-    ),
-}  # fmt: skip
+_LATE_FAMILIES = (
+    "binary", "complex", "logic", "special", "scan", "moments", "inplace_views", "rearrange", "gather", "scatter",
+    "scatter_reduce", "masks", "sorting", "older", "copies", "index_reduce", "short_time", "signal_windows", "native", "segments",
+    "low_rank", "queries", "recurrent", "layer_functions", "einsum", "factor", "matrix_functions", "running", "statistics",
+    "histograms", "masked", "fft", "loss", "conv", "pool", "norm", "pad", "resize", "grid", "attention", "distance", "bags",
+    "margin_loss", "ctc", "stochastic_activation", "fractional_pool", "multi_head", "linear_loss", "eigen", "decomposition",
+    "least_squares", "ldl", "bessel", "polynomials", "probability", "beta",
+)  # fmt: skip
 
 for _family in _FAMILIES:
-    _import_module(f"wengert.ops.{_family}")
+    import_module(f"wengert.ops.{_family}")
 
-from wengert.ops.registry import OPS, functions as _functions, inplace_functions, methods as _methods  # noqa: E402
+from wengert.ops.registry import ALIASES, OPS, functions as _functions, inplace_functions, methods as _methods  # noqa: E402
 
 
-def load(namespace: str) -> None:
-    """Registers the families that come with a namespace, if it has any and they are not there yet."""
-    for family in _LATE_FAMILIES.get(namespace, ()):
-        _import_module(f"wengert.ops.{family}")
+class _LateMethod:
+    """Stands in class Tensor for a method of a family that is not registered yet; reading it registers the family."""
+
+    __slots__ = ("family", "name")
+
+    def __init__(self, family: str, name: str) -> None:
+        self.family = family
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        return load(self.family)[self.name].__get__(instance, owner)
+
+
+def _late_methods() -> dict[str, _LateMethod]:
+    return {name: _LateMethod(family, name) for family, names in late.METHODS.items() for name in names.split()}
+
+
+# What the operations give class Tensor.
+OperationMethods: Any = type("OperationMethods", (), {"__slots__": (), **_late_methods(), **_methods()})
+
+
+@cache
+def load(family: str) -> dict[str, Callable[..., Any]]:
+    """Registers a family, if it is not there yet, and gives class Tensor its methods, which it returns."""
+    import_module(f"wengert.ops.{family}")
+    names = late.OPERATIONS.get(family, "").split()
+    found = _methods(names) if names else {}
+    for name, method in found.items():
+        setattr(OperationMethods, name, method)
+    return found
 
 
 def load_all() -> None:
     """Registers every family."""
-    for namespace in _LATE_FAMILIES:
-        load(namespace)
+    for family in _LATE_FAMILIES:
+        load(family)
 
 
-def methods() -> dict[str, _Callable[..., _Any]]:
-    """Everything that the operations give class Tensor."""
-    late = {name: _late_method(name, family) for family, names in _LATE_METHODS.items() for name in names}
-    return late | _methods()
+def load_family_of(operation: str) -> None:
+    """Registers the late family that has the operation of this name, if there is one."""
+    family = _families_of_operations().get(operation)
+    if family is not None:
+        load(family)
 
 
-def _late_method(name: str, family: str) -> _Callable[..., _Any]:
-    found: _Callable[..., _Any] | None = None
-
-    def method(self: _Any, *args: _Any, **kwargs: _Any) -> _Any:
-        nonlocal found
-        if found is None:
-            _import_module(f"wengert.ops.{family}")
-            found = _methods()[name]
-        return found(self, *args, **kwargs)
-
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"wengert.{name} as a method."
-    return method
+@cache
+def _families_of_operations() -> dict[str, str]:
+    return {name: family for family, names in late.OPERATIONS.items() for name in names.split()}
 
 
-def late_function(name: str) -> _Callable[..., _Any] | None:
-    """The package's function of this name, of a family that is registered late, or an in-place form; None if there is none."""
-    found = inplace_functions("").get(name) if name.endswith("_") else None
-    if found is not None:
-        return found
-    for namespace in _LATE_FAMILIES:
-        load(namespace)
-        found = _functions("").get(name)
-        if found is not None:
-            return found
-    return None
+@cache
+def late_functions(namespace: str) -> dict[str, str]:
+    """The public functions of a namespace that are in families registered late, and which family each is in."""
+    return {name: family for family, names in late.FUNCTIONS[namespace].items() for name in names.split()}
 
 
-def __getattr__(name: str) -> _Any:
-    if name == "aten":
-        return _import_module("wengert.ops.aten")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def function(namespace: str, name: str) -> Callable[..., Any] | None:
+    """The public function of this name in a namespace, in-place forms too; None if there is none."""
+    family = late_functions(namespace).get(name)
+    if family is not None:
+        load(family)
+    found = _functions(namespace).get(name)
+    return inplace_functions(namespace).get(name) if found is None and name.endswith("_") else found
 
 
-def functions(namespace: str) -> dict[str, _Callable[..., _Any]]:
-    """The public functions of a namespace: "" for wengert itself, "nn.functional", "linalg"..."""
-    load(namespace)
+def functions(namespace: str) -> dict[str, Callable[..., Any]]:
+    """All public functions of a namespace: "" for wengert itself, "nn.functional", "linalg"..."""
+    for family in late.FUNCTIONS[namespace]:
+        load(family)
     return _functions(namespace) | (inplace_functions(namespace) if namespace else {})
 
 
-__all__ = ["OPS", "functions", "inplace_functions", "late_function", "load", "load_all", "methods"]
+def namespace_members(module: str, namespace: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """__getattr__ and __dir__ for the module of a namespace, which gets each function when that is first asked for."""
+    members = vars(sys.modules[module])
+
+    def names() -> list[str]:
+        registered = [*_functions(namespace), *inplace_functions(namespace)]
+        return sorted({*registered, *late_functions(namespace)})
+
+    def getattr(name: str) -> Any:
+        if name == "__all__":
+            return names()
+        found = None if name.startswith("__") else function(namespace, name)
+        if found is None:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        members[name] = found
+        return found
+
+    return getattr, lambda: sorted({*members, *names()})
+
+
+def __getattr__(name: str) -> Any:
+    if name == "aten":
+        return import_module("wengert.ops.aten")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = [
+    "ALIASES", "OPS", "OperationMethods", "function", "functions", "inplace_functions", "late_functions", "load", "load_all",
+    "load_family_of", "namespace_members",
+]  # fmt: skip

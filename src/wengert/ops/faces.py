@@ -19,9 +19,9 @@ from wengert.ops.add_at import add_at
 
 def _of_late_family(face: Any, name: str) -> Any:
     """An operation that the face has not got yet: of a family that is registered when first used."""
-    from wengert.ops import load_all
+    from wengert.ops import load_family_of
 
-    load_all()
+    load_family_of(name)
     found = vars(face).get(name)
     if found is None:
         raise AttributeError(f"no operation is named {name!r}")

@@ -256,11 +256,11 @@ class _Face:
     clone = cast = staticmethod(lambda x, **settings: x)
 
     def __getattr__(self, name: str) -> Any:
-        from wengert.ops.registry import OPS, Composite, Operation
+        from wengert.ops.registry import Composite, Operation, find
 
-        if name not in OPS:
+        op = find(name)
+        if op is None:
             raise AttributeError(name)
-        op = OPS[name]
         if isinstance(op, Composite):
             return lambda *arguments, **settings: op.fn(self, *arguments, **settings)
         if not isinstance(op, Operation):

@@ -22,7 +22,7 @@ from wengert.core.op import Op, Plan, Rule, Traced
 from wengert.core.tensor import TensorBase
 from wengert.errors import programs
 from wengert.kernels import find_kernel, native
-from wengert.ops.registry import INT_TO_FLOAT, OPS, Composite, Operation
+from wengert.ops.registry import INT_TO_FLOAT, OPS, Composite, Operation, find
 
 # Operations of other kinds that work element by element.
 _ELEMENTWISE = frozenset({
@@ -64,8 +64,10 @@ class Value(Traced):
         return np.dtype(np.float64)
 
     def __getattr__(self, name: str) -> Any:
-        op = OPS.get(name)
-        if op is None or name.startswith("__"):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        op = find(name)
+        if op is None:
             raise AttributeError(name)
         return lambda *arguments, **settings: op.function(self, *arguments, **settings)
 
@@ -131,7 +133,7 @@ class _Face:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        op = OPS.get(name)
+        op = find(name)
         if isinstance(op, Composite):
             return lambda *arguments, **settings: op.fn(self, *arguments, **settings)
         if isinstance(op, Operation):

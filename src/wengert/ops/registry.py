@@ -80,8 +80,30 @@ _CO_VARARGS = 0x04
 _KEYWORD_ONLY = frozenset({"dtype", "alpha", "beta", "value", "rounding_mode", "generator", "right", "correction"})
 _NUMPY_SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
 
-OPS: dict[str, Operation | Composite | Plain] = {}
+
+class _Registered(dict[str, Any]):
+    """Operations by name. One of a family that is not registered yet registers it when it is asked for, as OPS[name]."""
+
+    def __missing__(self, name: str) -> Any:
+        from wengert.ops import load_family_of
+
+        load_family_of(name)
+        found = self.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+
+OPS: dict[str, Operation | Composite | Plain] = _Registered()
 ALIASES: dict[str, Operation | Composite | Plain] = {}  # second names; what runs over OPS meets each operation once
+
+
+def find(name: str) -> Operation | Composite | Plain | None:
+    """The operation of this name, also of a family that is not registered yet, or None."""
+    try:
+        return OPS[name]
+    except KeyError:
+        return None
 
 
 class Operation(Op):
@@ -129,7 +151,7 @@ class Operation(Op):
         elif node is None and "node" in self.param_names:
             self.node_chooser = lambda inputs, params: node_class(params["node"])
             self.node_is_param = True
-        self.node_class = node_class(node if isinstance(node, str) else _camel(name) + "Backward0")
+        self.node_name = node if isinstance(node, str) else None  # None: after the operation
         self.function = _named(make_function(self), self)
 
     def vjp(self, *inputs: str, untaken: Any = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -145,7 +167,14 @@ class Operation(Op):
 
         return register
 
+    def find_node_class(self) -> Any:
+        # Most programs record few of the operations, and making all of their classes would be a tenth of the import.
+        if self.node_class is None:
+            self.node_class = node_class(self.node_name or _camel(self.name) + "Backward0")
+        return self.node_class
+
     def _make_plan(self, needs: int, defaults: bool) -> Plan:
+        self.find_node_class()
         show_saved(self)  # nodes are made by plans
         return super()._make_plan(needs, defaults)
 
@@ -163,20 +192,22 @@ class Operation(Op):
         return register
 
     def _check_names(self, rule: str, names: Iterable[str], inputs: tuple[str, ...]) -> None:
+        for name in names:
+            if name not in self.input_names and name not in self.param_names:  # most are, and this is cheap
+                self._check_name(rule, name)
+        for name in inputs:
+            if name not in self.input_names:
+                raise TypeError(f"{self.name}.{rule}: {name!r} is no input; the inputs are {', '.join(self.input_names)}")
+
+    def _check_name(self, rule: str, name: str) -> None:
         allowed = {*self.input_names, *[f"{i}_shape" for i in self.input_names], *self.param_names}
         allowed |= {"out"} if self.output_names is None else set(self.output_names)
         if self.variadic >= 0:
             allowed.add("needs")
         if rule == "jvp":
             allowed |= {f"{i}_t" for i in self.input_names}
-        for name in names:
-            if name not in allowed:
-                raise TypeError(
-                    f"{self.name}.{rule}: unknown name {name!r}; a rule may ask for {', '.join(sorted(allowed))}"
-                )
-        for name in inputs:
-            if name not in self.input_names:
-                raise TypeError(f"{self.name}.{rule}: {name!r} is no input; the inputs are {', '.join(self.input_names)}")
+        if name not in allowed:
+            raise TypeError(f"{self.name}.{rule}: unknown name {name!r}; a rule may ask for {', '.join(sorted(allowed))}")
 
     def public_input_name(self, name: str) -> str:
         """An input's name as users write it."""
@@ -417,32 +448,34 @@ def _composite_inplace(op: Composite) -> Callable[..., Any]:
     return inplace
 
 
-def methods() -> dict[str, Callable[..., Any]]:
-    """Everything that OPS gives class Tensor: methods, in-place methods, operators."""
-    namespace: dict[str, Callable[..., Any]] = {}
-    for op in OPS.values():
+def methods(names: Iterable[str] = ()) -> dict[str, Callable[..., Any]]:
+    """What the operations and aliases of these names, or all, give class Tensor: methods, in-place methods, operators."""
+    found: dict[str, Callable[..., Any]] = {}
+    for name, op in _entries(names):
+        known = name == op.name  # not an alias
         if op.method:
-            namespace[op.method if isinstance(op.method, str) else op.name] = op.function
+            found[op.method if known and isinstance(op.method, str) else name] = op.function
         if not isinstance(op, Plain) and op.inplace:
-            namespace[op.inplace if isinstance(op.inplace, str) else op.name + "_"] = make_inplace(op)
-        if isinstance(op, Operation) and op.operator:
-            namespace.update(_operators(op))
-    for name, op in ALIASES.items():
-        if op.method:
-            namespace[name] = op.function
-        if not isinstance(op, Plain) and op.inplace:
-            namespace[name + "_"] = make_inplace(op)
-    return namespace
+            found[op.inplace if known and isinstance(op.inplace, str) else name + "_"] = make_inplace(op)
+        if known and isinstance(op, Operation) and op.operator:
+            found.update(_operators(op))
+    return found
 
 
-def inplace_functions(namespace: str) -> dict[str, Callable[..., Any]]:
+def _entries(names: Iterable[str]) -> Iterator[tuple[str, Operation | Composite | Plain]]:
+    """The operations and aliases that are registered under these names, or all."""
+    for table in (OPS, ALIASES):
+        yield from [(name, table[name]) for name in names if name in table] if names else table.items()
+
+
+def inplace_functions(namespace: str, names: Iterable[str] = ()) -> dict[str, Callable[..., Any]]:
     """The in-place forms among the public functions of a namespace: relu_, and in the package all that are methods."""
     found: dict[str, Callable[..., Any]] = {}
-    for op in OPS.values():
+    for _, op in _entries(names):
         if isinstance(op, Composite) and namespace in op.namespaces and takes_inplace(op):
             found[op.name + "_"] = _inplace_function(op)
     if not namespace:
-        found.update({n: f for n, f in methods().items() if n.endswith("_") and not n.startswith("_")})
+        found.update({n: f for n, f in methods(names).items() if n.endswith("_") and not n.startswith("_")})
     return found
 
 
@@ -489,8 +522,8 @@ def prefix_of(namespace: str) -> str:
     return f"{namespace}_" if namespace else "torch_"
 
 
-def functions(namespace: str) -> dict[str, Callable[..., Any]]:
-    """The public functions of a namespace: "" for wengert itself, "nn.functional", "linalg"..."""
+def functions(namespace: str, names: Iterable[str] = ()) -> dict[str, Callable[..., Any]]:
+    """The public functions of a namespace, "" for wengert itself, "nn.functional", "linalg"..., of these or all operations."""
     prefix = prefix_of(namespace)
-    named = {op.name.removeprefix(prefix): op.function for op in OPS.values() if namespace in op.namespaces}
-    return named | {name: op.function for name, op in ALIASES.items() if namespace in op.namespaces}
+    found = [(n.removeprefix(prefix) if n == op.name else n, op) for n, op in _entries(names) if namespace in op.namespaces]
+    return {name: op.function for name, op in found}

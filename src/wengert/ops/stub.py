@@ -15,7 +15,8 @@ import ast
 import difflib
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,13 @@ Entry = Operation | Composite | Plain
 
 # Besides the package itself; those whose modules exist.
 NAMESPACES = ("nn.functional", "linalg", "special", "fft", "masked", "signal.windows")
+
+_LATE_HEAD = '''"""What is in the families of operations that are registered when first used: names by family.
+
+Written by `python -m wengert.ops.stub`: change the sources, not this file. Texts, because those load faster than lists.
+"""
+
+# OPERATIONS: as OPS and ALIASES have them. METHODS: of class Tensor. FUNCTIONS: of each namespace.'''
 
 _TITLE = '''"""{what}
 
@@ -370,15 +378,20 @@ def base_members(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 def _in_order(named: dict[str, Any]) -> list[tuple[str, Any]]:
     """Operations by the order of their families, not by that in which programs happened to load those."""
-    families = list(dict.fromkeys([*_FAMILIES, *[family for late in _LATE_FAMILIES.values() for family in late]]))
+    families = [*_FAMILIES, *_LATE_FAMILIES]
 
     def place(item: tuple[str, Any]) -> int:
-        written: Any = item[1].forward if isinstance(item[1], Operation) else item[1].fn
-        code = getattr(written, "__code__", None)  # old tensor types are classes
-        family = "" if code is None else Path(code.co_filename).stem
+        family = family_of(item[1])
         return families.index(family) if family in families else len(families)
 
     return sorted(named.items(), key=place)
+
+
+def family_of(op: Entry) -> str:
+    """The module that registered an operation; "" for old tensor types, which are classes."""
+    written: Any = op.forward if isinstance(op, Operation) else op.fn
+    code = getattr(written, "__code__", None)
+    return "" if code is None else Path(code.co_filename).stem
 
 
 def operation_methods() -> Iterator[tuple[str, list[str]]]:
@@ -520,6 +533,40 @@ def _module_file(root: Path, name: str) -> Path | None:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
+# What is in the families that are registered late
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def late_tables() -> str:
+    """The text of ops/late.py."""
+    operations: dict[str, list[str]] = {family: [] for family in sorted(_LATE_FAMILIES)}
+    for name, op in (*OPS.items(), *ALIASES.items()):
+        operations.get(family_of(op), []).append(name)
+    lines = [_LATE_HEAD, "OPERATIONS = {", *_rows(operations), "}", "METHODS = {"]
+    lines += [*_rows({family: registry.methods(names) for family, names in operations.items() if names}), "}", "FUNCTIONS = {"]
+    for namespace in ("", *NAMESPACES):
+        public = {
+            family: [*registry.functions(namespace, names), *registry.inplace_functions(namespace, names)]
+            for family, names in operations.items()
+            if names
+        }
+        lines += [f'    "{namespace}": {{', *[f"    {row}" for row in _rows(public)], "    },"]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _rows(names_by_family: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """The lines of a dict from families to texts, without those that have no names."""
+    for family, names in names_by_family.items():
+        wrapped = textwrap.wrap(" ".join(sorted(set(names))), 100)
+        if len(wrapped) > 1:
+            yield f'    "{family}": ('
+            yield from [f'        "{line} "' for line in wrapped]
+            yield "    ),"
+        elif wrapped:
+            yield f'    "{family}": "{wrapped[0]}",'
+
+
+# ----------------------------------------------------------------------------------------------------------------------
 # The command
 # ----------------------------------------------------------------------------------------------------------------------
 
@@ -530,6 +577,7 @@ def stubs(root: Path) -> dict[Path, str]:
         root / "tensor.pyi": tensor_stub(root),
         root / "__init__.pyi": package_stub(root),
         root / "return_types.pyi": return_types_stub(),
+        root / "ops" / "late.py": late_tables(),
     }
     for namespace in NAMESPACES:
         source = _module_file(root, namespace)

@@ -1,5 +1,5 @@
 """Windows, under torch.signal.windows' names."""
 
-from wengert.ops import functions as _functions
+from wengert.ops import namespace_members as _namespace_members
 
-globals().update(_functions("signal.windows"))
+__getattr__, __dir__ = _namespace_members(__name__, "signal.windows")

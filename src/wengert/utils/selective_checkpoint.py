@@ -169,7 +169,7 @@ def _call_of(function: Any, arguments: tuple[Any, ...]) -> tuple[Op, tuple[Any, 
 def _name_of(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> str:
     """torch's name of what runs, as the node has it: mm, addmm or mv where that depends on the call."""
     params = op.defaults if params is None else params
-    node = op.node_class if op.node_chooser is None else op.node_chooser(inputs, params)
+    node = op.find_node_class() if op.node_chooser is None else op.node_chooser(inputs, params)
     name = op.name if node is None else _in_lower_case(node.__name__)
     # What torch puts together from a product and a view around it is one operation here.
     return "bmm" if name == "unsafe_view" else name
