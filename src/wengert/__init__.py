@@ -50,7 +50,6 @@ from wengert.generator import (  # noqa: E402
 from wengert.layouts import *  # noqa: E402, F403
 from wengert.ops import function as _function, late_functions as _late_functions  # noqa: E402
 from wengert.ops.registry import functions as _functions  # noqa: E402
-from wengert.printing import set_printoptions as set_printoptions  # noqa: E402
 from wengert.sizes import Size as Size  # noqa: E402
 from wengert.tensor import Tensor as Tensor  # noqa: E402
 
@@ -70,34 +69,22 @@ _LAZY = frozenset({
     "__config__",
 })  # fmt: skip
 
-_OF_PROGRAMS = frozenset({"pointwise"})
-
-_OF_THREADS = frozenset({
-    "empty_cache", "get_num_interop_threads", "get_num_threads", "memory_stats", "reset_peak_memory_stats",
-    "set_num_interop_threads", "set_num_threads",
-})  # fmt: skip
-
-
-_OF_FILES = frozenset({"load", "save"})
-
-_OF_CONTROL_FLOW = frozenset({"cond", "while_loop"})
+_HOMES = {  # names that come late, and the modules of this package where they are
+    "cond": "control_flow", "empty_cache": "threads", "explain": "autograd", "get_num_interop_threads": "threads",
+    "get_num_threads": "threads", "is_anomaly_check_nan_enabled": "autograd", "is_anomaly_enabled": "autograd",
+    "load": "serialization", "memory_stats": "threads", "pointwise": "ops.program", "reset_peak_memory_stats": "threads",
+    "save": "serialization", "set_num_interop_threads": "threads", "set_num_threads": "threads", "set_printoptions": "printing",
+    "while_loop": "control_flow",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
     if name in _LAZY:
         return _import_module(f"wengert.{name}")
-    if name in _OF_THREADS:
-        return getattr(_import_module("wengert.threads"), name)
-    if name in ("explain", "is_anomaly_enabled", "is_anomaly_check_nan_enabled"):
-        return getattr(autograd, name)
-    if name in _OF_PROGRAMS:
-        return getattr(_import_module("wengert.ops.program"), name)
-    if name in _OF_FILES:
-        return getattr(_import_module("wengert.serialization"), name)
-    if name in _OF_CONTROL_FLOW:
-        return getattr(_import_module("wengert.control_flow"), name)
+    if name in _HOMES:
+        return getattr(_import_module(f"wengert.{_HOMES[name]}"), name)
     if name == "__all__":
-        return [name for name in __dir__() if not name.startswith("_")]
+        return [name for name in {*globals(), *_HOMES, *_late_functions("")} if not name.startswith("_")]
     found = None if name.startswith("_") else _function("", name)
     if found is None:
         raise AttributeError(f"module 'wengert' has no attribute {name!r}")
@@ -106,7 +93,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_late_functions("")})
+    return sorted({*globals(), *_LAZY, *_HOMES, *_late_functions("")})
 
 
 if _environ.get("WENGERT_NUM_THREADS"):

@@ -44,7 +44,6 @@ from wengert.generator import manual_seed as manual_seed
 from wengert.generator import seed as seed
 from wengert.generator import set_rng_state as set_rng_state
 from wengert.layouts import *
-from wengert.printing import set_printoptions as set_printoptions
 from wengert.sizes import Size as Size
 from wengert.tensor import Tensor as Tensor
 bool: _dtype
@@ -66,17 +65,21 @@ from wengert import signal as signal
 from wengert import special as special
 from wengert import testing as testing
 from wengert import utils as utils
-from wengert.ops.program import pointwise as pointwise
+from wengert.control_flow import cond as cond
 from wengert.threads import empty_cache as empty_cache
+from wengert.autograd import explain as explain
 from wengert.threads import get_num_interop_threads as get_num_interop_threads
 from wengert.threads import get_num_threads as get_num_threads
+from wengert.autograd import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from wengert.autograd import is_anomaly_enabled as is_anomaly_enabled
+from wengert.serialization import load as load
 from wengert.threads import memory_stats as memory_stats
+from wengert.ops.program import pointwise as pointwise
 from wengert.threads import reset_peak_memory_stats as reset_peak_memory_stats
+from wengert.serialization import save as save
 from wengert.threads import set_num_interop_threads as set_num_interop_threads
 from wengert.threads import set_num_threads as set_num_threads
-from wengert.serialization import load as load
-from wengert.serialization import save as save
-from wengert.control_flow import cond as cond
+from wengert.printing import set_printoptions as set_printoptions
 from wengert.control_flow import while_loop as while_loop
 def vmap(func, in_dims=0, out_dims=0, randomness='error', *, chunk_size=None) -> Any:
     """wengert.func.vmap: func mapped over a dimension of its arguments."""

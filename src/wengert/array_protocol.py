@@ -21,6 +21,7 @@ import numpy as np
 
 import wengert as w
 from wengert import errors, linalg, special
+from wengert.autograd.graph import increment_version
 from wengert.tensor import Tensor
 
 # -- ufuncs ------------------------------------------------------------------------------------------------------------
@@ -81,7 +82,7 @@ def run_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: d
     if out:
         for x in out:
             if isinstance(x, Tensor):
-                w.autograd.graph.increment_version(x)
+                increment_version(x)
         return out[0] if len(out) == 1 else out
     return tuple([_tensor(x) for x in found]) if isinstance(found, tuple) else _tensor(found)
 

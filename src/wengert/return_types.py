@@ -46,48 +46,54 @@ class _Results(tuple[Any, ...]):
         return type(self), (tuple(self),)
 
 
-def _named(name: str, *fields: str) -> type[_Results]:
+_FIELDS = {
+    "max": ("values", "indices"),
+    "min": ("values", "indices"),
+    "median": ("values", "indices"),
+    "nanmedian": ("values", "indices"),
+    "mode": ("values", "indices"),
+    "kthvalue": ("values", "indices"),
+    "sort": ("values", "indices"),
+    "topk": ("values", "indices"),
+    "cummax": ("values", "indices"),
+    "cummin": ("values", "indices"),
+    "aminmax": ("min", "max"),
+    "slogdet": ("sign", "logabsdet"),
+    "linalg_svd": ("U", "S", "Vh"),
+    "linalg_eigh": ("eigenvalues", "eigenvectors"),
+    "linalg_eig": ("eigenvalues", "eigenvectors"),
+    "linalg_qr": ("Q", "R"),
+    "qr": ("Q", "R"),
+    "svd": ("U", "S", "V"),
+    "linalg_lu": ("P", "L", "U"),
+    "linalg_lu_factor": ("LU", "pivots"),
+    "linalg_lu_factor_ex": ("LU", "pivots", "info"),
+    "lu_unpack": ("P", "L", "U"),
+    "linalg_lstsq": ("solution", "residuals", "rank", "singular_values"),
+    "linalg_cholesky_ex": ("L", "info"),
+    "linalg_inv_ex": ("inverse", "info"),
+    "linalg_solve_ex": ("result", "info"),
+    "linalg_ldl_factor": ("LD", "pivots"),
+    "linalg_ldl_factor_ex": ("LD", "pivots", "info"),
+    "geqrf": ("a", "tau"),
+    "triangular_solve": ("solution", "cloned_coefficient"),
+    "frexp": ("mantissa", "exponent"),
+    "histogram": ("hist", "bin_edges"),
+    "histogramdd": ("hist", "bin_edges"),
+}
+
+__all__ = sorted(_FIELDS)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> type[_Results]:
+    """Makes a type when it is first asked for: a program uses few of them."""
+    fields = _FIELDS.get(name)
+    if fields is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     namespace = {"__slots__": (), "__module__": __name__, "__doc__": f"The results of {name}: {', '.join(fields)}."}
-    return type(_Results)(name, (_Results,), namespace, fields=fields)
+    made = type(_Results)(name, (_Results,), namespace, fields=fields)
+    return globals().setdefault(name, made)  # another thread may have been here
 
 
-max = _named("max", "values", "indices")
-min = _named("min", "values", "indices")
-median = _named("median", "values", "indices")
-nanmedian = _named("nanmedian", "values", "indices")
-mode = _named("mode", "values", "indices")
-kthvalue = _named("kthvalue", "values", "indices")
-sort = _named("sort", "values", "indices")
-topk = _named("topk", "values", "indices")
-cummax = _named("cummax", "values", "indices")
-cummin = _named("cummin", "values", "indices")
-aminmax = _named("aminmax", "min", "max")
-slogdet = _named("slogdet", "sign", "logabsdet")
-linalg_svd = _named("linalg_svd", "U", "S", "Vh")
-linalg_eigh = _named("linalg_eigh", "eigenvalues", "eigenvectors")
-linalg_eig = _named("linalg_eig", "eigenvalues", "eigenvectors")
-linalg_qr = _named("linalg_qr", "Q", "R")
-qr = _named("qr", "Q", "R")
-svd = _named("svd", "U", "S", "V")
-linalg_lu = _named("linalg_lu", "P", "L", "U")
-linalg_lu_factor = _named("linalg_lu_factor", "LU", "pivots")
-linalg_lu_factor_ex = _named("linalg_lu_factor_ex", "LU", "pivots", "info")
-lu_unpack = _named("lu_unpack", "P", "L", "U")
-linalg_lstsq = _named("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
-linalg_cholesky_ex = _named("linalg_cholesky_ex", "L", "info")
-linalg_inv_ex = _named("linalg_inv_ex", "inverse", "info")
-linalg_solve_ex = _named("linalg_solve_ex", "result", "info")
-linalg_ldl_factor = _named("linalg_ldl_factor", "LD", "pivots")
-linalg_ldl_factor_ex = _named("linalg_ldl_factor_ex", "LD", "pivots", "info")
-geqrf = _named("geqrf", "a", "tau")
-triangular_solve = _named("triangular_solve", "solution", "cloned_coefficient")
-frexp = _named("frexp", "mantissa", "exponent")
-histogram = _named("histogram", "hist", "bin_edges")
-histogramdd = _named("histogramdd", "hist", "bin_edges")
-
-__all__ = [
-    "aminmax", "cummax", "cummin", "frexp", "geqrf", "histogram", "histogramdd", "kthvalue", "linalg_cholesky_ex", "linalg_eig",
-    "linalg_eigh", "linalg_inv_ex", "linalg_ldl_factor", "linalg_ldl_factor_ex", "linalg_lstsq", "linalg_lu",
-    "linalg_lu_factor", "linalg_lu_factor_ex", "linalg_qr", "linalg_solve_ex", "linalg_svd", "lu_unpack", "max",
-    "median", "min", "mode", "nanmedian", "qr", "slogdet", "sort", "svd", "topk", "triangular_solve",
-]  # fmt: skip
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

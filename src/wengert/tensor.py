@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy as _copy
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -429,6 +428,8 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
     # -- copies --------------------------------------------------------------------------------------------------------
 
     def __deepcopy__(self, memo: dict) -> Any:
+        from copy import deepcopy
+
         if self.grad_fn is not None:
             raise errors.deepcopy_of_non_leaf()
         if id(self) in memo:
@@ -437,8 +438,8 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         result._requires_grad = self._requires_grad
         result._flags = self._flags & IS_VOLATILE
         memo[id(self)] = result
-        result._grad = _copy.deepcopy(self._grad, memo)
-        result.__dict__.update(_copy.deepcopy(self.__dict__, memo))
+        result._grad = deepcopy(self._grad, memo)
+        result.__dict__.update(deepcopy(self.__dict__, memo))
         return result
 
     def __reduce_ex__(self, protocol: Any) -> tuple:

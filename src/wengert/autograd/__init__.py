@@ -6,12 +6,11 @@ import sys
 import warnings
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.autograd.function import Function
 from wengert.autograd.grad_mode import (
     enable_grad,
     enforce_grad_layout_policy,
@@ -23,24 +22,32 @@ from wengert.autograd.grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from wengert.autograd.graph import GradientEdge
-from wengert.autograd.variable import Variable
 from wengert.core.engine import run_backward
 from wengert.core.legacy import StochasticNode, is_volatile
-from wengert.core.node import Edge, meta_at
+from wengert.core.node import Edge, Node, meta_at
 from wengert.core.saved_names import SavedTensorHandle as SavedTensor
 from wengert.core.spellings import accepts_old_names
 from wengert.core.tensor import TensorBase, gradient_edge, wrap
 from wengert.tensor import set_backward  # type: ignore[attr-defined]  # no public name: not in the stub
 
 if TYPE_CHECKING:
+    from wengert.autograd.function import Function
     from wengert.autograd.gradcheck import gradcheck, gradgradcheck
+    from wengert.autograd.variable import Variable
 
 __all__ = [
     "Function", "SavedTensor", "Variable", "backward", "enable_grad", "enforce_grad_layout_policy", "grad",
     "gradcheck", "gradgradcheck", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled",
     "is_multithreading_enabled", "no_grad", "set_grad_enabled", "set_multithreading_enabled",
 ]  # fmt: skip
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph: a node and the number of its output. backward and grad take it for a tensor."""
+
+    node: Node
+    output_nr: int
+    ownership_token: Any = None  # keeps alive what the node alone would not
 
 
 @accepts_old_names(variables="tensors", retain_variables="retain_graph")
@@ -250,7 +257,8 @@ _LAZY = {  # names, and the modules of this package where they are: loaded when 
     "profiler": "", "profiler_util": "", "anomaly_mode": "", "explanation": "", "forward_ad": "", "functional": "",
     "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode", "is_anomaly_enabled": "anomaly_mode",
     "is_anomaly_check_nan_enabled": "anomaly_mode", "explain": "explanation", "NestedIOFunction": "legacy_function",
-    "gradcheck": "gradcheck", "gradgradcheck": "gradcheck",
+    "gradcheck": "gradcheck", "gradgradcheck": "gradcheck", "graph": "", "function": "", "Function": "function", "variable": "",
+    "Variable": "variable",
 }  # fmt: skip
 
 
@@ -260,7 +268,10 @@ def __getattr__(name: str) -> Any:
     home = _LAZY.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{home}"), name) if home else import_module(f"{__name__}.{name}")
+    if not home:
+        return import_module(f"{__name__}.{name}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+    return found
 
 
 class _Package(ModuleType):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 from wengert import errors
+from wengert.autograd import GradientEdge
 from wengert.core.hook_calls import will_run
 from wengert.core.hooks import RemovableHandle
 from wengert.core.modes import current_task, state
@@ -29,14 +30,6 @@ __all__ = [
     "save_on_cpu",
     "saved_tensors_hooks",
 ]
-
-
-class GradientEdge(NamedTuple):
-    """A place in the graph: a node and the number of its output. backward and grad take it for a tensor."""
-
-    node: Node
-    output_nr: int
-    ownership_token: Any = None  # keeps alive what the node alone would not
 
 
 def get_gradient_edge(tensor: TensorBase) -> GradientEdge:

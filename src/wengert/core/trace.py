@@ -27,10 +27,18 @@ class _CallRecorder:
         return record
 
 
+class _Unknown:
+    """Stands in for an array of which nothing may be asked: a forward that does is no mere pass-through."""
+
+    def __getattr__(self, name: str) -> Any:
+        # No AttributeError, which a forward may take for a wrong argument: making that error loads its message's module.
+        raise TypeError("a forward that looks at its arguments is no single function of them")
+
+
 def find_kernel(forward: Callable[..., Any], n_inputs: int) -> Any:
     """The NumPy function that a forward only passes its arrays on to, in order; False where it does more."""
     recorder = _CallRecorder()
-    arguments = [object() for _ in range(n_inputs)]
+    arguments = [_Unknown() for _ in range(n_inputs)]
     try:
         result = forward(recorder, *arguments)
     except Exception:  # it looked at its arguments: no mere pass-through

@@ -28,16 +28,6 @@ from importlib import import_module as _import_module
 
 from . import classes as _classes
 from .classes import *  # noqa: F403
-from .eras import *  # noqa: F403
-from .graph import *  # noqa: F403
-from .names import (
-    dtype_name as dtype_name,
-    operation_name as operation_name,
-    scalar_name as scalar_name,
-    tensor_type as tensor_type,
-)
-from .saved import *  # noqa: F403
-from .tensors import *  # noqa: F403
 
 # Tracebacks show where an exception can be imported from: wengert.errors.VersionError.
 for _name in _classes.__all__:
@@ -48,22 +38,33 @@ if TYPE_CHECKING:
     from .algebra import *  # noqa: F403
     from .analysis import *  # noqa: F403
     from .bags import *  # noqa: F403
+    from .eras import *  # noqa: F403
+    from .graph import *  # noqa: F403
     from .images import *  # noqa: F403
     from .layers import *  # noqa: F403
     from .losses import *  # noqa: F403
     from .masks import *  # noqa: F403
+    from .names import (
+        dtype_name as dtype_name,
+        operation_name as operation_name,
+        scalar_name as scalar_name,
+        tensor_type as tensor_type,
+    )
     from .profiling import *  # noqa: F403
+    from .saved import *  # noqa: F403
     from .signals import *  # noqa: F403
+    from .tensors import *  # noqa: F403
 
-# Messages of operations: these modules are loaded when one of them is first needed.
-_OF_OPERATIONS = (
+# Messages: these modules are loaded when one of theirs is first needed, in this order until it is found.
+_MESSAGES = (
+    "names", "graph", "tensors", "saved", "eras",
     "algebra", "analysis", "bags", "images", "layers", "losses", "masks", "profiling", "signals",
 )  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
     if not name.startswith("_"):
-        for module in _OF_OPERATIONS:
+        for module in _MESSAGES:
             found = getattr(_import_module(f"wengert.errors.{module}"), name, None)
             if found is not None:
                 globals()[name] = found

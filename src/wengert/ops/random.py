@@ -20,7 +20,13 @@ from wengert.ops.indices import checked, raw
 from wengert.ops.inplace import write_inplace
 from wengert.ops.options import finished, numpy_dtype, sizes_of
 from wengert.ops.registry import NONE, composite, creation, general, plain
-from wengert.ops.stochastic import BERNOULLI, MULTINOMIAL, NORMAL, samples_of
+
+
+def _samples_of(distribution: str, parameters: tuple[Any, ...], array: Any) -> Any:
+    from wengert.ops.stochastic import samples_of  # rewards for samples are rarely used
+
+    return samples_of(distribution, parameters, array)
+
 
 # -- draws: arrays of a shape and dtype --------------------------------------------------------------------------------
 
@@ -178,7 +184,7 @@ def bernoulli(input, p=None, *, generator=None):
         _check_probability(array, "p_in")
     else:
         _check_probability(raw(p), "p")
-    samples = samples_of(BERNOULLI, (p,), _bernoulli(generator, raw(p), array.shape, array.dtype))
+    samples = _samples_of("bernoulli", (p,), _bernoulli(generator, raw(p), array.shape, array.dtype))
     spread_volatile((input,), (samples,))
     return samples
 
@@ -214,7 +220,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         with np.errstate(divide="ignore"):
             times = rng.standard_exponential(rows.shape) / rows
         indices = times.argsort(axis=1, kind="stable")[:, :num_samples].astype(np.int64)
-    return samples_of(MULTINOMIAL, (input,), indices if weights.ndim == 2 else indices[0])
+    return _samples_of("multinomial", (input,), indices if weights.ndim == 2 else indices[0])
 
 
 def _check_weights(weights: Any, num_samples: int, replacement: bool) -> None:
@@ -259,7 +265,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, **option
             raise errors.broadcast_shapes(*[x.shape for x in arrays]) from None
         wanted = dtypes.resolve(dtypes.SAME, arrays)
     values = _scaled_gaussian(generator, mean, std, shape, wanted)
-    return finished("normal", values, options) if options else samples_of(NORMAL, parameters, values)
+    return finished("normal", values, options) if options else _samples_of("normal", parameters, values)
 
 
 def _check_std(std: Any) -> None:

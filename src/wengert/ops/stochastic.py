@@ -22,7 +22,7 @@ from wengert.core.tensor import TensorBase, gradient_edge, is_differentiable, wr
 from wengert.ops.faces import tensor_face
 from wengert.ops.indices import raw
 
-__all__ = ["BERNOULLI", "MULTINOMIAL", "NORMAL", "samples_of"]
+__all__ = ["samples_of"]
 
 F: Any = tensor_face  # the operations on tensors: the gradient may be differentiated again
 
@@ -93,19 +93,21 @@ class _NormalNode(_ScoreNode):
         return [-reward * deviations / std, -reward * (deviations * deviations - 1.0) / std]
 
 
-BERNOULLI = make_node_class("BernoulliBackward0", _BernoulliNode)
-MULTINOMIAL = make_node_class("MultinomialBackward0", _MultinomialNode)
-NORMAL = make_node_class("NormalBackward0", _NormalNode)
+_NODE_CLASSES = {
+    "bernoulli": make_node_class("BernoulliBackward0", _BernoulliNode),
+    "multinomial": make_node_class("MultinomialBackward0", _MultinomialNode),
+    "normal": make_node_class("NormalBackward0", _NormalNode),
+}
 
 
-def samples_of(node_class: type, parameters: tuple[Any, ...], array: Any) -> Any:
-    """The tensor of an array of samples, on a node of node_class where a parameter (tensor or number) requires grad."""
+def samples_of(distribution: str, parameters: tuple[Any, ...], array: Any) -> Any:
+    """The tensor of an array of samples, on a node of that distribution where a parameter (tensor or number) requires grad."""
     samples = wrap(array)
     if spread_volatile(parameters, (samples,)) or not grad_enabled():
         return samples
     if not any(isinstance(x, TensorBase) and x.requires_grad for x in parameters):
         return samples
-    node: Any = node_class()
+    node: Any = _NODE_CLASSES[distribution]()
     node._edges = tuple([gradient_edge(x) if isinstance(x, TensorBase) else None for x in parameters])
     node._values = [save(x, x._array, INPUT, i) if isinstance(x, TensorBase) else raw(x) for i, x in enumerate(parameters)]
     node._samples = array.copy()

@@ -496,12 +496,6 @@ def package_stub(root: Path) -> str:
     return "\n".join([*lines, "", *operation_functions("")]) + "\n"
 
 
-# Where the names that __init__.py looks up late come from.
-_HOMES = {
-    "_OF_CONTROL_FLOW": "control_flow", "_OF_FILES": "serialization", "_OF_PROGRAMS": "ops.program", "_OF_THREADS": "threads",
-}  # fmt: skip
-
-
 def _package_lines(node: ast.stmt, root: Path) -> list[str]:
     """What one statement of __init__.py makes public."""
     if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in ("wengert", "math"):
@@ -516,10 +510,8 @@ def _package_lines(node: ast.stmt, root: Path) -> list[str]:
         name = node.targets[0].id
         if name in ("__version__", "newaxis"):
             return [f"{name}: {'str' if name == '__version__' else None}"]
-        home = _HOMES.get(name)
-        if home is not None:
-            functions = sorted(ast.literal_eval(node.value.args[0]))  # type: ignore[attr-defined]
-            return [f"from wengert.{home} import {name} as {name}" for name in functions]
+        if name == "_HOMES":
+            return [f"from wengert.{home} import {name} as {name}" for name, home in sorted(ast.literal_eval(node.value).items())]
         if name == "_LAZY":
             lazy = sorted(ast.literal_eval(node.value.args[0]))  # type: ignore[attr-defined]
             return [f"from wengert import {name} as {name}" for name in lazy if _module_file(root, name) is not None]
