@@ -5,7 +5,7 @@ The numbers come from NumPy's PCG64. They are the same for the same seed on ever
 
 from __future__ import annotations
 
-import threading
+from _thread import allocate_lock
 from typing import TYPE_CHECKING, Any
 
 from wengert import errors
@@ -43,7 +43,7 @@ class Generator:
         self.device = _device(kind)  # there is one CPU: "cpu:0" is "cpu"
         self._seed: int | None = _FIRST_SEED
         self._numpy: Any = None  # made when first needed: importing numpy.random takes milliseconds
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
 
     @property
     def numpy(self) -> np.random.Generator:

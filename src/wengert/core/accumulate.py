@@ -4,7 +4,7 @@ from __future__ import annotations
 
 if False:
     import cython
-import threading
+from _thread import RLock
 from typing import Any
 
 from wengert import _shim as cython
@@ -20,7 +20,7 @@ wk_init_native()
 
 # Two passes that share a leaf must not add at once: NumPy lets other threads run while it copies and adds.
 # Of the kind that one thread may take twice: adding tensors can set off a finalizer that runs a pass of its own.
-_adding = threading.RLock()
+_adding = RLock()
 
 
 def accumulate(leaf: TensorBase, value: Any, owned: bool, face: Any, create_graph: bool) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 if False:
     import cython
 import contextvars
-import threading
+from _thread import _local  # threading takes it from here, and is a fortieth of the import of this package
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ def new_quiet_context() -> contextvars.Context:
 _observed = 0  # read uncompiled only, as what _ThreadState says is
 
 
-class _ThreadState(threading.local):
+class _ThreadState(_local):
     """What each thread has of its own. flags, task and the quiet fields are read uncompiled only: C has its own."""
 
     def __init__(self) -> None:

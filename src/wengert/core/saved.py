@@ -11,7 +11,7 @@ from __future__ import annotations
 
 if False:
     import cython
-import threading
+from _thread import allocate_lock
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -54,7 +54,7 @@ if not cython.compiled:
     _pack: Callable[..., Saved]
     _save_dual: Callable[..., Saved]
     _guard: Any = None
-_counting = threading.Lock()
+_counting = allocate_lock()
 
 
 def watch(change: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 if False:
     import cython
-import threading
+from _thread import allocate_lock
 from heapq import heappop, heappush
 from typing import Any
 
@@ -21,7 +21,7 @@ from wengert.core.op import Op
 if not cython.compiled:
     from wengert.core.native import add_element, as_array, is_ndarray, wk_add_into, wk_init_native, wk_init_numpy, wk_sum
 
-    _attaching = threading.Lock()
+    _attaching = allocate_lock()
 
 wk_init_numpy()
 wk_init_native()
