@@ -421,24 +421,6 @@ def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions."""
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Kronecker product: x with each element replaced by that element times y. The shapes multiply."""
-def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Tensor:
-    """The products of two rows with each of k matrices: input1 @ weight[k] @ input2."""
-def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08, *, out: Any = None) -> Tensor:
-    """x1 . x2 / (|x1| |x2|) over dim, each length at least eps. x1, x2: shapes that broadcast; floating."""
-def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enable: _bool = True, *, out: Any = None) -> Tensor:
-    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dims."""
-def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, eps: _float | None = None, *, out: Any = None) -> Tensor:
-    """input / sqrt(mean of squares + eps) * weight, over the last dims. eps: the dtype's epsilon unless given."""
-def selu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """1.0507 times `elu` with alpha 1.6733: the scale that keeps activations normalised. input: any shape, floating."""
-def celu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """input where it is positive, alpha (exp(input / alpha) - 1) elsewhere. input: any shape, floating."""
-def prelu(input: Tensor, weight: Any, *, out: Any = None) -> Tensor:
-    """input where it is positive, weight * input elsewhere. input: any shape, floating."""
-def threshold(input: Tensor, threshold: Any, value: _Operand, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """input where it is above threshold, value elsewhere. input: any shape and real dtype."""
-def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor:
-    """input where |input| > lambd, else 0. input: any shape, floating."""
 def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A tensor of its own memory, with the values of data."""
 def as_tensor(data: Any, dtype: _Dtype | None = None, device: _device | str | None = None) -> Tensor:
@@ -515,6 +497,24 @@ def _standard_gamma_grad(x: Tensor, y: Any, *, out: Any = None) -> Tensor:
     """How a sample y of a gamma distribution of shape x changes with x, its quantile held fixed."""
 def _sample_dirichlet(x: Tensor, generator: Generator | None = None, *, out: Any = None) -> Tensor:
     """Numbers from Dirichlet distributions of concentrations x, along the last dimension: they are positive, of sum 1."""
+def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Tensor:
+    """The products of two rows with each of k matrices: input1 @ weight[k] @ input2."""
+def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08, *, out: Any = None) -> Tensor:
+    """x1 . x2 / (|x1| |x2|) over dim, each length at least eps. x1, x2: shapes that broadcast; floating."""
+def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enable: _bool = True, *, out: Any = None) -> Tensor:
+    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dims."""
+def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, eps: _float | None = None, *, out: Any = None) -> Tensor:
+    """input / sqrt(mean of squares + eps) * weight, over the last dims. eps: the dtype's epsilon unless given."""
+def selu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
+    """1.0507 times `elu` with alpha 1.6733: the scale that keeps activations normalised. input: any shape, floating."""
+def celu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
+    """input where it is positive, alpha (exp(input / alpha) - 1) elsewhere. input: any shape, floating."""
+def prelu(input: Tensor, weight: Any, *, out: Any = None) -> Tensor:
+    """input where it is positive, weight * input elsewhere. input: any shape, floating."""
+def threshold(input: Tensor, threshold: Any, value: _Operand, inplace: _bool = False, *, out: Any = None) -> Tensor:
+    """input where it is above threshold, value elsewhere. input: any shape and real dtype."""
+def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor:
+    """input where |input| > lambd, else 0. input: any shape, floating."""
 def atan2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
 def hypot(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:

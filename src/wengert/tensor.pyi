@@ -516,10 +516,6 @@ class Tensor(TensorBase):
         """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions."""
     def kron(self, other: Tensor) -> Tensor:
         """Kronecker product: x with each element replaced by that element times y. The shapes multiply."""
-    def prelu(self, weight: Any) -> Tensor:
-        """input where it is positive, weight * input elsewhere. input: any shape, floating."""
-    def hardshrink(self, lambd: _float = 0.5) -> Tensor:
-        """input where |input| > lambd, else 0. input: any shape, floating."""
     def new_tensor(self, data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
         """A tensor of data, with its own memory, in this tensor's dtype unless another is asked for."""
     def new_zeros(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
@@ -552,6 +548,10 @@ class Tensor(TensorBase):
         """Fills the tensor with numbers from a Cauchy distribution, and returns it. Derivative: 0."""
     def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
         """Fills the tensor with exponentials of numbers from a normal distribution, and returns it. Derivative: 0."""
+    def prelu(self, weight: Any) -> Tensor:
+        """input where it is positive, weight * input elsewhere. input: any shape, floating."""
+    def hardshrink(self, lambd: _float = 0.5) -> Tensor:
+        """input where |input| > lambd, else 0. input: any shape, floating."""
     def atan2(self, other: _Operand) -> Tensor:
         """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
     def atan2_(self, other: _Operand) -> Tensor:

@@ -17,15 +17,16 @@ from wengert.ops import late
 
 _FAMILIES = (
     "arithmetic", "pointwise", "trigonometry", "piecewise", "choice", "compare", "reduce", "extrema", "softmax", "shape", "expand",
-    "strided", "index", "join", "linalg", "nn", "activation", "create", "random",
+    "strided", "index", "join", "linalg", "create", "random",
 )  # fmt: skip
 _LATE_FAMILIES = (
-    "binary", "complex", "logic", "special", "scan", "moments", "inplace_views", "rearrange", "gather", "scatter",
-    "scatter_reduce", "masks", "sorting", "older", "copies", "index_reduce", "short_time", "signal_windows", "native", "segments",
-    "low_rank", "queries", "recurrent", "layer_functions", "einsum", "factor", "matrix_functions", "running", "statistics",
-    "histograms", "masked", "fft", "loss", "conv", "pool", "norm", "pad", "resize", "grid", "attention", "distance", "bags",
-    "margin_loss", "ctc", "stochastic_activation", "fractional_pool", "multi_head", "linear_loss", "eigen", "decomposition",
-    "least_squares", "ldl", "bessel", "polynomials", "probability", "beta",
+    "nn", "activation", "binary", "complex", "logic", "special", "scan", "moments", "inplace_views", "rearrange",
+    "gather", "scatter", "scatter_reduce", "masks", "sorting", "older", "copies", "index_reduce", "short_time",
+    "signal_windows", "native", "segments", "low_rank", "queries", "recurrent", "layer_functions", "einsum", "factor",
+    "matrix_functions", "running", "statistics", "histograms", "masked", "fft", "loss", "conv", "pool", "norm", "pad",
+    "resize", "grid", "attention", "distance", "bags", "margin_loss", "ctc", "stochastic_activation",
+    "fractional_pool", "multi_head", "linear_loss", "eigen", "decomposition", "least_squares", "ldl", "bessel",
+    "polynomials", "probability", "beta",
 )  # fmt: skip
 
 for _family in _FAMILIES:

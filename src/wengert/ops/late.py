@@ -5,6 +5,12 @@ Written by `python -m wengert.ops.stub`: change the sources, not this file. Text
 
 # OPERATIONS: as OPS and ALIASES have them. METHODS: of class Tensor. FUNCTIONS: of each namespace.
 OPERATIONS = {
+    "activation": (
+        "_celu _elu _gate _gelu _gelu_tanh _hardshrink _hardsigmoid _hardswish _hardtanh _leaky_relu "
+        "_log_sigmoid _mish _prelu _silu _softplus _softshrink _threshold celu elu gelu glu hardshrink "
+        "hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish nn.functional_relu nn.functional_relu_ "
+        "prelu relu6 selu silu softplus softshrink softsign tanhshrink threshold "
+    ),
     "attention": "scaled_dot_product_attention",
     "bags": "_bag_maxima _bag_sums _kept alpha_dropout embedding_bag feature_alpha_dropout",
     "bessel": (
@@ -113,6 +119,10 @@ OPERATIONS = {
         "native_channel_shuffle native_dropout native_group_norm native_layer_norm norm_except_dim "
         "nuclear_norm "
     ),
+    "nn": (
+        "_dropout_noise _embedding _layer_norm _row_factors _scatter_rows bilinear cosine_similarity dropout "
+        "dropout1d dropout2d dropout3d embedding layer_norm linear normalize one_hot rms_norm "
+    ),
     "norm": (
         "_rescale _standardize batch_norm group_norm instance_norm local_response_norm "
         "nn.functional_batch_norm nn.functional_instance_norm "
@@ -181,6 +191,7 @@ OPERATIONS = {
     "stochastic_activation": "_gumbel_noise _random_slopes gumbel_softmax rrelu",
 }
 METHODS = {
+    "activation": "hardshrink prelu",
     "binary": (
         "arctan2 arctan2_ atan2 atan2_ copysign copysign_ gcd gcd_ heaviside heaviside_ hypot hypot_ lcm lcm_ "
         "ldexp ldexp_ logaddexp logaddexp2 nextafter nextafter_ xlogy xlogy_ "
@@ -232,6 +243,7 @@ METHODS = {
 }
 FUNCTIONS = {
     "": {
+        "activation": "celu celu_ hardshrink prelu selu selu_ threshold threshold_",
         "bags": "alpha_dropout alpha_dropout_ feature_alpha_dropout feature_alpha_dropout_",
         "binary": (
             "arctan2 arctan2_ atan2 atan2_ copysign copysign_ gcd gcd_ heaviside heaviside_ hypot hypot_ lcm lcm_ "
@@ -278,6 +290,7 @@ FUNCTIONS = {
             "native_channel_shuffle native_dropout native_group_norm native_layer_norm norm_except_dim "
             "nuclear_norm "
         ),
+        "nn": "bilinear cosine_similarity layer_norm rms_norm",
         "norm": "batch_norm group_norm instance_norm",
         "older": "apply_ gesv map_ masked_copy_ potrf resize_ resize_as_ set_default_tensor_type typename",
         "pad": "channel_shuffle constant_pad_nd pixel_shuffle pixel_unshuffle",
@@ -310,6 +323,11 @@ FUNCTIONS = {
         "stochastic_activation": "rrelu rrelu_",
     },
     "nn.functional": {
+        "activation": (
+            "celu celu_ elu elu_ gelu glu hardshrink hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh "
+            "hardtanh_ leaky_relu leaky_relu_ logsigmoid mish mish_ prelu relu relu6 relu6_ relu_ selu selu_ silu "
+            "silu_ softplus softshrink softsign tanhshrink threshold threshold_ "
+        ),
         "attention": "scaled_dot_product_attention",
         "bags": "alpha_dropout alpha_dropout_ embedding_bag feature_alpha_dropout feature_alpha_dropout_",
         "conv": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d fold unfold",
@@ -332,6 +350,10 @@ FUNCTIONS = {
             "triplet_margin_loss triplet_margin_with_distance_loss "
         ),
         "multi_head": "multi_head_attention_forward",
+        "nn": (
+            "bilinear cosine_similarity dropout dropout1d dropout1d_ dropout2d dropout2d_ dropout3d dropout3d_ "
+            "dropout_ embedding layer_norm linear normalize one_hot rms_norm "
+        ),
         "norm": "batch_norm group_norm instance_norm local_response_norm",
         "pad": "channel_shuffle pad pixel_shuffle pixel_unshuffle",
         "pool": (
