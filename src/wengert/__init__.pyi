@@ -825,8 +825,6 @@ def lobpcg(A: Tensor, k: _int | None = None, B: Any = None, X: Any = None, n: _i
     """The k largest (largest=False: smallest) eigenvalues of symmetric A, or of A x = value B x, and their vectors."""
 def triangular_solve(input: Tensor, A: Any, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: Any = None) -> return_types.triangular_solve:
     """(X, A) with A @ X = input, or A^T @ X = input if transpose, for a triangular A: linalg.solve_triangular today."""
-def is_same_size(input: Tensor, other: _Operand) -> _bool:
-    """Whether two tensors have the same shape."""
 def is_complex(input: Tensor) -> Tensor:
     """Whether the dtype is a complex one."""
 def is_floating_point(input: Tensor) -> Tensor:
@@ -843,6 +841,8 @@ def is_neg(input: Tensor) -> Tensor:
     """False: negatives are computed at once here."""
 def get_device(input: Tensor) -> Tensor:
     """The number of the tensor's device; -1 for the CPU."""
+def is_same_size(input: Tensor, other: _Operand) -> _bool:
+    """Whether two tensors have the same shape."""
 def detach(input: Tensor) -> Tensor:
     """The same memory with no history: Tensor.detach."""
 def detach_(input: Tensor) -> Tensor:

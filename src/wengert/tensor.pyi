@@ -906,6 +906,8 @@ class Tensor(TensorBase):
         """False: main memory is not pinned for transfers."""
     def is_shared(self) -> Tensor:
         """Whether other processes see the memory: False."""
+    def is_same_size(self, other: _Operand) -> _bool:
+        """Whether two tensors have the same shape."""
     def is_set_to(self, tensor: Any) -> Tensor:
         """Whether two tensors look into the same memory at the same place, with the same shape and strides."""
     def dim_order(self) -> Tensor:

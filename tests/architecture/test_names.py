@@ -172,9 +172,10 @@ from wengert.ops import late
 from wengert.ops.registry import ALIASES, OPS
 for family in reversed(ops._LATE_FAMILIES):
     names = set(late.OPERATIONS[family].split())
-    there = set(OPS) | set(ALIASES)
+    there = OPS | ALIASES
     methods = ops.load(family)
-    added = (set(OPS) | set(ALIASES)) - there
+    added = (set(OPS) | set(ALIASES)) - set(there)
+    assert all((OPS | ALIASES)[name] is op for name, op in there.items()), f"{family} registers what is registered already"
     assert added == names, (family, added ^ names)
     assert set(methods) == set(late.METHODS.get(family, "").split()), family
     assert all(vars(ops.OperationMethods)[name] is method for name, method in methods.items())

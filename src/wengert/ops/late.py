@@ -219,8 +219,8 @@ METHODS = {
     "moments": "norm std var",
     "older": "apply_ gesv map_ masked_copy_ potrf resize_ resize_as_",
     "queries": (
-        "dim_order get_device is_conj is_neg is_nonzero is_pinned is_set_to is_shared map2_ new_empty_strided "
-        "pin_memory share_memory_ to_dense "
+        "dim_order get_device is_conj is_neg is_nonzero is_pinned is_same_size is_set_to is_shared map2_ "
+        "new_empty_strided pin_memory share_memory_ to_dense "
     ),
     "rearrange": (
         "diag diag_embed diagflat flip fliplr flipud repeat repeat_interleave roll rot90 tile tril tril_ triu "

@@ -143,9 +143,3 @@ def resize_(self, *sizes, size=None, memory_format=None):
 def resize_as_(self, the_template, memory_format=None):
     """resize_() to the size of another tensor."""
     return self.resize_(checked("resize_as_", the_template, "the_template").shape)
-
-
-@plain(method=True, namespaces=())
-def is_same_size(self, other):
-    """Whether two tensors have the same shape."""
-    return isinstance(other, TensorBase) and self._array.shape == other._array.shape

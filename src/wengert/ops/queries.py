@@ -78,7 +78,7 @@ def is_shared(self):
     return False
 
 
-@plain()
+@plain(method=True)
 def is_same_size(input, other):
     """Whether two tensors have the same shape."""
     return checked("is_same_size", input).shape == checked("is_same_size", other, "other").shape
