@@ -11,6 +11,7 @@ its derivative between vectors of equal values is left out.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import inf
 from typing import Any
 
@@ -360,7 +361,7 @@ def linalg_multi_dot(F, tensors):
     if len(shapes[-1]) == 1:
         last = F.unsqueeze(last, dim=-1)
     factors = [first, *middle, last]
-    sizes = [factors[0].shape[0], *[t.shape[1] for t in factors]]
+    sizes = (factors[0].shape[0], *[t.shape[1] for t in factors])
     return F.view(_chain_product(F, factors, _cheapest_cuts(sizes), 0, len(factors) - 1), shape=ends[0] + ends[1])
 
 
@@ -376,7 +377,8 @@ def _check_chain(tensors: Any, shapes: list[tuple[int, ...]]) -> None:
             raise errors.multi_dot_shapes(i, shapes[i], shapes[i + 1])
 
 
-def _cheapest_cuts(sizes: list[int]) -> dict[tuple[int, int], int]:
+@lru_cache(maxsize=256)
+def _cheapest_cuts(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
     """For each chain of factors i to j, the last factor of its left half, so that all products take least work.
 
     sizes: factor i is (sizes[i], sizes[i + 1])."""
