@@ -121,7 +121,7 @@ def record(op: Op, x: TensorBase, y: TensorBase | None, a: Any, b: Any, out: Ten
     """Makes the node of what call2 computed, or call1, then without y."""
     node_class = op.direct_class
     if node_class is None:
-        node_class = op.direct_class = op.find_node_class()
+        node_class = op.direct_class = op.find_node_class() if op.node_chooser is None else op.node_chooser((a, b), None)
     node: OpNode = _new(node_class)
     needs = 1 if x._requires_grad else 0
     node._next0 = x._grad_fn
