@@ -66,24 +66,33 @@ def test_products_keep_nan_and_infinities(n):
         np.testing.assert_array_equal(run("matmul", x, y), np.einsum("ij,jk->ik", x, y))
 
 
+def draw_batches(size, batch, dtype):
+    """Two batches of matrices, (m, k) and (k, n), then the same with the last two dims exchanged in memory."""
+    m, k, n = size
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(*batch, m, k)).astype(dtype), rng.normal(size=(*batch, k, n)).astype(dtype)
+    return x, y, *(np.ascontiguousarray(array.swapaxes(-1, -2)) for array in (x, y))
+
+
+def exact_products(x, y):
+    return np.einsum("...ij,...jk->...ik", x.astype("f8"), y.astype("f8"))
+
+
 @wide_registers
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("batch", [(5,), (2, 3), (1,)])
 @pytest.mark.parametrize("size", [(40, 33, 50), (65, 70, 18), (12, 300, 90)])
 def test_products_of_batches_are_numpys(size, batch, dtype):
-    m, k, n = size
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(*batch, m, k)).astype(dtype), rng.normal(size=(*batch, k, n)).astype(dtype)
-    exact = np.einsum("...ij,...jk->...ik", x.astype("f8"), y.astype("f8"))
-    x_t, y_t = (np.ascontiguousarray(array.swapaxes(-1, -2)) for array in (x, y))
+    x, y, x_t, y_t = draw_batches(size, batch, dtype)
+    exact = exact_products(x, y)
     every_second = np.repeat(x, 2, 0)[::2]
     cases = [("matmul", x, y), ("matmul.x", x, y_t), ("matmul.y", x_t, y), ("matmul", x_t.swapaxes(-1, -2), y), ("matmul", every_second, y)]
     for role, left, right in cases:
         found = run(role, left, right)
-        assert found.dtype == dtype and found.shape == (*batch, m, n) and found.flags.c_contiguous
+        assert found.dtype == dtype and found.shape == exact.shape and found.flags.c_contiguous
         np.testing.assert_allclose(found, exact, atol=1e-4 if dtype == "f4" else 1e-12)
     one = np.broadcast_to(x[:1], x.shape) if len(batch) == 1 else x
-    np.testing.assert_allclose(run("matmul", one, y), np.einsum("...ij,...jk->...ik", one.astype("f8"), y.astype("f8")), atol=1e-4)
+    np.testing.assert_allclose(run("matmul", one, y), exact_products(one, y), atol=1e-4)
 
 
 def test_batches_of_other_shapes_are_left_to_numpy():
@@ -102,20 +111,16 @@ SMALL = [(3, 4, 5), (1, 1, 1), (2, 7, 1), (4, 2, 33), (16, 16, 16), (1, 20, 17),
 @pytest.mark.parametrize("batch", [(5,), (2, 3), (1,), (0,), (700,)])
 @pytest.mark.parametrize("size", SMALL)
 def test_products_of_batches_of_small_matrices_are_numpys(size, batch, dtype):
-    m, k, n = size
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(*batch, m, k)).astype(dtype), rng.normal(size=(*batch, k, n)).astype(dtype)
-    exact = np.einsum("...ij,...jk->...ik", x.astype("f8"), y.astype("f8"))
-    x_t, y_t = (np.ascontiguousarray(array.swapaxes(-1, -2)) for array in (x, y))
+    x, y, x_t, y_t = draw_batches(size, batch, dtype)
+    exact = exact_products(x, y)
     upside_down = y[..., ::-1, :]
-    turned = np.einsum("...ij,...jk->...ik", x.astype("f8"), upside_down.astype("f8"))
     cases = [
         ("matmul", x, y, exact), ("matmul.x", x, y_t, exact), ("matmul.y", x_t, y, exact), ("matmul", np.repeat(x, 2, 0)[::2], y, exact),
-        ("matmul", x, upside_down, turned),
+        ("matmul", x, upside_down, exact_products(x, upside_down)),
     ]  # fmt: skip
     for role, left, right, expected in cases:
         found = run(role, left, right)
-        assert found.dtype == dtype and found.shape == (*batch, m, n) and found.flags.c_contiguous
+        assert found.dtype == dtype and found.shape == exact.shape and found.flags.c_contiguous
         np.testing.assert_allclose(found, expected, atol=1e-5 if dtype == "f4" else 1e-13)
 
 
