@@ -303,6 +303,33 @@ def test_repeat_sums_the_gradients_of_the_copies():
         torch.zeros(2, 2).repeat(2)
 
 
+@pytest.mark.parametrize("wrong", [True, 2.0, "2"])
+def test_numbers_of_copies_are_ints(wrong):
+    """As in torch the first tells; a NumPy integer is one."""
+    x = leaf(2)
+    for op, argument in [("repeat", "repeats"), ("tile", "dims")]:
+        message = rf"^{op}\(\): argument '{argument}' \(position 1\) must be tuple of ints, not {type(wrong).__name__}$"
+        with pytest.raises(TypeError, match=message):
+            getattr(x, op)(wrong)
+    assert values(x.repeat(np.int64(2))) == values(x.tile(np.int64(2))) == [1, 2, 1, 2]
+    assert tuple(x.repeat(2, True).shape) == (2, 2)
+
+
+def test_large_arrangements_are_numpys():
+    """From some ten thousand elements on these are copied by kernels, on all threads."""
+    x = np.arange(300 * 400, dtype=np.float32).reshape(300, 400)
+    for shift in (-1, 7, 401):
+        for dim in (0, 1):
+            np.testing.assert_array_equal(torch.roll(torch.tensor(x), shift, dim).numpy(), np.roll(x, shift, dim))
+        np.testing.assert_array_equal(torch.roll(torch.tensor(x), shift).numpy(), np.roll(x, shift))
+    np.testing.assert_array_equal(torch.roll(torch.tensor(x), (3, -5), (1, 0)).numpy(), np.roll(x, (3, -5), (1, 0)))
+    for dims in ((0,), (1,), (0, 1)):
+        np.testing.assert_array_equal(torch.flip(torch.tensor(x), dims).numpy(), np.flip(x, dims))
+    np.testing.assert_array_equal(torch.rot90(torch.tensor(x), 3).numpy(), np.rot90(x, 3))
+    np.testing.assert_array_equal(torch.tensor(x).repeat(2, 1, 3).numpy(), np.tile(x, (2, 1, 3)))
+    np.testing.assert_array_equal(torch.cat([torch.tensor(x)[:, 100:], torch.tensor(x)[:, :50]], 1).numpy(), np.hstack([x[:, 100:], x[:, :50]]))
+
+
 def test_repeat_interleave():
     x = leaf(3)
     y = x.repeat_interleave(torch.tensor([2, 0, 1]))
