@@ -1,4 +1,4 @@
-"""GPUs: this version has no backend for them, and says so. What programs ask before they use one works.
+"""torch.cuda for a package that computes on the CPU only: no GPU is available, and seeding GPUs does nothing.
 
 >>> import wengert
 >>> wengert.cuda.is_available(), wengert.cuda.device_count()
@@ -16,25 +16,25 @@ __all__ = ["device_count", "is_available", "manual_seed", "manual_seed_all"]
 
 
 def is_available() -> bool:
-    """Whether tensors can be on a GPU: False."""
+    """Whether tensors can be on a GPU: always False."""
     return False
 
 
 def device_count() -> int:
-    """The number of GPUs that can be used: 0."""
+    """Return the number of usable GPUs: 0."""
     return 0
 
 
 def manual_seed(seed: int) -> None:
-    """Seeds the random numbers of the current GPU: does nothing where there is none, as in torch."""
+    """Do nothing: there is no GPU whose random numbers could be seeded. torch does nothing either without a GPU."""
 
 
 def manual_seed_all(seed: int) -> None:
-    """Seeds the random numbers of all GPUs: there are none."""
+    """Do nothing, as `manual_seed`."""
 
 
 class _TypedMeta(type):
-    """The classes of old for tensors of one dtype on a GPU: they can be named and asked for, and make nothing."""
+    """Metaclass of torch.cuda.FloatTensor and the like: the classes can be named, but calling one raises DtypeError."""
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
         raise errors.DtypeError(f"type torch.cuda.{cls.__name__} not available: this version computes on the CPU.")

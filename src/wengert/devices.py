@@ -1,4 +1,4 @@
-"""The device of a tensor: a kind of machine and which of its kind."""
+"""The device of a tensor: a type, such as "cpu", and an index among the devices of that type."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from . import errors
 
-# The kinds that torch knows. Tensors live on "cpu", or on "cuda" where CuPy is installed; the rest can be named, so
-# that programs which only compare devices run.
+# The types that torch knows. Tensors live on "cpu" only; the other types can be named, so that programs which only
+# compare devices run.
 _TYPES: Final = (
     "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy",
     "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
@@ -15,10 +15,11 @@ _TYPES: Final = (
 
 
 class device:
-    """Where a tensor's data is: `type` ("cpu", "cuda") and `index` (int, or None for the current one of that type).
+    """The device that holds a tensor's data: `type` ("cpu", "cuda") and `index` (int, or None for the current device).
 
-    device("cuda:1"), device("cuda", 1), device(1) (of CUDA), or a copy of another device. Immutable; equal where type
-    and index are. Raises RuntimeError for a type that does not exist or a malformed string.
+    Accepted forms: device("cuda:1"), device("cuda", 1), device(1) for "cuda:1", and device(other_device). A device is
+    immutable. Two devices are equal if their types and indices are equal. Only "cpu" can hold data here; the other types
+    of torch can be named and compared. Raises RuntimeError for a type that torch does not know and for a malformed string.
 
     >>> import wengert
     >>> wengert.device("cuda:0")
@@ -70,7 +71,7 @@ class device:
         return f"device(type='{self.type}'{index})"
 
     def __enter__(self) -> device:
-        """In the block, tensors are made on this device. Raises RuntimeError for one other than the CPU."""
+        """Make this device the default one in the block. Raises RuntimeError for a device other than the CPU."""
         check_device(self)
         return self
 
@@ -82,11 +83,11 @@ class device:
 
 
 def _parse(text: str) -> tuple[str, int | None]:
-    """The type and index of "cuda:1"."""
+    """Return (type, index) of a device string: ("cuda", 1) for "cuda:1", ("cuda", None) for "cuda"."""
     if not text:
         raise errors.DeviceError("Device string must not be empty")
     name, colon, number = text.partition(":")
-    # Digits without a leading zero, as torch reads them.
+    # torch refuses leading zeros.
     well_formed = not colon or (number.isascii() and number.isdigit() and (number == "0" or number[0] != "0"))
     if not name or not well_formed:
         raise errors.DeviceError(f"Invalid device string: '{text}'")
@@ -102,23 +103,22 @@ def _checked_index(index: int) -> int:
 
 
 def check_device(where: Any) -> None:
-    """Raises RuntimeError for a device other than the CPU. None: the default one."""
+    """Raise RuntimeError if `where` is a device other than the CPU. None means the default device."""
     if where is not None and where != "cpu" and device(where).type != "cpu":
         raise errors.DeviceError(
-            f"no backend for device {where}: this version computes on the CPU. Hint: arrays on a GPU need the extra "
-            "`pip install wengert[cuda]`; without it, leave out device=, or keep it behind "
-            "`if wengert.cuda.is_available()`."
+            f"no backend for device {where}: wengert computes on the CPU only. Hint: leave out device=, or keep it behind "
+            "`if wengert.cuda.is_available()`, which is False here."
         )
 
 
 def get_default_device() -> device:
-    """Where tensors are made unless device= says otherwise: the CPU."""
+    """Return the device on which tensors are made without device=: the CPU."""
     return device("cpu")
 
 
 def set_default_device(where: str | int | device | None) -> None:
-    """Sets where tensors are made unless device= says otherwise. Raises RuntimeError for a device other than the CPU.
+    """Set the device on which tensors are made without device=. Raises RuntimeError for a device other than the CPU.
 
-    where: None for the CPU.
+    where: a device, its string or index, or None for the CPU.
     """
     check_device(where)
