@@ -620,15 +620,15 @@ def cumsum(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor
 def cumprod(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
 def var(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
-    """Variance over dim (an int, a tuple, or None for all): squared distances from the mean, over n - correction."""
+    """Variance over dim: the sum of squared distances from the mean, divided by n - correction."""
 def std(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
-    """Standard deviation over dim: the root of `var`, with its arguments."""
+    """Standard deviation over dim: the square root of `var`. Arguments: as `var`."""
 def var_mean(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """(`var`, `mean`) over dim, with the arguments of `var`."""
+    """Return the tuple (`var`, `mean`) over dim. Arguments: as `var`."""
 def std_mean(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> tuple[Tensor, Tensor]:
-    """(`std`, `mean`) over dim, with the arguments of `var`."""
+    """Return the tuple (`std`, `mean`) over dim. Arguments: as `var`."""
 def norm(input: Tensor, p: _Number | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _Dtype | None = None, **kwargs: Any) -> Tensor:
-    """Norm of the elements over dim (an int, a tuple, or None for all): (sum of |x|**p)**(1 / p)."""
+    """p-norm of the elements over dim: (sum of |x|**p)**(1 / p)."""
 @overload
 def flip(input: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
     """A copy of x with its elements in reverse order along these dimensions, x.flip(0, 1). Derivative: flipped back."""
@@ -692,11 +692,11 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 
 def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True, out: Any = None) -> Tensor:
     """scatter() that reduces all values that meet at a place, and what x has there (unless include_self=False)."""
 def masked_fill(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
-    """A copy of x with value where mask, a bool tensor that broadcasts with x, is True."""
+    """Return a copy of input with value where mask is True."""
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Any = None) -> Tensor:
-    """A copy of x with the elements of source, in order, where mask is True."""
+    """Return a copy of input with the elements of source, in row-major order, where mask is True."""
 def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
-    """The elements of x where mask, a bool tensor that broadcasts with x, is True, as a vector in row-major order."""
+    """Return the elements of input where mask is True, as a vector in row-major order."""
 def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: Any = None, out: Any = None) -> return_types.sort:
     """x sorted along a dimension: a named tuple (values, indices). x: any real dtype. NaN comes last, or first if"""
 def msort(input: Tensor, *, out: Any = None) -> Tensor:
@@ -908,37 +908,37 @@ def logdet(input: Tensor, *, out: Any = None) -> Tensor:
 def matrix_power(A: Tensor, n: _int, *, out: Any = None) -> Tensor:
     """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
 def cholesky(input: Tensor, upper: _bool = False, *, out: Any = None) -> Tensor:
-    """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper."""
+    """`linalg.cholesky`: lower triangular L with L @ L^H = input, or L^H if upper. Derivative: as linalg.cholesky."""
 def cholesky_solve(B: Tensor, L: Any, upper: _bool = False, *, out: Any = None) -> Tensor:
-    """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper."""
+    """Solve A @ X = B for X, given the Cholesky factor L of A: A = L @ L^H, or L^H @ L if upper."""
 def cholesky_inverse(L: Tensor, upper: _bool = False, *, out: Any = None) -> Tensor:
-    """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
+    """Return the inverse of A, given its Cholesky factor L: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
 def matrix_exp(A: Tensor, *, out: Any = None) -> Tensor:
-    """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
+    """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as linalg.matrix_exp."""
 def pinverse(input: Tensor, rcond: _float = 1e-15, *, out: Any = None) -> Tensor:
-    """`linalg.pinv`, where singular values up to rcond times the largest count as zero."""
+    """`linalg.pinv`: the pseudo-inverse. Singular values <= rcond times the largest one count as zero."""
 def qr(input: Tensor, some: _bool = True, *, out: Any = None) -> return_types.qr:
-    """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
+    """`linalg.qr` as a named tuple (Q, R), reduced if some, else complete. Derivative: as linalg.qr."""
 def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Any = None) -> return_types.svd:
-    """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
+    """`linalg.svd` as a named tuple (U, S, V), with V in place of V^H."""
 def cross(input: Tensor, other: _Operand, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
-    """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
+    """`linalg.cross`: the cross product along dim. Derivative: as linalg.cross."""
 def vander(x: Tensor, N: Any = None, increasing: _bool = False, *, out: Any = None) -> Tensor:
-    """The Vandermonde matrix of a vector, with falling powers unless increasing: `linalg.vander` with its columns turned"""
+    """Vandermonde matrix of a vector: `linalg.vander` with its columns reversed, powers falling, unless increasing."""
 def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
-    """`linalg.multi_dot` of matrices, each an argument. Derivative: that of the products."""
+    """`linalg.multi_dot` with each matrix as an argument of its own. Derivative: that of the products."""
 def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, *, out: Any = None) -> tuple[Tensor, ...]:
-    """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
+    """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info) if get_infos. Derivative: as linalg.lu."""
 def lu_solve(B: Tensor, LU: Any, pivots: Any, *, out: Any = None) -> Tensor:
-    """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
+    """`linalg.lu_solve` with B as the first argument. Derivative: as linalg.lu_solve."""
 def lu_unpack(LU: Tensor, pivots: Any, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Any = None) -> return_types.lu_unpack:
-    """P, L and U with A = P @ L @ U, from the LU and pivots of A's `linalg.lu_factor`, as a named tuple; empty where not"""
+    """Return a named tuple (P, L, U) with A = P @ L @ U, given LU and pivots from `linalg.lu_factor` of A."""
 def geqrf(input: Tensor, *, out: Any = None) -> return_types.geqrf:
-    """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder"""
+    """LAPACK's QR decomposition, as a named tuple (a, tau): a of input's shape (..., m, n), tau of shape (..., min(m, n))."""
 def orgqr(input: Tensor, tau: Any, *, out: Any = None) -> Tensor:
-    """`linalg.householder_product`. Derivative: as of that."""
+    """`linalg.householder_product`. Derivative: as linalg.householder_product."""
 def ormqr(input: Tensor, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False, *, out: Any = None) -> Tensor:
-    """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
+    """Compute Q @ other, or other @ Q if not left, for the square Q of a QR decomposition; with Q^H if transpose."""
 def cummax(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummax:
     """The largest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
 def cummin(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummin:
@@ -1315,7 +1315,7 @@ def map_(input: Tensor, tensor: Tensor, callable: Any) -> Tensor:
 def masked_copy_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """masked_scatter_(mask, source), under the name that it had first."""
 def masked_fill_(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
-    """In-place form of masked_fill; mask must broadcast to x."""
+    """In-place form of masked_fill. mask must broadcast to the tensor's shape."""
 def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """In-place form of masked_scatter."""
 def mul_(input: Tensor, other: _Operand) -> Tensor:

@@ -23,40 +23,40 @@ _Operand: TypeAlias = Tensor | np.ndarray[Any, Any] | np.generic | _Number
 _Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
 
 def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """Sum of the elements whose mask is True over dim (an int, a tuple, None for all). Of none it is 0."""
+    """Sum over dim of the elements whose mask is True; 0 if there are none."""
 def prod(input: Tensor, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """Product of the elements whose mask is True over dim. Of none it is 1. Arguments: see masked.sum."""
+    """Product over dim of the elements whose mask is True; 1 if there are none. Arguments: as masked.sum."""
 def amax(input: Tensor, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """Largest of the elements whose mask is True over dim. Of none it is the least value of the dtype."""
+    """Maximum over dim of the elements whose mask is True; the lowest value of the dtype if there are none."""
 def amin(input: Tensor, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """Smallest of the elements whose mask is True over dim. Of none it is the largest value of the dtype."""
+    """Minimum over dim of the elements whose mask is True; the highest value of the dtype if there are none."""
 def argmax(input: Tensor, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """Where the largest of the elements whose mask is True is, along dim or in all, in the input's dtype or dtype."""
+    """Index along dim, or in the flattened input, of the maximum of the elements whose mask is True."""
 def argmin(input: Tensor, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """Where the smallest of the elements whose mask is True is, along dim or in all, in the input's dtype or dtype."""
+    """Index along dim, or in the flattened input, of the minimum of the elements whose mask is True."""
 def mean(input: Tensor, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """Mean of the elements whose mask is True over dim. Of none it is NaN. Raises ValueError for integers without dtype."""
+    """Mean over dim of the elements whose mask is True; NaN if there are none."""
 def var(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, *, correction: Any = None, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """Variance of the elements whose mask is True over dim, their number less correction (1) below. NaN for too few."""
+    """Variance over dim of the n elements whose mask is True: squared distances from their mean over n - correction."""
 def std(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, *, correction: Any = None, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
     """Square root of masked.var. Derivative: that of the formula."""
 def norm(input: Tensor, ord: _float = 2.0, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """Norm of the elements whose mask is True over dim: see linalg.vector_norm. Of none it is 0, infinity for negative ord."""
+    """`linalg.vector_norm` over dim of the elements whose mask is True; if there are none, 0, or inf for negative ord."""
 def normalize(input: Tensor, ord: Any, dim: _int, *, eps: _float = 1e-12, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """input divided by its masked.norm over dim, at least eps; 0 where mask is False. Derivative: that of the quotient."""
+    """Quotient of input and max(masked.norm, eps) over dim; 0 where mask is False. Derivative: that of the quotient."""
 def softmax(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """softmax over dim of the elements whose mask is True; 0 at the others, NaN where there are no others."""
+    """softmax over dim of the elements whose mask is True; 0 where mask is False, NaN if it is False along all of dim."""
 def log_softmax(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
     """Logarithm of masked.softmax. Derivative: as log_softmax, 0 where mask is False."""
 def softmin(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
     """masked.softmax of -input. Derivative: as softmin, 0 where mask is False."""
 def logsumexp(input: Tensor, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """log(sum(exp(input))) of the elements whose mask is True over dim. Of none it is -inf."""
+    """log(sum(exp(input))) over dim of the elements whose mask is True; -inf if there are none."""
 def median(input: Tensor, dim: _int = -1, *, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """Median of the elements whose mask is True along dim, the lower of two. Of none it is NaN; ValueError for integers."""
+    """Median along dim of the elements whose mask is True, the lower one of two; NaN if there are none."""
 def cumsum(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """cumsum along dim with 0 in place of the elements whose mask is False. Derivative: as cumsum, 0 there."""
+    """cumsum along dim with 0 in place of masked elements. Derivative: as cumsum, 0 where mask is False."""
 def cumprod(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
-    """cumprod along dim with 1 in place of the elements whose mask is False. Derivative: as cumprod, 0 there."""
+    """cumprod along dim with 1 in place of masked elements. Derivative: as cumprod, 0 where mask is False."""
 def logaddexp(input: Tensor, other: _Operand, *, dtype: _Dtype | None = None, input_mask: Any = None, other_mask: Any = None, out: Any = None) -> Tensor:
-    """logaddexp with -inf in place of the elements whose mask is False. Derivative: as logaddexp, 0 there."""
+    """logaddexp with the lowest value of the dtype, -inf, in place of masked elements."""

@@ -728,11 +728,11 @@ class Tensor(TensorBase):
     def cumprod_(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
         """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
     def var(self, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
-        """Variance over dim (an int, a tuple, or None for all): squared distances from the mean, over n - correction."""
+        """Variance over dim: the sum of squared distances from the mean, divided by n - correction."""
     def std(self, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
-        """Standard deviation over dim: the root of `var`, with its arguments."""
+        """Standard deviation over dim: the square root of `var`. Arguments: as `var`."""
     def norm(self, p: _Number | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _Dtype | None = None, **kwargs: Any) -> Tensor:
-        """Norm of the elements over dim (an int, a tuple, or None for all): (sum of |x|**p)**(1 / p)."""
+        """p-norm of the elements over dim: (sum of |x|**p)**(1 / p)."""
     def t_(self) -> Tensor:
         """In-place form of t: turns this tensor into its transpose, and returns it."""
     def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
@@ -831,15 +831,15 @@ class Tensor(TensorBase):
     def scatter_reduce_(self, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True) -> Tensor:
         """In-place form of scatter_reduce."""
     def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
-        """A copy of x with value where mask, a bool tensor that broadcasts with x, is True."""
+        """Return a copy of input with value where mask is True."""
     def masked_fill_(self, mask: Tensor, value: _Operand) -> Tensor:
-        """In-place form of masked_fill; mask must broadcast to x."""
+        """In-place form of masked_fill. mask must broadcast to the tensor's shape."""
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
-        """A copy of x with the elements of source, in order, where mask is True."""
+        """Return a copy of input with the elements of source, in row-major order, where mask is True."""
     def masked_scatter_(self, mask: Tensor, source: Tensor) -> Tensor:
         """In-place form of masked_scatter."""
     def masked_select(self, mask: Tensor) -> Tensor:
-        """The elements of x where mask, a bool tensor that broadcasts with x, is True, as a vector in row-major order."""
+        """Return the elements of input where mask is True, as a vector in row-major order."""
     def sort(self, dim: _int = -1, descending: _bool = False, *, stable: Any = None) -> return_types.sort:
         """x sorted along a dimension: a named tuple (values, indices). x: any real dtype. NaN comes last, or first if"""
     def msort(self) -> Tensor:
@@ -933,31 +933,31 @@ class Tensor(TensorBase):
     def matrix_power(self, n: _int) -> Tensor:
         """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
     def cholesky(self, upper: _bool = False) -> Tensor:
-        """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper."""
+        """`linalg.cholesky`: lower triangular L with L @ L^H = input, or L^H if upper. Derivative: as linalg.cholesky."""
     def cholesky_solve(self, L: Any, upper: _bool = False) -> Tensor:
-        """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper."""
+        """Solve A @ X = B for X, given the Cholesky factor L of A: A = L @ L^H, or L^H @ L if upper."""
     def cholesky_inverse(self, upper: _bool = False) -> Tensor:
-        """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
+        """Return the inverse of A, given its Cholesky factor L: A = L @ L^H, or L^H @ L if upper. L: (..., n, n)."""
     def matrix_exp(self) -> Tensor:
-        """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
+        """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as linalg.matrix_exp."""
     def pinverse(self, rcond: _float = 1e-15) -> Tensor:
-        """`linalg.pinv`, where singular values up to rcond times the largest count as zero."""
+        """`linalg.pinv`: the pseudo-inverse. Singular values <= rcond times the largest one count as zero."""
     def qr(self, some: _bool = True) -> return_types.qr:
-        """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
+        """`linalg.qr` as a named tuple (Q, R), reduced if some, else complete. Derivative: as linalg.qr."""
     def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
-        """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in"""
+        """`linalg.svd` as a named tuple (U, S, V), with V in place of V^H."""
     def cross(self, other: _Operand, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where"""
+        """`linalg.cross`: the cross product along dim. Derivative: as linalg.cross."""
     def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
-        """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
+        """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info) if get_infos. Derivative: as linalg.lu."""
     def lu_solve(self, LU: Any, pivots: Any) -> Tensor:
-        """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
+        """`linalg.lu_solve` with B as the first argument. Derivative: as linalg.lu_solve."""
     def geqrf(self) -> return_types.geqrf:
-        """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder"""
+        """LAPACK's QR decomposition, as a named tuple (a, tau): a of input's shape (..., m, n), tau of shape (..., min(m, n))."""
     def orgqr(self, tau: Any) -> Tensor:
-        """`linalg.householder_product`. Derivative: as of that."""
+        """`linalg.householder_product`. Derivative: as linalg.householder_product."""
     def ormqr(self, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
-        """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and"""
+        """Compute Q @ other, or other @ Q if not left, for the square Q of a QR decomposition; with Q^H if transpose."""
     def cummax(self, dim: _int) -> return_types.cummax:
         """The largest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
     def cummin(self, dim: _int) -> return_types.cummin:

@@ -225,27 +225,27 @@ def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inpla
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims, if any is drawn."""
 def poisson_nll_loss(input: Tensor, target: Any, log_input: _bool = True, full: _bool = False, size_average: Any = None, eps: _float = 1e-08, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
-    """Minus the logarithm of the probability of counts, target, at the rates input, or exp(input) with log_input."""
+    """Negative log likelihood of the counts target under Poisson rates exp(input), or input if log_input is False."""
 def gaussian_nll_loss(input: Tensor, target: Any, var: Any, full: _bool = False, eps: _float = 1e-06, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
-    """Minus the logarithm of the density of target in normal distributions of mean input and variance var, without its"""
+    """Negative log likelihood of target under normal distributions with mean input and variance var."""
 def hinge_embedding_loss(input: Tensor, target: Any, margin: _float = 1.0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
-    """input where target is 1, max(0, margin - input) where it is -1: for distances of like and unlike pairs."""
+    """Loss of distances: input where target is 1 (a like pair), max(0, margin - input) where target is -1 (an unlike pair)."""
 def margin_ranking_loss(input1: Tensor, input2: Any, target: Any, margin: _int = 0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
-    """max(0, -target * (input1 - input2) + float(margin)): target is 1 where input1 should be larger, -1 where input2 should."""
+    """Ranking loss max(0, -target * (input1 - input2) + margin)."""
 def cosine_embedding_loss(input1: Tensor, input2: Any, target: Any, margin: _int = 0, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
-    """1 - cos where target is 1, max(0, cos - margin) where it is -1; cos: the cosine of the angle between the rows."""
+    """Cosine loss of pairs of rows: 1 - cos where target is 1, max(0, cos - margin) where target is -1."""
 def triplet_margin_loss(anchor: Tensor, positive: Any, negative: Any, margin: _float = 1.0, p: _float = 2, eps: _float = 1e-06, swap: _bool = False, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
-    """max(0, margin + |anchor - positive| - |anchor - negative|), with p-norms over the last dim, as in"""
+    """Triplet loss max(0, margin + |anchor - positive| - |anchor - negative|)."""
 def triplet_margin_with_distance_loss(anchor: Tensor, positive: Any, negative: Any, *, distance_function: Any = None, margin: _float = 1.0, swap: _bool = False, reduction: _str = 'mean', out: Any = None) -> Tensor:
-    """`triplet_margin_loss` with any function of two tensors for a distance, `pairwise_distance` unless given."""
+    """`triplet_margin_loss` with a distance function of two tensors."""
 def soft_margin_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
-    """log(1 + exp(-target * input)), without overflow. target: 1 or -1; shapes that broadcast."""
+    """Logistic loss log(1 + exp(-target * input)), computed without overflow."""
 def multilabel_soft_margin_loss(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
-    """The mean over classes of binary cross entropies with scores input and labels target, (..., classes), of 0 and 1."""
+    """Mean over classes of the binary cross entropies of scores input with labels target."""
 def multi_margin_loss(input: Tensor, target: Any, p: _float = 1, margin: _float = 1.0, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
-    """The mean over classes, but for the target's sum, of max(0, margin - input[target] + input)**p. input: (n, classes),"""
+    """Multi-class hinge loss: the sum over classes j != target of max(0, margin - input[target] + input[j])**p / classes."""
 def multilabel_margin_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
-    """The mean over classes of max(0, 1 - input[label] + input[other]), summed over all labels of an item and all other"""
+    """Multi-label hinge loss: the sum of max(0, 1 - input[label] + input[other]) / classes over labels and other classes."""
 def ctc_loss(log_probs: Tensor, targets: Any, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _str = 'mean', zero_infinity: _bool = False, *, out: Any = None) -> Tensor:
     """Minus the logarithm of the probability that outputs, step by step, spell the targets, each label lasting as long"""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
@@ -261,7 +261,7 @@ def fractional_max_pool3d_with_indices(input: Tensor, kernel_size: Any, output_s
 def fractional_max_pool3d(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, *, out: Any = None) -> Any:
     """Largest element of windows at random places that cover the input evenly. input: (n, channels, size, size, size), or"""
 def multi_head_attention_forward(query: Tensor, key: Any, value: _Operand, embed_dim_to_check: Any, num_heads: Any, in_proj_weight: Any, in_proj_bias: Any, bias_k: Any, bias_v: Any, add_zero_attn: Any, dropout_p: Any, out_proj_weight: Any, out_proj_bias: Any, training: _bool = True, key_padding_mask: Any = None, need_weights: _bool = True, attn_mask: Any = None, use_separate_proj_weight: _bool = False, q_proj_weight: Any = None, k_proj_weight: Any = None, v_proj_weight: Any = None, static_k: Any = None, static_v: Any = None, average_attn_weights: _bool = True, is_causal: _bool = False, *, out: Any = None) -> tuple[Tensor, Any]:
-    """scaled_dot_product_attention in num_heads parts of the projected query, key and value, projected once more."""
+    """Project query, key and value, attend in num_heads parts of the features, and project the result."""
 def linear_cross_entropy(input: Tensor, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None, reduction: _str = 'mean', ignore_index: Any = None, label_smoothing: _float = 0.0, options: Any = None, out: Any = None) -> Tensor:
     """cross_entropy(linear(input, linear_weight, linear_bias), target): the last layer of a classifier and its loss."""
 def alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...

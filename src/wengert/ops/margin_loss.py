@@ -1,4 +1,4 @@
-"""Losses that compare with a margin, and those of Poisson and Gaussian models."""
+"""Margin losses, and the losses of Poisson and Gaussian models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _reduced_array(xp: Any, losses: Any, reduction: str) -> Any:
 
 
 def _each(F: Any, ct: Any, count: int, reduction: str) -> Any:
-    """The cotangent of each of so many losses from that of the reduction."""
+    """Cotangent of the unreduced losses, `count` in number, given the cotangent of the reduced loss."""
     return ct / max(count, 1) if reduction == "mean" else ct
 
 
@@ -41,17 +41,18 @@ def _positive_part(F: Any, x: Any) -> Any:
 def poisson_nll_loss(
     F, input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean"
 ):
-    """Minus the logarithm of the probability of counts, target, at the rates input, or exp(input) with log_input.
+    """Negative log likelihood of the counts target under Poisson rates exp(input), or input if log_input is False.
 
-    input, target: floating, shapes that broadcast. full: with Stirling's approximation of the target's factorial for
-    targets above 1, which input does not change. eps: what keeps the logarithm of rates finite.
+    input, target: floating, shapes that broadcast. full: add Stirling's approximation of log(target!) where target > 1.
+    eps: added to the rates before their logarithm is taken; unused if log_input is True. reduction: "mean", "sum" or
+    "none".
 
-    Derivative: exp(input) - target, or 1 - target / (input + eps), in input; that of the formula in target."""
+    Derivative: in input exp(input) - target, or 1 - target / (input + eps); in target that of the formula."""
     reduction = reduction_of(size_average, reduce, reduction)
     losses = F.exp(input) - target * input if log_input else input - target * F.log(input + eps)
     if full:
         large = raw(target) > 1
-        counts = F.where(large, target, 1)  # keeps the logarithm of small ones, and its derivative, finite
+        counts = F.where(large, target, 1)  # so that the logarithm and its derivative are finite for every count
         stirling = counts * F.log(counts) - counts + 0.5 * F.log(2 * pi * counts)
         losses = losses + F.where(large, stirling, 0)
     return reduced(F, losses, reduction)
@@ -59,13 +60,14 @@ def poisson_nll_loss(
 
 @composite(namespaces=_FUNCTIONAL)
 def gaussian_nll_loss(F, input, target, var, full=False, eps=1e-6, reduction="mean"):
-    """Minus the logarithm of the density of target in normal distributions of mean input and variance var, without its
-    constant unless full. input, target: floating; var: of input's shape, or with its last dim 1 or missing, or a number.
+    """Negative log likelihood of target under normal distributions with mean input and variance var.
 
-    eps: what a smaller var counts as. Raises ValueError for a negative var, and one whose shape does not fit.
+    input, target: floating. var: a number, or a tensor of input's shape whose last dimension may be 1 or missing.
+    full: add the constant log(2 pi) / 2. eps: lower bound of the variance. reduction: "mean", "sum" or "none". Raises
+    ValueError if var is negative or its shape does not fit.
 
-    Derivative: (input - target) / var in input, its negative in target, (1 - (input - target)**2 / var) / (2 var) in
-    var, also where it counts as eps."""
+    Derivative, with v = max(var, eps): (input - target) / v in input, its negative in target, and
+    (1 - (input - target)**2 / v) / (2 v) in var, also where var < eps."""
     if isinstance(var, (int, float)):
         if var < 0:
             raise errors.negative_variance()
@@ -86,14 +88,16 @@ def gaussian_nll_loss(F, input, target, var, full=False, eps=1e-6, reduction="me
     return reduced(F, losses, reduction)
 
 
-# -- of pairs and triples ----------------------------------------------------------------------------------------------
+# -- losses of pairs and triples ---------------------------------------------------------------------------------------
 
 
 @composite(namespaces=_FUNCTIONAL)
 def hinge_embedding_loss(F, input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
-    """input where target is 1, max(0, margin - input) where it is -1: for distances of like and unlike pairs.
+    """Loss of distances: input where target is 1 (a like pair), max(0, margin - input) where target is -1 (an unlike pair).
 
-    Derivative: 1, or -1 within the margin."""
+    input, target: shapes that broadcast. reduction: "mean", "sum" or "none".
+
+    Derivative: 1 where target is 1; where target is -1, -1 for input <= margin and 0 beyond."""
     reduction = reduction_of(size_average, reduce, reduction)
     unlike = F.where(raw(target) != 1, _positive_part(F, float(margin) - input), 0)
     like = F.where(raw(target) != -1, input, 0)
@@ -102,11 +106,12 @@ def hinge_embedding_loss(F, input, target, margin=1.0, size_average=None, reduce
 
 @composite(namespaces=_FUNCTIONAL)
 def margin_ranking_loss(F, input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
-    """max(0, -target * (input1 - input2) + float(margin)): target is 1 where input1 should be larger, -1 where input2 should.
+    """Ranking loss max(0, -target * (input1 - input2) + margin).
 
-    Raises RuntimeError for inputs of different numbers of dims.
+    target: 1 where input1 should be larger, -1 where input2 should be larger. reduction: "mean", "sum" or "none". Raises
+    RuntimeError unless input1, input2 and target have equally many dimensions.
 
-    Derivative: -target in input1, target in input2, where the loss is positive."""
+    Derivative: -target in input1, target in input2; 0 where the loss is clipped, but not at its kink."""
     reduction = reduction_of(size_average, reduce, reduction)
     if not input1.ndim == input2.ndim == target.ndim:
         raise errors.ranking_dims(tuple(input1.shape), tuple(input2.shape), tuple(target.shape))
@@ -115,9 +120,10 @@ def margin_ranking_loss(F, input1, input2, target, margin=0, size_average=None, 
 
 @composite(namespaces=_FUNCTIONAL)
 def cosine_embedding_loss(F, input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
-    """1 - cos where target is 1, max(0, cos - margin) where it is -1; cos: the cosine of the angle between the rows.
+    """Cosine loss of pairs of rows: 1 - cos where target is 1, max(0, cos - margin) where target is -1.
 
-    input1, input2: (n, m) with target (n), or vectors with a target without dims. Raises RuntimeError for others.
+    cos is the cosine of the angle between the rows. input1, input2: (n, m) with target (n), or (m) with a 0-d target.
+    reduction: "mean", "sum" or "none". Raises RuntimeError for other shapes.
 
     Derivative: that of the formula."""
     reduction = reduction_of(size_average, reduce, reduction)
@@ -131,7 +137,7 @@ def cosine_embedding_loss(F, input1, input2, target, margin=0, size_average=None
 
 
 def _triplet(F: Any, distances: tuple[Any, Any, Any], margin: float, reduction: str) -> Any:
-    """distances: from the anchor to the positive, to the negative, and between these two or None."""
+    """Reduced triplet loss. distances: (anchor to positive, anchor to negative, positive to negative or None)."""
     to_positive, to_negative, between = distances
     if between is not None:
         to_negative = F.minimum(to_negative, between)
@@ -149,11 +155,11 @@ def _check_triplet(anchor: Any, positive: Any, negative: Any, margin: float) -> 
 def triplet_margin_loss(
     F, anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean"
 ):
-    """max(0, margin + |anchor - positive| - |anchor - negative|), with p-norms over the last dim, as in
-    `pairwise_distance`.
+    """Triplet loss max(0, margin + |anchor - positive| - |anchor - negative|).
 
-    swap: the negative may be nearer to the positive than to the anchor; then that distance counts. Raises RuntimeError
-    for inputs of different numbers of dims, ValueError for a margin that is not positive.
+    The distances are p-norms over the last dimension, as in `pairwise_distance` with its p and eps. swap: replace
+    |anchor - negative| by |positive - negative| where the latter is smaller. reduction: "mean", "sum" or "none". Raises
+    RuntimeError unless the inputs have equally many dimensions, and ValueError if margin <= 0.
 
     Derivative: that of the formula."""
     reduction = reduction_of(size_average, reduce, reduction)
@@ -167,7 +173,9 @@ def triplet_margin_loss(
 def triplet_margin_with_distance_loss(
     F, anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
 ):
-    """`triplet_margin_loss` with any function of two tensors for a distance, `pairwise_distance` unless given.
+    """`triplet_margin_loss` with a distance function of two tensors.
+
+    distance_function: `pairwise_distance` if None. The other arguments are those of `triplet_margin_loss`.
 
     Derivative: that of the formula."""
     reduction = reduction_of(None, None, reduction)
@@ -177,20 +185,22 @@ def triplet_margin_with_distance_loss(
     return _triplet(F, (distance(anchor, positive), distance(anchor, negative), between), margin, reduction)
 
 
-# -- of classes --------------------------------------------------------------------------------------------------------
+# -- losses of classes -------------------------------------------------------------------------------------------------
 
 
 @composite(namespaces=_FUNCTIONAL)
 def soft_margin_loss(F, input, target, size_average=None, reduce=None, reduction="mean"):
-    """log(1 + exp(-target * input)), without overflow. target: 1 or -1; shapes that broadcast.
+    """Logistic loss log(1 + exp(-target * input)), computed without overflow.
 
-    Derivative: -target / (1 + exp(target * input))."""
+    input, target: floating, shapes that broadcast; target is 1 or -1. reduction: "mean", "sum" or "none".
+
+    Derivative: -target / (1 + exp(target * input)) in input."""
     return F._soft_margin_loss(input, target, reduction=reduction_of(size_average, reduce, reduction))
 
 
 @general(node="SoftMarginLossBackward0", complex=False, **_PRIVATE)
 def _soft_margin_loss(xp, x, y, *, reduction):
-    """soft_margin_loss with the reduction by name."""
+    """soft_margin_loss. reduction: "mean", "sum" or "none"."""
     check_floating("soft_margin_loss", x)
     return _reduced_array(xp, xp.logaddexp(x.dtype.type(0), -x * y).astype(x.dtype, copy=False), reduction)
 
@@ -215,9 +225,10 @@ def _(F, ct, x, y, reduction):
 
 @composite(namespaces=_FUNCTIONAL)
 def multilabel_soft_margin_loss(F, input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
-    """The mean over classes of binary cross entropies with scores input and labels target, (..., classes), of 0 and 1.
+    """Mean over classes of the binary cross entropies of scores input with labels target.
 
-    weight: (classes), what each class counts.
+    input, target: (..., classes); target is 0 or 1. weight: (classes), the factor of each class, or None. reduction:
+    "mean", "sum" or "none"; the unreduced losses have shape (...).
 
     Derivative: weight * (sigmoid(input) - target) / classes in input."""
     reduction = reduction_of(size_average, reduce, reduction)
@@ -231,11 +242,11 @@ def multilabel_soft_margin_loss(F, input, target, weight=None, size_average=None
 def multi_margin_loss(
     F, input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"
 ):
-    """The mean over classes, but for the target's sum, of max(0, margin - input[target] + input)**p. input: (n, classes),
-    (classes) or one number, floating; target: class numbers, (n) or without dims.
+    """Multi-class hinge loss: the sum over classes j != target of max(0, margin - input[target] + input[j])**p / classes.
 
-    p: 1 or 2 (ValueError else). weight: (classes), what each target class counts. Raises RuntimeError for shapes that do
-    not fit, and a class that there is not.
+    input: (n, classes), (classes) or 0-d, floating. target: int64 class numbers, (n) or 0-d. p: 1 or 2. weight:
+    (classes), the factor of each target class, or None. reduction: "mean", "sum" or "none". Raises ValueError for other p,
+    and RuntimeError for shapes that do not fit and class numbers out of range.
 
     Derivative: that of the formula; 0 at the margin."""
     reduction = reduction_of(size_average, reduce, reduction)
@@ -266,7 +277,7 @@ def _check_class_numbers(shape: tuple[int, ...], classes: Any, weight: Any) -> N
 
 
 def _excess(F: Any, x: Any, target: Any, margin: float) -> tuple[Any, Any]:
-    """(by how much each class comes too near to the target's score, 0 for the target; the target as an index).
+    """Return (excess, index): max(0, margin - x[target] + x) for each class, 0 for the target; target as an (n, 1) index.
 
     x: (n, classes)."""
     index = F.reshape(target, shape=(-1, 1))
@@ -277,7 +288,7 @@ def _excess(F: Any, x: Any, target: Any, margin: float) -> tuple[Any, Any]:
 
 @general(promote=NONE, complex=False, node="MultiMarginLossBackward0", **_PRIVATE)
 def _multi_margin_loss(xp, x, target, weights=None, *, p, margin, reduction):
-    """multi_margin_loss. weights: what each item counts, or None."""
+    """multi_margin_loss. weights: (n), the factor of each item, or None."""
     check_floating("multi_margin_loss", x)
     rows = x if x.ndim == 2 else x.reshape(1, -1)
     index = target.reshape(-1)
@@ -313,10 +324,11 @@ def _(F, ct, x, target, weights, p, margin, reduction):
 
 @composite(namespaces=_FUNCTIONAL)
 def multilabel_margin_loss(F, input, target, size_average=None, reduce=None, reduction="mean"):
-    """The mean over classes of max(0, 1 - input[label] + input[other]), summed over all labels of an item and all other
-    classes. input: (n, classes) or (classes), floating; target: int64 of that shape, the labels, ended by -1.
+    """Multi-label hinge loss: the sum of max(0, 1 - input[label] + input[other]) / classes over labels and other classes.
 
-    Raises RuntimeError for shapes that do not fit, and a class that there is not.
+    input: (n, classes) or (classes), floating. target: int64 of input's shape; each row lists the labels of its item and
+    ends at the first -1. reduction: "mean", "sum" or "none". Raises RuntimeError for shapes that do not fit and class
+    numbers out of range.
 
     Derivative: that of the formula; 0 at the margin."""
     reduction = reduction_of(size_average, reduce, reduction)
@@ -331,7 +343,7 @@ def multilabel_margin_loss(F, input, target, size_average=None, reduce=None, red
 
 
 def _label_counts(xp: Any, target: Any, dtype: Any) -> Any:
-    """How often each class is among the labels of each item. target: (n, classes)."""
+    """Count how often each class is among the labels of each item. target: (n, classes); returns that shape."""
     n, classes = target.shape
     valid = xp.logical_and.accumulate(target >= 0, axis=1)
     counts = xp.zeros((n, classes), dtype)
@@ -341,14 +353,14 @@ def _label_counts(xp: Any, target: Any, dtype: Any) -> Any:
 
 
 def _label_gaps(xp: Any, x: Any, counts: Any) -> Any:
-    """max(0, 1 - x[label] + x[other]) at (item, label, other), times how often the label is there."""
+    """Return max(0, 1 - x[label] + x[other]), times the label's count, of shape (items, labels, others)."""
     gaps = xp.maximum(1 - x[:, :, None] + x[:, None, :], 0)
     return gaps * counts[:, :, None] * (counts == 0)[:, None, :]
 
 
 @general(promote=NONE, complex=False, node="MultilabelMarginLossBackward0", **_PRIVATE)
 def _multilabel_margin_loss(xp, x, target, *, reduction):
-    """multilabel_margin_loss."""
+    """multilabel_margin_loss. reduction: "mean", "sum" or "none"."""
     check_floating("multilabel_margin_loss", x)
     rows, labels = (a if a.ndim == 2 else a.reshape(1, -1) for a in (x, target))
     losses = kernels.label_margins(rows, labels, None)
@@ -361,7 +373,7 @@ def _multilabel_margin_loss(xp, x, target, *, reduction):
 
 @nondifferentiable(promote=NONE, **_PRIVATE)
 def _multilabel_slopes(xp, x, target):
-    """The derivative of each item's multilabel margin loss, (n, classes); constant between the margins."""
+    """Derivative of each item's multilabel margin loss, (n, classes). It is piecewise constant in x."""
     rows, labels = (a if a.ndim == 2 else a.reshape(1, -1) for a in (x, target))
     counts = _label_counts(xp, labels, x.dtype)
     active = (_label_gaps(xp, rows, counts) > 0) * counts[:, :, None]

@@ -1,7 +1,7 @@
-"""Reductions and normalisations of the elements that a mask leaves: wengert.masked.
+"""wengert.masked: reductions and normalisations of the elements whose mask is True.
 
-An element whose mask is False counts as not there: it is replaced by what changes nothing (0 in a sum, -inf under a
-maximum), so its gradient is 0. What nothing is left of is what torch says it is: 0 for a sum, NaN for a mean.
+An element whose mask is False is replaced by the identity of the reduction (0 for a sum, -inf for a maximum), so its
+gradient is 0. If a mask leaves no element, the result is torch's: 0 for a sum, NaN for a mean.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MASKED: dict[str, Any] = {"namespaces": ("masked",)}
 
 
 def _prepared(F: Any, name: str, input: Any, mask: Any, dtype: Any) -> tuple[Any, Any]:
-    """The input in a dtype, None for its own, and the mask in the input's shape, None where all elements count."""
+    """Return (input, mask): the input cast to dtype unless it is None, the mask expanded to the input's shape, or None."""
     if dtype is not None:
         input = F.cast(input, dtype=dtypes.as_numpy_dtype(dtype))
     if mask is None:
@@ -38,7 +38,7 @@ def _filled(F: Any, input: Any, mask: Any, value: Any) -> Any:
 
 
 def _count(F: Any, input: Any, mask: Any, dim: Any, keepdim: bool) -> Any:
-    """How many elements are left of each reduction: a number, or a tensor in the input's real dtype."""
+    """Count the unmasked elements of each reduction: a float without a mask, else a tensor of the input's real dtype."""
     if mask is None:
         return float(count_of(tuple(input.shape), dim))
     kind = np.dtype(f"f{raw(input).dtype.itemsize // 2}") if raw(input).dtype.kind == "c" else raw(input).dtype
@@ -46,15 +46,15 @@ def _count(F: Any, input: Any, mask: Any, dim: Any, keepdim: bool) -> Any:
 
 
 def _widened(input: Any, dtype: Any) -> Any:
-    """The dtype in which integers are added and multiplied."""
+    """Dtype of a sum or product: int64 for integers if dtype is None, else dtype."""
     return dtypes.int64 if dtype is None and raw(input).dtype.kind in "iub" else dtype
 
 
 def _bound(input: Any, mask: Any, lowest: bool) -> Any:
-    """The least (or largest) value of the input's dtype: what a maximum (minimum) of nothing is."""
+    """Return the lowest or highest value of the input's dtype, the identity of a maximum or a minimum."""
     kind = raw(input).dtype
     if mask is None:
-        return 0  # not needed
+        return 0  # unused: without a mask nothing is filled
     if kind.kind == "c":
         raise errors.masked_complex_bound(kind)
     if kind.kind == "b":
@@ -66,9 +66,11 @@ def _bound(input: Any, mask: Any, lowest: bool) -> Any:
 
 @composite(name="masked_sum", **_MASKED)
 def masked_sum(F, input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    """Sum of the elements whose mask is True over dim (an int, a tuple, None for all). Of none it is 0.
+    """Sum over dim of the elements whose mask is True; 0 if there are none.
 
-    input: any shape and dtype; integers are added in int64. mask: bool, broadcasts to the input's shape; None for all.
+    input: any shape and dtype; integers are added in int64. dim: an int, a tuple, or None for all dimensions. dtype: the
+    input is cast to it first. mask: bool, broadcasts to the input's shape; None selects all elements.
+
     Derivative: the cotangent where mask is True, 0 elsewhere."""
     input, mask = _prepared(F, "sum", input, mask, _widened(input, dtype))
     return F.sum(_filled(F, input, mask, 0), dim=normalize_dims(dim, input.ndim), keepdim=keepdim)
@@ -76,7 +78,7 @@ def masked_sum(F, input, dim=None, *, keepdim=False, dtype=None, mask=None):
 
 @composite(name="masked_prod", **_MASKED)
 def masked_prod(F, input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    """Product of the elements whose mask is True over dim. Of none it is 1. Arguments: see masked.sum.
+    """Product over dim of the elements whose mask is True; 1 if there are none. Arguments: as masked.sum.
 
     Derivative: as prod, 0 where mask is False."""
     input, mask = _prepared(F, "prod", input, mask, _widened(input, dtype))
@@ -89,18 +91,18 @@ def masked_prod(F, input, dim=None, *, keepdim=False, dtype=None, mask=None):
 
 @composite(name="masked_amax", **_MASKED)
 def masked_amax(F, input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    """Largest of the elements whose mask is True over dim. Of none it is the least value of the dtype.
+    """Maximum over dim of the elements whose mask is True; the lowest value of the dtype if there are none.
 
-    Derivative: as amax, 0 where mask is False."""
+    Arguments: as masked.sum. Derivative: as amax, 0 where mask is False."""
     input, mask = _prepared(F, "amax", input, mask, dtype)
     return F.amax(_filled(F, input, mask, _bound(input, mask, True)), dim=normalize_dims(dim, input.ndim), keepdim=keepdim)
 
 
 @composite(name="masked_amin", **_MASKED)
 def masked_amin(F, input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    """Smallest of the elements whose mask is True over dim. Of none it is the largest value of the dtype.
+    """Minimum over dim of the elements whose mask is True; the highest value of the dtype if there are none.
 
-    Derivative: as amin, 0 where mask is False."""
+    Arguments: as masked.sum. Derivative: as amin, 0 where mask is False."""
     input, mask = _prepared(F, "amin", input, mask, dtype)
     return F.amin(_filled(F, input, mask, _bound(input, mask, False)), dim=normalize_dims(dim, input.ndim), keepdim=keepdim)
 
@@ -108,27 +110,33 @@ def masked_amin(F, input, dim=None, *, keepdim=False, dtype=None, mask=None):
 def _position(F: Any, name: str, input: Any, dim: Any, keepdim: bool, dtype: Any, mask: Any) -> Any:
     input, mask = _prepared(F, name, input, mask, dtype)
     filled = _filled(F, input, mask, _bound(input, mask, name == "argmax"))
-    # As torch has it, the positions come in the input's dtype.
+    # torch returns the positions in the input's dtype.
     return F.cast(getattr(F, name)(filled, dim=dim, keepdim=keepdim), dtype=raw(input).dtype)
 
 
 @composite(name="masked_argmax", **_MASKED)
 def masked_argmax(F, input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    """Where the largest of the elements whose mask is True is, along dim or in all, in the input's dtype or dtype."""
+    """Index along dim, or in the flattened input, of the maximum of the elements whose mask is True.
+
+    Arguments: as masked.sum. Returns the indices in the input's dtype, or in dtype."""
     return _position(F, "argmax", input, dim, keepdim, dtype, mask)
 
 
 @composite(name="masked_argmin", **_MASKED)
 def masked_argmin(F, input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    """Where the smallest of the elements whose mask is True is, along dim or in all, in the input's dtype or dtype."""
+    """Index along dim, or in the flattened input, of the minimum of the elements whose mask is True.
+
+    Arguments: as masked.sum. Returns the indices in the input's dtype, or in dtype."""
     return _position(F, "argmin", input, dim, keepdim, dtype, mask)
 
 
 @composite(name="masked_mean", **_MASKED)
 def masked_mean(F, input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    """Mean of the elements whose mask is True over dim. Of none it is NaN. Raises ValueError for integers without dtype.
+    """Mean over dim of the elements whose mask is True; NaN if there are none.
 
-    Derivative: the cotangent over their number where mask is True, 0 elsewhere."""
+    Arguments: as masked.sum. Raises ValueError for integers if dtype is None.
+
+    Derivative: the cotangent divided by the number of these elements where mask is True, 0 elsewhere."""
     if dtype is None and raw(input).dtype.kind in "iub":
         raise errors.masked_mean_dtype(raw(input).dtype)
     input, mask = _prepared(F, "mean", input, mask, dtype)
@@ -156,9 +164,12 @@ def _variance(F: Any, name: str, input: Any, dim: Any, unbiased: Any, correction
 
 @composite(name="masked_var", **_MASKED)
 def masked_var(F, input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype=None, mask=None):
-    """Variance of the elements whose mask is True over dim, their number less correction (1) below. NaN for too few.
+    """Variance over dim of the n elements whose mask is True: squared distances from their mean over n - correction.
 
-    unbiased: True means correction 1, False 0. Integers become the default float dtype. Derivative: that of the formula."""
+    correction: 1 if None. unbiased: True means correction=1, False correction=0. If n <= correction, the divisor is 0.
+    Integers become the default float dtype. Other arguments: as masked.sum.
+
+    Derivative: that of the formula."""
     return _variance(F, "var", input, dim, unbiased, correction, keepdim, dtype, mask)
 
 
@@ -174,7 +185,7 @@ def _norm(F: Any, input: Any, ord: Any, dim: Any, keepdim: bool, mask: Any) -> A
 
 @composite(name="masked_norm", **_MASKED)
 def masked_norm(F, input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=None):
-    """Norm of the elements whose mask is True over dim: see linalg.vector_norm. Of none it is 0, infinity for negative ord.
+    """`linalg.vector_norm` over dim of the elements whose mask is True; if there are none, 0, or inf for negative ord.
 
     Derivative: as linalg.vector_norm, 0 where mask is False."""
     input, mask = _prepared(F, "norm", input, mask, dtype)
@@ -183,7 +194,7 @@ def masked_norm(F, input, ord=2.0, dim=None, *, keepdim=False, dtype=None, mask=
 
 @composite(name="masked_normalize", **_MASKED)
 def masked_normalize(F, input, ord, dim, *, eps=1e-12, dtype=None, mask=None):
-    """input divided by its masked.norm over dim, at least eps; 0 where mask is False. Derivative: that of the quotient."""
+    """Quotient of input and max(masked.norm, eps) over dim; 0 where mask is False. Derivative: that of the quotient."""
     input, mask = _prepared(F, "normalize", input, mask, dtype)
     length = _norm(F, input, ord, normalize_dims(dim, input.ndim), True, mask)
     return _filled(F, input, mask, 0) / F.clamp(length, min=eps, max=None)
@@ -191,7 +202,7 @@ def masked_normalize(F, input, ord, dim, *, eps=1e-12, dtype=None, mask=None):
 
 @composite(name="masked_softmax", **_MASKED)
 def masked_softmax(F, input, dim, *, dtype=None, mask=None):
-    """softmax over dim of the elements whose mask is True; 0 at the others, NaN where there are no others.
+    """softmax over dim of the elements whose mask is True; 0 where mask is False, NaN if it is False along all of dim.
 
     Derivative: as softmax, 0 where mask is False."""
     input, mask = _prepared(F, "softmax", input, mask, dtype)
@@ -214,7 +225,7 @@ def masked_softmin(F, input, dim, *, dtype=None, mask=None):
 
 @composite(name="masked_logsumexp", **_MASKED)
 def masked_logsumexp(F, input, dim=None, *, keepdim=False, dtype=None, mask=None):
-    """log(sum(exp(input))) of the elements whose mask is True over dim. Of none it is -inf.
+    """log(sum(exp(input))) over dim of the elements whose mask is True; -inf if there are none.
 
     Derivative: as logsumexp, 0 where mask is False."""
     if dtype is None and raw(input).dtype.kind in "iub":
@@ -225,9 +236,9 @@ def masked_logsumexp(F, input, dim=None, *, keepdim=False, dtype=None, mask=None
 
 @composite(name="masked_median", **_MASKED)
 def masked_median(F, input, dim=-1, *, keepdim=False, dtype=None, mask=None):
-    """Median of the elements whose mask is True along dim, the lower of two. Of none it is NaN; ValueError for integers.
+    """Median along dim of the elements whose mask is True, the lower one of two; NaN if there are none.
 
-    Derivative: the cotangent at the median."""
+    Raises ValueError if an integer input has no such element. Derivative: the cotangent at the median."""
     input, mask = _prepared(F, "median", input, mask, dtype)
     kind = raw(input).dtype
     if mask is None or kind.kind == "f":
@@ -240,21 +251,23 @@ def masked_median(F, input, dim=-1, *, keepdim=False, dtype=None, mask=None):
 
 @composite(name="masked_cumsum", **_MASKED)
 def masked_cumsum(F, input, dim, *, dtype=None, mask=None):
-    """cumsum along dim with 0 in place of the elements whose mask is False. Derivative: as cumsum, 0 there."""
+    """cumsum along dim with 0 in place of masked elements. Derivative: as cumsum, 0 where mask is False."""
     input, mask = _prepared(F, "cumsum", input, mask, dtype)
     return F.cumsum(_filled(F, input, mask, 0), dim=dim, dtype=raw(input).dtype)
 
 
 @composite(name="masked_cumprod", **_MASKED)
 def masked_cumprod(F, input, dim, *, dtype=None, mask=None):
-    """cumprod along dim with 1 in place of the elements whose mask is False. Derivative: as cumprod, 0 there."""
+    """cumprod along dim with 1 in place of masked elements. Derivative: as cumprod, 0 where mask is False."""
     input, mask = _prepared(F, "cumprod", input, mask, dtype)
     return F.cumprod(_filled(F, input, mask, 1), dim=dim, dtype=raw(input).dtype)
 
 
 @composite(name="masked_logaddexp", **_MASKED)
 def masked_logaddexp(F, input, other, *, dtype=None, input_mask=None, other_mask=None):
-    """logaddexp with -inf in place of the elements whose mask is False. Derivative: as logaddexp, 0 there."""
+    """logaddexp with the lowest value of the dtype, -inf, in place of masked elements.
+
+    Derivative: as logaddexp, 0 where the mask is False."""
     input, input_mask = _prepared(F, "logaddexp", input, input_mask, dtype)
     other, other_mask = _prepared(F, "logaddexp", other, other_mask, dtype)
     input = _filled(F, input, input_mask, _bound(input, input_mask, True))

@@ -1,4 +1,4 @@
-"""Reads and writes by masks: masked_fill, masked_select, masked_scatter."""
+"""Reads and writes through masks: masked_fill, masked_select, masked_scatter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from wengert.ops.registry import NONE, composite, linear, plain
 
 
 def _mask_of(op: str, mask: Any, stacklevel: int = 3) -> Any:
-    """A mask as a bool tensor. Comparisons gave uint8 up to torch 1.1: that is taken, with a warning."""
+    """Return the mask as a bool tensor. A uint8 mask, the dtype of comparisons up to torch 1.1, is accepted with a warning."""
     mask = as_tensor(mask)
     array = raw(mask)
     if array.dtype == np.uint8:
@@ -32,7 +32,7 @@ def _mask_of(op: str, mask: Any, stacklevel: int = 3) -> Any:
         if op == "masked_select":
             raise errors.UnsupportedDtypeError("masked_select: expected BoolTensor for mask")
         dtype = dtypes.from_numpy_dtype(array.dtype)
-        name = dtype.scalar_name if op == "masked_scatter_" else dtype.c_name  # as torch has it
+        name = dtype.scalar_name if op == "masked_scatter_" else dtype.c_name  # torch's two messages differ in this
         raise errors.UnsupportedDtypeError(f"{op} only supports boolean masks, but got mask with dtype {name}")
     return mask
 
@@ -46,8 +46,9 @@ def _fill_masked(x: Any, mask: Any, value: Any) -> None:
     node=lambda inputs, params: f"MaskedFillBackward{int(isinstance(inputs[2], TensorBase))}",
 )  # fmt: skip
 def _masked_fill(xp, x, mask, value):
-    """A copy of x with value where mask, which broadcasts both ways, is True. Derivative: 0 there, 1 elsewhere; in
-    value the sum of the cotangent there."""
+    """A copy of x with value where mask is True; x and mask broadcast against each other.
+
+    Derivative: in x 0 where mask is True, 1 elsewhere; in value the sum of the cotangent where mask is True."""
     value = stored(value, x.dtype)
     if isinstance(value, np.ndarray) and value.dtype != x.dtype:
         if value.dtype.kind == "c" and x.dtype.kind != "c" and value.imag:
@@ -75,10 +76,12 @@ def _masked_fill_array(x: Any, mask: Any, value: Any) -> Any:
 
 @plain(method=True, array=_masked_fill_array)
 def masked_fill(input, mask, value):
-    """A copy of x with value where mask, a bool tensor that broadcasts with x, is True.
+    """Return a copy of input with value where mask is True.
 
-    value: a number or a 0-d tensor, cast to x's dtype. Derivative: 0 where mask is True, 1 elsewhere; in value the
-    sum of the cotangent where mask is True.
+    mask: bool, broadcasts with input. value: a number or a 0-d tensor, cast to input's dtype. Raises RuntimeError for
+    shapes that do not broadcast.
+
+    Derivative: in input 0 where mask is True, 1 elsewhere; in value the sum of the cotangent where mask is True.
 
     >>> import wengert
     >>> wengert.tensor([1, 2, 3]).masked_fill(wengert.tensor([True, False, True]), 0)
@@ -90,7 +93,7 @@ def masked_fill(input, mask, value):
 
 @plain(method=True, namespaces=())
 def masked_fill_(self, mask, value):
-    """In-place form of masked_fill; mask must broadcast to x."""
+    """In-place form of masked_fill. mask must broadcast to the tensor's shape."""
     mask = _mask_of("masked_fill_", mask)
     _check_mask_fits(self, mask)
     return write_inplace(_masked_fill, (self, mask, zero_dim_value(value, "masked_fill_")), {}, _fill_masked)
@@ -112,8 +115,9 @@ def _scatter_masked(x: Any, mask: Any, source: Any) -> None:
 
 @linear(promote=NONE, node="MaskedScatterBackward0", method=False, namespaces=())
 def _masked_scatter(xp, x, mask, source):
-    """A copy of x with the elements of source, in order, where mask is True. Derivative: in x 0 there, 1 elsewhere; in
-    source the cotangent there."""
+    """A copy of x with the elements of source, in order, where mask is True.
+
+    Derivative: in x 0 where mask is True, 1 elsewhere; in source the cotangent of the elements that were used."""
     shape = broadcast_shape(x, mask)
     result = (x if x.shape == shape else xp.broadcast_to(x, shape)).copy()
     _scatter_masked(result, mask, source)
@@ -146,10 +150,12 @@ def _checked_source(x: Any, source: Any) -> Any:
 
 @composite(method=True)
 def masked_scatter(F, input, mask, source):
-    """A copy of x with the elements of source, in order, where mask is True.
+    """Return a copy of input with the elements of source, in row-major order, where mask is True.
 
-    Raises RuntimeError where source has too few. Derivative: in x 0 where mask is True, 1 elsewhere; in source the
-    cotangent of the elements that were used."""
+    mask: bool, broadcasts with input. source: any shape, of input's dtype. Raises RuntimeError if source has fewer
+    elements than mask has True.
+
+    Derivative: in input 0 where mask is True, 1 elsewhere; in source the cotangent of the elements that were used."""
     mask = _mask_of("masked_scatter_", mask, stacklevel=4)
     broadcast_shape(input, mask)
     return F._masked_scatter(input, mask, _checked_source(input, source))
@@ -165,8 +171,9 @@ def masked_scatter_(self, mask, source):
 
 @linear(promote=NONE, node="MaskedSelectBackward0", method=False, namespaces=(), moves=True)
 def _masked_select(xp, x, mask):
-    """The elements of x where mask is True, as a vector; both broadcast. Derivative: the cotangent there, 0
-    elsewhere."""
+    """Vector of the elements of x where mask is True; x and mask broadcast.
+
+    Derivative: the cotangent at the selected elements, 0 elsewhere."""
     if x.shape == mask.shape:
         return x[mask]
     shape = broadcast_shape(x, mask)
@@ -174,7 +181,7 @@ def _masked_select(xp, x, mask):
 
 
 def _not_picked(x_shape, mask):
-    """Where masked_select leaves x out."""
+    """Mask, of x's shape, of the elements of x that masked_select does not read."""
     shape = np.broadcast_shapes(x_shape, mask.shape)
     picked = np.broadcast_to(mask, shape)
     added = len(shape) - len(x_shape)
@@ -190,16 +197,16 @@ def _(F, ct, x_shape, mask):
     where = np.nonzero(np.broadcast_to(raw(mask), shape))
     if shape == x_shape:
         return F.read_cotangent(ct, shape=x_shape, index=where)
-    added = len(shape) - len(x_shape)  # elements that broadcasting has repeated get the sum
+    added = len(shape) - len(x_shape)  # an element that broadcasting repeats gets the sum of its cotangents
     index = tuple([places if size != 1 else places * 0 for size, places in zip(x_shape, where[added:], strict=True)])
     return F.read_cotangent(ct, shape=x_shape, index=index, repeats=True) if index else F.sum(ct)
 
 
 @composite(method=True)
 def masked_select(F, input, mask):
-    """The elements of x where mask, a bool tensor that broadcasts with x, is True, as a vector in row-major order.
+    """Return the elements of input where mask is True, as a vector in row-major order.
 
-    Derivative: the cotangent at those elements, 0 elsewhere.
+    mask: bool, broadcasts with input. Derivative: the cotangent at the selected elements, 0 elsewhere.
 
     >>> import wengert
     >>> wengert.tensor([1, 2, 3]).masked_select(wengert.tensor([True, False, True]))

@@ -1,4 +1,4 @@
-"""What the families of linear algebra share: checks, the adjoint, work on the matrices of a batch one by one."""
+"""Helpers of the linear algebra families: checks, the adjoint, loops over the matrices of a batch."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ def check_square(op: str, x: Any) -> None:
 
 
 def adjoint(F: Any, x: Any) -> Any:
-    """The conjugate transpose."""
+    """Return the conjugate transpose of each matrix."""
     return F.transpose(F.conj(x), dim0=-2, dim1=-1)
 
 
 def first_failing(xp: Any, x: Any, fails: Any) -> tuple[int | None, int]:
-    """Where the first matrix lies that fails: (its number in the batch, None for a single one; what fails returned)."""
+    """Return (i, order) of the first matrix for which order = fails(matrix) is not 0; i is its index in the batch.
+
+    i is None if x is a single matrix. Returns (None, 1) if no matrix fails."""
     for i, matrix in enumerate(x.reshape(-1, *x.shape[-2:])):
         order = fails(matrix)
         if order:
@@ -36,24 +38,26 @@ def first_failing(xp: Any, x: Any, fails: Any) -> tuple[int | None, int]:
 
 
 def zero_pivot(matrix: Any) -> int:
-    """Which diagonal element of the LU factors is zero, counted from 1; 0 if none."""
+    """Number of the first zero pivot of the LU factors, counted from 1; 0 if no pivot is zero."""
     return max(0, int(lapack_function("getrf", matrix.dtype)(matrix)[2]))
 
 
 def identity_like(x: Any) -> Any:
-    """Ones on the diagonals of zeros, matrices in the shape of x."""
+    """Return identity matrices in the shape and dtype of x."""
     eye = np.eye(*x.shape[-2:], dtype=x.dtype)
     return eye if x.ndim == 2 else np.broadcast_to(eye, x.shape).copy()
 
 
 def finite_part(xp: Any, A: Any) -> tuple[Any, Any]:
-    """A with the identity in place of matrices that are not finite (LAPACK calls them singular); which are."""
+    """Return (A with the identity in place of matrices that are not finite, mask of the finite ones, (..., 1, 1)).
+
+    LAPACK would report a matrix that is not finite as singular."""
     finite = xp.isfinite(A).all(axis=(-1, -2), keepdims=True)
     return xp.where(finite, A, xp.eye(A.shape[-1], dtype=A.dtype)), finite
 
 
 def check_matrix(op: str, x: Any) -> None:
-    """Raises RuntimeError for what is no matrix of floating or complex numbers of full width, nor a batch of such."""
+    """Raise RuntimeError unless x is a matrix, or a batch, of float32, float64, complex64 or complex128."""
     if x.ndim < 2:
         raise errors.square_matrix(op, x.shape)
     if x.dtype.kind not in "fc":
@@ -64,16 +68,17 @@ def check_matrix(op: str, x: Any) -> None:
 
 @cache
 def lapack_function(name: str, dtype: Any) -> Any:
-    """LAPACK's function for a dtype, as scipy.linalg.lapack has it. name: without the letter in front."""
+    """Return LAPACK's function for a dtype, from scipy.linalg.lapack. name: without the letter of the dtype ("getrf")."""
     from scipy.linalg import get_lapack_funcs
 
     return get_lapack_funcs(name, dtype=dtype)
 
 
 def each_matrix(function: Callable[..., tuple[Any, ...]], batch: tuple[int, ...], *operands: Any) -> tuple[Any, ...]:
-    """function(*matrices), which returns a tuple of arrays, for each of a batch; stacked into the shape of the batch.
+    """Call function(*matrices) for each item of a batch and stack the results, each of shape (*batch, ...).
 
-    operands: arrays (*batch, ...). An empty batch is computed from zeros, for the shapes."""
+    function: returns a tuple of arrays. operands: arrays (*batch, ...). For an empty batch, function is called once, on
+    zeros, to find the shapes of the results."""
     if not batch:
         return tuple([np.asarray(x) for x in function(*operands)])
     n = prod(batch)

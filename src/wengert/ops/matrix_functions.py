@@ -1,6 +1,6 @@
-"""Linear algebra under its names in wengert itself and as methods: older forms of what wengert.linalg has.
+"""Linear algebra in the top-level namespace and as methods: older forms of the functions of wengert.linalg.
 
-Made of the operations of wengert.linalg, which are registered when one of these is first called.
+They are composed of the operations of wengert.linalg, which are registered at the first call.
 """
 
 from __future__ import annotations
@@ -11,53 +11,52 @@ from wengert.ops.registry import composite, general
 
 @composite(method=True)
 def cholesky(F, input, upper=False):
-    """`linalg.cholesky`: L, lower triangular, with L @ L^H = input; its adjoint if upper.
-
-    Derivative: as of linalg.cholesky."""
+    """`linalg.cholesky`: lower triangular L with L @ L^H = input, or L^H if upper. Derivative: as linalg.cholesky."""
     return F.linalg_cholesky(input, upper=upper)
 
 
 @composite(method=True)
 def cholesky_solve(F, B, L, upper=False):
-    """X with A @ X = B, where L is the Cholesky factor of A: A = L @ L^H, or L^H @ L if upper.
+    """Solve A @ X = B for X, given the Cholesky factor L of A: A = L @ L^H, or L^H @ L if upper.
 
-    B: (..., n, k), L: (..., n, n). Derivative: as of two triangular systems."""
+    B: (..., n, k), L: (..., n, n); returns (..., n, k). Derivative: that of two triangular systems."""
     half = F.linalg_solve_triangular(F.adjoint(L) if upper else L, B, upper=False)
     return F.linalg_solve_triangular(L if upper else F.adjoint(L), half, upper=True)
 
 
 @composite(method=True)
 def cholesky_inverse(F, L, upper=False):
-    """The inverse of A, where L is its Cholesky factor: A = L @ L^H, or L^H @ L if upper. L: (..., n, n).
+    """Return the inverse of A, given its Cholesky factor L: A = L @ L^H, or L^H @ L if upper. L: (..., n, n).
 
-    Derivative: as of two triangular systems."""
+    Derivative: that of two triangular systems."""
     return F.cholesky_solve(F._identity(L), L, upper)
 
 
 @composite(method=True)
 def matrix_exp(F, A):
-    """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as of linalg.matrix_exp."""
+    """`linalg.matrix_exp`: the exponential of a matrix. Derivative: as linalg.matrix_exp."""
     return F.linalg_matrix_exp(A)
 
 
 @composite(method=True)
 def pinverse(F, input, rcond=1e-15):
-    """`linalg.pinv`, where singular values up to rcond times the largest count as zero.
+    """`linalg.pinv`: the pseudo-inverse. Singular values <= rcond times the largest one count as zero.
 
-    Derivative: as of linalg.pinv."""
+    Derivative: as linalg.pinv."""
     return F.linalg_pinv(input, rcond)
 
 
 @composite(method=True)
 def qr(F, input, some=True):
-    """`linalg.qr`, as a named tuple (Q, R): reduced if some, else complete. Derivative: as of linalg.qr."""
+    """`linalg.qr` as a named tuple (Q, R), reduced if some, else complete. Derivative: as linalg.qr."""
     return return_types.qr(F.linalg_qr(input, "reduced" if some else "complete"))
 
 
 @composite(method=True)
 def svd(F, input, some=True, compute_uv=True):
-    """`linalg.svd`, as a named tuple (U, S, V) with V in place of V^H: reduced if some, else with full matrices; zeros in
-    place of U and V unless compute_uv. Derivative: as of linalg.svd."""
+    """`linalg.svd` as a named tuple (U, S, V), with V in place of V^H.
+
+    some: reduced matrices; otherwise full ones. If compute_uv is False, U and V are zeros. Derivative: as linalg.svd."""
     if compute_uv:
         U, S, Vh = F._svd(input, full_matrices=not some)
         return return_types.svd((U, S, F.adjoint(Vh)))
@@ -70,8 +69,9 @@ def svd(F, input, some=True, compute_uv=True):
 
 @composite(method=True)
 def cross(F, input, other, dim=None):
-    """`linalg.cross`: the cross product along dim, which is by default the first of three elements (RuntimeError where
-    there is none). Derivative: as of linalg.cross."""
+    """`linalg.cross`: the cross product along dim. Derivative: as linalg.cross.
+
+    dim: if None, the first dimension of size 3. Raises RuntimeError if there is no such dimension."""
     if dim is None:
         dim = next((d for d, size in enumerate(input.shape) if size == 3), None)
         if dim is None:
@@ -81,8 +81,9 @@ def cross(F, input, other, dim=None):
 
 @composite()
 def vander(F, x, N=None, increasing=False):
-    """The Vandermonde matrix of a vector, with falling powers unless increasing: `linalg.vander` with its columns turned
-    round. x: (n); returns (n, N), N by default n. Derivative: as of linalg.vander."""
+    """Vandermonde matrix of a vector: `linalg.vander` with its columns reversed, powers falling, unless increasing.
+
+    x: (n); returns (n, N), with N = n if None. Derivative: as linalg.vander."""
     if x.ndim != 1:
         raise errors.vander_ndim()
     N = x.shape[0] if N is None else N
@@ -94,7 +95,7 @@ def vander(F, x, N=None, increasing=False):
 
 @composite()
 def chain_matmul(F, *matrices):
-    """`linalg.multi_dot` of matrices, each an argument. Derivative: that of the products."""
+    """`linalg.multi_dot` with each matrix as an argument of its own. Derivative: that of the products."""
     return F.linalg_multi_dot(list(matrices))
 
 
@@ -103,21 +104,23 @@ def chain_matmul(F, *matrices):
 
 @composite(method=True)
 def lu(F, A, pivot=True, get_infos=False):
-    """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info). Derivative: as of linalg.lu."""
+    """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info) if get_infos. Derivative: as linalg.lu."""
     LU, pivots, info = F.linalg_lu_factor_ex(A, pivot=pivot)
     return (LU, pivots, info) if get_infos else (LU, pivots)
 
 
 @composite(method=True)
 def lu_solve(F, B, LU, pivots):
-    """`linalg.lu_solve` of LU and pivots, with B first. Derivative: as of linalg.lu_solve."""
+    """`linalg.lu_solve` with B as the first argument. Derivative: as linalg.lu_solve."""
     return F.linalg_lu_solve(LU, pivots, B)
 
 
 @composite()
 def lu_unpack(F, LU, pivots, unpack_data=True, unpack_pivots=True):
-    """P, L and U with A = P @ L @ U, from the LU and pivots of A's `linalg.lu_factor`, as a named tuple; empty where not
-    asked for. Derivative: the cotangents of L and U, each in its triangle."""
+    """Return a named tuple (P, L, U) with A = P @ L @ U, given LU and pivots from `linalg.lu_factor` of A.
+
+    L and U are empty unless unpack_data, P is empty unless unpack_pivots. Derivative: in LU the cotangents of L and U,
+    each in its triangle."""
     nothing = F._nothing(LU)
     P = F._permutation(LU, pivots) if unpack_pivots else nothing
     if not unpack_data:
@@ -130,7 +133,7 @@ def lu_unpack(F, LU, pivots, unpack_data=True, unpack_pivots=True):
 
 @general(outputs=("a", "tau"), node="GeqrfBackward0", method=False, namespaces=())
 def _geqrf(xp, A):
-    """geqrf. Derivative: none."""
+    """geqrf. Not differentiable."""
     from scipy.linalg import get_lapack_funcs
 
     from wengert.ops.matrices import check_matrix, each_matrix
@@ -152,21 +155,25 @@ def _(F, ct):
 
 @composite(method=True)
 def geqrf(F, input):
-    """LAPACK's QR, as a named tuple (a, tau): R in the upper triangle of a, and below it the vectors of the Householder
-    reflections whose factors are tau; see `linalg.householder_product`. Not differentiable: `linalg.qr` is."""
+    """LAPACK's QR decomposition, as a named tuple (a, tau): a of input's shape (..., m, n), tau of shape (..., min(m, n)).
+
+    The upper triangle of a holds R. Below it, a holds the vectors of the Householder reflections, and tau their factors;
+    see `linalg.householder_product`. Has no derivative: the backward pass raises. `linalg.qr` has one."""
     return return_types.geqrf(F._geqrf(input))
 
 
 @composite(method=True)
 def orgqr(F, input, tau):
-    """`linalg.householder_product`. Derivative: as of that."""
+    """`linalg.householder_product`. Derivative: as linalg.householder_product."""
     return F.linalg_householder_product(input, tau)
 
 
 @composite(method=True)
 def ormqr(F, input, tau, other, left=True, transpose=False):
-    """Q @ other, or other @ Q if not left, where Q is the (square) product of the Householder reflections in input and
-    tau, as `geqrf` returns them; with Q^H if transpose. Raises RuntimeError for shapes that do not fit.
+    """Compute Q @ other, or other @ Q if not left, for the square Q of a QR decomposition; with Q^H if transpose.
+
+    input, tau: the Householder reflections whose product is Q, as `geqrf` returns them. Raises RuntimeError for shapes
+    that do not fit.
 
     Derivative: that of the products."""
     from wengert.ops.householder import reflected

@@ -16,9 +16,9 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
 @pointwise(**_PRIVATE)
 def _reciprocal_or_zero(xp, x):
-    """1 / x, and 0 where x is 0: for quotients whose numerator is 0 there too.
+    """1 / x, or 0 where x is 0: for quotients whose numerator is 0 where x is.
 
-    Derivative: -1 / x**2, and 0 where x is 0."""
+    Derivative: -1 / x**2, or 0 where x is 0."""
     return xp.where(x == 0, x, xp.reciprocal(x))
 
 
@@ -35,7 +35,7 @@ def _is_zero(xp, x):
 
 @nondifferentiable(**_PRIVATE)
 def _zeros_of(xp, x):
-    """0 for each element of x."""
+    """Zeros in the shape and dtype of x."""
     return xp.zeros_like(x)
 
 
@@ -43,7 +43,7 @@ def _zeros_of(xp, x):
 
 
 def _moments(xp: Any, op: str, x: Any, dim: Any, correction: float, keepdim: bool) -> tuple[Any, Any]:
-    """Variance and mean over dim, the mean with the reduced dims kept. 16-bit types are computed in float32."""
+    """Return (variance, mean) over dim. The mean keeps the reduced dimensions. 16-bit inputs are computed in float32."""
     if x.dtype.kind not in "fcV":
         raise errors.variance_dtype(op)
     if x.dtype.itemsize == 2:
@@ -53,7 +53,7 @@ def _moments(xp: Any, op: str, x: Any, dim: Any, correction: float, keepdim: boo
     both = rows.variance(x, axis, keepdim, max(n - correction, 0.0))
     if both is not None:
         return both
-    # Measured from an element, not from 0: so the variance of equal elements is exactly 0, where std has its kink.
+    # Distances from an element instead of 0 make the variance of equal elements exactly 0, where std has its kink.
     pivot = x[tuple([slice(0, 1) if d in axis else slice(None) for d in range(x.ndim)])] if n else x.dtype.type(0)
     off = x - pivot
     shift = _divided(xp, xp.add.reduce(off, axis=axis, keepdims=True), n)
@@ -64,12 +64,12 @@ def _moments(xp: Any, op: str, x: Any, dim: Any, correction: float, keepdim: boo
 
 
 def _divided(xp: Any, total: Any, n: float) -> Any:
-    """total / n as arrays divide: 0 / 0 is NaN, and no ZeroDivisionError."""
+    """total / n by NumPy's division: 0 / 0 is NaN, not a ZeroDivisionError."""
     return xp.true_divide(total, xp.asarray(n, total.real.dtype))
 
 
 def _dropped(x: Any, dim: Any, ndim: int, keepdim: bool) -> Any:
-    """x, which has the reduced dims with size 1, without them."""
+    """Drop the reduced dimensions, which x has with size 1, unless keepdim."""
     axis = normalize_dims(dim, ndim)
     return x if keepdim or not ndim else x.reshape([n for d, n in enumerate(x.shape) if d not in axis])
 
@@ -109,9 +109,9 @@ def _real(dtype: Any) -> Any:
 
 
 def _var_cotangent(F: Any, ct: Any, x: Any, dim: Any, correction: float) -> Any:
-    """ct: of the variance, broadcasting to x."""
+    """Cotangent of x, given the cotangent of the variance, which broadcasts to x."""
     freedom = count_of(x.shape, dim) - correction
-    # x - mean is 0 where there is one element only, so that infinity gives NaN there.
+    # If freedom is 0 because there is one element, x - mean is 0 and inf * 0 gives NaN, as in torch.
     return (2.0 / freedom if freedom else inf) * ct * (x - F.mean(x, dim=normalize_dims(dim, x.ndim), keepdim=True))
 
 
@@ -150,7 +150,7 @@ def _(F, ct, x, std, dim, correction, keepdim):
 
 
 def _variance_arguments(op: str, dim: Any, unbiased: Any, keepdim: bool, correction: Any, rest: dict[str, Any]) -> Any:
-    """torch's overloads as parameters: std(unbiased), std(dim, unbiased, keepdim), std(dim, correction=, keepdim=)."""
+    """Parameters dim, correction and keepdim of std(unbiased), std(dim, unbiased, keepdim), std(dim, correction=, keepdim=)."""
     dim, keepdim = rest.pop("axis", dim), rest.pop("keepdims", keepdim)
     if isinstance(dim, bool):
         if unbiased is not None:
@@ -165,10 +165,11 @@ def _variance_arguments(op: str, dim: Any, unbiased: Any, keepdim: bool, correct
 
 @composite(method=True)
 def var(F, input, dim=None, unbiased=None, keepdim=False, *, correction=None, **kwargs):
-    """Variance over dim (an int, a tuple, or None for all): squared distances from the mean, over n - correction.
+    """Variance over dim: the sum of squared distances from the mean, divided by n - correction.
 
-    input: any shape, floating or complex. correction: 1 unless given; unbiased=False is correction=0. NaN where
-    n - correction is 0 and the sum of squares too. Returns the real dtype of input. Raises RuntimeError for integers.
+    input: any shape, floating or complex. dim: an int, a tuple, or None for all dimensions. correction: 1 if None;
+    unbiased=True means correction=1, unbiased=False correction=0. If n <= correction, the divisor is 0: the variance of
+    one element is NaN. Returns the real dtype of input. Raises RuntimeError for integers.
 
     Derivative: 2 (x - mean) / (n - correction).
 
@@ -181,7 +182,7 @@ def var(F, input, dim=None, unbiased=None, keepdim=False, *, correction=None, **
 
 @composite(method=True)
 def std(F, input, dim=None, unbiased=None, keepdim=False, *, correction=None, **kwargs):
-    """Standard deviation over dim: the root of `var`, with its arguments.
+    """Standard deviation over dim: the square root of `var`. Arguments: as `var`.
 
     Derivative: (x - mean) / ((n - correction) std); 0 where std is 0."""
     return F._std(input, **_variance_arguments("std", dim, unbiased, keepdim, correction, kwargs))
@@ -189,17 +190,17 @@ def std(F, input, dim=None, unbiased=None, keepdim=False, *, correction=None, **
 
 @composite()
 def var_mean(F, input, dim=None, unbiased=None, keepdim=False, *, correction=None, **kwargs):
-    """(`var`, `mean`) over dim, with the arguments of `var`.
+    """Return the tuple (`var`, `mean`) over dim. Arguments: as `var`.
 
-    Derivative: of each as of var and mean."""
+    Derivative: those of var and mean."""
     return F._var_mean(input, **_variance_arguments("var_mean", dim, unbiased, keepdim, correction, kwargs))
 
 
 @composite()
 def std_mean(F, input, dim=None, unbiased=None, keepdim=False, *, correction=None, **kwargs):
-    """(`std`, `mean`) over dim, with the arguments of `var`.
+    """Return the tuple (`std`, `mean`) over dim. Arguments: as `var`.
 
-    Derivative: of each as of std and mean."""
+    Derivative: those of std and mean."""
     return F._std_mean(input, **_variance_arguments("std_mean", dim, unbiased, keepdim, correction, kwargs))
 
 
@@ -208,7 +209,7 @@ def std_mean(F, input, dim=None, unbiased=None, keepdim=False, *, correction=Non
 
 @general(node="LinalgVectorNormBackward0", promote=NONE, **_PRIVATE, along_dim=True)
 def _vector_norm(xp, x, *, ord=2, dim=None, keepdim=False):
-    """(sum of |x|**ord)**(1 / ord) over dim; for inf, -inf, 0 the largest, the smallest, how many are not 0."""
+    """(sum of |x|**ord)**(1 / ord) over dim. inf and -inf give the largest and smallest |x|, 0 the number of nonzero x."""
     if x.dtype.kind not in "fcV":
         raise errors.norm_dtype("linalg.vector_norm", x.dtype)
     axis = normalize_dims(dim, x.ndim)
@@ -259,8 +260,8 @@ def _(F, ct, x, out, ord, dim, keepdim):
     size = F.abs(x)
     if abs(ord) == inf:
         return F.sgn(x) * F._share(ct, size, out, dim=dim, nan_ties=True)
-    # The quotient before the power, so that neither overflows, and turned so that the power is positive. Where x is 0,
-    # sgn is 0; a quotient of 1 there keeps the power's own derivative finite.
+    # The quotient is taken before the power, so that neither overflows, and inverted for ord < 1, so that the exponent is
+    # positive. Where x is 0, sgn(x) is 0; a quotient of 1 there keeps the derivative of the power finite.
     quotient = size * F._reciprocal_or_zero(out) if ord > 1 else out * F._reciprocal_or_zero(size)
     return F.sgn(x) * (ct * F.pow(quotient + F._is_zero(size), abs(ord - 1)))
 
@@ -271,13 +272,14 @@ def _is_order(p: Any) -> bool:
 
 @composite(method=True)
 def norm(F, input, p="fro", dim=None, keepdim=False, dtype=None, **kwargs):
-    """Norm of the elements over dim (an int, a tuple, or None for all): (sum of |x|**p)**(1 / p).
+    """p-norm of the elements over dim: (sum of |x|**p)**(1 / p).
 
-    input: any shape, floating or complex. p: a number; inf and -inf give the largest and smallest |x|, 0 counts what is
-    not 0; "fro" and None mean 2. Returns the real dtype of input, or dtype, to which input is cast first.
+    input: any shape, floating or complex. p: a number; inf and -inf give the largest and smallest |x|, 0 the number of
+    nonzero elements; "fro" and None mean 2; "nuc" means `linalg.matrix_norm`. dim: an int, a tuple, or None for all
+    dimensions. dtype: input is cast to it first. Returns the real dtype of input, or dtype.
 
-    Derivative: sgn(x) (|x| / norm)**(p - 1); 0 at x = 0, also where the norm is 0. For inf and -inf shared evenly among
-    ties.
+    Derivative: sgn(x) (|x| / norm)**(p - 1); 0 at x = 0, also where the norm is 0. For p = inf and -inf the cotangent is
+    shared evenly among ties.
 
     >>> import wengert
     >>> wengert.tensor([3.0, -4.0]).norm()
@@ -300,7 +302,7 @@ def norm(F, input, p="fro", dim=None, keepdim=False, dtype=None, **kwargs):
 
 @composite(name="linalg_vector_norm", namespaces=("linalg",))
 def linalg_vector_norm(F, x, ord=2, dim=None, keepdim=False, *, dtype=None):
-    """Norm of the elements of x over dim: (sum of |x|**ord)**(1 / ord); see `norm`, which calls ord p.
+    """Vector norm of the elements of x over dim: (sum of |x|**ord)**(1 / ord). See `norm`, where ord is p.
 
     Derivative: as norm."""
     ord = number_of(ord)

@@ -1,4 +1,4 @@
-"""Multi-head attention: several attentions side by side, each in a part of the projected features."""
+"""Multi-head attention: scaled dot product attention in each of several parts of the projected features."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wengert.ops.registry import composite
 def _project(
     F: Any, query: Any, key: Any, value: Any, in_proj_weight: Any, in_proj_bias: Any, separate: tuple[Any, Any, Any] | None
 ) -> list[Any]:
-    """Query, key and value, each by its own weights; those that are one tensor with joint weights by one product."""
+    """Project query, key and value. One product does all three if they are one tensor and their weights are joint."""
     size = query.shape[-1]
     if separate is None and query is key and key is value:
         return list(F.unbind(F.unflatten(F.linear(query, in_proj_weight, in_proj_bias), -1, (3, size)), dim=-2))
@@ -25,7 +25,7 @@ def _project(
 
 
 def _additive(mask: Any, dtype: Any, name: str) -> Any:
-    """A mask as numbers to add: minus infinity where a bool mask is True."""
+    """Return the mask as numbers to add to the scores: -inf where a bool mask is True, 0 elsewhere."""
     array = raw(mask)
     if array.dtype.kind == "b":
         return wrap(np.where(array, -np.inf, 0.0).astype(dtype))
@@ -35,7 +35,7 @@ def _additive(mask: Any, dtype: Any, name: str) -> Any:
 
 
 def _heads(F: Any, x: Any, heads: int) -> Any:
-    """(length, batch, features) as (batch, heads, length, features / heads)."""
+    """Reshape (length, batch, features) to (batch, heads, length, features / heads)."""
     length, batch, size = x.shape
     return F.permute(F.reshape(x, shape=(length, batch, heads, size // heads)), dims=(1, 2, 0, 3))
 
@@ -60,7 +60,7 @@ def _check_shapes(query: Any, key: Any, value: Any, embed_dim: int, num_heads: i
 
 
 def _mask_of_scores(F: Any, mask: Any, padding: Any, shape: tuple[int, int, int, int], dtype: Any) -> Any:
-    """attn_mask and key_padding_mask as one mask that broadcasts to (batch, heads, rows, columns); None for neither."""
+    """Add attn_mask and key_padding_mask to one mask that broadcasts to (batch, heads, rows, columns), or None."""
     batch, heads, rows, columns = shape
     found = None
     if mask is not None:
@@ -82,7 +82,7 @@ def _mask_of_scores(F: Any, mask: Any, padding: Any, shape: tuple[int, int, int,
 
 
 def _more_columns(F: Any, x: Any, extra: Any) -> Any:
-    """x, (length, batch, features), with one more element of the sequence."""
+    """Append `extra` to the sequence x of shape (length, batch, features)."""
     return F.cat([x, F.expand(extra, shape=(1, *x.shape[1:]))], 0)
 
 
@@ -119,15 +119,17 @@ def multi_head_attention_forward(
     average_attn_weights=True,
     is_causal=False,
 ):
-    """scaled_dot_product_attention in num_heads parts of the projected query, key and value, projected once more.
+    """Project query, key and value, attend in num_heads parts of the features, and project the result.
 
-    query: (rows, batch, n), or (rows, n); key, value: (columns, batch, ...), or without batch. in_proj_weight: (3n, n), or
-    q_, k_, v_proj_weight with use_separate_proj_weight. bias_k, bias_v, add_zero_attn: one more column each. attn_mask:
-    (rows, columns) or (batch * num_heads, rows, columns); key_padding_mask: (batch, columns); bools, True where nothing
-    is to be seen, or numbers that are added. static_k, static_v: (batch * num_heads, columns, n / num_heads) in place of
-    the projected ones. dropout_p: in training. Returns (the result, of query's shape; the weights, (batch, rows,
-    columns), not averaged over the heads (batch, num_heads, rows, columns), None unless need_weights). Raises
-    RuntimeErrors that are AssertionErrors too for what does not fit.
+    query: (rows, batch, n), or (rows, n). key, value: (columns, batch, ...), or without batch. in_proj_weight: (3n, n);
+    or q_, k_ and v_proj_weight if use_separate_proj_weight. bias_k and bias_v, and add_zero_attn, add one column each.
+    attn_mask: (rows, columns) or (batch * num_heads, rows, columns). key_padding_mask: (batch, columns). A bool mask
+    hides a column where it is True; a floating one is added to the scores. static_k, static_v: (batch * num_heads,
+    columns, n / num_heads), used in place of the projected key and value. dropout_p: dropout of the weights in training.
+
+    Returns (output, weights). output has query's shape. weights has shape (batch, rows, columns), or (batch, num_heads,
+    rows, columns) if not average_attn_weights; it is None unless need_weights. Raises a RuntimeError that is an
+    AssertionError too for shapes that do not fit.
 
     Derivative: that of the formula."""
     _check_shapes(query, key, value, embed_dim_to_check, num_heads)
@@ -169,7 +171,7 @@ def multi_head_attention_forward(
 
 
 def _separate(asked: bool, joint: Any, q: Any, k: Any, v: Any) -> tuple[Any, Any, Any] | None:
-    """The three weights, None where they are one."""
+    """Return the three separate projection weights, or None if the joint weight is used."""
     if not asked:
         if joint is None:
             raise errors.multi_head("use_separate_proj_weight is False but in_proj_weight is None")

@@ -1,7 +1,7 @@
-"""Arrays from what users write: numbers, nested lists, NumPy arrays and scalars, tensors; with torch's dtypes.
+"""Arrays from user data (numbers, nested lists, NumPy arrays and scalars, tensors), with torch's dtypes.
 
-Python's ints become int64, floats the default dtype, complex numbers the default complex dtype; NumPy's and the
-package's own values keep their dtype; a list of both is promoted.
+Python ints become int64, floats the default dtype, complex numbers the default complex dtype. NumPy values and tensors
+keep their dtype. A list that mixes them is promoted.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _NUMBERS = (bool, int, float, complex)
 
 
 def array_of(data: Any, dtype: Any = None, *, integers_to_float: bool = False) -> Any:
-    """A NumPy array of data, which it may share memory with where data is an array, a tensor or a buffer already.
+    """Return a NumPy array of data. It may share memory with data if data is an array, a tensor or a buffer.
 
-    dtype: NumPy's, or None for the data's own. integers_to_float: Python ints (no dtype given) become the default
-    dtype.
+    dtype: a NumPy dtype, or None for the dtype of data. integers_to_float: Python ints become the default dtype if
+    dtype is None.
     """
     kind = type(data)
     if kind is float or kind is int:
@@ -33,7 +33,7 @@ def array_of(data: Any, dtype: Any = None, *, integers_to_float: bool = False) -
         data = data._array
     if isinstance(data, np.ndarray):
         array = np.asarray(data)
-        dtypes.from_numpy_dtype(array.dtype)  # raises for what no tensor can hold
+        dtypes.from_numpy_dtype(array.dtype)  # raises for a dtype that no tensor can have
         return array if dtype is None or array.dtype == dtype else cast_array(array, dtype)
     if isinstance(data, np.generic):
         return array_of(np.asarray(data), dtype)
@@ -64,7 +64,7 @@ def _is_sequence(data: Any) -> bool:
 
 
 def _collect_types(data: Any, kinds: set[type]) -> None:
-    """Adds the types of the leaves of a nested sequence."""
+    """Add the types of the leaves of a nested sequence to kinds."""
     found = set(map(type, data))
     for kind in found:
         if kind is float or kind is int:
@@ -80,7 +80,7 @@ def _collect_types(data: Any, kinds: set[type]) -> None:
 
 
 def _of_numbers(data: Any, kinds: set[type], dtype: Any, integers_to_float: bool) -> Any:
-    """An array of Python numbers."""
+    """Return an array of Python numbers. kinds: the types of the numbers."""
     if dtype is None:
         if complex in kinds:
             dtype = dtypes.get_default_complex_dtype().dtype
@@ -109,7 +109,7 @@ def _of_numbers(data: Any, kinds: set[type], dtype: Any, integers_to_float: bool
 
 
 def _ragged(data: Any, dim: int = 0) -> Exception | None:
-    """torch's error for a nested sequence whose rows differ in length; None for one in order."""
+    """Return torch's error for a nested sequence whose rows differ in length, or None if they do not."""
     if not _is_sequence(data) or not len(data) or not any(_is_sequence(x) for x in data):
         return None
     length = len(data[0]) if _is_sequence(data[0]) else 0
@@ -124,7 +124,7 @@ def _ragged(data: Any, dim: int = 0) -> Exception | None:
 
 
 def _of_mixture(data: Any, dtype: Any) -> Any:
-    """An array of a nested sequence in which there are arrays, tensors or NumPy scalars."""
+    """Return an array of a nested sequence that holds arrays, tensors or NumPy scalars."""
     found: list[Any] = []
     plain = _without_tensors(data, found)
     if dtype is None:
@@ -136,7 +136,7 @@ def _of_mixture(data: Any, dtype: Any) -> Any:
 
 
 def _without_tensors(data: Any, found: list[Any]) -> Any:
-    """The same nesting with arrays for tensors (numbers for those of one element); found gets the leaves' dtypes."""
+    """Return data with each tensor replaced by its array, 0-d if it has one element. Append the leaves' dtypes to found."""
     if isinstance(data, TensorBase):
         data = data._array.reshape(()) if data._array.size == 1 else data._array
     if isinstance(data, (np.ndarray, np.generic)):
@@ -153,7 +153,7 @@ def _without_tensors(data: Any, found: list[Any]) -> Any:
 
 
 def cast_array(array: Any, dtype: Any) -> Any:
-    """array in another dtype, without NumPy's warnings; of a complex number a real type takes the real part."""
+    """Cast an array without NumPy's warnings. A cast from complex to real takes the real part."""
     if array.dtype.kind == "c" and np.dtype(dtype).kind not in "cb":
         array = array.real
     quiet_enter()
