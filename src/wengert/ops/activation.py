@@ -27,7 +27,7 @@ def _activate(F: Any, name: str, input: Any, inplace: bool = False, /, **params:
     return getattr(F, name)(input, **params)
 
 
-def _floating(name: str, x: Any) -> None:
+def _check_floating(name: str, x: Any) -> None:
     if x.dtype.kind not in "fV":
         raise errors.unsupported_dtype(name, x.dtype)
 
@@ -46,7 +46,7 @@ def leaky_relu(F, input, negative_slope=0.01, inplace=False):
 @pointwise(node="LeakyReluBackward0", **_PRIVATE)
 def _leaky_relu(xp, x, *, negative_slope=0.01):
     """leaky_relu out of place."""
-    _floating("leaky_relu_cpu", x)
+    _check_floating("leaky_relu_cpu", x)
     return xp.where(x > 0, x, x * negative_slope)
 
 
@@ -101,7 +101,7 @@ def celu(F, input, alpha=1.0, inplace=False):
 @pointwise(node="EluBackward0", **_PRIVATE)
 def _elu(xp, x, *, alpha=1.0, scale=1.0):
     """scale * elu(x): elu and selu in one."""
-    _floating("elu_cpu", x)
+    _check_floating("elu_cpu", x)
     return xp.where(x <= 0, (alpha * scale) * xp.expm1(x), scale * x)
 
 
@@ -115,7 +115,7 @@ def _(F, ct, x, alpha, scale):
 @pointwise(node="CeluBackward0", **_PRIVATE)
 def _celu(xp, x, *, alpha=1.0):
     """celu out of place."""
-    _floating("celu_cpu", x)
+    _check_floating("celu_cpu", x)
     return xp.where(x <= 0, alpha * xp.expm1(x / alpha), x)
 
 
@@ -147,7 +147,7 @@ def prelu(F, input, weight):
 @pointwise(node="PreluKernelBackward0", **_PRIVATE)
 def _prelu(xp, x, weight):
     """prelu with a weight that broadcasts."""
-    _floating("prelu_cpu", x)
+    _check_floating("prelu_cpu", x)
     return xp.where(x > 0, x, x * weight)
 
 
@@ -235,7 +235,7 @@ def gelu(F, input, approximate="none"):
 @pointwise(node="GeluBackward0", **_PRIVATE)
 def _gelu(xp, x):
     """gelu with erf."""
-    _floating("GeluKernelImpl", x)
+    _check_floating("GeluKernelImpl", x)
     from scipy.special import erf  # megabytes, so not before there is something to compute
 
     return (x * (0.5 * (1.0 + erf(x * _SQRT_HALF)))).astype(x.dtype, copy=False)
@@ -254,15 +254,15 @@ _GELU_CUBIC = 0.044715
 @pointwise(node="GeluBackward0", **_PRIVATE)
 def _gelu_tanh(xp, x):
     """gelu with tanh."""
-    _floating("GeluKernelImpl", x)
+    _check_floating("GeluKernelImpl", x)
     return (0.5 * x) * (1.0 + xp.tanh(_GELU_LINEAR * (x + _GELU_CUBIC * (x * x * x))))
 
 
 @_gelu_tanh.vjp("x")
 def _(F, ct, x):
-    bent = F.tanh(_GELU_LINEAR * (x + _GELU_CUBIC * (x * x * x)))
+    t = F.tanh(_GELU_LINEAR * (x + _GELU_CUBIC * (x * x * x)))
     slope = _GELU_LINEAR * (1.0 + (3.0 * _GELU_CUBIC) * (x * x))
-    return ct * (0.5 * (1.0 + bent) + (0.5 * x) * (1.0 - bent * bent) * slope)
+    return ct * (0.5 * (1.0 + t) + (0.5 * x) * (1.0 - t * t) * slope)
 
 
 @composite(namespaces=("nn.functional",))
@@ -277,7 +277,7 @@ def silu(F, input, inplace=False):
 def _silu(xp, x):
     """silu out of place."""
     if x.dtype.kind != "c":
-        _floating("silu_cpu", x)
+        _check_floating("silu_cpu", x)
     return x / (1.0 + xp.exp(-x))
 
 
@@ -298,14 +298,14 @@ def mish(F, input, inplace=False):
 @pointwise(node="MishBackward0", **_PRIVATE)
 def _mish(xp, x):
     """mish out of place."""
-    _floating("mish_cpu", x)
+    _check_floating("mish_cpu", x)
     return x * xp.tanh(xp.logaddexp(x, x.dtype.type(0)))
 
 
 @_mish.vjp("x")
 def _(F, ct, x):
-    bent = F.tanh(F._softplus(x))
-    return ct * (bent + x * F.sigmoid(x) * (1.0 - bent * bent))
+    t = F.tanh(F._softplus(x))
+    return ct * (t + x * F.sigmoid(x) * (1.0 - t * t))
 
 
 @composite(namespaces=("nn.functional",))
@@ -321,15 +321,15 @@ def softplus(F, input, beta=1.0, threshold=20.0):
 @pointwise(node="SoftplusBackward0", **_PRIVATE)
 def _softplus(xp, x, *, beta=1.0, threshold=20.0):
     """softplus."""
-    _floating("softplus_cpu", x)
-    bent = beta * x
-    return xp.where(bent > threshold, x, xp.log1p(xp.exp(bent)) / beta)
+    _check_floating("softplus_cpu", x)
+    scaled = beta * x
+    return xp.where(scaled > threshold, x, xp.log1p(xp.exp(scaled)) / beta)
 
 
 @_softplus.vjp("x")
 def _(F, ct, x, beta, threshold):
-    bent = beta * x
-    return F.where(bent > threshold, ct, ct * F.sigmoid(bent))
+    scaled = beta * x
+    return F.where(scaled > threshold, ct, ct * F.sigmoid(scaled))
 
 
 @composite(namespaces=("nn.functional",))
@@ -343,7 +343,7 @@ def logsigmoid(F, input):
 @pointwise(node="LogSigmoidBackward0", **_PRIVATE)
 def _log_sigmoid(xp, x):
     """logsigmoid."""
-    _floating("log_sigmoid_cpu", x)
+    _check_floating("log_sigmoid_cpu", x)
     return xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.absolute(x)))
 
 
@@ -395,7 +395,7 @@ def glu(xp, x, *, dim=-1):
     """The first half of x along dim, times the sigmoid of the second half. Raises RuntimeError for an odd size.
 
     Derivative: the sigmoid in the first half; in the second, the first times s (1 - s)."""
-    _floating("glu_cpu", x)
+    _check_floating("glu_cpu", x)
     dim = normalize_dim(dim, x.ndim)
     if x.ndim == 0 or x.shape[dim] % 2:
         raise errors.halving(dim, x.shape[dim] if x.ndim else 1)
@@ -439,7 +439,7 @@ def hardswish(F, input, inplace=False):
 @pointwise(node="HardswishBackward0", **_PRIVATE)
 def _hardswish(xp, x):
     """hardswish out of place."""
-    _floating("hardswish_cpu", x)
+    _check_floating("hardswish_cpu", x)
     return x * xp.minimum(xp.maximum(x + 3, 0), 6) / 6
 
 
@@ -459,7 +459,7 @@ def hardsigmoid(F, input, inplace=False):
 @pointwise(node="HardsigmoidBackward0", **_PRIVATE)
 def _hardsigmoid(xp, x):
     """hardsigmoid out of place."""
-    _floating("hardsigmoid_cpu", x)
+    _check_floating("hardsigmoid_cpu", x)
     return xp.minimum(xp.maximum(x + 3, 0), 6) / 6
 
 
@@ -482,7 +482,7 @@ def softshrink(F, input, lambd=0.5):
 @pointwise(node="SoftshrinkBackward0", **_PRIVATE)
 def _softshrink(xp, x, *, lambd=0.5):
     """softshrink."""
-    _floating("softshrink_cpu", x)
+    _check_floating("softshrink_cpu", x)
     return xp.where(x > lambd, x - lambd, xp.where(x < -lambd, x + lambd, x * 0))
 
 
@@ -502,7 +502,7 @@ def hardshrink(F, input, lambd=0.5):
 @pointwise(node="HardshrinkBackward0", **_PRIVATE)
 def _hardshrink(xp, x, *, lambd=0.5):
     """hardshrink."""
-    _floating("hardshrink_cpu", x)
+    _check_floating("hardshrink_cpu", x)
     return xp.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
 
 

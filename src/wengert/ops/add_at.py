@@ -1,4 +1,4 @@
-"""held[index] += value, where index may name an element several times: what the cotangent of every read comes down to.
+"""target[index] += value, where index may name an element several times: what the cotangent of every read comes down to.
 
 np.add.at is quick for vectors only; for rows it costs some ten times as much as the additions. Here rows are added as
 vectors of their elements, wide rows one by one, and a great many of them as a sparse matrix product.
@@ -13,97 +13,97 @@ import numpy as np
 from wengert.kernels import places
 from wengert.ops.indices import Along
 
-_FEW = 256  # elements: below this np.add.at is quickest
-_WIDE = 128  # elements a row: from here on adding row by row is quicker than element by element
-_MANY = 1 << 16  # elements: from here on, importing SciPy once and a sparse product pay
+_FEW_ELEMENTS = 256  # elements: below this np.add.at is quickest
+_WIDE_ROW = 128  # elements a row: from here on adding row by row is quicker than element by element
+_MANY_ELEMENTS = 1 << 16  # elements: from here on, importing SciPy once and a sparse product pay
 
 
-def add_at(held: Any, index: Any, value: Any, repeats: bool) -> None:
-    """held[index] += value; with repeats, an element that index names several times gets all of its values.
+def add_at(target: Any, index: Any, value: Any, repeats: bool) -> None:
+    """target[index] += value; with repeats, an element that index names several times gets all of its values.
 
-    index: whatever NumPy takes, or an Along. value: an array of the dtype of held, whose shape broadcasts to that of held[index].
+    index: whatever NumPy takes, or an Along. value: an array of the dtype of target; its shape broadcasts to that of target[index].
     """
-    if type(index) is int and held.ndim == 1:
-        held[index] = held.item(index) + value.item()  # a quarter of the cost of +=; as exact, for float64 is wider
+    if type(index) is int and target.ndim == 1:
+        target[index] = target.item(index) + value.item()  # a quarter of the cost of +=; as exact, for float64 is wider
     elif type(index) is Along:
-        if not places.write_along(places.ADD, held, index.index, value, index.dim, False):
-            _add_repeated(held, index.mesh(held.shape), value)
+        if not places.write_along(places.ADD, target, index.index, value, index.dim, False):
+            _add_repeated(target, index.mesh(target.shape), value)
     elif repeats:
-        _add_repeated(held, index, value)
+        _add_repeated(target, index, value)
     elif _is_basic(index):
-        part = held[index] if isinstance(index, tuple) and Ellipsis in index else held[(*_items(index), ...)]
+        part = target[index] if isinstance(index, tuple) and Ellipsis in index else target[(*_as_tuple(index), ...)]
         np.add(part, value, out=part, casting="unsafe")
     else:
-        held[index] += value
+        target[index] += value
 
 
-def _items(index: Any) -> tuple:
+def _as_tuple(index: Any) -> tuple:
     return index if isinstance(index, tuple) else (index,)
 
 
 def _is_basic(index: Any) -> bool:
-    """Whether held[index] is a view."""
-    for item in _items(index):
+    """Whether target[index] is a view."""
+    for item in _as_tuple(index):
         if not (item is None or item is Ellipsis or isinstance(item, (int, slice))) or isinstance(item, bool):
             return False
     return True
 
 
-def _add_repeated(held: Any, index: Any, value: Any) -> None:
-    """held[index] += value by the quickest way for this kind of index."""
-    if not held.ndim:
-        np.add(held, value.sum(), out=held)
+def _add_repeated(target: Any, index: Any, value: Any) -> None:
+    """target[index] += value by the quickest way for this kind of index."""
+    if not target.ndim:
+        np.add(target, value.sum(), out=target)
         return
-    items = _items(index)
-    if value.size < _FEW or not held.flags.c_contiguous:
-        np.add.at(held, index, value)
+    items = _as_tuple(index)
+    if value.size < _FEW_ELEMENTS or not target.flags.c_contiguous:
+        np.add.at(target, index, value)
         return
     dim = len(items) - 1
     integers = [isinstance(item, np.ndarray) and item.dtype.kind == "i" for item in items]
     if integers[-1] and all(isinstance(item, slice) and item == slice(None) for item in items[:-1]):
-        _add_rows(held, dim, items[dim], value)
-    elif all(integers) and len(items) == held.ndim:
-        _add_elements(held, items, value)
+        _add_rows(target, dim, items[dim], value)
+    elif all(integers) and len(items) == target.ndim:
+        _add_elements(target, items, value)
     else:
-        np.add.at(held, index, value)
+        np.add.at(target, index, value)
 
 
-def _add_elements(held: Any, items: tuple, value: Any) -> None:
+def _add_elements(target: Any, items: tuple, value: Any) -> None:
     """An index array for every dimension: one index into all elements as a vector."""
     flat: Any = 0
-    for item, size in zip(items, held.shape, strict=True):
+    for item, size in zip(items, target.shape, strict=True):
         flat = flat * size + np.where(item < 0, item + size, item)
     value = np.broadcast_to(value, flat.shape)
-    if not places.write_along(places.ADD, held.reshape(-1), flat.reshape(-1), value.reshape(-1), 0, False):
-        np.add.at(held.reshape(-1), flat.reshape(-1), value.reshape(-1))
+    if not places.write_along(places.ADD, target.reshape(-1), flat.reshape(-1), value.reshape(-1), 0, False):
+        np.add.at(target.reshape(-1), flat.reshape(-1), value.reshape(-1))
 
 
-def _add_rows(held: Any, dim: int, index: Any, value: Any) -> None:
-    """Full slices, and one index array at dimension dim: held as blocks of rows, the index array naming rows."""
-    size = held.shape[dim]
-    width = int(np.prod(held.shape[dim + 1 :]))
-    value = np.broadcast_to(value, (*held.shape[:dim], *index.shape, *held.shape[dim + 1 :]))
-    flat_value = value.reshape(*held.shape[:dim], index.size, *held.shape[dim + 1 :])
-    if places.write_along(places.ADD, held, index.reshape(-1), flat_value, dim, True):
+def _add_rows(target: Any, dim: int, index: Any, value: Any) -> None:
+    """Full slices, and one index array at dimension dim: target as blocks of rows, the index array naming rows."""
+    size = target.shape[dim]
+    width = int(np.prod(target.shape[dim + 1 :]))
+    value = np.broadcast_to(value, (*target.shape[:dim], *index.shape, *target.shape[dim + 1 :]))
+    flat_value = value.reshape(*target.shape[:dim], index.size, *target.shape[dim + 1 :])
+    if places.write_along(places.ADD, target, index.reshape(-1), flat_value, dim, True):
         return
-    blocks, value = held.reshape(-1, size, width), value.reshape(-1, index.size, width)
+    blocks, value = target.reshape(-1, size, width), value.reshape(-1, index.size, width)
     index = np.where(index < 0, index + size, index).reshape(-1)
-    if value.size >= _MANY and index.size * 4 >= size and held.dtype.char in "fdFD":
-        _add_product(blocks, index, value)
-    elif width >= _WIDE:
+    if value.size >= _MANY_ELEMENTS and index.size * 4 >= size and target.dtype.char in "fdFD":
+        _add_rows_by_product(blocks, index, value)
+    elif width >= _WIDE_ROW:
         add = np.add
         for block, rows in zip(blocks, value, strict=True):
             for place, row in zip(index.tolist(), rows, strict=True):
-                target = block[place]
-                add(target, row, target)
+                summed = block[place]
+                add(summed, row, summed)
     else:
         flat = index if width == 1 else (index[:, None] * width + np.arange(width)).reshape(-1)
         for block, rows in zip(blocks.reshape(len(blocks), -1), value, strict=True):
             np.add.at(block, flat, rows.reshape(-1))
 
 
-def _add_product(blocks: Any, index: Any, value: Any) -> None:
-    """The same as a product: with the matrix that has a 1 where a row of value goes to a row of held."""
+def _add_rows_by_product(blocks: Any, index: Any, value: Any) -> None:
+    """The same as a product: with the matrix that has a 1 where a row of value goes to a row of target."""
     from scipy.sparse import csc_array
 
     starts = np.arange(index.size + 1)

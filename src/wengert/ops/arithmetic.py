@@ -26,7 +26,7 @@ def add(xp, x, y, *, alpha=1):
     """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype. alpha: a number, an int for integers.
 
     Derivative: 1 in x, alpha in y."""
-    return xp.add(x, y) if alpha == 1 else xp.add(x, _scaled(x, y, alpha))
+    return xp.add(x, y) if alpha == 1 else xp.add(x, _times_alpha(x, y, alpha))
 
 
 @add.vjp("x")
@@ -39,7 +39,7 @@ def _(F, ct, alpha):
     return ct if alpha == 1 else ct * F.conj(alpha)
 
 
-def _scaled(x, y, alpha):
+def _times_alpha(x, y, alpha):
     """alpha * y. Raises RuntimeError where alpha is of a higher category than the operands."""
     kind = x.dtype.kind
     if kind in "biu":
@@ -65,7 +65,7 @@ def sub(xp, x, y, *, alpha=1):
     """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools.
 
     Derivative: 1 in x, -alpha in y."""
-    return xp.subtract(x, y) if alpha == 1 else xp.subtract(x, _scaled(x, y, alpha))
+    return xp.subtract(x, y) if alpha == 1 else xp.subtract(x, _times_alpha(x, y, alpha))
 
 
 @sub.vjp("x")
@@ -88,7 +88,7 @@ def rsub(xp, x, y, *, alpha=1):
     """y - alpha * x: `sub` with the operands exchanged.
 
     Derivative: -alpha in x, 1 in y."""
-    return xp.subtract(y, x if alpha == 1 else _scaled(x, x, alpha))
+    return xp.subtract(y, x if alpha == 1 else _times_alpha(x, x, alpha))
 
 
 @rsub.vjp("x")
@@ -225,12 +225,12 @@ def _(F, ct):
     return F._zeros(ct)
 
 
-def _numbered(name):
+def _node_by_second_operand(name):
     """A node's name: 1 where the second operand is a tensor, 0 where it is a number."""
     return lambda inputs, params: f"{name}Backward{int(isinstance(inputs[1], TensorBase))}"
 
 
-@pointwise(inplace=True, operator="mod", complex=False, node=_numbered("Remainder"))
+@pointwise(inplace=True, operator="mod", complex=False, node=_node_by_second_operand("Remainder"))
 def remainder(xp, x, y):
     """x - y * floor(x / y), which has the sign of y: Python's %. Raises RuntimeError for an integer division by zero.
 
@@ -249,7 +249,7 @@ def _(F, ct, x, y):
     return -ct * F.floor_divide(x, y)
 
 
-@pointwise(inplace=True, complex=False, node=_numbered("Fmod"))
+@pointwise(inplace=True, complex=False, node=_node_by_second_operand("Fmod"))
 def fmod(xp, x, y):
     """x - y * trunc(x / y), which has the sign of x: C's fmod. Raises RuntimeError for an integer division by zero.
 

@@ -12,7 +12,7 @@ from wengert.ops.indices import raw
 from wengert.ops.registry import composite
 
 
-def _check(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool) -> None:
+def _check_arguments(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool) -> None:
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise errors.attention_dims(query.ndim, key.ndim, value.ndim)
     dtypes = [raw(x).dtype for x in (query, key, value)]
@@ -28,25 +28,25 @@ def _check(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, i
         raise errors.attention_dropout(dropout_p)
 
 
-def _causal(rows: int, columns: int, dtype: Any) -> Any:
+def _causal_mask(rows: int, columns: int, dtype: Any) -> Any:
     """0 where a row may look, minus infinity at the columns after it."""
     later = np.arange(columns) > np.arange(rows)[:, None]
     return np.where(later, -np.inf, 0.0).astype(dtype)
 
 
-def _masked(scores: Any, mask: Any) -> tuple[Any, Any]:
+def _mask_scores(scores: Any, mask: Any) -> tuple[Any, Any]:
     """(the scores with minus infinity where mask keeps from looking; 0 for rows that may look nowhere, else 1).
 
     The scores of such rows stay as they are, so that nothing infinite comes into their derivative."""
     array, dtype = raw(mask), raw(scores).dtype
     blocked = ~array if array.dtype.kind == "b" else array == -np.inf
-    blind = blocked.all(axis=-1, keepdims=True)
+    fully_masked = blocked.all(axis=-1, keepdims=True)
     if array.dtype.kind == "b":
-        mask = np.where(blocked & ~blind, -np.inf, 0.0).astype(dtype)
-    elif blind.any():
-        mask = mask.masked_fill(blind, 0.0)
+        mask = np.where(blocked & ~fully_masked, -np.inf, 0.0).astype(dtype)
+    elif fully_masked.any():
+        mask = mask.masked_fill(fully_masked, 0.0)
     scores = scores + (mask if raw(mask).dtype == dtype else mask.to(dtype))
-    return scores, (~blind).astype(dtype) if blind.any() else None
+    return scores, (~fully_masked).astype(dtype) if fully_masked.any() else None
 
 
 @composite(namespaces=("nn.functional",))
@@ -62,7 +62,7 @@ def scaled_dot_product_attention(
     dim from the end) serves as many heads of query as there are more. Raises RuntimeError for what does not fit.
 
     Derivative: that of the formula, also in a mask of numbers."""
-    _check(query, key, value, attn_mask, dropout_p, is_causal)
+    _check_arguments(query, key, value, attn_mask, dropout_p, is_causal)
     if enable_gqa:
         heads = query.shape[-3]
         if heads % key.shape[-3] or heads % value.shape[-3]:
@@ -70,14 +70,14 @@ def scaled_dot_product_attention(
         key, value = (F.repeat_interleave(x, heads // x.shape[-3], dim=-3) for x in (key, value))
     factor = (1 / sqrt(query.shape[-1]) if query.shape[-1] else 1.0) if scale is None else scale
     scores = F.matmul(query * factor, F.transpose(key, dim0=-2, dim1=-1))
-    sighted = None
+    visible = None
     if is_causal:
-        scores = scores + _causal(scores.shape[-2], scores.shape[-1], raw(scores).dtype)
+        scores = scores + _causal_mask(scores.shape[-2], scores.shape[-1], raw(scores).dtype)
     elif attn_mask is not None:
-        scores, sighted = _masked(scores, attn_mask)
+        scores, visible = _mask_scores(scores, attn_mask)
     weights = F.softmax(scores, dim=-1)
-    if sighted is not None:
-        weights = weights * sighted
+    if visible is not None:
+        weights = weights * visible
     if dropout_p:
         weights = F.dropout(weights, dropout_p)
     return F.matmul(weights, value)

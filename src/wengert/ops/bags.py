@@ -20,7 +20,7 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 # -- bags --------------------------------------------------------------------------------------------------------------
 
 
-def _starts(bags: Any) -> Any:
+def _bag_starts(bags: Any) -> Any:
     """Where each bag that has elements begins. bags: the number of the bag of each element, in ascending order."""
     return np.flatnonzero(np.concatenate((np.ones(min(bags.size, 1), bool), bags[1:] != bags[:-1])))
 
@@ -30,7 +30,7 @@ def _bag_sums(xp, x, *, bags, rows):
     """The sums of the rows of x, (n, m), that are of one bag: (rows, m). Derivative: the bag's cotangent for each row."""
     out = xp.zeros((rows, x.shape[1]), x.dtype)
     if bags.size:
-        starts = _starts(bags)
+        starts = _bag_starts(bags)
         out[bags[starts]] = xp.add.reduceat(x, starts, axis=0)
     return out
 
@@ -48,7 +48,7 @@ def _bag_maxima(xp, x, *, bags, rows):
     out = xp.zeros((rows, x.shape[1]), x.dtype)
     where = xp.full(out.shape, -1)
     if bags.size:
-        starts = _starts(bags)
+        starts = _bag_starts(bags)
         filled = bags[starts]
         out[filled] = xp.maximum.reduceat(x, starts, axis=0)
         numbers = xp.where((x == out[bags]) | (x != x), xp.arange(len(x))[:, None], len(x) - 1)
@@ -129,9 +129,9 @@ def embedding_bag(
     if factors is not None and factors.shape[0] != indices.size:
         factors = factors[: indices.size]
     if padding_idx is not None:
-        kept = np.flatnonzero(indices != padding_idx % weight.shape[0])
-        indices, bags = indices[kept], bags[kept]
-        factors = None if factors is None else F._index_select(factors, kept, dim=0)
+        counted = np.flatnonzero(indices != padding_idx % weight.shape[0])
+        indices, bags = indices[counted], bags[counted]
+        factors = None if factors is None else F._index_select(factors, counted, dim=0)
     rows = F._embedding(indices, weight, padding_idx=None, scale_grad_by_freq=scale_grad_by_freq)
     if mode == "max":
         result = F._bag_maxima(rows, bags=bags, rows=count)[0]
@@ -150,23 +150,23 @@ _SATURATION = -1.7580993408473766  # where selu ends towards minus infinity: -sc
 
 
 @nondifferentiable(**_PRIVATE)
-def _kept(xp, x, *, p, dims):
+def _keep_mask(xp, x, *, p, dims):
     """1 with probability 1 - p, else 0, drawn for each place of the first dims of x; of size 1 in the others."""
     shape = (*x.shape[:dims], *(1,) * (x.ndim - dims))
     return (default_generator.numpy.random(shape, dtype=xp.float32) >= p).astype(x.dtype)
 
 
-def _alpha_dropped(F: Any, input: Any, p: float, training: bool, inplace: bool, dims: int) -> Any:
+def _alpha_dropout(F: Any, input: Any, p: float, training: bool, inplace: bool, dims: int) -> Any:
     if not 0 <= p <= 1:
         raise errors.dropout_probability(p)
     if not training or p == 0:
         return input
     if p == 1:
         return input.mul_(0.0) if inplace else input * 0.0
-    kept = F._kept(input, p=p, dims=dims)
+    mask = F._keep_mask(input, p=p, dims=dims)
     scale = 1 / sqrt((1 - p) * (1 + p * _SATURATION**2))
-    shift = ((1 - kept) - p) * (_SATURATION * scale)
-    return input.mul_(kept * scale).add_(shift) if inplace else input * (kept * scale) + shift
+    shift = ((1 - mask) - p) * (_SATURATION * scale)
+    return input.mul_(mask * scale).add_(shift) if inplace else input * (mask * scale) + shift
 
 
 @composite(namespaces=("nn.functional", ""))
@@ -177,7 +177,7 @@ def alpha_dropout(F, input, p=0.5, training=False, inplace=False):
     inplace: writes into input and returns it. Raises ValueError for p outside [0, 1].
 
     Derivative: the scale, 0 where the element was set."""
-    return _alpha_dropped(F, input, p, training, inplace, input.ndim)
+    return _alpha_dropout(F, input, p, training, inplace, input.ndim)
 
 
 @composite(namespaces=("nn.functional", ""))
@@ -187,4 +187,4 @@ def feature_alpha_dropout(F, input, p=0.5, training=False, inplace=False):
     Derivative: as in `alpha_dropout`."""
     if input.ndim < 2 and training and 0 < p < 1:
         raise errors.feature_dropout_dims()
-    return _alpha_dropped(F, input, p, training, inplace, 2)
+    return _alpha_dropout(F, input, p, training, inplace, 2)

@@ -18,7 +18,7 @@ _SETTINGS: dict[str, Any] = {"promote": INT_TO_FLOAT, "complex": False, "domain"
 _PRIVATE: dict[str, Any] = {**_SETTINGS, "namespaces": ()}
 
 # SciPy's function of any order, and its faster ones of order 0 and 1.
-_NAMES = {
+_SCIPY_NAMES = {
     "j": ("jv", "j0", "j1"),
     "y": ("yn", "y0", "y1"),
     "i": ("iv", "i0", "i1"),
@@ -30,25 +30,25 @@ _NAMES = {
 
 def _bessel(kind: str, order: int, x: Any) -> Any:
     """The function of this kind and of an integer order, not negative."""
-    names = _NAMES[kind]
+    names = _SCIPY_NAMES[kind]
     if order < 2:
         return special(names[order + 1], x)
     found = special(names[0], order, x)
-    return found if kind not in _FACTORS else _for_large(kind, order, x, found)
+    return found if kind not in _LEADING_FACTORS else _large_by_series(kind, order, x, found)
 
 
-_LARGE = 1e8
-_FACTORS = {"ie": 1 / math.sqrt(2 * math.pi), "ke": math.sqrt(math.pi / 2)}
+_SERIES_FROM = 1e8
+_LEADING_FACTORS = {"ie": 1 / math.sqrt(2 * math.pi), "ke": math.sqrt(math.pi / 2)}
 
 
-def _for_large(kind: str, order: int, x: Any, found: Any) -> Any:
+def _large_by_series(kind: str, order: int, x: Any, found: Any) -> Any:
     """found, with two terms of the asymptotic series (Abramowitz and Stegun 9.7.1, 9.7.2) for large x, where SciPy has NaN."""
     size = np.abs(x)
-    large = size > _LARGE if kind == "ie" else x > _LARGE
+    large = size > _SERIES_FROM if kind == "ie" else x > _SERIES_FROM
     if not large.any():
         return found
     term = (4 * order**2 - 1) / (8 * size)
-    series = _FACTORS[kind] / np.sqrt(size) * (1 - term if kind == "ie" else 1 + term)
+    series = _LEADING_FACTORS[kind] / np.sqrt(size) * (1 - term if kind == "ie" else 1 + term)
     if kind == "ie" and order % 2:
         series = np.copysign(series, x)
     return np.where(large, series, found).astype(found.dtype, copy=False)
@@ -70,7 +70,7 @@ def _bessel_y(xp, x, *, order):
     return _bessel("y", order, x)
 
 
-def _slope(function: Any, x: Any, order: int) -> Any:
+def _derivative_of_j_or_y(function: Any, x: Any, order: int) -> Any:
     """The derivative of J or Y."""
     if order == 0:
         return -function(x, order=1)
@@ -79,12 +79,12 @@ def _slope(function: Any, x: Any, order: int) -> Any:
 
 @_bessel_j.vjp("x")
 def _(F, ct, x, order):
-    return ct * _slope(F._bessel_j, x, order)
+    return ct * _derivative_of_j_or_y(F._bessel_j, x, order)
 
 
 @_bessel_y.vjp("x")
 def _(F, ct, x, order):
-    return ct * _slope(F._bessel_y, x, order)
+    return ct * _derivative_of_j_or_y(F._bessel_y, x, order)
 
 
 @pointwise(**_PRIVATE)
@@ -97,10 +97,10 @@ def _bessel_i(xp, x, *, order, scaled):
 
 @_bessel_i.vjp("x")
 def _(F, ct, x, out, order, scaled):
-    return ct * _slope_of_i(F, x, out, order, scaled)
+    return ct * _derivative_of_i(F, x, out, order, scaled)
 
 
-def _slope_of_i(F: Any, x: Any, out: Any, order: int, scaled: bool) -> Any:
+def _derivative_of_i(F: Any, x: Any, out: Any, order: int, scaled: bool) -> Any:
     slope = F._bessel_i(x, order=order + 1, scaled=scaled)
     if order:
         slope = 0.5 * (slope + F._bessel_i(x, order=order - 1, scaled=scaled))
@@ -117,10 +117,10 @@ def _bessel_k(xp, x, *, order, scaled):
 
 @_bessel_k.vjp("x")
 def _(F, ct, x, out, order, scaled):
-    return ct * _slope_of_k(F, x, out, order, scaled)
+    return ct * _derivative_of_k(F, x, out, order, scaled)
 
 
-def _slope_of_k(F: Any, x: Any, out: Any, order: int, scaled: bool) -> Any:
+def _derivative_of_k(F: Any, x: Any, out: Any, order: int, scaled: bool) -> Any:
     slope = F._bessel_k(x, order=order + 1, scaled=scaled)
     if order:
         slope = 0.5 * (slope + F._bessel_k(x, order=order - 1, scaled=scaled))
@@ -164,8 +164,8 @@ def _(F, ct, x, derivative):
 # -- the public functions ----------------------------------------------------------------------------------------------
 
 
-def _public(name: str, text: str, kind: str, order: int, node: str | None = None) -> None:
-    """Registers special.<name>, a Bessel function of one kind and order. kind: as in _NAMES."""
+def _register(name: str, text: str, kind: str, order: int, node: str | None = None) -> None:
+    """Registers special.<name>, a Bessel function of one kind and order. kind: as in _SCIPY_NAMES."""
 
     def forward(xp, x):
         return _bessel(kind, order, x)
@@ -178,10 +178,10 @@ def _public(name: str, text: str, kind: str, order: int, node: str | None = None
 
         @op.vjp("x")
         def _(F, ct, x):
-            return ct * _slope(F._bessel_j if kind == "j" else F._bessel_y, x, order)
+            return ct * _derivative_of_j_or_y(F._bessel_j if kind == "j" else F._bessel_y, x, order)
 
     else:
-        slope = _slope_of_i if kind.startswith("i") else _slope_of_k
+        slope = _derivative_of_i if kind.startswith("i") else _derivative_of_k
 
         @op.vjp("x")
         def _(F, ct, x, out):
@@ -189,16 +189,16 @@ def _public(name: str, text: str, kind: str, order: int, node: str | None = None
 
 
 for _order in (0, 1):
-    _public(f"bessel_j{_order}", f"The Bessel function of the first kind of order {_order}.", "j", _order)
-    _public(f"bessel_y{_order}", f"The Bessel function of the second kind of order {_order}; x > 0.", "y", _order)
-    _public(f"modified_bessel_i{_order}", f"The modified Bessel function of the first kind of order {_order}.", "i", _order)
-    _public(f"modified_bessel_k{_order}", f"The modified Bessel function of the second kind of order {_order}; x > 0.",
+    _register(f"bessel_j{_order}", f"The Bessel function of the first kind of order {_order}.", "j", _order)
+    _register(f"bessel_y{_order}", f"The Bessel function of the second kind of order {_order}; x > 0.", "y", _order)
+    _register(f"modified_bessel_i{_order}", f"The modified Bessel function of the first kind of order {_order}.", "i", _order)
+    _register(f"modified_bessel_k{_order}", f"The modified Bessel function of the second kind of order {_order}; x > 0.",
             "k", _order)  # fmt: skip
-    _public(f"scaled_modified_bessel_k{_order}", f"The modified Bessel function of the second kind of order {_order}, "
+    _register(f"scaled_modified_bessel_k{_order}", f"The modified Bessel function of the second kind of order {_order}, "
             "times exp(x); x > 0.", "ke", _order)  # fmt: skip
-    _public(f"i{_order}e", f"The modified Bessel function of the first kind of order {_order}, times exp(-|x|).", "ie", _order,
+    _register(f"i{_order}e", f"The modified Bessel function of the first kind of order {_order}, times exp(-|x|).", "ie", _order,
             f"SpecialI{_order}EBackward0")  # fmt: skip
-_public("i1", "The modified Bessel function of the first kind of order 1.", "i", 1)
+_register("i1", "The modified Bessel function of the first kind of order 1.", "i", 1)
 
 
 @pointwise(**_SETTINGS, namespaces=("special",))

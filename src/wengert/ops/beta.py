@@ -42,7 +42,7 @@ def _betainc_by_parameters(xp, a, b, x, *, m, n):
     Derivative: of the next order in a and b; in x the density times a polynomial (`densities.bell`), 0 where the density is."""
     from wengert.ops.incomplete_beta import by_parameters
 
-    wide = _in_double(xp, a, b, x)
+    wide = _as_float64(xp, a, b, x)
     return by_parameters(wide[0], wide[1], wide[2], m, n).astype(xp.result_type(a, b, x))
 
 
@@ -84,7 +84,7 @@ def _beta_density(xp, a, b, x, *, k, j):
     Derivative: times those of its logarithm in a and b; in x two of the same, which are finite at 0 and 1 where it is."""
     from wengert.ops.densities import beta_density
 
-    wide = _in_double(xp, a, b, x)
+    wide = _as_float64(xp, a, b, x)
     return beta_density(wide[0], wide[1], wide[2], k, j).astype(xp.result_type(a, b, x))
 
 
@@ -114,7 +114,7 @@ def _polygamma_step(xp, z, d, *, order):
     Derivative: of the next order in z; polygamma(order + 1, z + d) in d."""
     from wengert.ops.densities import polygamma_step
 
-    wide = _in_double(xp, z, d)
+    wide = _as_float64(xp, z, d)
     return polygamma_step(wide[0], wide[1], order).astype(xp.result_type(z, d))
 
 
@@ -128,5 +128,5 @@ def _(F, ct, z, d, order):
     return ct * F._polygamma(z + d, n=order + 1)
 
 
-def _in_double(xp: Any, *operands: Any) -> Any:
+def _as_float64(xp: Any, *operands: Any) -> Any:
     return xp.broadcast_arrays(*[xp.asarray(x, xp.float64) for x in operands])

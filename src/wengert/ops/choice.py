@@ -20,7 +20,7 @@ from wengert.ops.registry import NONE, SAME, alias, general, linear, nondifferen
 from wengert.ops.values import is_number
 
 _PRIVATE = {"method": False, "namespaces": ()}
-_LARGE = 512  # elements; below, one NumPy call more costs more than a slow one
+_LARGE_SIZE = 512  # elements; below, one NumPy call more costs more than a slow one
 
 # -- what rules are made of --------------------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ def _zero_where(xp, x, mask):
     found = None if native is None or x.ndim == 0 else native.choose(mask, np.zeros((), x.dtype), x)
     if found is not None:
         return found
-    if x.size < _LARGE or x.dtype.kind == "c":
+    if x.size < _LARGE_SIZE or x.dtype.kind == "c":
         return xp.where(mask, x.dtype.type(0), x)
     # xp.where mispredicts a branch at every other element of a random mask; bits times 0 or 1 take a sixth of its time.
     result = xp.empty(x.shape, x.dtype)
@@ -55,7 +55,7 @@ def _(F, ct, mask):
     return F._zero_where(ct, mask)
 
 
-def _everywhere():
+def _all_overwritten():
     """The mask of an input that is overwritten."""
     return np.ones((), np.bool_)
 
@@ -99,12 +99,12 @@ def _(F, ct, x, y):
     return F._zero_where(F.where(x == y, 0.5 * ct, ct), x < y)
 
 
-def _takes_larger(x, y):
+def _fmax_is_x(x, y):
     """Where fmax(x, y) is x."""
     return (x >= y) | (y != y)
 
 
-def _takes_smaller(x, y):
+def _fmin_is_x(x, y):
     """Where fmin(x, y) is x."""
     return (x <= y) | (y != y)
 
@@ -117,14 +117,14 @@ def fmax(xp, x, y):
     return xp.fmax(x, y)
 
 
-@fmax.vjp("x", untaken=lambda x, y: ~_takes_larger(x, y))
+@fmax.vjp("x", untaken=lambda x, y: ~_fmax_is_x(x, y))
 def _(F, ct, x, y):
-    return F._zero_where(ct, ~_takes_larger(x, y))
+    return F._zero_where(ct, ~_fmax_is_x(x, y))
 
 
-@fmax.vjp("y", untaken=_takes_larger)
+@fmax.vjp("y", untaken=_fmax_is_x)
 def _(F, ct, x, y):
-    return F._zero_where(ct, _takes_larger(x, y))
+    return F._zero_where(ct, _fmax_is_x(x, y))
 
 
 @pointwise(complex=False)
@@ -135,29 +135,29 @@ def fmin(xp, x, y):
     return xp.fmin(x, y)
 
 
-@fmin.vjp("x", untaken=lambda x, y: ~_takes_smaller(x, y))
+@fmin.vjp("x", untaken=lambda x, y: ~_fmin_is_x(x, y))
 def _(F, ct, x, y):
-    return F._zero_where(ct, ~_takes_smaller(x, y))
+    return F._zero_where(ct, ~_fmin_is_x(x, y))
 
 
-@fmin.vjp("y", untaken=_takes_smaller)
+@fmin.vjp("y", untaken=_fmin_is_x)
 def _(F, ct, x, y):
-    return F._zero_where(ct, _takes_smaller(x, y))
+    return F._zero_where(ct, _fmin_is_x(x, y))
 
 
 # -- bounds ------------------------------------------------------------------------------------------------------------
 
 
-def _clamped(xp, x, min, max):
+def _clamp_array(xp, x, min, max):
     if max is None:
         return xp.maximum(x, min)
     if min is None:
         return xp.minimum(x, max)
     # A fourth of the time, but three times the overhead.
-    return xp.clip(x, min, max) if x.size > _LARGE else xp.minimum(xp.maximum(x, min), max)
+    return xp.clip(x, min, max) if x.size > _LARGE_SIZE else xp.minimum(xp.maximum(x, min), max)
 
 
-def _outside(x, min, max):
+def _is_outside(x, min, max):
     """Where x is neither within the bounds nor at one; also where it is NaN."""
     if max is None:
         return ~(x >= min)
@@ -171,12 +171,12 @@ def _clamp_between(xp, x, *, min, max):
     """x, not below min and not above max, numbers or None: clamp of a floating x with numbers for bounds.
 
     Derivative: 1 where x is within the bounds or at one, else 0."""
-    return _clamped(xp, x, min, max)
+    return _clamp_array(xp, x, min, max)
 
 
-@_clamp_between.vjp("x", untaken=_outside)
+@_clamp_between.vjp("x", untaken=_is_outside)
 def _(F, ct, x, min, max):
-    return F._zero_where(ct, _outside(x, min, max))
+    return F._zero_where(ct, _is_outside(x, min, max))
 
 
 def _clamp_node(inputs, params):
@@ -188,32 +188,32 @@ def _clamp(xp, x, min=None, max=None):
     """x, not below min and not above max, in their promoted dtype: clamp with any bounds.
 
     Derivative: 1 in x where it is within the bounds or at one, else 0; 1 in the bound that replaces x."""
-    return _clamped(xp, x, min, max)
+    return _clamp_array(xp, x, min, max)
 
 
-@_clamp.vjp("x", untaken=_outside)
+@_clamp.vjp("x", untaken=_is_outside)
 def _(F, ct, x, min, max):
-    return F._zero_where(ct, _outside(x, min, max))
+    return F._zero_where(ct, _is_outside(x, min, max))
 
 
-def _not_min(x, min, max):
+def _is_not_min(x, min, max):
     """Where clamp(x, min, max) is not min."""
     return ~(x < min) if max is None else ~((x < min) & (min < max))
 
 
-def _not_max(x, min, max):
+def _is_not_max(x, min, max):
     """Where clamp(x, min, max) is not max."""
     return ~(x > max) if min is None else ~((x > max) | (max < min))
 
 
-@_clamp.vjp("min", untaken=_not_min)
+@_clamp.vjp("min", untaken=_is_not_min)
 def _(F, ct, x, min, max):
-    return F._zero_where(ct, _not_min(x, min, max))
+    return F._zero_where(ct, _is_not_min(x, min, max))
 
 
-@_clamp.vjp("max", untaken=_not_max)
+@_clamp.vjp("max", untaken=_is_not_max)
 def _(F, ct, x, min, max):
-    return F._zero_where(ct, _not_max(x, min, max))
+    return F._zero_where(ct, _is_not_max(x, min, max))
 
 
 _PLAIN_BOUNDS = (float, int, type(None))
@@ -227,7 +227,7 @@ def _bounds_are_plain(input, min, max):
     return plain_bounds and isinstance(input, TensorBase) and input._array.dtype.kind == "f"
 
 
-@plain(method=True, array=partial(_clamped, numpy_backend))
+@plain(method=True, array=partial(_clamp_array, numpy_backend))
 def clamp(input, min=None, max=None, *, out=None):
     """input, not below min and not above max (max, where min is above it).
 
@@ -327,7 +327,7 @@ def _cast(x, dtype):
     return x.astype(dtype, copy=False) if isinstance(x, np.ndarray) else dtypes.scalar_to_array(x, dtype)
 
 
-def _condition(condition):
+def _as_condition(condition):
     """A condition as a bool tensor or array. uint8 is taken as well, as it was bool's stand-in once."""
     if isinstance(condition, TensorBase) and condition._array.dtype.kind == "b":
         return condition
@@ -366,8 +366,8 @@ def where(condition, input=None, other=None, *, out=None):
 
         return OPS["nonzero"].function(condition, as_tuple=True)
     if out is None:
-        return call(_where, (_condition(condition), input, other), None)
-    return _where.function(_condition(condition), input, other, out=out)
+        return call(_where, (_as_condition(condition), input, other), None)
+    return _where.function(_as_condition(condition), input, other, out=out)
 
 
 @plain(name="_where_method", method="where", namespaces=())
@@ -375,7 +375,7 @@ def where_(self, condition, other):
     """self where condition is true, else other: where(condition, self, other).
 
     Derivative: 1 where the operand is chosen, else 0."""
-    return call(_where, (_condition(condition), self, other), None)
+    return call(_where, (_as_condition(condition), self, other), None)
 
 
 # -- overwriting -------------------------------------------------------------------------------------------------------
@@ -395,7 +395,7 @@ def _make_fill(name, with_number, with_tensor):
 
     op = general(name=name, promote=NONE, node=node, **_PRIVATE)(_full)
 
-    @op.vjp("x", untaken=_everywhere)
+    @op.vjp("x", untaken=_all_overwritten)
     def _(F, ct):
         return F._zeros(ct)
 
@@ -435,7 +435,7 @@ def fill_(self, value):
     if fill_at_once(self, value):
         return self
     value = _fill_value(value)
-    return write_inplace(_fill_inplace, (self, value), {}, _write, one_value=not isinstance(value, TensorBase))
+    return write_inplace(_fill_inplace, (self, value), {}, _copy_into, one_value=not isinstance(value, TensorBase))
 
 
 @linear(promote=NONE, **_PRIVATE)
@@ -444,7 +444,7 @@ def _zero(xp, x):
     return xp.zeros_like(x)
 
 
-@_zero.vjp("x", untaken=_everywhere)
+@_zero.vjp("x", untaken=_all_overwritten)
 def _(F, ct):
     return F._zeros(ct)
 
@@ -456,10 +456,10 @@ def zero_(self):
     Derivative: 0 in what was there."""
     if fill_at_once(self, 0):
         return self
-    return write_inplace(_zero, (self,), {}, _write_zero, one_value=True)
+    return write_inplace(_zero, (self,), {}, _zero_into, one_value=True)
 
 
-def _write_zero(target):
+def _zero_into(target):
     target.fill(0)
 
 
@@ -469,11 +469,11 @@ def _copy(xp, x, src):
 
     Derivative: 0 in x, 1 in src."""
     result = xp.empty_like(x)
-    _write(result, src)
+    _copy_into(result, src)
     return result
 
 
-@_copy.vjp("x", untaken=_everywhere)
+@_copy.vjp("x", untaken=_all_overwritten)
 def _(F, ct):
     return F._zeros(ct)
 
@@ -488,10 +488,10 @@ def copy_(self, src, non_blocking=False):
     """Writes src, a number or a tensor that broadcasts to this one, into this tensor, in its dtype, and returns it.
 
     Derivative: 0 in what was there, 1 in src."""
-    return write_inplace(_copy, (self, src), {}, _write)
+    return write_inplace(_copy, (self, src), {}, _copy_into)
 
 
-def _write(target, src):
+def _copy_into(target, src):
     """target[...] = src, an array or a number, cast as torch casts."""
     if not isinstance(src, np.ndarray):
         src = dtypes.checked_scalar(src, target.dtype)

@@ -43,7 +43,7 @@ def resolve_conj(F, input):
     """The tensor itself: conjugates are never left for later here.
 
     Derivative: 1."""
-    return _itself(input)
+    return _unchanged(input)
 
 
 @composite(method=True)
@@ -51,10 +51,10 @@ def resolve_neg(F, input):
     """The tensor itself: negation is never left for later here.
 
     Derivative: 1."""
-    return _itself(input)
+    return _unchanged(input)
 
 
-def _itself(input):
+def _unchanged(input):
     input.dtype  # noqa: B018 (what is no tensor has none, which makes the error)
     return input
 

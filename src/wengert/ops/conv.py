@@ -16,7 +16,7 @@ from wengert import dtypes, errors
 from wengert.kernels import windows as kernels
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, bilinear, composite, linear
-from wengert.ops.windows import Windows, as_sizes, settled, sizes_of_argument
+from wengert.ops.windows import Windows, as_cache_key, as_sizes, sizes_of_argument
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _Key = tuple[tuple[int, ...], Any]  # the shape and dtype of an array
@@ -40,12 +40,12 @@ def _chunks(n: int, item_bytes: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n))
 
 
-def _wide(xp: Any, x: Any) -> Any:
+def _widen_half(xp: Any, x: Any) -> Any:
     """x in a dtype that products are computed in: half precision as float32."""
     return x.astype(xp.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
 
 
-def _grouped(x: Any, groups: int) -> Any:
+def _split_groups(x: Any, groups: int) -> Any:
     """(n, groups * channels, ...) as (n, groups, channels, places)."""
     return x.reshape(x.shape[0], groups, x.shape[1] // groups, -1)
 
@@ -91,12 +91,12 @@ def _convolve(xp: Any, x: Any, weight: Any, bias: Any, windows: Windows, groups:
 
 
 def _convolve_columns(xp: Any, x: Any, weight: Any, windows: Windows, groups: int) -> Any:
-    dtype, x, weight = x.dtype, _wide(xp, x), _wide(xp, weight)
+    dtype, x, weight = x.dtype, _widen_half(xp, x), _widen_half(xp, weight)
     n, c, o = x.shape[0], x.shape[1], weight.shape[0]
     rows = weight.reshape(groups, o // groups, -1)
     out = xp.empty((n, groups, o // groups, windows.places), x.dtype)
     if _fits_without_columns(windows):
-        xp.matmul(rows, _grouped(x, groups), out=out)
+        xp.matmul(rows, _split_groups(x, groups), out=out)
     else:
         few = windows.places < _FEW_PLACES
         padded, buffer = windows.padded(xp, x), None
@@ -124,11 +124,11 @@ def _convolve_adjoint(xp: Any, y: Any, weight: Any, windows: Windows, groups: in
     opposite = windows.opposite()
     if opposite is not None and y.shape[1] <= 2 * weight.shape[1] * groups:
         return _convolve_columns(xp, y, _opposite_weight(weight, groups), opposite, groups)
-    dtype, y, weight = y.dtype, _wide(xp, y), _wide(xp, weight)
+    dtype, y, weight = y.dtype, _widen_half(xp, y), _widen_half(xp, weight)
     n, o = y.shape[:2]
     c = weight.shape[1] * groups
     rows = weight.reshape(groups, o // groups, -1).swapaxes(1, 2)
-    y = _grouped(y, groups)
+    y = _split_groups(y, groups)
     if _fits_without_columns(windows):
         return xp.matmul(rows, y).reshape(n, c, *windows.size).astype(dtype, copy=False)
     out = xp.empty((n, c, *windows.size), y.dtype)
@@ -151,7 +151,7 @@ def _convolve_adjoint_in_weight(xp: Any, x: Any, y: Any, windows: Windows, group
     found = kernels.convolve_weight(x, y, w.stride, w.padding, w.dilation, w.kernel, groups)
     if found is not None:
         return found
-    dtype, x, y = x.dtype, _wide(xp, x), _wide(xp, y)
+    dtype, x, y = x.dtype, _widen_half(xp, x), _widen_half(xp, y)
     n, c, o = x.shape[0], x.shape[1], y.shape[1]
     out = xp.zeros((groups, o // groups, c // groups * windows.taps), x.dtype)
     padded, buffer = windows.padded(xp, x), None
@@ -161,7 +161,7 @@ def _convolve_adjoint_in_weight(xp: Any, x: Any, y: Any, windows: Windows, group
             buffer = _columns_buffer(xp, m, c, windows, x.dtype, True)
         windows.fill(buffer, padded[chunk])
         columns = _columns_matrix(buffer, groups, windows, True)
-        left = _grouped(y[chunk], groups).transpose(1, 2, 0, 3).reshape(groups, o // groups, -1)
+        left = _split_groups(y[chunk], groups).transpose(1, 2, 0, 3).reshape(groups, o // groups, -1)
         out += xp.matmul(left, columns.swapaxes(1, 2))
     return out.reshape(o, c // groups, *windows.kernel).astype(dtype, copy=False)
 
@@ -238,7 +238,7 @@ def _(F, ct):
 # -- torch's arguments -------------------------------------------------------------------------------------------------
 
 
-def _sizes(argument: str, value: Any, dims: int, least: int) -> tuple[int, ...]:
+def _checked_sizes(argument: str, value: Any, dims: int, least: int) -> tuple[int, ...]:
     found = sizes_of_argument(value, dims)
     if found is None:
         raise errors.conv_sizes(argument, dims, value)
@@ -311,8 +311,8 @@ def _windows_of(
 ) -> Windows:
     """The windows of a convolution with torch's arguments. Raises RuntimeError for what does not fit."""
     arrays = _operands(op, dims, x, weight, bias)
-    stride, dilation = _sizes("stride", stride, dims, 1), _sizes("dilation", dilation, dims, 1)
-    padding = padding if isinstance(padding, str) else _sizes("padding", padding, dims, 0)
+    stride, dilation = _checked_sizes("stride", stride, dims, 1), _checked_sizes("dilation", dilation, dims, 1)
+    padding = padding if isinstance(padding, str) else _checked_sizes("padding", padding, dims, 0)
     _check_convolution(*arrays, groups, False)
     size, kernel = arrays[0].shape[2:], arrays[1].shape[2:]
     low, total = _padding_of(padding, kernel, stride, dilation)
@@ -325,13 +325,13 @@ def _windows_of(
 
 
 @lru_cache(maxsize=512, typed=True)
-def _windows_transposed(
+def _transposed_windows_of(
     op: str, dims: int, x: _Key, weight: _Key, bias: _Key | None, stride: Any, padding: Any, extra: Any, groups: int, dilation: Any
 ) -> Windows:
     """The windows of a transposed convolution with torch's arguments. Raises RuntimeError for what does not fit."""
     arrays = _operands(op, dims, x, weight, bias)
-    stride, padding = _sizes("stride", stride, dims, 1), _sizes("padding", padding, dims, 0)
-    extra, dilation = _sizes("output_padding", extra, dims, 0), _sizes("dilation", dilation, dims, 1)
+    stride, padding = _checked_sizes("stride", stride, dims, 1), _checked_sizes("padding", padding, dims, 0)
+    extra, dilation = _checked_sizes("output_padding", extra, dims, 0), _checked_sizes("dilation", dilation, dims, 1)
     _check_convolution(*arrays, groups, True)
     if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
         raise errors.conv_output_padding(extra, stride, dilation)
@@ -348,19 +348,19 @@ def _key(x: Any) -> _Key:
     return array.shape, array.dtype
 
 
-def _convolved(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
+def _call_convolution(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
     """A convolution with torch's arguments. options: stride, padding, dilation, groups."""
     arrays = _key(x), _key(weight), None if bias is None else _key(bias)
-    windows = _windows_of(op, dims, *arrays, *[settled(o) for o in options])
+    windows = _windows_of(op, dims, *arrays, *[as_cache_key(o) for o in options])
     if x.ndim == dims + 2:
         return F._convolution(x, weight, bias, windows=windows, groups=options[3])
     return F.squeeze(F._convolution(F.unsqueeze(x, dim=0), weight, bias, windows=windows, groups=options[3]), dim=0)
 
 
-def _convolved_transposed(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
+def _call_transposed(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
     """A transposed convolution with torch's arguments. options: stride, padding, output_padding, groups, dilation."""
     arrays = _key(x), _key(weight), None if bias is None else _key(bias)
-    windows = _windows_transposed(op, dims, *arrays, *[settled(o) for o in options])
+    windows = _transposed_windows_of(op, dims, *arrays, *[as_cache_key(o) for o in options])
     if x.ndim == dims + 2:
         return F._convolution_transposed(x, weight, bias, windows=windows, groups=options[3])
     out = F._convolution_transposed(F.unsqueeze(x, dim=0), weight, bias, windows=windows, groups=options[3])
@@ -372,7 +372,7 @@ _SPATIAL = {1: "length", 2: "height, width", 3: "depth, height, width"}
 
 def _make_convolution(dims: int) -> Any:
     def convolution(F, input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-        return _convolved(F, name, dims, input, weight, bias, (stride, padding, dilation, groups))
+        return _call_convolution(F, name, dims, input, weight, bias, (stride, padding, dilation, groups))
 
     name = f"conv{dims}d"
     convolution.__name__ = convolution.__qualname__ = name
@@ -390,7 +390,7 @@ def _make_convolution(dims: int) -> Any:
 
 def _make_transposed(dims: int) -> Any:
     def convolution(F, input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
-        return _convolved_transposed(
+        return _call_transposed(
             F, name, dims, input, weight, bias, (stride, padding, output_padding, groups, dilation)
         )
 
@@ -420,8 +420,8 @@ def convolution(F, input, weight, bias, stride, padding, dilation, transposed, o
     dims = input.ndim - 2
     if transposed:
         options = (stride, padding, output_padding, groups, dilation)
-        return _convolved_transposed(F, "convolution", dims, input, weight, bias, options)
-    return _convolved(F, "convolution", dims, input, weight, bias, (stride, padding, dilation, groups))
+        return _call_transposed(F, "convolution", dims, input, weight, bias, options)
+    return _call_convolution(F, "convolution", dims, input, weight, bias, (stride, padding, dilation, groups))
 
 
 # -- unfold and fold ---------------------------------------------------------------------------------------------------
@@ -489,7 +489,7 @@ def unfold(F, input, kernel_size, dilation=1, padding=0, stride=1):
     Derivative: `fold` of ct."""
     if input.ndim not in (3, 4) or 0 in input.shape[-3:]:
         raise errors.unfold_dims(tuple(input.shape))
-    windows = _fold_windows(raw(input).shape[-2:], *[settled(v) for v in (kernel_size, dilation, padding, stride)])
+    windows = _fold_windows(raw(input).shape[-2:], *[as_cache_key(v) for v in (kernel_size, dilation, padding, stride)])
     if min(windows.count) < 1:
         sizes = (windows.size, windows.kernel, windows.dilation, windows.padding)
         raise errors.unfold_empty(*sizes, tuple([max(n, 0) for n in windows.count]))
@@ -507,7 +507,7 @@ def fold(F, input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     if input.ndim not in (2, 3) or 0 in input.shape[-2:]:
         raise errors.fold_dims(tuple(input.shape))
     size = as_sizes(output_size, 2, "output_size")
-    windows = _fold_windows(size, *[settled(v) for v in (kernel_size, dilation, padding, stride)])
+    windows = _fold_windows(size, *[as_cache_key(v) for v in (kernel_size, dilation, padding, stride)])
     if input.shape[-2] % windows.taps:
         raise errors.fold_channels(input.shape[-2], windows.kernel)
     if input.shape[-1] != windows.places or min(windows.count) < 1:

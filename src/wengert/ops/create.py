@@ -80,7 +80,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     check_device(device)
     wanted = None if dtype is None else numpy_dtype(dtype)
     if isinstance(obj, TensorBase):
-        return _tensor_as_told(obj, wanted, copy, requires_grad)
+        return _asarray_of_tensor(obj, wanted, copy, requires_grad)
     array = array_of(obj, wanted)
     shared = isinstance(obj, np.ndarray) and np.may_share_memory(array, obj)
     if copy is False and not shared:
@@ -88,7 +88,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     return finished("asarray", array.copy() if copy and shared else array, {"requires_grad": requires_grad})
 
 
-def _tensor_as_told(tensor: Any, wanted: Any, copy: Any, requires_grad: bool) -> Any:
+def _asarray_of_tensor(tensor: Any, wanted: Any, copy: Any, requires_grad: bool) -> Any:
     """asarray() of a tensor."""
     same = wanted is None or tensor._array.dtype == wanted
     if copy is False and not same:
@@ -172,10 +172,10 @@ def full(size, fill_value, *, dtype=None, **options):
     """
     if isinstance(size, int):
         raise errors.wrong_argument_type("full", "size", 0, int, "tuple of ints")
-    return finished("full", _filled(sizes_of("full", (size,)), fill_value, dtype), options)
+    return finished("full", _full_array(sizes_of("full", (size,)), fill_value, dtype), options)
 
 
-def _filled(shape: tuple, value: Any, dtype: Any) -> Any:
+def _full_array(shape: tuple, value: Any, dtype: Any) -> Any:
     if isinstance(value, (TensorBase, np.ndarray)):
         value = array_of(value)
         if value.ndim:
@@ -199,7 +199,7 @@ def eye(n, m=None, *, dtype=None, **options):
 # -- like another tensor -----------------------------------------------------------------------------------------------
 
 
-def _like(input: Any, dtype: Any) -> tuple[Any, Any]:
+def _array_and_dtype(input: Any, dtype: Any) -> tuple[Any, Any]:
     array = input._array if isinstance(input, TensorBase) else np.asarray(input)
     return array, array.dtype if dtype is None else numpy_dtype(dtype)
 
@@ -207,32 +207,32 @@ def _like(input: Any, dtype: Any) -> tuple[Any, Any]:
 @creation(array=np.zeros_like)
 def zeros_like(input, *, dtype=None, **options):
     """Zeros of the shape of a tensor, and of its dtype unless another is asked for."""
-    array, dtype = _like(input, dtype)
+    array, dtype = _array_and_dtype(input, dtype)
     return finished("zeros_like", np.zeros_like(array, dtype), options)
 
 
 @creation(array=np.ones_like)
 def ones_like(input, *, dtype=None, **options):
     """Ones of the shape of a tensor, and of its dtype unless another is asked for."""
-    array, dtype = _like(input, dtype)
+    array, dtype = _array_and_dtype(input, dtype)
     return finished("ones_like", np.ones_like(array, dtype), options)
 
 
 @creation()
 def empty_like(input, *, dtype=None, **options):
     """A tensor of the shape and dtype of another, whose values are whatever the memory holds."""
-    array, dtype = _like(input, dtype)
+    array, dtype = _array_and_dtype(input, dtype)
     return finished("empty_like", np.empty_like(array, dtype), options)
 
 
 @creation()
 def full_like(input, fill_value, *, dtype=None, **options):
     """A tensor of the shape and dtype of another, filled with one value."""
-    array, dtype = _like(input, dtype)
-    return finished("full_like", np.full_like(array, dtypes.checked_scalar(_number(fill_value), dtype), dtype), options)
+    array, dtype = _array_and_dtype(input, dtype)
+    return finished("full_like", np.full_like(array, dtypes.checked_scalar(_python_number(fill_value), dtype), dtype), options)
 
 
-def _number(value: Any) -> Any:
+def _python_number(value: Any) -> Any:
     """A Python number: of a 0-d tensor or array its value."""
     value = raw(value)
     return value.item() if isinstance(value, (np.ndarray, np.generic)) else value
@@ -241,7 +241,7 @@ def _number(value: Any) -> Any:
 @creation(method=True, namespaces=())
 def new_tensor(self, data, *, dtype=None, **options):
     """A tensor of data, with its own memory, in this tensor's dtype unless another is asked for."""
-    return finished("new_tensor", np.array(array_of(data, _like(self, dtype)[1])), options)
+    return finished("new_tensor", np.array(array_of(data, _array_and_dtype(self, dtype)[1])), options)
 
 
 def _new_zeros_array(x: Any, *, size: tuple) -> Any:
@@ -251,27 +251,27 @@ def _new_zeros_array(x: Any, *, size: tuple) -> Any:
 @creation(method=True, namespaces=(), array=_new_zeros_array)
 def new_zeros(self, *sizes, size=None, dtype=None, **options):
     """Zeros of a size, in this tensor's dtype unless another is asked for."""
-    return finished("new_zeros", np.zeros(sizes_of("new_zeros", sizes, size), _like(self, dtype)[1]), options)
+    return finished("new_zeros", np.zeros(sizes_of("new_zeros", sizes, size), _array_and_dtype(self, dtype)[1]), options)
 
 
 @creation(method=True, namespaces=())
 def new_ones(self, *sizes, size=None, dtype=None, **options):
     """Ones of a size, in this tensor's dtype unless another is asked for."""
-    return finished("new_ones", np.ones(sizes_of("new_ones", sizes, size), _like(self, dtype)[1]), options)
+    return finished("new_ones", np.ones(sizes_of("new_ones", sizes, size), _array_and_dtype(self, dtype)[1]), options)
 
 
 @creation(method=True, namespaces=())
 def new_empty(self, *sizes, size=None, dtype=None, **options):
     """A tensor of a size whose values are whatever the memory holds, in this tensor's dtype unless another is asked
     for."""
-    return finished("new_empty", np.empty(sizes_of("new_empty", sizes, size), _like(self, dtype)[1]), options)
+    return finished("new_empty", np.empty(sizes_of("new_empty", sizes, size), _array_and_dtype(self, dtype)[1]), options)
 
 
 @creation(method=True, namespaces=())
 def new_full(self, size, fill_value, *, dtype=None, **options):
     """A tensor of a size filled with one value, in this tensor's dtype unless another is asked for."""
     wanted = self._array.dtype if dtype is None else dtype
-    return finished("new_full", _filled(sizes_of("new_full", (size,)), _number(fill_value), wanted), options)
+    return finished("new_full", _full_array(sizes_of("new_full", (size,)), _python_number(fill_value), wanted), options)
 
 
 @creation(method=True, namespaces=())
@@ -303,7 +303,7 @@ def arange(*bounds, start=0, end=None, step=1, dtype=None, **options):
         start = bounds[0]
     elif bounds:
         start, end, step = bounds if len(bounds) == 3 else (*bounds, step)
-    return finished("arange", _range_array(_number(start), _number(end), _number(step), dtype), options)
+    return finished("arange", _range_array(_python_number(start), _python_number(end), _python_number(step), dtype), options)
 
 
 def _range_array(start: Any, end: Any, step: Any, dtype: Any) -> Any:
@@ -351,26 +351,27 @@ def linspace(start, end, steps, *, dtype=None, **options):
     >>> wengert.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
-    _check_ends("linspace", start, end)
-    wanted = _line_dtype(start, end, dtype)
-    return finished("linspace", _line(_number(start), _number(end), steps, wanted).astype(wanted, copy=False), options)
+    _check_endpoints("linspace", start, end)
+    wanted = _spaced_dtype(start, end, dtype)
+    numbers = _evenly_spaced(_python_number(start), _python_number(end), steps, wanted)
+    return finished("linspace", numbers.astype(wanted, copy=False), options)
 
 
-def _check_ends(op: str, start: Any, end: Any) -> None:
+def _check_endpoints(op: str, start: Any, end: Any) -> None:
     dims = [getattr(raw(x), "ndim", 0) for x in (start, end)]
     if any(dims):
         raise errors.line_ends(op, *dims)
 
 
-def _line_dtype(start: Any, end: Any, dtype: Any) -> Any:
+def _spaced_dtype(start: Any, end: Any, dtype: Any) -> Any:
     if dtype is not None:
         return numpy_dtype(dtype)
-    if isinstance(_number(start), complex) or isinstance(_number(end), complex):
+    if isinstance(_python_number(start), complex) or isinstance(_python_number(end), complex):
         return dtypes.get_default_complex_dtype().dtype
     return numpy_dtype(None)
 
 
-def _line(start: Any, end: Any, steps: int, wanted: Any) -> Any:
+def _evenly_spaced(start: Any, end: Any, steps: int, wanted: Any) -> Any:
     """The numbers, in wanted where that is a floating type; from either end inwards, so that both are met exactly."""
     if steps < 0:
         raise errors.ShapeError("number of steps must be non-negative")
@@ -386,28 +387,28 @@ def _line(start: Any, end: Any, steps: int, wanted: Any) -> Any:
 @creation()
 def logspace(start, end, steps, base=10.0, *, dtype=None, **options):
     """steps numbers from base**start to base**end, both included, at equal ratios."""
-    _check_ends("logspace", start, end)
-    wanted = _line_dtype(start, end, dtype)
+    _check_endpoints("logspace", start, end)
+    wanted = _spaced_dtype(start, end, dtype)
     wide = np.dtype(np.complex128 if wanted.kind == "c" else np.float64)
-    exponents = _line(_number(start), _number(end), steps, wanted if wanted.kind in "iu" else wide)
+    exponents = _evenly_spaced(_python_number(start), _python_number(end), steps, wanted if wanted.kind in "iu" else wide)
     line = np.power(wide.type(base), exponents)
     return finished("logspace", cast_array(line, wanted), options)
 
 
-def _triangle(op: str, indices: tuple, dtype: Any, options: dict[str, Any]) -> Any:
+def _triangle_indices(op: str, indices: tuple, dtype: Any, options: dict[str, Any]) -> Any:
     return finished(op, np.array(indices).astype(numpy_dtype(int if dtype is None else dtype), copy=False), options)
 
 
 @creation()
 def tril_indices(row, col, offset=0, *, dtype=None, **options):
     """The places in the lower triangle of a row x col matrix: row numbers above column numbers, as int64."""
-    return _triangle("tril_indices", np.tril_indices(row, offset, col), dtype, options)
+    return _triangle_indices("tril_indices", np.tril_indices(row, offset, col), dtype, options)
 
 
 @creation()
 def triu_indices(row, col, offset=0, *, dtype=None, **options):
     """The places in the upper triangle of a row x col matrix: row numbers above column numbers, as int64."""
-    return _triangle("triu_indices", np.triu_indices(row, offset, col), dtype, options)
+    return _triangle_indices("triu_indices", np.triu_indices(row, offset, col), dtype, options)
 
 
 @composite()

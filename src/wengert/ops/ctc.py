@@ -19,7 +19,7 @@ from wengert.ops.faces import array_face
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general
 
-_IMPOSSIBLE = -1e30  # the logarithm of 0, but such that differences of two are no NaN
+_LOG_ZERO = -1e30  # the logarithm of 0, but such that differences of two are no NaN
 
 
 class States:
@@ -27,7 +27,7 @@ class States:
     steps it has, (n).
 
     For all states of each item, (n, states): labels, theirs; skip: 0 where the state may be reached over a blank that is left
-    out, else _IMPOSSIBLE; last: 0 for the two states that an alignment may end in."""
+    out, else _LOG_ZERO; last: 0 for the two states that an alignment may end in."""
 
     def __init__(self, given: Any, counts: Any, lengths: Any, blank: int) -> None:
         self.given = given
@@ -45,13 +45,13 @@ class States:
     @cached_property
     def last(self) -> Any:
         behind = np.arange(self.labels.shape[1]) - 2 * self.counts[:, None]
-        return np.where((behind == 0) | (behind == -1), 0, _IMPOSSIBLE)
+        return np.where((behind == 0) | (behind == -1), 0, _LOG_ZERO)
 
     @cached_property
     def skip(self) -> Any:
         differs = np.zeros(self.labels.shape, bool)
         differs[:, 2:] = (self.labels[:, 2:] != self.labels[:, :-2]) & (self.labels[:, 2:] != self.blank)
-        return np.where(differs, 0, _IMPOSSIBLE)
+        return np.where(differs, 0, _LOG_ZERO)
 
     def for_kernel(self) -> tuple:
         """The arguments of the kernels, all but the first."""
@@ -61,13 +61,13 @@ class States:
         return f"States({self.given.tolist()}, {self.counts.tolist()}, {self.lengths.tolist()}, {self.blank})"
 
 
-def _summed(F: Any, first: Any, second: Any, third: Any) -> Any:
+def _log_add_three(F: Any, first: Any, second: Any, third: Any) -> Any:
     return F.logaddexp(F.logaddexp(first, second), third)
 
 
-def _shifted(F: Any, x: Any, by: int) -> Any:
+def _shift_states(F: Any, x: Any, by: int) -> Any:
     """The states moved on by some, the impossible coming in."""
-    return F.constant_pad_nd(x, pad=(by, -by), value=_IMPOSSIBLE)
+    return F.constant_pad_nd(x, pad=(by, -by), value=_LOG_ZERO)
 
 
 def _at_step(F: Any, scores: Any, t: int) -> Any:
@@ -80,31 +80,31 @@ def _scores_of_states(F: Any, log_probs: Any, states: States) -> Any:
     return F.gather(log_probs, 2, np.broadcast_to(states.labels, shape))
 
 
-def _from_the_first(F: Any, scores: Any, states: States) -> list[Any]:
+def _forward_scores(F: Any, scores: Any, states: States) -> list[Any]:
     """For each step the logarithms of the probabilities of being in each state then, having come by any way."""
     dtype = raw(scores).dtype
-    start = np.full(states.labels.shape, _IMPOSSIBLE, dtype)
+    start = np.full(states.labels.shape, _LOG_ZERO, dtype)
     start[:, :2] = 0
     skip = states.skip.astype(dtype)
     found = [_at_step(F, scores, 0) + start]
     for t in range(1, scores.shape[0]):
         now = found[-1]
-        way = _summed(F, now, _shifted(F, now, 1), _shifted(F, now, 2) + skip)
+        way = _log_add_three(F, now, _shift_states(F, now, 1), _shift_states(F, now, 2) + skip)
         found.append(way + _at_step(F, scores, t))
     return found
 
 
-def _to_the_last(F: Any, scores: Any, states: States) -> list[Any]:
+def _backward_scores(F: Any, scores: Any, states: States) -> list[Any]:
     """For each step the logarithms of the probabilities of all that may follow each state."""
     dtype = raw(scores).dtype
     last = states.last.astype(dtype)
     skip = states.skip.astype(dtype)
     found: list[Any] = []
-    now = np.full(states.labels.shape, _IMPOSSIBLE, dtype)
+    now = np.full(states.labels.shape, _LOG_ZERO, dtype)
     for t in reversed(range(scores.shape[0])):
         if t + 1 < scores.shape[0]:
             then = found[-1] + _at_step(F, scores, t + 1)
-            now = _summed(F, then, _shifted(F, then, -1), _shifted(F, then + skip, -2))
+            now = _log_add_three(F, then, _shift_states(F, then, -1), _shift_states(F, then + skip, -2))
         ends = (states.lengths - 1 == t)[:, None]
         found.append(F.where(ends, last, now) if ends.any() else now)
     return found[::-1]
@@ -119,7 +119,7 @@ def _log_probability(F: Any, forward: list[Any], states: States) -> Any:
             here = F.logsumexp(now + states.last.astype(raw(now).dtype), dim=1)
             total = F.where(ends, here, here if total is None else total)
     if total is None:  # no item has any steps
-        return F.sum(forward[0] * 0, dim=1) + _IMPOSSIBLE
+        return F.sum(forward[0] * 0, dim=1) + _LOG_ZERO
     return total
 
 
@@ -133,10 +133,10 @@ def _ctc_loss(xp, x, *, states):
     losses = scans.ctc_losses(x, *states.for_kernel())
     if losses is not None:
         return losses.astype(x.dtype, copy=False)
-    scores = _scores_of_states(array_face, xp.maximum(x, _IMPOSSIBLE), states)
-    found = _log_probability(array_face, _from_the_first(array_face, scores, states), states)
+    scores = _scores_of_states(array_face, xp.maximum(x, _LOG_ZERO), states)
+    found = _log_probability(array_face, _forward_scores(array_face, scores, states), states)
     none_needed = (states.lengths == 0) & (states.last[:, 0] == 0)  # no steps, and no labels
-    impossible = (found <= _IMPOSSIBLE / 2) | (states.lengths == 0)
+    impossible = (found <= _LOG_ZERO / 2) | (states.lengths == 0)
     return xp.where(none_needed, 0, xp.where(impossible, xp.inf, -found)).astype(x.dtype)
 
 
@@ -146,8 +146,8 @@ def _(F, ct, x, out, states):
         found = scans.ctc_cotangent(x, *states.for_kernel(), ct)
         if found is not None:
             return found
-    scores = _scores_of_states(F, F.clamp(x, min=_IMPOSSIBLE, max=None), states)
-    forward, backward = _from_the_first(F, scores, states), _to_the_last(F, scores, states)
+    scores = _scores_of_states(F, F.clamp(x, min=_LOG_ZERO, max=None), states)
+    forward, backward = _forward_scores(F, scores, states), _backward_scores(F, scores, states)
     steps = x.shape[0]
     both = F.stack([a + b for a, b in zip(forward, backward, strict=True)], dim=0)
     possible = np.isfinite(raw(out))
@@ -162,14 +162,14 @@ def _(F, ct, x, out, states):
 # -- torch's arguments -------------------------------------------------------------------------------------------------
 
 
-def _lengths(value: Any, n: int, name: str) -> Any:
+def _checked_lengths(value: Any, n: int, name: str) -> Any:
     found = np.asarray(raw(value), np.int64).reshape(-1)
     if found.size != n:
         raise errors.ctc_lengths(name)
     return found
 
 
-def _rows_of(targets: Any, counts: Any) -> Any:
+def _target_rows(targets: Any, counts: Any) -> Any:
     """The labels of each item in a row, from rows or from all of them in one vector; what follows them is any class."""
     if targets.ndim > 1:
         if counts.size and counts.max() > targets.shape[1]:
@@ -199,13 +199,14 @@ def ctc_loss(F, log_probs, targets, input_lengths, target_lengths, blank=0, redu
     is_batch = log_probs.ndim == 3
     x = log_probs if is_batch else F.unsqueeze(log_probs, dim=1)
     steps, n, classes = x.shape
-    lengths, label_counts = _lengths(input_lengths, n, "input_lengths"), _lengths(target_lengths, n, "target_lengths")
+    lengths = _checked_lengths(input_lengths, n, "input_lengths")
+    label_counts = _checked_lengths(target_lengths, n, "target_lengths")
     if not 0 <= blank < classes:
         raise errors.ctc_blank()
     if lengths.size and lengths.max() > steps:
         raise errors.ctc_input_length(steps, int(lengths.max()))
     labels = raw(targets).astype(np.int64, copy=False)
-    rows = _rows_of(labels if is_batch or labels.ndim > 1 else labels.reshape(-1), label_counts)
+    rows = _target_rows(labels if is_batch or labels.ndim > 1 else labels.reshape(-1), label_counts)
     states = States(rows, label_counts, lengths, blank)
     losses = F._ctc_loss(x, states=states)
     if zero_infinity:

@@ -10,17 +10,17 @@ from wengert import errors, return_types
 from wengert.kernels import rows
 from wengert.kernels.memory import new_array, triangle
 from wengert.ops.blas import batched_product
-from wengert.ops.householder import reflected
+from wengert.ops.householder import apply_reflections
 from wengert.ops.indices import raw
 from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix, identity_like, lapack_function
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _LINALG: dict[str, Any] = {"namespaces": ("linalg",)}
-_MOST_ROWS = 256  # of a triangular matrix that the kernel takes
+_KERNEL_ROWS = 256  # of a triangular matrix that the kernel takes
 
 
-def _sum(a: Any, b: Any) -> Any:
+def _add_optional(a: Any, b: Any) -> Any:
     """a + b, where either may be missing."""
     return b if a is None else a if b is None else a + b
 
@@ -53,20 +53,20 @@ def solve_left(xp: Any, A: Any, B: Any, upper: bool, unit: bool) -> Any:
     n = A.shape[-1]
     if not B.size:
         return xp.zeros(B.shape, B.dtype)
-    if rows.COMPILED and n > _MOST_ROWS and A.dtype == B.dtype and A.dtype.char in "fd":
-        return _solve_halves(xp, A, B, upper, unit, (n // 2 + 63) // 64 * 64)
+    if rows.COMPILED and n > _KERNEL_ROWS and A.dtype == B.dtype and A.dtype.char in "fd":
+        return _solve_by_halves(xp, A, B, upper, unit, (n // 2 + 63) // 64 * 64)
 
     def solve(a: Any, b: Any) -> tuple[Any]:
         from scipy.linalg import solve_triangular
 
         if not unit and (a.diagonal() == 0).any():
-            return (_substituted(a, b, upper),)
+            return (_substitute(a, b, upper),)
         return (solve_triangular(a, b, lower=not upper, unit_diagonal=unit, check_finite=False),)
 
     return each_matrix(solve, B.shape[:-2], A, B)[0]
 
 
-def _solve_halves(xp: Any, A: Any, B: Any, upper: bool, unit: bool, cut: int) -> Any:
+def _solve_by_halves(xp: Any, A: Any, B: Any, upper: bool, unit: bool, cut: int) -> Any:
     """The same by two systems of about half the size, and a product of matrices between them."""
     out = new_array(B.shape, B.dtype)
     above, below = slice(0, cut), slice(cut, None)
@@ -77,7 +77,7 @@ def _solve_halves(xp: Any, A: Any, B: Any, upper: bool, unit: bool, cut: int) ->
     return out
 
 
-def _substituted(a: Any, b: Any, upper: bool) -> Any:
+def _substitute(a: Any, b: Any, upper: bool) -> Any:
     """The solution where the diagonal has zeros, which SciPy refuses: infinities and NaN, as division gives them."""
     x = np.zeros_like(b)
     order = range(len(a))
@@ -132,7 +132,7 @@ def _(F, ct, A, Q, R, mode):
     if of_R is not None:
         of_V = F.narrow(of_R, -1, m, n - m)
         of_Y = F.matmul(Q, of_V)
-        of_Q = _sum(of_Q, F.matmul(Y, adjoint(F, of_V)))
+        of_Q = _add_optional(of_Q, F.matmul(Y, adjoint(F, of_V)))
         of_R = F.narrow(of_R, -1, 0, m)
     of_X = _qr_cotangent(F, of_Q, of_R, Q, U)
     return F.cat([of_X, F._zeros(Y) if of_Y is None else of_Y], dim=-1)
@@ -143,15 +143,15 @@ def _qr_cotangent(F: Any, of_Q: Any, of_R: Any, Q: Any, R: Any) -> Any:
     triangle of ct R @ R^H - Q^H @ ct Q (S. Walter and L. Lehmann, 2010; see also Giles, 2008)."""
     inner = None if of_R is None else F.matmul(of_R, adjoint(F, R))
     if of_Q is not None:
-        inner = _sum(inner, -F.matmul(adjoint(F, Q), of_Q))
+        inner = _add_optional(inner, -F.matmul(adjoint(F, Q), of_Q))
     above = F.triu(inner, diagonal=1)
     diagonal = F.diag_embed(F.real(F.diagonal(inner, dim1=-2, dim2=-1)))
     right = F.matmul(Q, above + adjoint(F, above) + diagonal)
-    return F._solve_triangular(adjoint(F, R), _sum(of_Q, right), upper=False, left=False, unitriangular=False)
+    return F._solve_triangular(adjoint(F, R), _add_optional(of_Q, right), upper=False, left=False, unitriangular=False)
 
 
 @nondifferentiable(**_PRIVATE)
-def _nothing(xp, x):
+def _no_elements(xp, x):
     """No elements, in the dtype of x."""
     return xp.empty((0,), x.dtype)
 
@@ -168,7 +168,7 @@ def linalg_qr(F, A, mode="reduced"):
     if mode not in ("reduced", "complete", "r"):
         raise errors.qr_mode(mode)
     Q, R = F._qr(A, mode="complete" if mode == "complete" else "reduced")
-    return return_types.linalg_qr((F._nothing(Q) if mode == "r" else Q, R))
+    return return_types.linalg_qr((F._no_elements(Q) if mode == "r" else Q, R))
 
 
 # -- LU ----------------------------------------------------------------------------------------------------------------
@@ -192,14 +192,14 @@ def _lu_factor(xp, A):
 
 @_lu_factor.vjp("A")
 def _(F, ct, LU, pivots):
-    L, U = _triangles(F, LU)
+    L, U = _unpack_lu(F, LU)
     k = L.shape[-1]
     of_L = F.tril(F.narrow(ct[0], -1, 0, k), diagonal=-1)
     of_U = F.triu(F.narrow(ct[0], -2, 0, k), diagonal=0)
     return _lu_cotangent(F, F._permutation(LU, pivots), L, U, of_L, of_U)
 
 
-def _triangles(F: Any, LU: Any) -> tuple[Any, Any]:
+def _unpack_lu(F: Any, LU: Any) -> tuple[Any, Any]:
     """L, with ones on its diagonal, and U, of what lu_factor has packed into one matrix."""
     m, n = LU.shape[-2:]
     k = min(m, n)
@@ -289,7 +289,7 @@ def linalg_lu(F, A, *, pivot=True):
     in P, which is constant where pivots do not change (S. Axen, 2021)."""
     _check_pivot(pivot)
     P, L, U = F._lu(A)
-    return return_types.linalg_lu((F._constant(P), L, U))
+    return return_types.linalg_lu((F._detached_copy(P), L, U))
 
 
 @composite(**_LINALG)
@@ -325,7 +325,7 @@ def linalg_lu_solve(F, LU, pivots, B, *, left=True, adjoint=False):
     LU: (..., n, n), pivots: (..., n), B: (..., n, k), or (..., k, n) if not left.
 
     Derivative: as of two triangular systems."""
-    P, (L, U) = F._permutation(LU, pivots), _triangles(F, LU)
+    P, (L, U) = F._permutation(LU, pivots), _unpack_lu(F, LU)
     if not left:  # X A = B is A^H X^H = B^H
         X = F.linalg_lu_solve(LU, pivots, F.adjoint(B), adjoint=not adjoint)
         return F.adjoint(X)
@@ -349,4 +349,4 @@ def linalg_householder_product(F, A, tau):
         raise errors.householder_shape()
     if not tau.shape[-1]:
         return F._constant_eye(A)
-    return reflected(F, A, tau, F._eye_like(A), False)
+    return apply_reflections(F, A, tau, F._eye_like(A), False)

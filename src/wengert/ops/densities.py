@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-_LARGE = 16.0  # from here on asymptotic series are exact to double precision
+_SERIES_FROM = 16.0  # from here on asymptotic series are exact to double precision
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)  # B_2, B_4 ...
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)  # Abramowitz and Stegun 6.1.41
 
@@ -62,10 +62,10 @@ def _stirling_error(z: Any) -> Any:
     """log(gamma(z + 1)) less Stirling's formula for it."""
     from scipy import special
 
-    large, small = np.maximum(z, _LARGE), np.minimum(z, _LARGE)
+    large, small = np.maximum(z, _SERIES_FROM), np.minimum(z, _SERIES_FROM)
     series = sum(c / large ** (2 * k + 1) for k, c in enumerate(_STIRLING))
     direct = special.gammaln(small + 1) - (special.xlogy(small, small) + np.log(small) / 2 - small + np.log(2 * pi) / 2)
-    return np.where(z >= _LARGE, series, direct)
+    return np.where(z >= _SERIES_FROM, series, direct)
 
 
 def _deviance(a: Any, lead: Any, mean: Any) -> Any:
@@ -98,8 +98,8 @@ def polygamma_step(z: Any, d: Any, order: int) -> Any:
     z, d: float64 arrays of one shape; z > 0, z + d > 0."""
     total = np.zeros_like(z)
     sign = (-1.0) ** order
-    for _ in range(int(_LARGE)):  # recurrence: Abramowitz and Stegun 6.4.6
-        small = np.minimum(z, z + d) < _LARGE
+    for _ in range(int(_SERIES_FROM)):  # recurrence: Abramowitz and Stegun 6.4.6
+        small = np.minimum(z, z + d) < _SERIES_FROM
         if not small.any():
             break
         total -= np.where(small, sign * factorial(order) * _power_step(z, d, order + 1), 0.0)

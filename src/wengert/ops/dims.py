@@ -13,7 +13,9 @@ from typing import Any
 from wengert import errors
 from wengert.core.rules import spread_back
 
-__all__ = ["as_dim", "as_dims", "count_of", "normalize_dim", "normalize_dims", "restore_dims", "spread", "unrepeated_dims"]
+__all__ = [
+    "as_dim", "as_dims", "broadcast_to_input", "count_of", "normalize_dim", "normalize_dims", "restore_dims", "unrepeated_dims",
+]  # fmt: skip
 
 
 def as_dim(dim: Any) -> int:
@@ -105,7 +107,7 @@ def restore_dims(F: Any, x: Any, shape: tuple[int, ...], dim: Any, keepdim: bool
     return F.reshape(x, shape=tuple([1 if i in dims else size for i, size in enumerate(shape)]))
 
 
-def spread(F: Any, ct: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+def broadcast_to_input(F: Any, ct: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
     """The cotangent of something of this shape, from that of its sum over dim: in each element, that of the sum it went into.
 
     For rules: F is either face of the operations.

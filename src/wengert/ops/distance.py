@@ -13,7 +13,7 @@ from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
-_KINDS = {1.0: 1, 2.0: 2, np.inf: 3}  # the norms that the kernels have
+_KERNEL_NORMS = {1.0: 1, 2.0: 2, np.inf: 3}  # the norms that the kernels have
 _FEW_DISTANCES = 1024  # beyond so many, products of matrices are quicker
 _MANY_ROWS = 25  # beyond so many, torch takes Euclidean distances from products of matrices, and so do we
 
@@ -26,18 +26,18 @@ def pairwise_distance(F, x1, x2, p=2.0, eps=1e-6, keepdim=False):
     return F.norm(x1 - x2 + eps, p, -1, keepdim)
 
 
-def _lengths(xp: Any, off: Any, p: float) -> Any:
+def _norms(xp: Any, difference: Any, p: float) -> Any:
     """The p-norms over the last dimension. off: a new array, which is written to."""
-    off = xp.abs(off, out=off)
+    difference = xp.abs(difference, out=difference)
     if p == 0:
-        return xp.add.reduce(xp.minimum(xp.ceil(off, out=off), 1, out=off), axis=-1)  # how many are not 0
+        return xp.add.reduce(xp.minimum(xp.ceil(difference, out=difference), 1, out=difference), axis=-1)  # how many are not 0
     if p == np.inf:
-        return xp.maximum.reduce(off, axis=-1, initial=0)
+        return xp.maximum.reduce(difference, axis=-1, initial=0)
     if p == 1:
-        return xp.add.reduce(off, axis=-1)
+        return xp.add.reduce(difference, axis=-1)
     if p == 2:
-        return xp.sqrt(xp.einsum("...i,...i->...", off, off))
-    return xp.add.reduce(off**p, axis=-1) ** (1 / p)
+        return xp.sqrt(xp.einsum("...i,...i->...", difference, difference))
+    return xp.add.reduce(difference**p, axis=-1) ** (1 / p)
 
 
 @nondifferentiable(promote=NONE, **_PRIVATE)
@@ -53,7 +53,7 @@ def _sign(xp, x):
 
 
 @nondifferentiable(promote=NONE, **_PRIVATE)
-def _attains(xp, x, y):
+def _magnitude_equals(xp, x, y):
     """1 where |x| equals y, else 0, in x's dtype."""
     return (xp.abs(x) == y).astype(x.dtype)
 
@@ -64,19 +64,19 @@ def _safe_power(F: Any, x: Any, exponent: float) -> Any:
     return F.pow(x + (1 - mask), exponent) * mask
 
 
-def _slopes(F: Any, ct: Any, off: Any, out: Any, p: float) -> Any:
+def _norm_cotangent(F: Any, ct: Any, difference: Any, out: Any, p: float) -> Any:
     """The cotangent of off, of which out are the p-norms over the last dimension. ct, out: with that dim, of size 1.
 
     0 where off is 0, or all of it is."""
     if p == 0:
-        return ct * F._is_nonzero(off) * 0
+        return ct * F._is_nonzero(difference) * 0
     if p == 1:
-        return ct * F._sign(off)
+        return ct * F._sign(difference)
     if p == np.inf:
-        return ct * F._sign(off) * F._attains(off, out)
+        return ct * F._sign(difference) * F._magnitude_equals(difference, out)
     if p == 2:
-        return ct * _safe_power(F, out, -1.0) * off
-    return ct * _safe_power(F, out, 1.0 - p) * (F._sign(off) * _safe_power(F, F.abs(off), p - 1.0))
+        return ct * _safe_power(F, out, -1.0) * difference
+    return ct * _safe_power(F, out, 1.0 - p) * (F._sign(difference) * _safe_power(F, F.abs(difference), p - 1.0))
 
 
 # -- between the rows of two matrices ----------------------------------------------------------------------------------
@@ -88,10 +88,10 @@ def _cdist(xp, x, y, *, p, as_products, node):
 
     as_products: Euclidean distances from x^2 + y^2 - 2 x y."""
     if not as_products:
-        found = rows.distances(x, y, _KINDS.get(p, 0))
+        found = rows.distances(x, y, _KERNEL_NORMS.get(p, 0))
         if found is not None:
             return found
-        return _lengths(xp, x[..., :, None, :] - y[..., None, :, :], p)
+        return _norms(xp, x[..., :, None, :] - y[..., None, :, :], p)
     squares = batched_product(xp, x, y.swapaxes(-1, -2))
     squares *= -2
     squares += xp.einsum("...i,...i->...", x, x)[..., :, None]
@@ -99,20 +99,20 @@ def _cdist(xp, x, y, *, p, as_products, node):
     return xp.sqrt(xp.maximum(squares, 0, out=squares), out=squares)
 
 
-def _between(F: Any, ct: Any, x: Any, y: Any, out: Any, p: float, dim: int) -> Any:
+def _cdist_cotangent(F: Any, ct: Any, x: Any, y: Any, out: Any, p: float, dim: int) -> Any:
     """The sum over dim, -2 (rows of y) or -3 (rows of x), of the slopes of all distances."""
-    off = F.unsqueeze(x, dim=-2) - F.unsqueeze(y, dim=-3)
-    return F.sum(_slopes(F, F.unsqueeze(ct, dim=-1), off, F.unsqueeze(out, dim=-1), p), dim=dim)
+    difference = F.unsqueeze(x, dim=-2) - F.unsqueeze(y, dim=-3)
+    return F.sum(_norm_cotangent(F, F.unsqueeze(ct, dim=-1), difference, F.unsqueeze(out, dim=-1), p), dim=dim)
 
 
 @_cdist.vjp("x")
 def _(F, ct, x, y, out, p):
     if not F.is_tensor and out.size <= _FEW_DISTANCES:
-        found = rows.distances_cotangent(ct, x, y, out, _KINDS.get(p, 0))
+        found = rows.distances_cotangent(ct, x, y, out, _KERNEL_NORMS.get(p, 0))
         if found is not None:
             return found
     if p != 2:
-        return _between(F, ct, x, y, out, p, -2)
+        return _cdist_cotangent(F, ct, x, y, out, p, -2)
     # Of (x - y) / |x - y| times ct: one product, not n * k differences.
     shares = ct * _safe_power(F, out, -1.0)
     return F.sum(shares, dim=-1, keepdim=True) * x - F.matmul(shares, y)
@@ -122,11 +122,11 @@ def _(F, ct, x, y, out, p):
 def _(F, ct, x, y, out, p):
     if not F.is_tensor and out.size <= _FEW_DISTANCES and out.ndim == 2:
         turned = np.ascontiguousarray(ct.T), y, x, np.ascontiguousarray(out.T)
-        found = rows.distances_cotangent(*turned, _KINDS.get(p, 0))
+        found = rows.distances_cotangent(*turned, _KERNEL_NORMS.get(p, 0))
         if found is not None:
             return found
     if p != 2:
-        return -_between(F, ct, x, y, out, p, -3)
+        return -_cdist_cotangent(F, ct, x, y, out, p, -3)
     shares = F.transpose(ct * _safe_power(F, out, -1.0), dim0=-2, dim1=-1)
     return F.sum(shares, dim=-1, keepdim=True) * y - F.matmul(shares, x)
 
@@ -175,22 +175,22 @@ def cdist(F, x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
 @general(promote=NONE, complex=False, node="PdistBackward0", **_PRIVATE)
 def _pdist(xp, x, *, p):
     """The p-norms of the differences of all pairs of rows of x."""
-    found = rows.distances(x, None, _KINDS.get(p, 0))
+    found = rows.distances(x, None, _KERNEL_NORMS.get(p, 0))
     if found is not None:
         return found
     first, second = xp.triu_indices(x.shape[0], 1)
-    return _lengths(xp, x[first] - x[second], p)
+    return _norms(xp, x[first] - x[second], p)
 
 
 @_pdist.vjp("x")
 def _(F, ct, x, out, p):
     if not F.is_tensor:
-        found = rows.distances_cotangent(np.ascontiguousarray(ct), x, None, out, _KINDS.get(p, 0))
+        found = rows.distances_cotangent(np.ascontiguousarray(ct), x, None, out, _KERNEL_NORMS.get(p, 0))
         if found is not None:
             return found
     first, second = np.triu_indices(x.shape[0], 1)
-    off = F._index_select(x, first, dim=0) - F._index_select(x, second, dim=0)
-    slopes = _slopes(F, F.unsqueeze(ct, dim=-1), off, F.unsqueeze(out, dim=-1), p)
+    difference = F._index_select(x, first, dim=0) - F._index_select(x, second, dim=0)
+    slopes = _norm_cotangent(F, F.unsqueeze(ct, dim=-1), difference, F.unsqueeze(out, dim=-1), p)
     n = x.shape[0]
     return F._scatter_rows(slopes, first, rows=n) - F._scatter_rows(slopes, second, rows=n)
 

@@ -154,5 +154,5 @@ def _(F, ct, A):
     A = adjoint(F, A)
     upper = F.cat([A, ct], dim=-1)
     lower = F.cat([F._zeros(A), A], dim=-1)
-    whole = F.linalg_matrix_exp(F.cat([upper, lower], dim=-2))
-    return F.narrow(F.narrow(whole, -2, 0, n), -1, n, n)
+    exponential = F.linalg_matrix_exp(F.cat([upper, lower], dim=-2))
+    return F.narrow(F.narrow(exponential, -2, 0, n), -1, n, n)

@@ -39,9 +39,9 @@ def einsum(F, *args):
             [11., 25.]])
     """
     equation, operands = _equation_and_operands(args)
-    subscripts, result, sizes = _read(equation, tuple([tuple(x.shape) for x in operands]))
+    subscripts, result, sizes = _read_equation(equation, tuple([tuple(x.shape) for x in operands]))
     prepared = [
-        _prepare(F, x, term, _kept(subscripts, result, i), sizes)
+        _simplify_operand(F, x, term, _indices_elsewhere(subscripts, result, i), sizes)
         for i, (x, term) in enumerate(zip(operands, subscripts, strict=True))
     ]
     if len(prepared) == 1 and len(prepared[0][1]) == len(set(subscripts[0])):
@@ -67,11 +67,11 @@ def _equation_and_operands(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
     for position, subscripts in enumerate((*pairs[1::2], *last)):
         if not isinstance(subscripts, (list, tuple)):
             raise errors.wrong_argument_type("einsum", "subscripts", 2 * position + 1, type(subscripts), "list of ints")
-    equation = ",".join([_spell(subscripts) for subscripts in pairs[1::2]])
-    return equation + (f"->{_spell(last[0])}" if last else ""), list(pairs[0::2])
+    equation = ",".join([_letters_of(subscripts) for subscripts in pairs[1::2]])
+    return equation + (f"->{_letters_of(last[0])}" if last else ""), list(pairs[0::2])
 
 
-def _spell(numbers: Any) -> str:
+def _letters_of(numbers: Any) -> str:
     """The subscripts of the list form as letters."""
     if any(n is not Ellipsis and not 0 <= n < 52 for n in numbers):
         raise errors.einsum("expected subscripts in sublist format to be within range [0, 52)")
@@ -79,13 +79,13 @@ def _spell(numbers: Any) -> str:
 
 
 @lru_cache(maxsize=512)
-def _read(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[str], str, dict[str, int]]:
+def _read_equation(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[str], str, dict[str, int]]:
     """The indices of each operand and of the result, and the size of each index."""
-    subscripts, result = _parse(equation, shapes)
-    return subscripts, result, _sizes(subscripts, shapes)
+    subscripts, result = _parse_equation(equation, shapes)
+    return subscripts, result, _index_sizes(subscripts, shapes)
 
 
-def _parse(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[str], str]:
+def _parse_equation(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[str], str]:
     """The indices of each operand and of the result, one character a dimension."""
     given, arrow, result = equation.replace(" ", "").partition("->")
     terms = given.split(",")
@@ -137,7 +137,7 @@ def _parse_result(result: str, dots: str, subscripts: list[str]) -> str:
     return result.replace("...", dots)
 
 
-def _sizes(subscripts: list[str], shapes: tuple[tuple[int, ...], ...]) -> dict[str, int]:
+def _index_sizes(subscripts: list[str], shapes: tuple[tuple[int, ...], ...]) -> dict[str, int]:
     """The size of each index. One of 1 stretches to the others'."""
     sizes: dict[str, int] = {}
     for position, (term, shape) in enumerate(zip(subscripts, shapes, strict=True)):
@@ -161,14 +161,14 @@ def _sizes(subscripts: list[str], shapes: tuple[tuple[int, ...], ...]) -> dict[s
 # -- the plain form ----------------------------------------------------------------------------------------------------
 
 
-def _kept(subscripts: list[str], result: str, position: int) -> set[str]:
+def _indices_elsewhere(subscripts: list[str], result: str, position: int) -> set[str]:
     """The indices of one operand that occur elsewhere: the others are summed over at once."""
     return set(result).union(*[term for i, term in enumerate(subscripts) if i != position])
 
 
-def _prepare(F: Any, x: Any, term: str, kept: set[str], sizes: dict[str, int]) -> tuple[Any, str]:
+def _simplify_operand(F: Any, x: Any, term: str, needed_elsewhere: set[str], sizes: dict[str, int]) -> tuple[Any, str]:
     """An operand with each index once, lonely ones summed over, and without dimensions to stretch."""
-    if len(set(term)) == len(term) and kept.issuperset(term) and tuple(x.shape) == tuple([sizes[i] for i in term]):
+    if len(set(term)) == len(term) and needed_elsewhere.issuperset(term) and tuple(x.shape) == tuple([sizes[i] for i in term]):
         return x, term
     for index in dict.fromkeys(term):
         while term.count(index) > 1:
@@ -176,9 +176,9 @@ def _prepare(F: Any, x: Any, term: str, kept: set[str], sizes: dict[str, int]) -
             second = term.index(index, first + 1)
             x = F.diagonal(x, offset=0, dim1=first, dim2=second)
             term = term[:first] + term[first + 1 : second] + term[second + 1 :] + index
-    summed = tuple([d for d, index in enumerate(term) if index not in kept])
+    summed = tuple([d for d, index in enumerate(term) if index not in needed_elsewhere])
     if summed:
-        x, term = F.sum(x, dim=summed), "".join([index for index in term if index in kept])
+        x, term = F.sum(x, dim=summed), "".join([index for index in term if index in needed_elsewhere])
     stretched = [d for d, index in enumerate(term) if x.shape[d] != sizes[index]]
     if stretched:
         x = F.reshape(x, shape=tuple([n for d, n in enumerate(x.shape) if d not in stretched]))
@@ -188,21 +188,21 @@ def _prepare(F: Any, x: Any, term: str, kept: set[str], sizes: dict[str, int]) -
 
 def _contract(F: Any, operands: list[Any], terms: list[str], result: str, sizes: dict[str, int]) -> Any:
     """Contracts the operands two at a time, then puts the last one's dimensions in order."""
-    for i, j in _path(terms, result, sizes):
+    for i, j in _contraction_path(terms, result, sizes):
         (x, s), (y, t) = (operands[i], terms[i]), (operands[j], terms[j])
         for position in sorted((i, j), reverse=True):
             del operands[position], terms[position]
         needed = set(result).union(*terms)
         # An index of one factor alone that nobody needs (the other's dimension of size 1 was taken off) is summed
         # first.
-        x, s = _drop(F, x, s, needed | set(t))
-        y, t = _drop(F, y, t, needed | set(s))
+        x, s = _sum_unneeded(F, x, s, needed | set(t))
+        y, t = _sum_unneeded(F, y, t, needed | set(s))
         out = _pair_result(s, t, needed)
         if not terms and out != result and _pair_result(t, s, needed) == result:
             (x, s), (y, t), out = (y, t), (x, s), result
         operands.append(F._contract_pair(x, y, subscripts=(s, t, out)))
         terms.append(out)
-    x, term = _drop(F, operands[0], terms[0], set(result))
+    x, term = _sum_unneeded(F, operands[0], terms[0], set(result))
     missing = "".join([index for index in result if index not in term])
     if missing:  # every operand that has this index has it with size 1
         x = F.reshape(x, shape=(1,) * len(missing) + tuple(x.shape))
@@ -210,7 +210,7 @@ def _contract(F: Any, operands: list[Any], terms: list[str], result: str, sizes:
     return x if term == result else F.permute(x, dims=tuple([term.index(index) for index in result]))
 
 
-def _drop(F: Any, x: Any, term: str, needed: set[str]) -> tuple[Any, str]:
+def _sum_unneeded(F: Any, x: Any, term: str, needed: set[str]) -> tuple[Any, str]:
     summed = tuple([d for d, index in enumerate(term) if index not in needed])
     return (F.sum(x, dim=summed), "".join([i for i in term if i in needed])) if summed else (x, term)
 
@@ -223,7 +223,7 @@ def _pair_result(s: str, t: str, needed: set[str]) -> str:
     )
 
 
-def _path(terms: list[str], result: str, sizes: dict[str, int]) -> list[Any]:
+def _contraction_path(terms: list[str], result: str, sizes: dict[str, int]) -> list[Any]:
     """The order of contraction: pairs of positions in a list, to whose end the result of each pair goes."""
     in_order = [(0, 1)] * (len(terms) - 1)
     if len(terms) <= 2:

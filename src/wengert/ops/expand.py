@@ -11,7 +11,7 @@ from wengert.core.dispatch import call
 from wengert.core.op import EXPANDED
 from wengert.ops.faces import array_face
 from wengert.ops.indices import checked, raw
-from wengert.ops.options import spread
+from wengert.ops.options import as_size_tuple
 from wengert.ops.registry import INT_TO_INT64, NONE, composite, linear, plain, view
 
 
@@ -32,15 +32,15 @@ def expand(xp, x, *, shape):
     try:
         if not x.ndim and (not shape or min(shape) >= 0):
             return xp.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
-        sizes, strides = _expanded(x, shape)
+        sizes, strides = _sizes_and_strides(x, shape)
         if x.flags.c_contiguous:
             return xp.ndarray(sizes, x.dtype, x, 0, strides)
     except (ValueError, BufferError):
-        sizes, strides = _expanded(x, shape)
+        sizes, strides = _sizes_and_strides(x, shape)
     return xp.lib.stride_tricks.as_strided(x, sizes, strides)  # may be written, unlike what broadcast_to() gives
 
 
-def _expanded(x: Any, shape: tuple) -> tuple[tuple, tuple]:
+def _sizes_and_strides(x: Any, shape: tuple) -> tuple[tuple, tuple]:
     """The sizes that expand() gives x, and the steps in memory along them."""
     added = len(shape) - x.ndim
     if added < 0:
@@ -145,7 +145,7 @@ def sum_to_size(input, *sizes, size=None):
     >>> wengert.ones(2, 3).sum_to_size(1, 3)
     tensor([[2., 2., 2.]])
     """
-    size, shape = spread(sizes, size, "sum_to_size", "size"), checked("sum_to_size", raw(input)).shape
+    size, shape = as_size_tuple(sizes, size, "sum_to_size", "size"), checked("sum_to_size", raw(input)).shape
     if size == shape:
         return input
     if len(size) > len(shape) or any(s not in (1, n) for s, n in zip(size[::-1], shape[::-1], strict=False)):

@@ -18,7 +18,7 @@ from wengert.ops.registry import NONE, composite, general, linear, nondifferenti
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
 
-def _check(op: str, kernel: str, x: Any, dim: Any) -> None:
+def _check_reduction(op: str, kernel: str, x: Any, dim: Any) -> None:
     """Raises RuntimeError for complex x, and torch's error for a reduction of no elements."""
     if x.dtype.kind == "c":
         raise errors.unsupported_dtype(kernel, x.dtype)
@@ -50,7 +50,7 @@ def amax(xp, x, *, dim=(), keepdim=False):
     Raises IndexError (RuntimeError over all) where there is nothing to choose from.
 
     Derivative: 1 in the largest element; shared evenly where several tie."""
-    _check("amax", "max_values_cpu", x, dim)
+    _check_reduction("amax", "max_values_cpu", x, dim)
     return _largest(xp, x, normalize_dims(dim, x.ndim), keepdim)
 
 
@@ -61,11 +61,11 @@ def amin(xp, x, *, dim=(), keepdim=False):
     Raises IndexError (RuntimeError over all) where there is nothing to choose from.
 
     Derivative: 1 in the smallest element; shared evenly where several tie."""
-    _check("amin", "min_values_cpu", x, dim)
+    _check_reduction("amin", "min_values_cpu", x, dim)
     return _smallest(xp, x, normalize_dims(dim, x.ndim), keepdim)
 
 
-def _shared(F: Any, ct: Any, x: Any, out: Any, dim: Any, keepdim: bool, nan_ties: bool = False) -> Any:
+def _cotangent_of_ties(F: Any, ct: Any, x: Any, out: Any, dim: Any, keepdim: bool, nan_ties: bool = False) -> Any:
     """The cotangent of x where out is one of its elements: shared among all that are equal to out."""
     out = restore_dims(F, out, x.shape, dim, keepdim)
     ct = restore_dims(F, ct, x.shape, dim, keepdim)
@@ -74,12 +74,12 @@ def _shared(F: Any, ct: Any, x: Any, out: Any, dim: Any, keepdim: bool, nan_ties
 
 @amax.vjp("x")
 def _(F, ct, x, out, dim, keepdim):
-    return _shared(F, ct, x, out, dim, keepdim)
+    return _cotangent_of_ties(F, ct, x, out, dim, keepdim)
 
 
 @amin.vjp("x")
 def _(F, ct, x, out, dim, keepdim):
-    return _shared(F, ct, x, out, dim, keepdim)
+    return _cotangent_of_ties(F, ct, x, out, dim, keepdim)
 
 
 def _ties(xp: Any, x: Any, y: Any, dim: Any, nan_ties: bool) -> tuple[Any, Any]:
@@ -140,7 +140,7 @@ def _aminmax(xp, x, *, dim=None, keepdim=False):
 
 @_aminmax.vjp("x")
 def _(F, ct, x, min, max, dim, keepdim):
-    parts = [_shared(F, c, x, out, dim, keepdim) for c, out in zip(ct, (min, max), strict=True) if c is not None]
+    parts = [_cotangent_of_ties(F, c, x, out, dim, keepdim) for c, out in zip(ct, (min, max), strict=True) if c is not None]
     return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 
@@ -155,7 +155,7 @@ def aminmax(F, input, *, dim=None, keepdim=False):
 # -- value and index along one dimension -------------------------------------------------------------------------------
 
 
-def _grid(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
+def _index_along(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
     """The index arrays that read or write one element along dim for each element of index."""
     if index.ndim == 1:
         return (index,)
@@ -173,7 +173,7 @@ def _pick(xp, x, index, *, dim):
     """The element of x at index along dim. index: x's shape with size 1 in dim, which is the result's."""
     dim = normalize_dim(dim, x.ndim)
     found = places.take_along(x, index, dim, False)
-    return x[_grid(xp, index, dim)] if found is None else found
+    return x[_index_along(xp, index, dim)] if found is None else found
 
 
 @_pick.vjp("x")
@@ -187,7 +187,7 @@ def _place(xp, x, index, *, dim, size):
     dim = normalize_dim(dim, x.ndim)
     out = memory.new_zeros((*x.shape[:dim], size, *x.shape[dim + 1 :]), x.dtype)
     if not places.write_along(places.PUT, out, index, x, dim, False):
-        out[_grid(xp, index, dim)] = x
+        out[_index_along(xp, index, dim)] = x
     return out
 
 
@@ -196,25 +196,25 @@ def _(F, ct, index, dim):
     return F._pick(ct, index, dim=dim)
 
 
-def _at(xp: Any, x: Any, index: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+def _values_at(xp: Any, x: Any, index: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """values and indices of a reduction that chose the elements at index (of x's shape with size 1 in dim)."""
     values = places.take_along(x, index, dim, False)
-    return _shaped((x[_grid(xp, index, dim)] if values is None else values, index), x.shape, dim, keepdim)
+    return _without_kept_dim((x[_index_along(xp, index, dim)] if values is None else values, index), x.shape, dim, keepdim)
 
 
-def _shaped(found: tuple[Any, Any], shape: tuple[int, ...], dim: int, keepdim: bool) -> tuple[Any, Any]:
+def _without_kept_dim(found: tuple[Any, Any], shape: tuple[int, ...], dim: int, keepdim: bool) -> tuple[Any, Any]:
     """Values and indices, which have size 1 in dim, without it unless keepdim."""
     if keepdim:
         return found
-    shape = _without(shape, dim)
+    shape = _shape_without(shape, dim)
     return found[0].reshape(shape), found[1].reshape(shape)
 
 
-def _without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
+def _shape_without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
     return shape[:dim] + shape[dim + 1 :]
 
 
-def _placed(F: Any, ct: Any, x_shape: tuple[int, ...], indices: Any, dim: Any, keepdim: bool) -> Any:
+def _cotangent_of_values(F: Any, ct: Any, x_shape: tuple[int, ...], indices: Any, dim: Any, keepdim: bool) -> Any:
     """The cotangent of x where values are its elements at indices along dim."""
     if ct[0] is None:
         return None
@@ -227,66 +227,66 @@ def _placed(F: Any, ct: Any, x_shape: tuple[int, ...], indices: Any, dim: Any, k
     return F._place(values, indices, dim=dim, size=x_shape[dim])
 
 
-def _extreme(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> tuple[Any, Any]:
-    _check(op, op, x, dim)
+def _extreme_and_index(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> tuple[Any, Any]:
+    _check_reduction(op, op, x, dim)
     if x.ndim == 0:
         normalize_dim(dim, 0)
         return x.copy(), xp.zeros((), xp.int64)
     dim = normalize_dim(dim, x.ndim)
     if x.size == 0:
-        shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :]) if keepdim else _without(x.shape, dim)
+        shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :]) if keepdim else _shape_without(x.shape, dim)
         return xp.zeros(shape, x.dtype), xp.zeros(shape, xp.int64)
     index = (xp.argmax if op == "max" else xp.argmin)(x, axis=dim, keepdims=True)
-    return _at(xp, x, index, dim, keepdim)
+    return _values_at(xp, x, index, dim, keepdim)
 
 
 @general(outputs=("values", "indices"), node="MaxBackward0", complex=False, **_PRIVATE)
 def _max_dim(xp, x, *, dim, keepdim=False):
     """Largest element along one dimension, and its index: the first, where several tie."""
-    return _extreme(xp, "max", x, dim, keepdim)
+    return _extreme_and_index(xp, "max", x, dim, keepdim)
 
 
 @general(outputs=("values", "indices"), node="MinBackward0", complex=False, **_PRIVATE)
 def _min_dim(xp, x, *, dim, keepdim=False):
     """Smallest element along one dimension, and its index: the first, where several tie."""
-    return _extreme(xp, "min", x, dim, keepdim)
+    return _extreme_and_index(xp, "min", x, dim, keepdim)
 
 
 @_max_dim.vjp("x")
 def _(F, ct, x_shape, indices, dim, keepdim):
-    return _placed(F, ct, x_shape, indices, dim, keepdim)
+    return _cotangent_of_values(F, ct, x_shape, indices, dim, keepdim)
 
 
 @_min_dim.vjp("x")
 def _(F, ct, x_shape, indices, dim, keepdim):
-    return _placed(F, ct, x_shape, indices, dim, keepdim)
+    return _cotangent_of_values(F, ct, x_shape, indices, dim, keepdim)
 
 
 @general(node="MaxBackward1", complex=False, **_PRIVATE)
 def _max_all(xp, x):
     """Largest of all elements."""
-    _check("max", "max_all", x, None)
+    _check_reduction("max", "max_all", x, None)
     return _largest(xp, x, None, False)
 
 
 @general(node="MinBackward1", complex=False, **_PRIVATE)
 def _min_all(xp, x):
     """Smallest of all elements."""
-    _check("min", "min_all", x, None)
+    _check_reduction("min", "min_all", x, None)
     return _smallest(xp, x, None, False)
 
 
 @_max_all.vjp("x")
 def _(F, ct, x, out):
-    return _shared(F, ct, x, out, None, False, nan_ties=True)
+    return _cotangent_of_ties(F, ct, x, out, None, False, nan_ties=True)
 
 
 @_min_all.vjp("x")
 def _(F, ct, x, out):
-    return _shared(F, ct, x, out, None, False, nan_ties=True)
+    return _cotangent_of_ties(F, ct, x, out, None, False, nan_ties=True)
 
 
-def _overload(op: str, second: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
+def _dim_or_other(op: str, second: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """What the second argument of max or min is: (dim, None) or (None, other)."""
     dim, other = kwargs.pop("dim", kwargs.pop("axis", None)), kwargs.pop("other", None)
     if second is not None:
@@ -333,7 +333,7 @@ def _max_or_min(F: Any, op: str, input: Any, second: Any, keepdim: bool, kwargs:
     if second is None and not kwargs:
         return F._max_all(input) if op == "max" else F._min_all(input)
     keepdim = kwargs.pop("keepdims", keepdim)
-    dim, other = _overload(op, second, kwargs)
+    dim, other = _dim_or_other(op, second, kwargs)
     if other is not None:
         return (F.maximum if op == "max" else F.minimum)(input, other, **kwargs)
     if dim is None:
@@ -345,7 +345,7 @@ def _max_or_min(F: Any, op: str, input: Any, second: Any, keepdim: bool, kwargs:
 # -- the index alone ---------------------------------------------------------------------------------------------------
 
 
-def _arg(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> Any:
+def _extreme_index(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> Any:
     if x.dtype.kind in "bc":
         raise errors.arg_dtype(op, "bool" if x.dtype.kind == "b" else "complex")
     if dim is None:
@@ -354,7 +354,7 @@ def _arg(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> Any:
         index = xp.asarray(getattr(xp, op)(x))
         return index.reshape((1,) * x.ndim) if keepdim else index
     dim = as_dim(dim)
-    _check(op, op, x, dim)
+    _check_reduction(op, op, x, dim)
     dim = normalize_dim(dim, x.ndim)
     if x.ndim == 0:
         return xp.zeros((), xp.int64)
@@ -366,7 +366,7 @@ def argmax(xp, x, *, dim=None, keepdim=False):
     """Index, as int64, of the first largest element along dim; in the flattened tensor if dim is None. NaN is largest.
 
     x: any real dtype but bool (else RuntimeError). Raises IndexError where there is nothing to choose from."""
-    return _arg(xp, "argmax", x, dim, keepdim)
+    return _extreme_index(xp, "argmax", x, dim, keepdim)
 
 
 @nondifferentiable(complex=False)
@@ -376,33 +376,33 @@ def argmin(xp, x, *, dim=None, keepdim=False):
     NaN is smallest.
 
     x: any real dtype but bool (else RuntimeError). Raises IndexError where there is nothing to choose from."""
-    return _arg(xp, "argmin", x, dim, keepdim)
+    return _extreme_index(xp, "argmin", x, dim, keepdim)
 
 
 # -- the middle --------------------------------------------------------------------------------------------------------
 
 
-def _middle_index(xp: Any, x: Any, dim: int, skip_nan: bool) -> Any:
+def _median_index(xp: Any, x: Any, dim: int, skip_nan: bool) -> Any:
     """Index of the lower of the two middle elements along dim, which stays with size 1; of equals the first."""
     order = xp.argsort(x, axis=dim, kind="stable")  # NaN goes last
     nans = x != x
     count = x.shape[dim] - xp.add.reduce(nans, axis=dim, keepdims=True, dtype=xp.intp)
-    middle = order[_grid(xp, xp.maximum(count - 1, 0) // 2, dim)]
+    middle = order[_index_along(xp, xp.maximum(count - 1, 0) // 2, dim)]
     return middle if skip_nan else xp.where(count < x.shape[dim], xp.argmax(nans, axis=dim, keepdims=True), middle)
 
 
-def _middle(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> tuple[Any, Any]:
-    _check(op, "median_cpu", x, dim)
+def _median_and_index(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> tuple[Any, Any]:
+    _check_reduction(op, "median_cpu", x, dim)
     if x.ndim == 0 or x.size == 0:
-        return _extreme(xp, "max", x, dim, keepdim)
+        return _extreme_and_index(xp, "max", x, dim, keepdim)
     dim = normalize_dim(dim, x.ndim)
     found = scans.one_along(x, dim, scans.MIDDLE if op == "median" else scans.MIDDLE_NUMBER)
     if found is not None:
-        return _shaped(found, x.shape, dim, keepdim)
-    return _at(xp, x, _middle_index(xp, x, dim, op == "nanmedian"), dim, keepdim)
+        return _without_kept_dim(found, x.shape, dim, keepdim)
+    return _values_at(xp, x, _median_index(xp, x, dim, op == "nanmedian"), dim, keepdim)
 
 
-def _middle_of_all(xp: Any, x: Any, skip_nan: bool) -> Any:
+def _median_of_all(xp: Any, x: Any, skip_nan: bool) -> Any:
     if x.dtype.kind == "c":
         raise errors.unsupported_dtype("median_cpu", x.dtype)
     if x.size == 0:
@@ -411,45 +411,45 @@ def _middle_of_all(xp: Any, x: Any, skip_nan: bool) -> Any:
     found = scans.one_along(flat, 0, scans.MIDDLE_NUMBER if skip_nan else scans.MIDDLE)
     if found is not None:
         return found[0][0]
-    return flat[_middle_index(xp, flat, 0, skip_nan)[0]]
+    return flat[_median_index(xp, flat, 0, skip_nan)[0]]
 
 
 @general(outputs=("values", "indices"), node="MedianBackward1", complex=False, **_PRIVATE)
 def _median_dim(xp, x, *, dim, keepdim=False):
     """Lower median along one dimension, and its index."""
-    return _middle(xp, "median", x, dim, keepdim)
+    return _median_and_index(xp, "median", x, dim, keepdim)
 
 
 @general(outputs=("values", "indices"), node="NanmedianBackward1", complex=False, **_PRIVATE)
 def _nanmedian_dim(xp, x, *, dim, keepdim=False):
     """Lower median along one dimension of what is not NaN, and its index."""
-    return _middle(xp, "nanmedian", x, dim, keepdim)
+    return _median_and_index(xp, "nanmedian", x, dim, keepdim)
 
 
 @general(node="MedianBackward0", complex=False, **_PRIVATE)
 def _median_all(xp, x):
     """Lower median of all elements."""
-    return _middle_of_all(xp, x, False)
+    return _median_of_all(xp, x, False)
 
 
 @general(node="NanmedianBackward0", complex=False, **_PRIVATE)
 def _nanmedian_all(xp, x):
     """Lower median of all elements that are not NaN."""
-    return _middle_of_all(xp, x, True)
+    return _median_of_all(xp, x, True)
 
 
 for _dim_op in (_median_dim, _nanmedian_dim):
 
     @_dim_op.vjp("x")
     def _(F, ct, x_shape, indices, dim, keepdim):
-        return _placed(F, ct, x_shape, indices, dim, keepdim)
+        return _cotangent_of_values(F, ct, x_shape, indices, dim, keepdim)
 
 
 for _full_op in (_median_all, _nanmedian_all):
 
     @_full_op.vjp("x")
     def _(F, ct, x, out):
-        return _shared(F, ct, x, out, None, False, nan_ties=True)
+        return _cotangent_of_ties(F, ct, x, out, None, False, nan_ties=True)
 
 
 @composite(method=True)

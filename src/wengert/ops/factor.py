@@ -271,10 +271,10 @@ def _cholesky(xp, A):
     try:
         return xp.linalg.cholesky(A)
     except xp.linalg.LinAlgError:
-        raise errors.not_positive_definite(*first_failing(xp, A, lambda matrix: _bad_minor(xp, matrix))) from None
+        raise errors.not_positive_definite(*first_failing(xp, A, lambda matrix: _first_indefinite_minor(xp, matrix))) from None
 
 
-def _bad_minor(xp: Any, matrix: Any) -> int:
+def _first_indefinite_minor(xp: Any, matrix: Any) -> int:
     """The order of the first leading minor that is not positive definite; 0 if all are."""
     for n in range(1, len(matrix) + 1):
         try:
@@ -290,8 +290,8 @@ def _(F, ct, out):
     inner = 0.5 * (F.tril(product, diagonal=0) + F.tril(product, diagonal=-1))
     upper = {"upper": True, "left": True, "unitriangular": False}
     left = F._solve_triangular(adjoint(F, out), inner, **upper)
-    whole = adjoint(F, F._solve_triangular(adjoint(F, out), adjoint(F, left), **upper))
-    return 0.5 * (whole + adjoint(F, whole))
+    found = adjoint(F, F._solve_triangular(adjoint(F, out), adjoint(F, left), **upper))
+    return 0.5 * (found + adjoint(F, found))
 
 
 @_cholesky.jvp("A")
@@ -428,7 +428,7 @@ def _(F, ct, out):
     return -ct * out * out
 
 
-def _reduced(F: Any, U: Any, of_U: Any, k: int) -> tuple[Any, Any]:
+def _leading_columns(F: Any, U: Any, of_U: Any, k: int) -> tuple[Any, Any]:
     """The first k columns of a unitary matrix, and their cotangent. The others span what these leave, so their projection
     is I minus that of these, and they turn by what these turn into them."""
     rest = U.shape[-1] - k
@@ -459,8 +459,8 @@ def _(F, ct, A_shape, U, S, Vh, full_matrices):
     of_U, of_S, of_Vh = ct
     m, n = A_shape[-2:]
     if full_matrices and m != n:
-        U, of_U = _reduced(F, U, of_U, min(m, n))
-        V, of_V = _reduced(F, adjoint(F, Vh), None if of_Vh is None else adjoint(F, of_Vh), min(m, n))
+        U, of_U = _leading_columns(F, U, of_U, min(m, n))
+        V, of_V = _leading_columns(F, adjoint(F, Vh), None if of_Vh is None else adjoint(F, of_Vh), min(m, n))
         Vh, of_Vh = adjoint(F, V), None if of_V is None else adjoint(F, of_V)
     # left @ Vh + outer is the result; left begins with U @ diag(of_S).
     left = None if of_S is None else U * F.unsqueeze(of_S, dim=-2)
@@ -474,24 +474,24 @@ def _(F, ct, A_shape, U, S, Vh, full_matrices):
         turn = F.matmul(adjoint(F, U), of_U)
         common = difference = turn - adjoint(F, turn)
         # The diagonal is a turn of phases, which is all put on U.
-        left = _sum(left, F.matmul(U, common * F._masked_reciprocal(2.0 * rows * identity)))
+        left = _add_optional(left, F.matmul(U, common * F._masked_reciprocal(2.0 * rows * identity)))
         if m > n:
             outer = F.matmul((of_U - F.matmul(U, turn)) / columns, Vh)
     if of_Vh is not None:
         V, of_V = adjoint(F, Vh), adjoint(F, of_Vh)
         turn = F.matmul(Vh, of_V)
         skew = turn - adjoint(F, turn)
-        common, difference = _sum(common, skew), _sum(difference, -skew)
+        common, difference = _add_optional(common, skew), _add_optional(difference, -skew)
         if n > m:
-            outer = _sum(outer, F.matmul(U, adjoint(F, (of_V - F.matmul(V, turn)) / columns)))
+            outer = _add_optional(outer, F.matmul(U, adjoint(F, (of_V - F.matmul(V, turn)) / columns)))
     if common is not None:
         inner = common * F._masked_reciprocal(columns - rows)  # 0 for equal values: see Note [Equal values]
         inner = inner + difference * F._masked_reciprocal((columns + rows) * (1.0 - identity))
-        left = _sum(left, F.matmul(U, 0.5 * inner))
-    return _sum(outer, F.matmul(left, Vh))
+        left = _add_optional(left, F.matmul(U, 0.5 * inner))
+    return _add_optional(outer, F.matmul(left, Vh))
 
 
-def _sum(a: Any, b: Any) -> Any:
+def _add_optional(a: Any, b: Any) -> Any:
     return b if a is None else a + b
 
 
@@ -547,16 +547,16 @@ def linalg_matrix_norm(F, A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=No
     if ord not in ("nuc", 2, -2):
         summed = columns if abs(ord) == inf else rows
         sums = F.sum(F.abs(A), dim=summed, keepdim=True)
-        return _extreme(F, sums, ord, (rows, columns), keepdim)
+        return _extreme_value(F, sums, ord, (rows, columns), keepdim)
     others = [d for d in range(A.ndim) if d not in (rows, columns)]
     values = F._svd(F.permute(A, dims=(*others, rows, columns)))[1]
-    result = F.sum(values, dim=-1) if ord == "nuc" else _extreme(F, values, ord, (-1,), False)
+    result = F.sum(values, dim=-1) if ord == "nuc" else _extreme_value(F, values, ord, (-1,), False)
     if not keepdim:
         return result
     return F.reshape(result, shape=tuple([1 if d in (rows, columns) else n for d, n in enumerate(A.shape)]))
 
 
-def _extreme(F: Any, x: Any, ord: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
+def _extreme_value(F: Any, x: Any, ord: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
     """The largest of what is not negative, 0 of nothing; or for a negative ord the smallest."""
     if ord < 0:
         return F.amin(x, dim=dims, keepdim=keepdim)

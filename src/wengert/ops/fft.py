@@ -25,7 +25,7 @@ from wengert.ops.values import is_complex
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _FFT: dict[str, Any] = {"namespaces": ("fft",)}
-_WORTH_THREADS = 1 << 15  # elements; starting threads takes as long as transforming these
+_THREADED_SIZE = 1 << 15  # elements; starting threads takes as long as transforming these
 
 # SciPy's word for a scaling of the sum: none, 1 / sqrt(n), 1 / n. Which "backward" is depends on the direction.
 _FORWARD = {"none": "backward", "root": "ortho", "all": "forward"}
@@ -41,20 +41,20 @@ def _scaling(norm: str | None, inverse: bool) -> str:
     return "all" if (norm == "forward") != inverse else "none"
 
 
-def _run(name: str, x: Any, **arguments: Any) -> Any:
+def _scipy_fft(name: str, x: Any, **arguments: Any) -> Any:
     """A function of scipy.fft."""
     from scipy import fft
 
     if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
         raise errors.fft_dtype(x.dtype)
-    if x.size >= _WORTH_THREADS:
+    if x.size >= _THREADED_SIZE:
         from os import cpu_count
 
         arguments["workers"] = cpu_count()
     return getattr(fft, name)(x, **arguments)
 
 
-def _empty(xp: Any, x: Any, dim: tuple[int, ...], last: int) -> Any:
+def _empty_transform(xp: Any, x: Any, dim: tuple[int, ...], last: int) -> Any:
     """The transform of nothing: no elements, `last` of them in the last of the dims."""
     shape = list(x.shape)
     shape[dim[-1]] = last
@@ -70,8 +70,8 @@ def _fft_c2c(xp, x, *, dim, scaling, inverse):
     if not dim or not x.size:
         return x.astype(xp.result_type(x, xp.complex64))
     if inverse:
-        return _run("ifftn", x, axes=dim, norm=_INVERSE[scaling])
-    return _run("fftn", x, axes=dim, norm=_FORWARD[scaling])
+        return _scipy_fft("ifftn", x, axes=dim, norm=_INVERSE[scaling])
+    return _scipy_fft("fftn", x, axes=dim, norm=_FORWARD[scaling])
 
 
 @_fft_c2c.vjp("x")
@@ -86,10 +86,10 @@ def _fft_r2c(xp, x, *, dim, scaling, onesided):
     Derivative: the transform back, its real part."""
     if not x.size:
         complex_x = x.astype(xp.result_type(x, xp.complex64))
-        return _empty(xp, complex_x, dim, x.shape[dim[-1]] // 2 + 1) if onesided else complex_x
+        return _empty_transform(xp, complex_x, dim, x.shape[dim[-1]] // 2 + 1) if onesided else complex_x
     if onesided:
-        return _run("rfftn", x, axes=dim, norm=_FORWARD[scaling])
-    out = _run("fftn", x, axes=dim, norm=_FORWARD[scaling])
+        return _scipy_fft("rfftn", x, axes=dim, norm=_FORWARD[scaling])
+    out = _scipy_fft("fftn", x, axes=dim, norm=_FORWARD[scaling])
     out.imag += 0.0  # SciPy mirrors the half spectrum, zeros too: no -0 in sight
     return out
 
@@ -109,9 +109,9 @@ def _fft_c2r(xp, x, *, dim, scaling, size):
 
     Derivative: the half spectrum of the cotangent, its frequencies weighed. See Note [Half spectra]."""
     if not x.size:
-        return _empty(xp, x.real, dim, size)
+        return _empty_transform(xp, x.real, dim, size)
     sizes = [x.shape[d] for d in dim[:-1]] + [size]
-    return _run("irfftn", x, s=sizes, axes=dim, norm=_INVERSE[scaling])
+    return _scipy_fft("irfftn", x, s=sizes, axes=dim, norm=_INVERSE[scaling])
 
 
 @_fft_c2r.vjp("x")
@@ -155,14 +155,14 @@ def _(F, ct, x_shape, dim):
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
 
-def _one_dim(x: Any, dim: int) -> int:
+def _checked_dim(x: Any, dim: int) -> int:
     dim = as_dim(dim)
     if x.ndim == 0:
         raise errors.no_dimensions(dim)
     return normalize_dim(dim, x.ndim)
 
 
-def _fitted(F: Any, x: Any, dim: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
+def _fit(F: Any, x: Any, dim: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
     """x with these sizes in the dims."""
     for size in sizes:
         if size < 1:
@@ -176,7 +176,7 @@ def _dims_and_sizes(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[in
     """The dims that s= and dim= mean, and the size of the transform in each."""
     s = (s,) if isinstance(s, int) else s
     if dim is not None:
-        dims = tuple([_one_dim(x, d) for d in as_dims(dim)])
+        dims = tuple([_checked_dim(x, d) for d in as_dims(dim)])
         if len(set(dims)) < len(dims):
             raise errors.fft_dims_repeated()
         if s is not None and len(s) != len(dims):
@@ -195,10 +195,10 @@ def _dims_and_sizes(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[in
 # -- one dimension -----------------------------------------------------------------------------------------------------
 
 
-def _full(F: Any, input: Any, n: int | None, dim: int, norm: str | None, inverse: bool) -> Any:
+def _complex_transform(F: Any, input: Any, n: int | None, dim: int, norm: str | None, inverse: bool) -> Any:
     """fft and ifft."""
-    dims = (_one_dim(input, dim),)
-    x = _fitted(F, input, dims, (input.shape[dims[0]] if n is None else n,))
+    dims = (_checked_dim(input, dim),)
+    x = _fit(F, input, dims, (input.shape[dims[0]] if n is None else n,))
     scaling = _scaling(norm, inverse)
     if is_complex(x):
         return F._fft_c2c(x, dim=dims, scaling=scaling, inverse=inverse)
@@ -206,22 +206,22 @@ def _full(F: Any, input: Any, n: int | None, dim: int, norm: str | None, inverse
     return F.conj(spectrum) if inverse else spectrum
 
 
-def _half(F: Any, op: str, input: Any, n: int | None, dim: int, norm: str | None, inverse: bool) -> Any:
+def _half_spectrum(F: Any, op: str, input: Any, n: int | None, dim: int, norm: str | None, inverse: bool) -> Any:
     """rfft, and before it is conjugated ihfft."""
     if is_complex(input):
         raise errors.fft_needs_real(op, input.dtype)
-    dims = (_one_dim(input, dim),)
-    x = _fitted(F, input, dims, (input.shape[dims[0]] if n is None else n,))
+    dims = (_checked_dim(input, dim),)
+    x = _fit(F, input, dims, (input.shape[dims[0]] if n is None else n,))
     return F._fft_r2c(x, dim=dims, scaling=_scaling(norm, inverse), onesided=True)
 
 
-def _from_half(F: Any, input: Any, n: int | None, dim: int, scaling: str, conj: bool) -> Any:
+def _from_half_spectrum(F: Any, input: Any, n: int | None, dim: int, scaling: str, conj: bool) -> Any:
     """irfft, and with conj hfft."""
-    dims = (_one_dim(input, dim),)
+    dims = (_checked_dim(input, dim),)
     size = 2 * (input.shape[dims[0]] - 1) if n is None else n
     if size < 1:
         raise errors.fft_size(size)
-    x = _fitted(F, input, dims, (size // 2 + 1,))
+    x = _fit(F, input, dims, (size // 2 + 1,))
     return F._fft_c2r(F.conj(x) if conj else x, dim=dims, scaling=scaling, size=size)
 
 
@@ -239,7 +239,7 @@ def fft_fft(F, input, n=None, dim=-1, norm=None):
     >>> wengert.fft.fft(wengert.tensor([1.0, 0.0, 0.0, 0.0]))
     tensor([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """
-    return _full(F, input, n, dim, norm, False)
+    return _complex_transform(F, input, n, dim, norm, False)
 
 
 @composite(**_FFT)
@@ -249,7 +249,7 @@ def fft_ifft(F, input, n=None, dim=-1, norm=None):
     norm: "backward" (1 / n), "ortho" (1 / sqrt(n)) or "forward" (no scaling); all else as in `fft`.
 
     Derivative: the forward transform of the cotangent, scaled alike."""
-    return _full(F, input, n, dim, norm, True)
+    return _complex_transform(F, input, n, dim, norm, True)
 
 
 @composite(**_FFT)
@@ -257,7 +257,7 @@ def fft_rfft(F, input, n=None, dim=-1, norm=None):
     """`fft` of real numbers: its first n // 2 + 1 frequencies, which determine the others. Raises RuntimeError for complex.
 
     Derivative: the real part of the sum of ct[k] exp(2 pi i j k / n) over these frequencies."""
-    return _half(F, "rfft", input, n, dim, norm, False)
+    return _half_spectrum(F, "rfft", input, n, dim, norm, False)
 
 
 @composite(**_FFT)
@@ -267,7 +267,7 @@ def fft_irfft(F, input, n=None, dim=-1, norm=None):
     The imaginary parts of the first and, n being even, of the middle frequency are not looked at.
 
     Derivative: rfft of the cotangent, doubled between these two."""
-    return _from_half(F, input, n, dim, _scaling(norm, True), False)
+    return _from_half_spectrum(F, input, n, dim, _scaling(norm, True), False)
 
 
 @composite(**_FFT)
@@ -276,7 +276,7 @@ def fft_hfft(F, input, n=None, dim=-1, norm=None):
     2 * (size - 1).
 
     Derivative: ihfft of the cotangent, unscaled, doubled between the first and the middle element."""
-    return _from_half(F, input, n, dim, _scaling(norm, False), True)
+    return _from_half_spectrum(F, input, n, dim, _scaling(norm, False), True)
 
 
 @composite(**_FFT)
@@ -284,7 +284,7 @@ def fft_ihfft(F, input, n=None, dim=-1, norm=None):
     """Inverse of `hfft`: the first n // 2 + 1 elements of the Hermitian signal with this real spectrum.
 
     Derivative: as of rfft, conjugated."""
-    return F.conj(_half(F, "ihfft", input, n, dim, norm, True))
+    return F.conj(_half_spectrum(F, "ihfft", input, n, dim, norm, True))
 
 
 # -- several dimensions ------------------------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ def fft_fftn(F, input, s=None, dim=None, norm=None):
 
     Derivative: the inverse transform of the cotangent, scaled alike."""
     dims, sizes = _dims_and_sizes(input, s, dim)
-    return F._fft_c2c(_fitted(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, False), inverse=False)
+    return F._fft_c2c(_fit(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, False), inverse=False)
 
 
 @composite(**_FFT)
@@ -308,7 +308,7 @@ def fft_ifftn(F, input, s=None, dim=None, norm=None):
 
     Derivative: the forward transform of the cotangent, scaled alike."""
     dims, sizes = _dims_and_sizes(input, s, dim)
-    return F._fft_c2c(_fitted(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, True), inverse=True)
+    return F._fft_c2c(_fit(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, True), inverse=True)
 
 
 @composite(**_FFT)
@@ -321,10 +321,10 @@ def fft_rfftn(F, input, s=None, dim=None, norm=None):
     dims, sizes = _dims_and_sizes(input, s, dim)
     if not dims:
         raise errors.fft_no_axis("rfftn")
-    return F._fft_r2c(_fitted(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, False), onesided=True)
+    return F._fft_r2c(_fit(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, False), onesided=True)
 
 
-def _half_sizes(op: str, x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+def _half_spectrum_sizes(op: str, x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     """(the dims, the sizes of a half spectrum in each, the size of its transform in the last)."""
     dims, sizes = _dims_and_sizes(x, s, dim)
     if not dims:
@@ -341,8 +341,8 @@ def fft_irfftn(F, input, s=None, dim=None, norm=None):
     """Inverse of `rfftn`: real numbers; in the last of the dims s[-1] of them, by default 2 * (size - 1).
 
     Derivative: as of irfft, over all dims."""
-    dims, sizes, size = _half_sizes("irfftn", input, s, dim)
-    return F._fft_c2r(_fitted(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, True), size=size)
+    dims, sizes, size = _half_spectrum_sizes("irfftn", input, s, dim)
+    return F._fft_c2r(_fit(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, True), size=size)
 
 
 @composite(**_FFT)
@@ -350,9 +350,9 @@ def fft_hfftn(F, input, s=None, dim=None, norm=None):
     """`fftn` of a signal that is Hermitian, given by the first half of the last of the dims: real numbers.
 
     Derivative: ihfftn of the cotangent, unscaled, doubled between the first and the middle element."""
-    dims, sizes, size = _half_sizes("hfftn", input, s, dim)
+    dims, sizes, size = _half_spectrum_sizes("hfftn", input, s, dim)
     scaling = _scaling(norm, False)
-    x = _fitted(F, input, dims, sizes)
+    x = _fit(F, input, dims, sizes)
     if len(dims) > 1:
         x = F._fft_c2c(x, dim=dims[:-1], scaling=scaling, inverse=False)
     return F._fft_c2r(F.conj(x), dim=dims[-1:], scaling=scaling, size=size)
@@ -369,13 +369,13 @@ def fft_ihfftn(F, input, s=None, dim=None, norm=None):
     if not dims:
         raise errors.fft_no_axis("ihfftn")
     scaling = _scaling(norm, True)
-    x = F._fft_r2c(_fitted(F, input, dims, sizes), dim=dims[-1:], scaling=scaling, onesided=True)
+    x = F._fft_r2c(_fit(F, input, dims, sizes), dim=dims[-1:], scaling=scaling, onesided=True)
     if len(dims) == 1:
         return F.conj(x)
     return F._fft_c2c(F.conj_physical(x), dim=dims[:-1], scaling=scaling, inverse=True)
 
 
-def _two_dims(name: str) -> None:
+def _register_two_dims(name: str) -> None:
     """Registers the form of an n-dimensional transform that has two dims, the last ones by default."""
     general = f"fft_{name}n"
 
@@ -388,15 +388,15 @@ def _two_dims(name: str) -> None:
 
 
 for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
-    _two_dims(_name)
+    _register_two_dims(_name)
 
 
 # -- frequencies -------------------------------------------------------------------------------------------------------
 
 
-def _shifted(F: Any, input: Any, dim: Any, inverse: bool) -> Any:
+def _shift(F: Any, input: Any, dim: Any, inverse: bool) -> Any:
     dims = tuple(range(input.ndim)) if dim is None else as_dims(dim)
-    dims = tuple([_one_dim(input, d) for d in dims])
+    dims = tuple([_checked_dim(input, d) for d in dims])
     shifts = tuple([(input.shape[d] + inverse) // 2 for d in dims])
     return F.roll(input, shifts=shifts, dims=dims)
 
@@ -406,7 +406,7 @@ def fft_fftshift(F, input, dim=None):
     """A spectrum with the frequency 0 in the middle of dim (an int, several, or None for all) and not at the start.
 
     Derivative: ifftshift of the cotangent."""
-    return _shifted(F, input, dim, False)
+    return _shift(F, input, dim, False)
 
 
 @composite(**_FFT)
@@ -414,7 +414,7 @@ def fft_ifftshift(F, input, dim=None):
     """Undoes `fftshift`: the frequency 0 comes to the start again.
 
     Derivative: fftshift of the cotangent."""
-    return _shifted(F, input, dim, True)
+    return _shift(F, input, dim, True)
 
 
 def _frequencies(op: str, steps: Any, n: int, d: float, dtype: Any, options: dict[str, Any]) -> Any:

@@ -19,7 +19,7 @@ from wengert.ops.registry import composite
 from wengert.ops.windows import sizes_of_argument
 
 
-def _starts(samples: Any, size: int, output: int, kernel: int) -> Any:
+def _window_starts(samples: Any, size: int, output: int, kernel: int) -> Any:
     """Where the windows along a dimension begin, for each image: (images, output). samples: (images)."""
     if output == 1:
         return np.full((len(samples), 1), size - kernel)
@@ -28,13 +28,13 @@ def _starts(samples: Any, size: int, output: int, kernel: int) -> Any:
     return np.concatenate([first.astype(np.int64), np.full((len(samples), 1), size - kernel)], axis=1)
 
 
-def _places(images: Any, samples: Any, kernel: tuple[int, ...], output: tuple[int, ...]) -> Any:
+def _argmax_of_windows(images: Any, samples: Any, kernel: tuple[int, ...], output: tuple[int, ...]) -> Any:
     """Where in its image, as a vector, the largest element of each window is. images: (images, *size)."""
     n, *size = images.shape
     dims = len(size)
     index: list[Any] = [np.arange(n).reshape(-1, *(1,) * (2 * dims))]
     for d in range(dims):
-        starts = _starts(samples[:, d], size[d], output[d], kernel[d])
+        starts = _window_starts(samples[:, d], size[d], output[d], kernel[d])
         places = starts[:, :, None] + np.arange(kernel[d])  # (images, output, kernel)
         shape = [n] + [output[d] if i == d else 1 for i in range(dims)] + [kernel[d] if i == d else 1 for i in range(dims)]
         index.append(places.reshape(shape))
@@ -42,13 +42,13 @@ def _places(images: Any, samples: Any, kernel: tuple[int, ...], output: tuple[in
     taps = np.unravel_index(windows.argmax(axis=-1), kernel)
     flat = 0
     for d in range(dims):
-        starts = _starts(samples[:, d], size[d], output[d], kernel[d])
+        starts = _window_starts(samples[:, d], size[d], output[d], kernel[d])
         row = starts.reshape(n, *[output[d] if i == d else 1 for i in range(dims)])
         flat = flat * size[d] + row + taps[d]
     return flat
 
 
-def _check(op: str, dims: int, input: Any, kernel: tuple[int, ...], output: tuple[int, ...], samples: Any) -> None:
+def _check_windows(op: str, dims: int, input: Any, kernel: tuple[int, ...], output: tuple[int, ...], samples: Any) -> None:
     names = ("time", "height", "width")[-dims:]
     for name, size, k, out in zip(names, input.shape[-dims:], kernel, output, strict=True):
         if out + k - 1 > size:
@@ -74,11 +74,11 @@ def _pool(F: Any, op: str, dims: int, input: Any, kernel_size: Any, output_size:
     kernel, output = sizes_of_argument(kernel_size, dims), sizes_of_argument(output_size, dims)
     if kernel is None or output is None:
         raise errors.pool_sizes(op, "kernel_size" if kernel is None else "output_size", dims)
-    _check(op, dims, input, kernel, output, samples)
+    _check_windows(op, dims, input, kernel, output, samples)
     images = raw(input).reshape(-1, *size)
     draws = generator_of(None).random((len(images), dims)) if samples is None else raw(samples).reshape(-1, dims)
     # Of an image the samples come in the order width, height; of a volume time, height, width.
-    places = _places(images, draws[:, ::-1] if dims == 2 else draws, kernel, output)
+    places = _argmax_of_windows(images, draws[:, ::-1] if dims == 2 else draws, kernel, output)
     lead = tuple(input.shape[:-dims])
     flat = F.gather(F.flatten(input, -dims, -1), -1, wrap(places.reshape(*lead, prod(output))))
     return F.reshape(flat, shape=(*lead, *output)), wrap(places.reshape(*lead, *output))

@@ -21,31 +21,31 @@ from wengert.ops.registry import NONE, composite, general
 
 _MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
 _PADDINGS = {"zeros": 0, "border": 1, "reflection": 2}
-_FAR = 1e6  # elements away: outside any image
-_CUBIC = -0.75  # the parameter of the cubic convolution kernel
+_FAR_AWAY = 1e6  # elements away: outside any image
+_CUBIC_PARAMETER = -0.75  # the parameter of the cubic convolution kernel
 
 
 # -- points as positions among the elements ----------------------------------------------------------------------------
 
 
-def _reflected(place: Any, n: int, align_corners: bool) -> tuple[Any, Any]:
+def _reflect(place: Any, n: int, align_corners: bool) -> tuple[Any, Any]:
     """Positions reflected at the edges, as often as needed, and the sign of the way they go there."""
     low, high = (0.0, n - 1.0) if align_corners else (-0.5, n - 0.5)
     span = high - low
     if span <= 0:
         return np.zeros_like(place), np.zeros_like(place)
-    off = place - low
-    sign = np.where(off < 0, -1.0, 1.0)
-    turns, rest = np.divmod(np.abs(off), span)
+    offset = place - low
+    sign = np.where(offset < 0, -1.0, 1.0)
+    turns, rest = np.divmod(np.abs(offset), span)
     odd = turns % 2 == 1
     return np.where(odd, span - rest, rest) + low, np.where(odd, -sign, sign)
 
 
-def _within(place: Any, n: int, padding: str, align_corners: bool) -> tuple[Any, Any]:
+def _bring_inside(place: Any, n: int, padding: str, align_corners: bool) -> tuple[Any, Any]:
     """Positions brought into the image as padding says, and how they move with the point: 1, -1 or 0."""
     slope = np.ones_like(place)
     if padding == "reflection":
-        place, slope = _reflected(place, n, align_corners)
+        place, slope = _reflect(place, n, align_corners)
     if padding != "zeros":
         slope = np.where((place <= 0) | (place >= n - 1), 0.0, slope)
         place = np.clip(place, 0, n - 1)
@@ -60,19 +60,19 @@ def _positions(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]
     finite, far = np.isfinite(array), np.zeros_like(array)
     if not finite.all():  # far outside, and staying there
         points, array = F.where(finite, points, 0), np.where(finite, array, 0)
-        far = np.where(finite, 0, np.where(raw(F.select(grid, dim=-1, index=d)) > 0, _FAR, -_FAR))
+        far = np.where(finite, 0, np.where(raw(F.select(grid, dim=-1, index=d)) > 0, _FAR_AWAY, -_FAR_AWAY))
     scale = (n - 1) / 2 if align_corners else n / 2
     place, slope = (array + 1) * scale - (0 if align_corners else 0.5) + far, np.ones_like(array)
     if mode != "bicubic":
-        place, slope = _within(place, n, padding, align_corners)
+        place, slope = _bring_inside(place, n, padding, align_corners)
     slope = (slope * scale).astype(array.dtype)
     # The value is exact, and points - array is 0: it is there for the derivative.
-    return (points - array) * slope + np.clip(place, -_FAR, _FAR).astype(array.dtype), slope
+    return (points - array) * slope + np.clip(place, -_FAR_AWAY, _FAR_AWAY).astype(array.dtype), slope
 
 
 def _cubic_weights(t: Any) -> list[tuple[Any, Any]]:
     """The weights, and their derivatives, of the elements at -1, 0, 1 and 2, for a position t from 0 to 1."""
-    a, s = _CUBIC, 1 - t
+    a, s = _CUBIC_PARAMETER, 1 - t
     far = ((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a, (3 * a * (t + 1) - 10 * a) * (t + 1) + 8 * a
     near = ((a + 2) * t - (a + 3)) * t * t + 1, (3 * (a + 2) * t - 2 * (a + 3)) * t
     next_near = ((a + 2) * s - (a + 3)) * s * s + 1, -(3 * (a + 2) * s - 2 * (a + 3)) * s
@@ -87,7 +87,7 @@ def _taps(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]) -> 
     array = raw(place)
     if mode == "nearest":
         index = np.rint(array)
-        return [(_index(index, n), (index >= 0) & (index < n), None, None)]
+        return [(_element_index(index, n), (index >= 0) & (index < n), None, None)]
     first = np.floor(array)
     t = place - first
     if mode == "bicubic":
@@ -98,12 +98,12 @@ def _taps(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]) -> 
     found = []
     for index, (weight, derivative) in zip(starts, weights, strict=True):
         if mode == "bicubic":
-            index = np.rint(_within(index, n, padding, align_corners)[0])
-        found.append((_index(index, n), (index >= 0) & (index < n), weight, derivative * slope))
+            index = np.rint(_bring_inside(index, n, padding, align_corners)[0])
+        found.append((_element_index(index, n), (index >= 0) & (index < n), weight, derivative * slope))
     return found
 
 
-def _index(place: Any, n: int) -> Any:
+def _element_index(place: Any, n: int) -> Any:
     return np.clip(place, 0, n - 1).astype(np.int64)
 
 
@@ -138,53 +138,53 @@ def _corners(F: Any, grid: Any, size: tuple[int, ...], options: tuple[str, str, 
 # -- the operation -----------------------------------------------------------------------------------------------------
 
 
-def _flat(F: Any, x: Any, points: int) -> Any:
+def _flatten_points(F: Any, x: Any, points: int) -> Any:
     """(n, channels, ...) as (n, channels, points)."""
     return F.reshape(x, shape=(x.shape[0], x.shape[1], points))
 
 
-def _rows(F: Any, grid: Any) -> Any:
+def _points_as_rows(F: Any, grid: Any) -> Any:
     """(n, ..., dims) as (n, points, dims)."""
     return F.reshape(grid, shape=(grid.shape[0], prod(grid.shape[1:-1]), grid.shape[-1]))
 
 
-def _channels(index: Any, channels: int) -> Any:
+def _repeat_for_channels(index: Any, channels: int) -> Any:
     return np.broadcast_to(index[:, None], (index.shape[0], channels, index.shape[1]))
 
 
-def _numbers(options: tuple[str, str, bool]) -> tuple[int, int, bool]:
+def _kernel_options(options: tuple[str, str, bool]) -> tuple[int, int, bool]:
     """options as kernels have them."""
     return _MODES[options[0]], _PADDINGS[options[1]], options[2]
 
 
-def _node(inputs: tuple[Any, ...], params: Any) -> str:
+def _node_name(inputs: tuple[Any, ...], params: Any) -> str:
     return f"GridSampler{inputs[1].shape[-1]}DBackward0"
 
 
-@general(promote=NONE, node=_node, complex=False, method=False, namespaces=())
+@general(promote=NONE, node=_node_name, complex=False, method=False, namespaces=())
 def _grid_sample(xp, x, grid, *, options):
     """grid_sample. options: mode, padding_mode, align_corners."""
     wide, places = (a.astype(xp.float32) if a.dtype.itemsize == 2 else a for a in (x, grid))
-    found = kernels.sample_grid(wide, places, _numbers(options))
+    found = kernels.sample_grid(wide, places, _kernel_options(options))
     if found is not None:
         return found.astype(x.dtype, copy=False)
     size, channels, points = x.shape[2:], x.shape[1], prod(grid.shape[1:-1])
-    flat, out = _flat(array_face, wide, prod(size)), xp.zeros((x.shape[0], channels, points), wide.dtype)
-    for index, weight, _ in _corners(array_face, _rows(array_face, places), size, options):
-        read = array_face._at_places(flat, _channels(index, channels), size=(prod(size),))
+    flat, out = _flatten_points(array_face, wide, prod(size)), xp.zeros((x.shape[0], channels, points), wide.dtype)
+    for index, weight, _ in _corners(array_face, _points_as_rows(array_face, places), size, options):
+        read = array_face._at_places(flat, _repeat_for_channels(index, channels), size=(prod(size),))
         out += xp.where(weight[:, None] == 0, 0, read) * weight[:, None]
     return out.reshape(x.shape[0], channels, *grid.shape[1:-1]).astype(x.dtype, copy=False)
 
 
 @_grid_sample.vjp("x")
 def _(F, ct, x_shape, grid, options):
-    found = None if F.is_tensor else kernels.sample_grid_adjoint(ct, grid, tuple(x_shape), _numbers(options))
+    found = None if F.is_tensor else kernels.sample_grid_adjoint(ct, grid, tuple(x_shape), _kernel_options(options))
     if found is not None:
         return found
     size, channels = tuple(x_shape[2:]), x_shape[1]
-    flat, total = _flat(F, ct, prod(grid.shape[1:-1])), None
-    for index, weight, _ in _corners(F, _rows(F, grid), size, options):
-        part = F._add_at_places(flat * F.unsqueeze(weight, dim=1), _channels(index, channels), size=(prod(size),))
+    flat, total = _flatten_points(F, ct, prod(grid.shape[1:-1])), None
+    for index, weight, _ in _corners(F, _points_as_rows(F, grid), size, options):
+        part = F._add_at_places(flat * F.unsqueeze(weight, dim=1), _repeat_for_channels(index, channels), size=(prod(size),))
         total = part if total is None else total + part
     return F.reshape(total, shape=tuple(x_shape))
 
@@ -193,14 +193,14 @@ def _(F, ct, x_shape, grid, options):
 def _(F, ct, x, grid, options):
     if options[0] == "nearest":
         return F.zeros_like(grid)
-    found = None if F.is_tensor else kernels.sample_grid_moved(ct, x, grid, _numbers(options))
+    found = None if F.is_tensor else kernels.sample_grid_moved(ct, x, grid, _kernel_options(options))
     if found is not None:
         return found
     size, channels = tuple(x.shape[2:]), x.shape[1]
-    flat, image = _flat(F, ct, prod(grid.shape[1:-1])), _flat(F, x, prod(size))
+    flat, image = _flatten_points(F, ct, prod(grid.shape[1:-1])), _flatten_points(F, x, prod(size))
     totals: list[Any] = [None] * len(size)
-    for index, _, derivatives in _corners(F, _rows(F, grid), size, options):
-        read = F._at_places(image, _channels(index, channels), size=(prod(size),))
+    for index, _, derivatives in _corners(F, _points_as_rows(F, grid), size, options):
+        read = F._at_places(image, _repeat_for_channels(index, channels), size=(prod(size),))
         along = F.sum(flat * read, dim=1)
         for d, derivative in enumerate(derivatives):
             totals[d] = along * derivative if totals[d] is None else totals[d] + along * derivative

@@ -35,7 +35,7 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
         edges = _checked_edges([raw(b) for b in bins], points)
     else:
         edges = _equal_intervals(rows, [bins] * dims if isinstance(bins, int) else list(bins), range)
-    hist = _counts(rows, edges, weights)
+    hist = _count_in_boxes(rows, edges, weights)
     if density:
         volumes = math.prod(np.ix_(*[np.diff(e.astype(np.float64)) for e in edges]))
         hist = hist / volumes / hist.sum()
@@ -103,7 +103,7 @@ def _equal_intervals(rows: Any, numbers: list[int], range: Any) -> list[Any]:
     return edges
 
 
-def _counts(rows: Any, edges: list[Any], weights: Any) -> Any:
+def _count_in_boxes(rows: Any, edges: list[Any], weights: Any) -> Any:
     """How many rows, or the weights of those that, lie in each box. The last interval has both its ends."""
     shape = [e.size - 1 for e in edges]
     inside = np.ones(len(rows), bool)

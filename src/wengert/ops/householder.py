@@ -7,7 +7,7 @@ from typing import Any
 from wengert.ops.matrices import adjoint
 
 
-def reflected(F: Any, A: Any, tau: Any, X: Any, inverse: bool) -> Any:
+def apply_reflections(F: Any, A: Any, tau: Any, X: Any, inverse: bool) -> Any:
     """H1 H2 ... Hk @ X, or with inverse Hk^H ... H1^H @ X, where H = I - tau v v^H has v below the diagonal of a column of
     A and 1 on it."""
     k = tau.shape[-1]

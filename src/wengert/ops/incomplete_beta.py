@@ -65,7 +65,7 @@ def _recurrence_term(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
             return special.polygamma(i + j - 1, a + b)
         if i:
             return polygamma_step(a + 1, b - 1, i - 1) + (np.log(x) if i == 1 else 0.0)
-        return polygamma_step(b, a, j - 1) + (_log_of_rest(x, y) if j == 1 else 0.0)
+        return polygamma_step(b, a, j - 1) + (_log_complement(x, y) if j == 1 else 0.0)
 
     return beta_mass(a, b, x, y) / a * bell(exponent, m, n)
 
@@ -76,7 +76,7 @@ def _by_quadrature(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
     steps_a = [polygamma_step(a, b, k) for k in range(m)]
     steps_b = [polygamma_step(b, a, k) for k in range(n)]
     both = {k: special.polygamma(k, a + b) for k in range(1, m + n)} if m and n else {}
-    ratio, log_x = x / y, _log_of_rest(y, x)
+    ratio, log_x = x / y, _log_complement(y, x)
     # The exponent is -slope s - bend s**2 / 2 + ...
     slope = np.maximum(a - (b - 1) * ratio, 0)
     bend = np.maximum(b - 1, 0) * ratio * (1 + ratio)
@@ -100,6 +100,6 @@ def _by_quadrature(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
     return beta_mass(a, b, x, y) / y * width * total
 
 
-def _log_of_rest(x: Any, y: Any) -> Any:
+def _log_complement(x: Any, y: Any) -> Any:
     """log(y) for y = 1 - x, from the smaller of the two."""
     return np.where(x < 0.5, np.log1p(-x), np.log(y))

@@ -77,7 +77,7 @@ def _raw_index(index: Any) -> Any:
 # -- basic indexing ----------------------------------------------------------------------------------------------------
 
 
-def _look(xp, x, *, index):
+def _index_view(xp, x, *, index):
     """x[index] for an int, or a tuple of ints, slices and None with an Ellipsis, which makes it a view.
 
     Derivative: the cotangent at index of zeros."""
@@ -88,23 +88,23 @@ def _look(xp, x, *, index):
         raise _out_of_range(x.shape, index) from None
 
 
-def _look_vjp(F, ct, x_shape, index):
+def _index_view_vjp(F, ct, x_shape, index):
     if type(index) is tuple and index[-1] is Ellipsis and len(index) > 1:
         index = index[0] if len(index) == 2 else index[:-1]
     return F.read_cotangent(ct, shape=x_shape, index=index)
 
 
-def _looking(name: str, node: str) -> Any:
+def _register_index_view(name: str, node: str) -> Any:
     """One of the operations that look at x[index]: they differ in the name of the node."""
-    op = view(name=name, node=node, promote=NONE, method=False, namespaces=(), reads=True)(_look)
-    op.vjp("x")(_look_vjp)
+    op = view(name=name, node=node, promote=NONE, method=False, namespaces=(), reads=True)(_index_view)
+    op.vjp("x")(_index_view_vjp)
     return op
 
 
-_select = _looking("_select", "SelectBackward0")
-_slice = _looking("_slice", "SliceBackward0")
-_insert = _looking("_insert", "UnsqueezeBackward0")
-_alias = _looking("_alias", "AliasBackward0")
+_select = _register_index_view("_select", "SelectBackward0")
+_slice = _register_index_view("_slice", "SliceBackward0")
+_insert = _register_index_view("_insert", "UnsqueezeBackward0")
+_alias = _register_index_view("_alias", "AliasBackward0")
 
 
 def _out_of_range(shape: tuple, index: tuple) -> Exception:
@@ -248,8 +248,8 @@ def parse_index(index: Any, shape: tuple) -> tuple[tuple, list, tuple, Any]:
     Returns (basic, arrays, dims, op): op, given basic, makes the view (None where the basic index does nothing and
     arrays follow); arrays[i], a tensor of ints or a mask, belongs to dimension dims[i] (a mask to as many as it has).
     """
-    items = [_sort_item(item) for item in _as_items(index)]
-    used = sum([_width(item) for item in items])
+    items = [_normalize_item(item) for item in _as_items(index)]
+    used = sum([_dims_consumed(item) for item in items])
     if used > len(shape):
         raise errors.index_of_zero_dim() if not shape and type(index) is int else errors.too_many_indices(len(shape))
     basic: list[Any] = []
@@ -299,7 +299,7 @@ def _as_items(index: Any) -> Sequence[Any]:
     return (index,)
 
 
-def _sort_item(item: Any) -> Any:
+def _normalize_item(item: Any) -> Any:
     """One item of an index as an int, a slice, None, Ellipsis, or an array of int64 or bool (in a tensor, if it was
     in one)."""
     kind = type(item)
@@ -342,7 +342,7 @@ def _checked_index_tensor(tensor: Any) -> Any:
     return int(array) if array.ndim == 0 else tensor
 
 
-def _width(item: Any) -> int:
+def _dims_consumed(item: Any) -> int:
     """How many dimensions of the tensor an item takes."""
     if item is None or item is Ellipsis:
         return 0
@@ -411,19 +411,19 @@ def _index(xp, x, *indices, dims):
         raise index_error(x.shape, indices, dims) from None
 
 
-def _not_named(x_shape, indices, dims):
+def _not_read_by_mask(x_shape, indices, dims):
     """Where x[mask] leaves x out. For index arrays nowhere: telling so for each of many reads would cost x's size each time."""
-    return ~_named(x_shape, indices, dims) if indices[0].dtype.kind == "b" else _NOWHERE
+    return ~_mask_of_indices(x_shape, indices, dims) if indices[0].dtype.kind == "b" else _NOWHERE
 
 
-def _named(x_shape, indices, dims):
+def _mask_of_indices(x_shape, indices, dims):
     """A mask of the elements that indices name."""
     named = np.zeros(x_shape, np.bool_)
     named[index_of(indices, dims)] = True
     return named
 
 
-@_index.vjp("x", untaken=_not_named)
+@_index.vjp("x", untaken=_not_read_by_mask)
 def _(F, ct, x_shape, indices, dims):
     index = index_of(indices, dims)
     return F.read_cotangent(ct, shape=x_shape, index=index, repeats=index[dims[0]].dtype.kind != "b")
@@ -473,7 +473,7 @@ def _index_put(xp, x, values, *indices, dims, accumulate=False):
 
 def _overwritten(x_shape, indices, dims, accumulate):
     """Where index_put writes over x."""
-    return _NOWHERE if accumulate else _named(x_shape, indices, dims)
+    return _NOWHERE if accumulate else _mask_of_indices(x_shape, indices, dims)
 
 
 @_index_put.vjp("x", untaken=_overwritten)
@@ -547,7 +547,7 @@ def setitem(self, index, value):
     if not is_recorded(self, value):
         write_unrecorded(self, basic, arrays, dims, value)
         return
-    value = _without_leading_ones(_value_tensor(self, value))
+    value = _without_leading_ones(_as_value_tensor(self, value))
     region = self
     if op is not None and basic != (_FULL, ...) and op is not _alias:
         region = call(op, (self,), {"index": basic})
@@ -556,7 +556,7 @@ def setitem(self, index, value):
             value = value.to(region._array.dtype)
         write_inplace(_index_put, (region, value, *arrays), {"dims": dims, "accumulate": False}, put)
     elif not _same_view(region, value):
-        _check_fits(value._array.shape, region._array.shape)
+        _check_broadcasts(value._array.shape, region._array.shape)
         if value._array.ndim or not region._array.ndim:
             region.copy_(value)
         else:
@@ -575,7 +575,7 @@ def write_unrecorded(target: Any, basic: tuple, arrays: list, dims: tuple, value
         region[...] = value
         bump(target)
         return
-    value = _without_leading_ones(_value_tensor(target, value))._array
+    value = _without_leading_ones(_as_value_tensor(target, value))._array
     with unrecorded_write(target, region):
         if dims:
             put(region, value, *[array._array for array in arrays], dims=dims, accumulate=False)
@@ -583,7 +583,7 @@ def write_unrecorded(target: Any, basic: tuple, arrays: list, dims: tuple, value
             fill(region, value)
 
 
-def _value_tensor(target: Any, value: Any) -> Any:
+def _as_value_tensor(target: Any, value: Any) -> Any:
     """What is to be assigned, as a tensor."""
     if isinstance(value, TensorBase):
         return value
@@ -613,7 +613,7 @@ def _without_leading_ones(value: Any) -> Any:
     return value.reshape(shape[ones:])
 
 
-def _check_fits(shape: tuple, place: tuple) -> None:
+def _check_broadcasts(shape: tuple, place: tuple) -> None:
     """Raises torch's error where a value of a shape does not broadcast to its place."""
     pairs = zip(shape[::-1], place[::-1], strict=False)
     if len(shape) > len(place) or any(size not in (1, wanted) for size, wanted in pairs):

@@ -13,7 +13,7 @@ from wengert.ops.indices import are_inside, index_array, raw
 from wengert.ops.registry import composite, nondifferentiable, plain
 
 
-def _check(name: str, input: Any, dim: int, index: Any, source: Any, reduce: str) -> None:
+def _check_arguments(name: str, input: Any, dim: int, index: Any, source: Any, reduce: str) -> None:
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise errors.index_reduction(reduce)
     array, x, values = index_array(index, name), raw(input), raw(source)
@@ -48,7 +48,7 @@ def index_reduce(F, input, dim, index, source, reduce, *, include_self=True):
     tensor([[3., 5.]])
     """
     dim = normalize_dim(dim, input.ndim)
-    _check("index_reduce_", input, dim, index, source, reduce)
+    _check_arguments("index_reduce_", input, dim, index, source, reduce)
     array = np.ascontiguousarray(raw(index), np.int64)
     shape = tuple(source.shape)
     # The same for all lanes: a view with steps of 0, which np.broadcast_to would take ten times as long to make.

@@ -45,7 +45,7 @@ def as_tensor(x: Any) -> Any:
     return wrap(np.asarray(x))
 
 
-def stored(value: Any, dtype: Any) -> Any:
+def as_storable(value: Any, dtype: Any) -> Any:
     """What is to be written into an array of a dtype: arrays as they are, and numbers, checked, in that dtype."""
     if isinstance(value, np.ndarray):
         return value
@@ -54,7 +54,7 @@ def stored(value: Any, dtype: Any) -> Any:
     return dtypes.checked_scalar(value, dtype)
 
 
-def names_places(index: Any, ndim: int) -> bool:
+def is_mesh(index: Any, ndim: int) -> bool:
     """Whether an index is one array of numbers for each dimension, as mesh_of makes them."""
     return isinstance(index, tuple) and len(index) == ndim and all(isinstance(i, np.ndarray) for i in index)
 

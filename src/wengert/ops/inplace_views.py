@@ -8,7 +8,7 @@ from wengert.core.views import call_inplace_view
 from wengert.ops.registry import OPS, node_class, plain
 
 
-def _become(self: Any, name: str, node: str, **params: Any) -> Any:
+def _turn_into_view(self: Any, name: str, node: str, **params: Any) -> Any:
     view: Any = OPS[name]
     return call_inplace_view(view, self, params, node_class(node))
 
@@ -16,13 +16,13 @@ def _become(self: Any, name: str, node: str, **params: Any) -> Any:
 @plain(name="t_", method=True, namespaces=())
 def t_(self):
     """In-place form of t: turns this tensor into its transpose, and returns it."""
-    return _become(self, "t", "TBackward1")
+    return _turn_into_view(self, "t", "TBackward1")
 
 
 @plain(name="transpose_", method=True, namespaces=())
 def transpose_(self, dim0, dim1):
     """In-place form of transpose: exchanges two dimensions of this tensor, and returns it."""
-    return _become(self, "transpose", "TransposeBackward1", dim0=dim0, dim1=dim1)
+    return _turn_into_view(self, "transpose", "TransposeBackward1", dim0=dim0, dim1=dim1)
 
 
 @plain(name="swapaxes_", method=True, namespaces=())
@@ -40,11 +40,11 @@ def swapdims_(self, dim0, dim1):
 @plain(name="unsqueeze_", method=True, namespaces=())
 def unsqueeze_(self, dim):
     """In-place form of unsqueeze: puts a dimension of size 1 into this tensor at dim, and returns it."""
-    return _become(self, "unsqueeze", "UnsqueezeBackward1", dim=dim)
+    return _turn_into_view(self, "unsqueeze", "UnsqueezeBackward1", dim=dim)
 
 
 @plain(name="squeeze_", method=True, namespaces=())
 def squeeze_(self, dim=None):
     """In-place form of squeeze: takes dimensions of size 1 out of this tensor (all, or those among dim), and returns it."""
     kind = 3 if dim is None else 5 if isinstance(dim, (tuple, list)) else 4
-    return _become(self, "squeeze", f"SqueezeBackward{kind}", dim=dim)
+    return _turn_into_view(self, "squeeze", f"SqueezeBackward{kind}", dim=dim)

@@ -23,7 +23,7 @@ from wengert.ops.values import number_of
 _FULL = slice(None)
 
 
-def _listed(op: str, tensors: Any) -> tuple:
+def _checked_tensors(op: str, tensors: Any) -> tuple:
     """The tensors of a sequence. Raises TypeError for a single tensor, or for something else among them."""
     if isinstance(tensors, TensorBase) or not hasattr(tensors, "__iter__"):
         raise errors.wrong_argument_type(op, "tensors", 0, type(tensors), "tuple of Tensors")
@@ -39,7 +39,7 @@ def _listed(op: str, tensors: Any) -> tuple:
     return tensors
 
 
-def _store(out: Any, result: Any) -> Any:
+def _store_in_out(out: Any, result: Any) -> Any:
     """Puts a result into the tensor given as out=, if there is one."""
     if out is None:
         return result
@@ -62,12 +62,12 @@ def _cat(xp, *tensors, dim=0):
     shapes = [x.shape for x in tensors]
     if () in shapes:
         raise errors.cat_zero_dim(shapes.index(()))
-    kept = [x for x in tensors if x.shape != (0,)]  # torch lets an empty vector stand for nothing at all
-    dim = normalize_dim(dim, kept[0].ndim if kept else 1)
+    nonempty = [x for x in tensors if x.shape != (0,)]  # torch lets an empty vector stand for nothing at all
+    dim = normalize_dim(dim, nonempty[0].ndim if nonempty else 1)
     try:
-        return xp.concatenate(kept, axis=dim)
+        return xp.concatenate(nonempty, axis=dim)
     except ValueError:
-        raise _cat_error(shapes, kept[0].shape, dim) from None
+        raise _cat_error(shapes, nonempty[0].shape, dim) from None
 
 
 def _cat_error(shapes: list[tuple], first: tuple, dim: int) -> Exception:
@@ -112,10 +112,10 @@ def cat(tensors, dim=0, *, axis=None, out=None):
     >>> wengert.cat([wengert.tensor([1, 2]), wengert.tensor([3.0])])
     tensor([1., 2., 3.])
     """
-    tensors = _listed("cat", tensors)
+    tensors = _checked_tensors("cat", tensors)
     if not tensors:
         raise errors.ElementError("torch.cat(): expected a non-empty list of Tensors")
-    return _store(out, call(_cat, tensors, {"dim": dim if axis is None else axis}))
+    return _store_in_out(out, call(_cat, tensors, {"dim": dim if axis is None else axis}))
 
 
 alias("concat", cat)
@@ -161,16 +161,16 @@ def stack(tensors, dim=0, *, axis=None, out=None):
     tensor([[1, 3],
             [2, 4]])
     """
-    tensors = _listed("stack", tensors)
+    tensors = _checked_tensors("stack", tensors)
     if not tensors:
         raise errors.ShapeError("stack expects a non-empty TensorList")
-    return _store(out, call(_stack, tensors, {"dim": dim if axis is None else axis}))
+    return _store_in_out(out, call(_stack, tensors, {"dim": dim if axis is None else axis}))
 
 
 @composite()
 def hstack(F, tensors):
     """The tensors side by side: along dimension 1, or 0 for vectors. Derivative: in each its part of the cotangent."""
-    tensors = F.atleast_1d(_listed("hstack", tensors))
+    tensors = F.atleast_1d(_checked_tensors("hstack", tensors))
     return F.cat(tensors, dim=0 if len(tensors[0].shape) == 1 else 1)
 
 
@@ -179,7 +179,7 @@ def vstack(F, tensors):
     """The tensors one below the other: along dimension 0, vectors as rows.
 
     Derivative: in each its part of the cotangent."""
-    return F.cat(F.atleast_2d(_listed("vstack", tensors)), dim=0)
+    return F.cat(F.atleast_2d(_checked_tensors("vstack", tensors)), dim=0)
 
 
 alias("row_stack", vstack)
@@ -190,13 +190,13 @@ def dstack(F, tensors):
     """The tensors one behind the other: along dimension 2, after atleast_3d.
 
     Derivative: in each its part of the cotangent."""
-    return F.cat(F.atleast_3d(_listed("dstack", tensors)), dim=2)
+    return F.cat(F.atleast_3d(_checked_tensors("dstack", tensors)), dim=2)
 
 
 @composite()
 def column_stack(F, tensors):
     """The tensors side by side, vectors and 0-d tensors as columns. Derivative: in each its part of the cotangent."""
-    tensors = _listed("column_stack", tensors)
+    tensors = _checked_tensors("column_stack", tensors)
     columns = [F.reshape(x, shape=(prod(x.shape), 1)) if len(x.shape) < 2 else x for x in tensors]
     return F.hstack(columns)
 
@@ -318,7 +318,7 @@ def _split_dim(input: Any, dim: int, op: str) -> int:
     return normalize_dim(dim, ndim)
 
 
-def _sizes_of_equal(split_size: Any, length: int) -> tuple:
+def _equal_sizes(split_size: Any, length: int) -> tuple:
     if split_size < 0:
         raise errors.ShapeError(f"split expects split_size be non-negative, but got split_size={split_size}")
     if split_size == 0:
@@ -327,8 +327,8 @@ def _sizes_of_equal(split_size: Any, length: int) -> tuple:
                 f"split_size can only be 0 if dimension size is 0, but got dimension size of {length}"
             )
         return (0,)
-    whole, rest = divmod(length, split_size)
-    return (split_size,) * whole + ((rest,) if rest or not whole else ())
+    count, rest = divmod(length, split_size)
+    return (split_size,) * count + ((rest,) if rest or not count else ())
 
 
 def _split_into(op: Any, input: Any, sizes: Any, dim: Any, node: str) -> Any:
@@ -358,7 +358,7 @@ def split(tensor, split_size_or_sections=None, dim=0, *, split_size=None):
     if not isinstance(sections, int):
         return split_with_sizes.fn(tensor, sections, dim)
     dim = _split_dim(tensor, dim, "split")
-    return _split_into(_split, tensor, _sizes_of_equal(sections, tensor.shape[dim]), dim, "SplitBackward0")
+    return _split_into(_split, tensor, _equal_sizes(sections, tensor.shape[dim]), dim, "SplitBackward0")
 
 
 def _checked_sizes(input: Any, sizes: Any, dim: int) -> tuple:
@@ -385,7 +385,7 @@ def split_with_sizes(input, split_sizes, dim=0):
 def _chunk_sizes(chunks: int, length: int) -> tuple:
     if chunks <= 0:
         raise errors.ShapeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    return _sizes_of_equal(-(-length // chunks), length) if length else (0,) * chunks
+    return _equal_sizes(-(-length // chunks), length) if length else (0,) * chunks
 
 
 @plain(method=True)
@@ -411,7 +411,7 @@ def unsafe_split(tensor, split_size, dim=0):
 
     Derivative: the cotangents, joined."""
     dim = _split_dim(tensor, dim, "unsafe_split")
-    sizes = _sizes_of_equal(split_size, tensor.shape[dim])
+    sizes = _equal_sizes(split_size, tensor.shape[dim])
     return _unsafe_split_into(tensor, sizes, dim, "UnsafeSplitBackward0")
 
 
@@ -440,7 +440,7 @@ def tensor_split(F, input, indices_or_sections=None, dim=0, *, indices=None, sec
     >>> wengert.arange(5).tensor_split(2), wengert.arange(5).tensor_split((1, 3))
     ((tensor([0, 1, 2]), tensor([3, 4])), (tensor([0]), tensor([1, 2]), tensor([3, 4])))
     """
-    where = _one_of("tensor_split", indices_or_sections, indices, sections)
+    where = _first_given("tensor_split", indices_or_sections, indices, sections)
     if not len(input.shape):
         raise errors.ShapeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     dim = normalize_dim(dim, len(input.shape))
@@ -459,7 +459,7 @@ def tensor_split(F, input, indices_or_sections=None, dim=0, *, indices=None, sec
     return tuple([F.narrow(input, dim, start, max(0, stop - start)) for start, stop in pairwise(bounds)])
 
 
-def _one_of(op: str, *arguments: Any) -> Any:
+def _first_given(op: str, *arguments: Any) -> Any:
     """The argument of tensor_split that was given, under one of its names."""
     for argument in arguments:
         if argument is not None:
@@ -490,7 +490,7 @@ def hsplit(F, input, indices_or_sections=None, *, indices=None, sections=None):
     """tensor_split along dimension 1 (0 for a vector), in parts of exactly one size where it is told their number.
 
     Derivative: the cotangents, joined."""
-    where = _one_of("hsplit", indices_or_sections, indices, sections)
+    where = _first_given("hsplit", indices_or_sections, indices, sections)
     _check_ndim(input, 1, "hsplit")
     return _split_evenly(F, input, where, 0 if len(input.shape) == 1 else 1, "hsplit")
 
@@ -500,7 +500,7 @@ def vsplit(F, input, indices_or_sections=None, *, indices=None, sections=None):
     """tensor_split along dimension 0, in parts of exactly one size where it is told their number.
 
     Derivative: the cotangents, joined."""
-    where = _one_of("vsplit", indices_or_sections, indices, sections)
+    where = _first_given("vsplit", indices_or_sections, indices, sections)
     _check_ndim(input, 2, "vsplit")
     return _split_evenly(F, input, where, 0, "vsplit")
 
@@ -510,6 +510,6 @@ def dsplit(F, input, indices_or_sections=None, *, indices=None, sections=None):
     """tensor_split along dimension 2, in parts of exactly one size where it is told their number.
 
     Derivative: the cotangents, joined."""
-    where = _one_of("dsplit", indices_or_sections, indices, sections)
+    where = _first_given("dsplit", indices_or_sections, indices, sections)
     _check_ndim(input, 3, "dsplit")
     return _split_evenly(F, input, where, 2, "dsplit")

@@ -12,7 +12,7 @@ OPERATIONS = {
         "prelu relu6 selu silu softplus softshrink softsign tanhshrink threshold "
     ),
     "attention": "scaled_dot_product_attention",
-    "bags": "_bag_maxima _bag_sums _kept alpha_dropout embedding_bag feature_alpha_dropout",
+    "bags": "_bag_maxima _bag_sums _keep_mask alpha_dropout embedding_bag feature_alpha_dropout",
     "bessel": (
         "_airy _bessel_i _bessel_j _bessel_k _bessel_y _spherical_j special_airy_ai special_bessel_j0 "
         "special_bessel_j1 special_bessel_y0 special_bessel_y1 special_i0e special_i1 special_i1e "
@@ -38,10 +38,10 @@ OPERATIONS = {
     ),
     "ctc": "_ctc_loss ctc_loss",
     "decomposition": (
-        "_eye_like _lu _lu_factor _nothing _permutation _qr _solve_triangular linalg_householder_product "
+        "_eye_like _lu _lu_factor _no_elements _permutation _qr _solve_triangular linalg_householder_product "
         "linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_lu_solve linalg_qr linalg_solve_triangular "
     ),
-    "distance": "_attains _cdist _is_nonzero _pdist _sign cdist pairwise_distance pdist",
+    "distance": "_cdist _is_nonzero _magnitude_equals _pdist _sign cdist pairwise_distance pdist",
     "eigen": (
         "_eig _eigh _masked_complex_reciprocal linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh "
         "linalg_matrix_exp "
@@ -74,9 +74,9 @@ OPERATIONS = {
     ),
     "ldl": "_ldl _ldl_solve linalg_ldl_factor linalg_ldl_factor_ex linalg_ldl_solve",
     "least_squares": (
-        "_bad_minors _constant _cross _lstsq _matrix_rank _pinv _vander _zero_pivots linalg_cholesky_ex "
-        "linalg_cond linalg_cross linalg_diagonal linalg_inv_ex linalg_lstsq linalg_matmul linalg_matrix_rank "
-        "linalg_pinv linalg_solve_ex linalg_tensorinv linalg_tensorsolve linalg_vander "
+        "_cross _detached_copy _indefinite_minors _lstsq _matrix_rank _pinv _vander _zero_pivots "
+        "linalg_cholesky_ex linalg_cond linalg_cross linalg_diagonal linalg_inv_ex linalg_lstsq linalg_matmul "
+        "linalg_matrix_rank linalg_pinv linalg_solve_ex linalg_tensorinv linalg_tensorsolve linalg_vander "
     ),
     "linear_loss": "linear_cross_entropy",
     "logic": (
@@ -85,7 +85,7 @@ OPERATIONS = {
     ),
     "loss": (
         "_bce_with_logits _binary_cross_entropy _cross_entropy _cross_entropy_cotangent _huber_loss _mse_loss "
-        "_nll_cotangent _nll_loss _smooth_l1_loss _target_counts binary_cross_entropy "
+        "_nll_cotangent _nll_loss _smooth_l1_loss _target_weights binary_cross_entropy "
         "binary_cross_entropy_with_logits cross_entropy huber_loss kl_div l1_loss mse_loss nll_loss "
         "smooth_l1_loss "
     ),

@@ -9,7 +9,7 @@ from wengert.ops.registry import composite
 _REDUCTIONS = ("none", "mean", "sum")
 
 
-def _reduction(number: int) -> str:
+def _reduction_name(number: int) -> str:
     if number not in (0, 1, 2):
         raise errors.reduction_number(number)
     return _REDUCTIONS[number]
@@ -44,44 +44,44 @@ def embedding(F, weight, indices, padding_idx=-1, scale_grad_by_freq=False, spar
 @composite(name="torch_kl_div")
 def kl_div(F, input, target, reduction=0, *, log_target=False):
     """nn.functional.kl_div. Derivative: as there."""
-    return F.kl_div(input, target, reduction=_reduction(reduction), log_target=log_target)
+    return F.kl_div(input, target, reduction=_reduction_name(reduction), log_target=log_target)
 
 
 @composite(name="torch_poisson_nll_loss")
 def poisson_nll_loss(F, input, target, log_input, full, eps, reduction):
     """nn.functional.poisson_nll_loss. Derivative: as there."""
-    return F.poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=_reduction(reduction))
+    return F.poisson_nll_loss(input, target, log_input, full, eps=eps, reduction=_reduction_name(reduction))
 
 
 @composite(name="torch_hinge_embedding_loss")
 def hinge_embedding_loss(F, input, target, margin=1.0, reduction=0):
     """nn.functional.hinge_embedding_loss. Derivative: as there."""
-    return F.hinge_embedding_loss(input, target, margin, reduction=_reduction(reduction))
+    return F.hinge_embedding_loss(input, target, margin, reduction=_reduction_name(reduction))
 
 
 @composite(name="torch_cosine_embedding_loss")
 def cosine_embedding_loss(F, input1, input2, target, margin=0.0, reduction=0):
     """nn.functional.cosine_embedding_loss. Derivative: as there."""
-    return F.cosine_embedding_loss(input1, input2, target, margin, reduction=_reduction(reduction))
+    return F.cosine_embedding_loss(input1, input2, target, margin, reduction=_reduction_name(reduction))
 
 
 @composite(name="torch_margin_ranking_loss")
 def margin_ranking_loss(F, input1, input2, target, margin=0.0, reduction=0):
     """nn.functional.margin_ranking_loss. Derivative: as there."""
-    return F.margin_ranking_loss(input1, input2, target, margin, reduction=_reduction(reduction))
+    return F.margin_ranking_loss(input1, input2, target, margin, reduction=_reduction_name(reduction))
 
 
 @composite(name="torch_triplet_margin_loss")
 def triplet_margin_loss(F, anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=0):
     """nn.functional.triplet_margin_loss. Derivative: as there."""
-    return F.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=_reduction(reduction))
+    return F.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction=_reduction_name(reduction))
 
 
 @composite(name="torch_binary_cross_entropy_with_logits")
 def binary_cross_entropy_with_logits(F, input, target, weight=None, pos_weight=None, reduction=0):
     """nn.functional.binary_cross_entropy_with_logits. Derivative: as there."""
     return F.binary_cross_entropy_with_logits(
-        input, target, weight, reduction=_reduction(reduction), pos_weight=pos_weight
+        input, target, weight, reduction=_reduction_name(reduction), pos_weight=pos_weight
     )
 
 
@@ -89,7 +89,7 @@ def binary_cross_entropy_with_logits(F, input, target, weight=None, pos_weight=N
 def ctc_loss(F, log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
     """nn.functional.ctc_loss. Derivative: as there."""
     return F.ctc_loss(
-        log_probs, targets, input_lengths, target_lengths, blank, _reduction(reduction), zero_infinity
+        log_probs, targets, input_lengths, target_lengths, blank, _reduction_name(reduction), zero_infinity
     )
 
 

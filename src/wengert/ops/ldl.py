@@ -14,7 +14,7 @@ from wengert.ops.registry import NONE, composite, general, nondifferentiable
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
 
-def _routine(name: str, dtype: Any, hermitian: bool) -> Any:
+def _lapack_routine(name: str, dtype: Any, hermitian: bool) -> Any:
     """LAPACK's sytrf, sytrs, hetrf or hetrs for a dtype."""
     from scipy.linalg import lapack
 
@@ -27,7 +27,7 @@ def _routine(name: str, dtype: Any, hermitian: bool) -> Any:
 def _ldl(xp, A, *, hermitian):
     """linalg.ldl_factor_ex."""
     check_square("torch.linalg.ldl_factor_ex", A)
-    factorise = _routine("trf", A.dtype, hermitian)
+    factorise = _lapack_routine("trf", A.dtype, hermitian)
 
     def factor(a: Any) -> tuple[Any, Any, Any]:
         if not a.size:
@@ -60,7 +60,7 @@ def linalg_ldl_factor(F, A, *, hermitian=False):
 @general(promote=NONE, **_PRIVATE)
 def _ldl_solve(xp, B, LD, pivots, *, hermitian):
     """linalg.ldl_solve. Derivative: in B, for the conjugate matrix the same solution."""
-    solve = _routine("trs", LD.dtype, hermitian)
+    solve = _lapack_routine("trs", LD.dtype, hermitian)
     batch = xp.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
     LD, B = xp.broadcast_to(LD, batch + LD.shape[-2:]), xp.broadcast_to(B, batch + B.shape[-2:])
     pivots = xp.broadcast_to(pivots, batch + pivots.shape[-1:])

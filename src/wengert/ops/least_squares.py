@@ -31,11 +31,11 @@ def _threshold(xp: Any, largest: Any, A: Any, atol: Any, rtol: Any) -> Any:
     return xp.maximum(0.0 if atol is None else atol, rtol * largest)
 
 
-def _largest(xp: Any, S: Any) -> Any:
+def _largest_value(xp: Any, S: Any) -> Any:
     return xp.max(S, axis=-1, initial=0)
 
 
-def _converged(function: Any, A: Any, **arguments: Any) -> Any:
+def _call_lapack(function: Any, A: Any, **arguments: Any) -> Any:
     """function(A), with torch's error where LAPACK fails."""
     try:
         return function(A, **arguments)
@@ -48,15 +48,15 @@ def _pinv(xp, A, *, atol, rtol, hermitian):
     """linalg_pinv."""
     if hermitian:
         check_square("linalg.eigh", A)
-        values, V = _converged(xp.linalg.eigh, A)
+        values, V = _call_lapack(xp.linalg.eigh, A)
         S = xp.abs(values)
         left, right = V, xp.swapaxes(V.conj(), -1, -2)
     else:
         check_matrix("linalg.pinv", A)
-        U, values, Vh = _converged(xp.linalg.svd, A, full_matrices=False)
+        U, values, Vh = _call_lapack(xp.linalg.svd, A, full_matrices=False)
         S = values
         left, right = xp.swapaxes(Vh.conj(), -1, -2), xp.swapaxes(U.conj(), -1, -2)
-    keep = xp.asarray(_threshold(xp, _largest(xp, S), A, atol, rtol))[..., None] < S
+    keep = xp.asarray(_threshold(xp, _largest_value(xp, S), A, atol, rtol))[..., None] < S
     inverse = xp.where(keep, xp.reciprocal(values), values.dtype.type(0))
     return xp.matmul(left * inverse[..., None, :], right)
 
@@ -95,8 +95,8 @@ def linalg_matrix_rank(F, A, tol=None, hermitian=False, *, atol=None, rtol=None)
 def _matrix_rank(xp, A, *, atol, rtol, hermitian):
     """linalg_matrix_rank."""
     check_matrix("linalg.matrix_rank", A)
-    S = xp.abs(_converged(xp.linalg.eigvalsh, A)) if hermitian else _converged(xp.linalg.svd, A, compute_uv=False)
-    limit = xp.asarray(_threshold(xp, _largest(xp, S), A, atol, rtol))
+    S = xp.abs(_call_lapack(xp.linalg.eigvalsh, A)) if hermitian else _call_lapack(xp.linalg.svd, A, compute_uv=False)
+    limit = xp.asarray(_threshold(xp, _largest_value(xp, S), A, atol, rtol))
     return xp.asarray(xp.count_nonzero(limit[..., None] < S, axis=-1)).astype(xp.int64)
 
 
@@ -126,7 +126,7 @@ def _lstsq(xp, A, B, *, rcond, driver):
 
 
 @nondifferentiable(**_PRIVATE)
-def _constant(xp, x):
+def _detached_copy(xp, x):
     """A copy without history."""
     return x.copy()
 
@@ -173,9 +173,9 @@ def linalg_lstsq(F, A, B, rcond=None, *, driver=None):
     residuals = F.reshape(F.abs(F.narrow(X, -1, 0, 0)), shape=(0,))
     if driver not in (None, "gelsy") and m > n and bool((rank == n).all()):
         residuals = F.sum(F.square(F.abs(F.matmul(A, X) - B)), dim=-2)
-    values = F._constant(values) if driver in ("gelsd", "gelss") else F._nothing(values)
+    values = F._detached_copy(values) if driver in ("gelsd", "gelss") else F._no_elements(values)
     X = F.squeeze(X, dim=-1) if vector else X
-    return return_types.linalg_lstsq((X, residuals, F._nothing(rank) if driver == "gels" else rank, values))
+    return return_types.linalg_lstsq((X, residuals, F._no_elements(rank) if driver == "gels" else rank, values))
 
 
 # -- condition ---------------------------------------------------------------------------------------------------------
@@ -213,19 +213,19 @@ def _zero_pivots(xp, A):
 
 
 @nondifferentiable(**_PRIVATE)
-def _bad_minors(xp, A):
+def _indefinite_minors(xp, A):
     """For each matrix the order of its first leading minor that is not positive definite; 0 if all are. int32."""
     check_square("linalg.cholesky", A)
     factor = lapack_function("potrf", A.dtype)
     return each_matrix(lambda a: (xp.int32(max(0, factor(a, lower=1)[1]) if a.size else 0),), A.shape[:-2], A)[0]
 
 
-def _any(info: Any) -> bool:
+def _any_failed(info: Any) -> bool:
     """Whether any matrix failed."""
     return bool(np.count_nonzero(raw(info)))
 
 
-def _regular(F: Any, A: Any, info: Any) -> Any:
+def _replace_failed(F: Any, A: Any, info: Any) -> Any:
     """A with the identity in place of the matrices that info reports."""
     bad = F.unsqueeze(F.unsqueeze(info != 0, dim=-1), dim=-1)
     return F.where(bad, F._identity(A), A), bad
@@ -238,9 +238,9 @@ def linalg_inv_ex(F, A, *, check_errors=False):
 
     Derivative: as of inv."""
     info = F._zero_pivots(A)
-    if check_errors or not _any(info):
+    if check_errors or not _any_failed(info):
         return return_types.linalg_inv_ex((F.linalg_inv(A), info))
-    regular, bad = _regular(F, A, info)
+    regular, bad = _replace_failed(F, A, info)
     return return_types.linalg_inv_ex((F.where(bad, float("nan"), F.linalg_inv(regular)), info))
 
 
@@ -250,9 +250,9 @@ def linalg_solve_ex(F, A, B, *, left=True, check_errors=False):
 
     Derivative: as of solve."""
     info = F._zero_pivots(A)
-    if check_errors or not _any(info):
+    if check_errors or not _any_failed(info):
         return return_types.linalg_solve_ex((F.linalg_solve(A, B, left=left), info))
-    regular, bad = _regular(F, A, info)
+    regular, bad = _replace_failed(F, A, info)
     result = F.linalg_solve(regular, B, left=left)
     bad = F.squeeze(bad, dim=-1) if result.ndim < A.ndim else bad
     return return_types.linalg_solve_ex((F.where(bad, float("nan"), result), info))
@@ -264,10 +264,10 @@ def linalg_cholesky_ex(F, A, *, upper=False, check_errors=False):
     of the first leading minor that is not positive definite; its L is NaN then.
 
     Derivative: as of cholesky."""
-    info = F._bad_minors(A)
-    if check_errors or not _any(info):
+    info = F._indefinite_minors(A)
+    if check_errors or not _any_failed(info):
         return return_types.linalg_cholesky_ex((F.linalg_cholesky(A, upper=upper), info))
-    regular, bad = _regular(F, A, info)
+    regular, bad = _replace_failed(F, A, info)
     return return_types.linalg_cholesky_ex((F.where(bad, float("nan"), F.linalg_cholesky(regular, upper=upper)), info))
 
 
@@ -328,8 +328,8 @@ def _vander(F, x, N):
     return F.cat([F.ones_like(column), powers], dim=-1)
 
 
-_NEXT = np.array([1, 2, 0])
-_FEW = 4096  # elements
+_NEXT_COMPONENT = np.array([1, 2, 0])
+_FEW_ELEMENTS = 4096  # elements
 
 
 @bilinear(node="LinalgCrossBackward0", **_PRIVATE)
@@ -340,8 +340,8 @@ def _cross(xp, x, y, *, dim):
     given, dim = dim, normalize_dim(dim, x.ndim)
     if x.shape[dim] != 3 or y.shape[dim] != 3:
         raise errors.cross_length(given, x.shape[dim], y.shape[dim])
-    if x.size + y.size < _FEW:  # a fourth of the calls, but whole arrays are copied
-        return (x * y.take(_NEXT, dim) - x.take(_NEXT, dim) * y).take(_NEXT, dim)
+    if x.size + y.size < _FEW_ELEMENTS:  # a fourth of the calls, but whole arrays are copied
+        return (x * y.take(_NEXT_COMPONENT, dim) - x.take(_NEXT_COMPONENT, dim) * y).take(_NEXT_COMPONENT, dim)
     before = (slice(None),) * dim
     (a, b, c), (u, v, w) = ([z[(*before, i)] for i in range(3)] for z in (x, y))
     first = b * w  # in the result's dtype and shape

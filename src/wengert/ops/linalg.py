@@ -28,23 +28,23 @@ def _dot(xp: Any, a: Any, b: Any) -> Any:
     return xp.dot(a, b)
 
 
-def _batched(xp: Any, a: Any, b: Any) -> Any:
+def _batched_matmul(xp: Any, a: Any, b: Any) -> Any:
     """a @ b where one of them has more than two dimensions. See Note [Matrix products]."""
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
-        return _batched(xp, a.astype(xp.float32), b.astype(xp.float32)).astype(a.dtype)
+        return _batched_matmul(xp, a.astype(xp.float32), b.astype(xp.float32)).astype(a.dtype)
     if b.ndim == 2:
-        return matrix_product(xp, _rows_of(a), b).reshape(a.shape[:-1] + b.shape[1:])
+        return matrix_product(xp, _as_rows(a), b).reshape(a.shape[:-1] + b.shape[1:])
     if b.ndim == 1:
-        return xp.dot(_rows_of(a), b).reshape(a.shape[:-1])
+        return xp.dot(_as_rows(a), b).reshape(a.shape[:-1])
     return batched_product(xp, a, b)
 
 
-def _rows_of(x: Any) -> Any:
+def _as_rows(x: Any) -> Any:
     """x as one matrix with its last dimension for a row, also where that is empty."""
     return x.reshape(prod(x.shape[:-1]), x.shape[-1])
 
 
-def _check_number(op: str, argument: str, position: int, x: Any) -> None:
+def _check_is_tensor(op: str, argument: str, position: int, x: Any) -> None:
     if not hasattr(x, "ndim"):
         raise errors.wrong_argument_type(op, argument, position, type(x))
 
@@ -102,15 +102,15 @@ def matmul(xp, x, y):
             return xp.dot(x, y) if x.size + y.size < LARGE_FACTOR or x.ndim + y.ndim < 4 else matrix_product(xp, x, y)
     except (ValueError, AttributeError):
         pass
-    return _matmul_unusual(xp, x, y)
+    return _matmul_general(xp, x, y)
 
 
-def _matmul_unusual(xp: Any, x: Any, y: Any) -> Any:
+def _matmul_general(xp: Any, x: Any, y: Any) -> Any:
     product = rows.matmul(x, y)
     if product is not None:
         return product
-    _check_number("matmul", "input", 0, x)
-    _check_number("matmul", "other", 1, y)
+    _check_is_tensor("matmul", "input", 0, x)
+    _check_is_tensor("matmul", "other", 1, y)
     if x.ndim == 0 or y.ndim == 0 or x.shape[-1] != y.shape[max(y.ndim - 2, 0)]:
         raise _shapes_error(x, y)
     if x.dtype != y.dtype:
@@ -119,7 +119,7 @@ def _matmul_unusual(xp: Any, x: Any, y: Any) -> Any:
     if x.ndim <= 2 and y.ndim <= 2:
         return _dot(xp, x, y)
     try:
-        return _batched(xp, x, y)
+        return _batched_matmul(xp, x, y)
     except ValueError:
         raise _shapes_error(x, y) from None
 
@@ -177,7 +177,7 @@ def mm(xp, x, mat2):
     """Product of two matrices. x: (n, k), mat2: (k, m), of one dtype; returns (n, m).
 
     Derivative: ct @ mat2^H in x, x^H @ ct in mat2."""
-    _check_number("mm", "mat2", 1, mat2)
+    _check_is_tensor("mm", "mat2", 1, mat2)
     if x.ndim != 2 or mat2.ndim != 2:
         raise errors.not_a_matrix("self" if x.ndim != 2 else "mat2")
     return matmul.forward(xp, x, mat2)
@@ -198,7 +198,7 @@ def mv(xp, x, vec):
     """Product of a matrix and a vector. x: (n, k), vec: (k), of one dtype; returns (n).
 
     Derivative: the outer product of ct and vec* in x, x^H @ ct in vec."""
-    _check_number("mv", "vec", 1, vec)
+    _check_is_tensor("mv", "vec", 1, vec)
     if x.ndim != 2 or vec.ndim != 1:
         raise errors.not_matrix_and_vector(1, x.ndim, vec.ndim)
     if x.dtype != vec.dtype:
@@ -217,7 +217,7 @@ def _(F, ct, x):
 
 
 def _check_vectors(op: str, x: Any, tensor: Any) -> None:
-    _check_number(op, "tensor", 1, tensor)
+    _check_is_tensor(op, "tensor", 1, tensor)
     if x.ndim != 1 or tensor.ndim != 1:
         raise errors.not_vectors(x.ndim, tensor.ndim)
     if x.dtype != tensor.dtype:
@@ -267,7 +267,7 @@ def bmm(xp, x, mat2):
     """Products of two batches of matrices. x: (b, n, k), mat2: (b, k, m), of one dtype; returns (b, n, m).
 
     Derivative: ct @ mat2^H in x, x^H @ ct in mat2."""
-    _check_number("bmm", "mat2", 1, mat2)
+    _check_is_tensor("bmm", "mat2", 1, mat2)
     if x.ndim != 3 or mat2.ndim != 3:
         raise errors.wrong_ndim("batch1" if x.ndim != 3 else "batch2", "a 3D tensor")
     if x.shape[0] != mat2.shape[0] or x.shape[2] != mat2.shape[1]:
@@ -365,7 +365,7 @@ def addr(xp, x, vec1, vec2, *, beta=1, alpha=1):
     return _add_scaled(xp, x, beta, xp.multiply.outer(vec1, vec2), alpha)
 
 
-def _scaled(ct: Any, factor: Any, F: Any) -> Any:
+def _times_factor(ct: Any, factor: Any, F: Any) -> Any:
     return ct if factor == 1 else ct * F.conj(factor)
 
 
@@ -373,57 +373,57 @@ for _op in (addmm, addmv, baddbmm, addbmm, addr):
 
     @_op.vjp("x")
     def _(F, ct, beta):
-        return _scaled(ct, beta, F)
+        return _times_factor(ct, beta, F)
 
 
 @addmm.vjp("mat1")
 def _(F, ct, mat2, alpha):
-    return _scaled(_cotangent_of_left(F, ct, mat2, 2), alpha, F)
+    return _times_factor(_cotangent_of_left(F, ct, mat2, 2), alpha, F)
 
 
 @addmm.vjp("mat2")
 def _(F, ct, mat1, alpha):
-    return _scaled(_cotangent_of_right(F, ct, mat1, 2), alpha, F)
+    return _times_factor(_cotangent_of_right(F, ct, mat1, 2), alpha, F)
 
 
 @addmv.vjp("mat")
 def _(F, ct, vec, alpha):
-    return _scaled(_cotangent_of_left(F, ct, vec, 2), alpha, F)
+    return _times_factor(_cotangent_of_left(F, ct, vec, 2), alpha, F)
 
 
 @addmv.vjp("vec")
 def _(F, ct, mat, alpha):
-    return _scaled(_cotangent_of_right(F, ct, mat, 1), alpha, F)
+    return _times_factor(_cotangent_of_right(F, ct, mat, 1), alpha, F)
 
 
 @baddbmm.vjp("batch1")
 def _(F, ct, batch2, alpha):
-    return _scaled(_cotangent_of_left(F, ct, batch2, 3), alpha, F)
+    return _times_factor(_cotangent_of_left(F, ct, batch2, 3), alpha, F)
 
 
 @baddbmm.vjp("batch2")
 def _(F, ct, batch1, alpha):
-    return _scaled(_cotangent_of_right(F, ct, batch1, 3), alpha, F)
+    return _times_factor(_cotangent_of_right(F, ct, batch1, 3), alpha, F)
 
 
 @addbmm.vjp("batch1")
 def _(F, ct, batch2, alpha):
-    return _scaled(_cotangent_of_left(F, ct, batch2, 3), alpha, F)
+    return _times_factor(_cotangent_of_left(F, ct, batch2, 3), alpha, F)
 
 
 @addbmm.vjp("batch2")
 def _(F, ct, batch1, alpha):
-    return _scaled(F.matmul(F.transpose(F.conj(batch1), dim0=1, dim1=2), ct), alpha, F)
+    return _times_factor(F.matmul(F.transpose(F.conj(batch1), dim0=1, dim1=2), ct), alpha, F)
 
 
 @addr.vjp("vec1")
 def _(F, ct, vec2, alpha):
-    return _scaled(F.matmul(ct, F.conj(vec2)), alpha, F)
+    return _times_factor(F.matmul(ct, F.conj(vec2)), alpha, F)
 
 
 @addr.vjp("vec2")
 def _(F, ct, vec1, alpha):
-    return _scaled(F.matmul(F.conj(vec1), ct), alpha, F)
+    return _times_factor(F.matmul(F.conj(vec1), ct), alpha, F)
 
 
 # -- outer, inner and general products ---------------------------------------------------------------------------------
@@ -546,31 +546,31 @@ def kron(xp, x, y):
     """Kronecker product: x with each element replaced by that element times y. The shapes multiply.
 
     Derivative: in x, for each element the sum of ct times y* over the block that the element made; alike in y."""
-    a, b = _interleaved(x.shape, y.shape)
+    a, b = _interleave_shapes(x.shape, y.shape)
     product = x.reshape(a) * y.reshape(b)
     return product.reshape([m * n for m, n in zip(product.shape[::2], product.shape[1::2], strict=True)])
 
 
-def _interleaved(x_shape: tuple[int, ...], y_shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _interleave_shapes(x_shape: tuple[int, ...], y_shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Shapes for x and y in which the dimensions of x are the even ones of a product, those of y the odd ones."""
     ndim = max(len(x_shape), len(y_shape))
     a, b = (1,) * (ndim - len(x_shape)) + tuple(x_shape), (1,) * (ndim - len(y_shape)) + tuple(y_shape)
     return tuple([n for size in a for n in (size, 1)]), tuple([n for size in b for n in (1, size)])
 
 
-def _blocks(F: Any, ct: Any, a: tuple[int, ...], b: tuple[int, ...]) -> Any:
+def _as_blocks(F: Any, ct: Any, a: tuple[int, ...], b: tuple[int, ...]) -> Any:
     return F.reshape(ct, shape=tuple([m * n for m, n in zip(a, b, strict=True)]))
 
 
 @kron.vjp("x")
 def _(F, ct, x_shape, y):
-    a, b = _interleaved(x_shape, y.shape)
-    product = _blocks(F, ct, a, b) * F.conj(F.reshape(y, shape=b))
+    a, b = _interleave_shapes(x_shape, y.shape)
+    product = _as_blocks(F, ct, a, b) * F.conj(F.reshape(y, shape=b))
     return F.reshape(F.sum(product, dim=tuple(range(1, len(a), 2))) if a else product, shape=x_shape)
 
 
 @kron.vjp("y")
 def _(F, ct, x, y_shape):
-    a, b = _interleaved(x.shape, y_shape)
-    product = _blocks(F, ct, a, b) * F.conj(F.reshape(x, shape=a))
+    a, b = _interleave_shapes(x.shape, y_shape)
+    product = _as_blocks(F, ct, a, b) * F.conj(F.reshape(x, shape=a))
     return F.reshape(F.sum(product, dim=tuple(range(0, len(a), 2))) if a else product, shape=y_shape)

@@ -33,7 +33,7 @@ def linear_cross_entropy(
     Derivative: that of the two."""
     if input.ndim not in (1, 2):
         raise errors.linear_cross_entropy_dims(input.ndim)
-    _check(input, linear_weight, target, linear_bias, ignore_index)
+    _check_arguments(input, linear_weight, target, linear_bias, ignore_index)
     outputs, features = tuple(linear_weight.shape[:-1]), linear_weight.shape[-1]
     bias = None if linear_bias is None else F.reshape(linear_bias, shape=(-1,))
     scores = F.linear(input, F.reshape(linear_weight, shape=(-1, features)), bias)
@@ -44,7 +44,7 @@ def linear_cross_entropy(
     )
 
 
-def _check(input: Any, linear_weight: Any, target: Any, linear_bias: Any, ignore_index: int | None) -> None:
+def _check_arguments(input: Any, linear_weight: Any, target: Any, linear_bias: Any, ignore_index: int | None) -> None:
     """Raises torch's errors for what does not fit."""
     shape, outputs = tuple(linear_weight.shape), tuple(linear_weight.shape[:-1])
     if len(shape) < 2:

@@ -21,14 +21,14 @@ from wengert.ops.values import number_of
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
 
-def _reduced_array(xp: Any, losses: Any, reduction: str) -> Any:
+def _reduce_array(xp: Any, losses: Any, reduction: str) -> Any:
     if reduction == "none":
         return losses
     total = xp.add.reduce(losses, axis=None)
     return total / losses.size if reduction == "mean" else total
 
 
-def _each(ct: Any, shape: tuple[int, ...], reduction: str) -> Any:
+def _unreduced_cotangent(ct: Any, shape: tuple[int, ...], reduction: str) -> Any:
     """The cotangent of each of the losses, of this shape, from that of the reduction; broadcasts to the shape."""
     return ct / prod(shape) if reduction == "mean" else ct
 
@@ -60,17 +60,17 @@ def mse_loss(F, input, target, size_average=None, reduce=None, reduction="mean",
 def _mse_loss(xp, x, y, *, reduction):
     """mse_loss without weights."""
     check_floating("mse_cpu", x)
-    off = xp.subtract(x, y)
-    if reduction == "none" or not isinstance(off, xp.ndarray) or off.dtype.itemsize == 2:
-        return _reduced_array(xp, off * off, reduction)
-    flat = off.reshape(-1)
+    difference = xp.subtract(x, y)
+    if reduction == "none" or not isinstance(difference, xp.ndarray) or difference.dtype.itemsize == 2:
+        return _reduce_array(xp, difference * difference, reduction)
+    flat = difference.reshape(-1)
     total = xp.dot(flat, flat)
-    return total / off.size if reduction == "mean" else total
+    return total / difference.size if reduction == "mean" else total
 
 
 def _mse_cotangent(ct: Any, x: Any, y: Any, reduction: str, sign: float) -> Any:
-    off = x - y
-    return off * (_each(ct, off.shape, reduction) * sign)
+    difference = x - y
+    return difference * (_unreduced_cotangent(ct, difference.shape, reduction) * sign)
 
 
 @_mse_loss.vjp("x")
@@ -133,7 +133,7 @@ def huber_loss(F, input, target, reduction="mean", delta=1.0, weight=None):
     return reduced(F, losses, reduction)
 
 
-def _rounded_distance(xp: Any, x: Any, y: Any, delta: float, scale: float, reduction: str) -> Any:
+def _huber_losses(xp: Any, x: Any, y: Any, delta: float, scale: float, reduction: str) -> Any:
     """scale times: half the squared distance up to delta, straight on from there."""
     check_floating("huber_cpu", x)
     found = kernels.rounded_distances(x, y, delta, scale, reduction != "none")
@@ -141,39 +141,39 @@ def _rounded_distance(xp: Any, x: Any, y: Any, delta: float, scale: float, reduc
         return found if reduction == "none" else xp.asarray(found / x.size if reduction == "mean" else found, x.dtype)
     distance = xp.absolute(x - y)
     near = xp.minimum(distance, delta)
-    return _reduced_array(xp, scale * near * (distance - 0.5 * near), reduction)
+    return _reduce_array(xp, scale * near * (distance - 0.5 * near), reduction)
 
 
-def _rounded_cotangent(F: Any, ct: Any, x: Any, y: Any, delta: float, scale: float, reduction: str) -> Any:
+def _huber_cotangent(F: Any, ct: Any, x: Any, y: Any, delta: float, scale: float, reduction: str) -> Any:
     if not F.is_tensor and ct.ndim == 0 and x.ndim:
-        found = kernels.rounded_slopes(x, y, delta, float(_each(ct, x.shape, reduction)) * scale)
+        found = kernels.rounded_slopes(x, y, delta, float(_unreduced_cotangent(ct, x.shape, reduction)) * scale)
         if found is not None:
             return found
-    off = x - y
-    return F.clamp(off, min=-delta, max=delta) * (_each(ct, off.shape, reduction) * scale)
+    difference = x - y
+    return F.clamp(difference, min=-delta, max=delta) * (_unreduced_cotangent(ct, difference.shape, reduction) * scale)
 
 
 @general(node="SmoothL1LossBackward0", complex=False, **_PRIVATE)
 def _smooth_l1_loss(xp, x, y, *, delta, scale, reduction):
     """smooth_l1_loss with beta > 0."""
-    return _rounded_distance(xp, x, y, delta, scale, reduction)
+    return _huber_losses(xp, x, y, delta, scale, reduction)
 
 
 @general(node="HuberLossBackward0", complex=False, **_PRIVATE)
 def _huber_loss(xp, x, y, *, delta, scale, reduction):
     """huber_loss without weights."""
-    return _rounded_distance(xp, x, y, delta, scale, reduction)
+    return _huber_losses(xp, x, y, delta, scale, reduction)
 
 
 for _op in (_smooth_l1_loss, _huber_loss):
 
     @_op.vjp("x")
     def _(F, ct, x, y, delta, scale, reduction):
-        return _rounded_cotangent(F, ct, x, y, delta, scale, reduction)
+        return _huber_cotangent(F, ct, x, y, delta, scale, reduction)
 
     @_op.vjp("y")
     def _(F, ct, x, y, delta, scale, reduction):
-        return _rounded_cotangent(F, ct, x, y, delta, -scale, reduction)
+        return _huber_cotangent(F, ct, x, y, delta, -scale, reduction)
 
 
 # -- binary cross entropy ----------------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def binary_cross_entropy(F, input, target, weight=None, size_average=None, reduc
     return F._binary_cross_entropy(input, target, weight, reduction=reduction)
 
 
-def _times(value: Any, weight: Any) -> Any:
+def _weighted(value: Any, weight: Any) -> Any:
     return value if weight is None else value * weight
 
 
@@ -207,17 +207,17 @@ def _binary_cross_entropy(xp, x, y, weight=None, *, reduction):
     if not xp.all((x >= 0) & (x <= 1)):
         raise errors.outside_unit_interval()
     losses = (y - 1) * xp.maximum(xp.log1p(-x), -100) - y * xp.maximum(xp.log(x), -100)
-    return _reduced_array(xp, _times(losses, weight), reduction)
+    return _reduce_array(xp, _weighted(losses, weight), reduction)
 
 
 @_binary_cross_entropy.vjp("x")
 def _(F, ct, x, y, weight, reduction):
-    return _times((x - y) / F.clamp(x * (1.0 - x), min=1e-12, max=None), weight) * _each(ct, x.shape, reduction)
+    return _weighted((x - y) / F.clamp(x * (1.0 - x), min=1e-12, max=None), weight) * _unreduced_cotangent(ct, x.shape, reduction)
 
 
 @_binary_cross_entropy.vjp("y")
 def _(F, ct, x, weight, reduction):
-    return _times(F.log1p(-x) - F.log(x), weight) * _each(ct, x.shape, reduction)
+    return _weighted(F.log1p(-x) - F.log(x), weight) * _unreduced_cotangent(ct, x.shape, reduction)
 
 
 @composite(namespaces=("nn.functional",))
@@ -238,7 +238,7 @@ def binary_cross_entropy_with_logits(
         return F._bce_with_logits(input, target, weight, pos_weight, reduction=reduction)
     positive = 1.0 if pos_weight is None else pos_weight
     losses = (1.0 - target) * input + (1.0 + (positive - 1.0) * target) * F._softplus(-input)
-    return reduced(F, _times(losses, weight), reduction)
+    return reduced(F, _weighted(losses, weight), reduction)
 
 
 @general(node="BinaryCrossEntropyWithLogitsBackward0", complex=False, **_PRIVATE)
@@ -247,7 +247,7 @@ def _bce_with_logits(xp, x, y, weight=None, pos_weight=None, *, reduction):
     check_floating("binary_cross_entropy_with_logits", x)
     log_sigmoid = xp.minimum(x, 0) - xp.log1p(xp.exp(-xp.absolute(x)))
     losses = (1 - y) * x - (log_sigmoid if pos_weight is None else (1 + (pos_weight - 1) * y) * log_sigmoid)
-    return _reduced_array(xp, _times(losses, weight), reduction)
+    return _reduce_array(xp, _weighted(losses, weight), reduction)
 
 
 @_bce_with_logits.vjp("x")
@@ -256,13 +256,13 @@ def _(F, ct, x, y, weight, pos_weight, reduction):
         slope = F.sigmoid(x) - y
     else:
         slope = 1.0 - y - (1.0 + (pos_weight - 1.0) * y) * F.sigmoid(-x)
-    return _times(slope, weight) * _each(ct, x.shape, reduction)
+    return _weighted(slope, weight) * _unreduced_cotangent(ct, x.shape, reduction)
 
 
 @_bce_with_logits.vjp("y")
 def _(F, ct, x, weight, pos_weight, reduction):
     slope = -x if pos_weight is None else (pos_weight - 1.0) * F._softplus(-x) - x
-    return _times(slope, weight) * _each(ct, x.shape, reduction)
+    return _weighted(slope, weight) * _unreduced_cotangent(ct, x.shape, reduction)
 
 
 @composite(namespaces=("nn.functional",))
@@ -329,7 +329,7 @@ def _class_index(xp: Any, target: Any, classes: int, ignore_index: int) -> tuple
     return index, ignored
 
 
-def _importance(xp: Any, index: Any, ignored: Any, weight: Any, dtype: Any) -> Any:
+def _loss_weights(xp: Any, index: Any, ignored: Any, weight: Any, dtype: Any) -> Any:
     """What each loss counts: its class's weight, 0 where ignored; None for 1 everywhere."""
     if ignored is None:
         return None if weight is None else weight[index]
@@ -337,29 +337,29 @@ def _importance(xp: Any, index: Any, ignored: Any, weight: Any, dtype: Any) -> A
     return counts.astype(dtype) if weight is None else xp.where(counts, weight[index], dtype.type(0))
 
 
-def _class_places(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
+def _class_element_index(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
     """The index of one element along dim, of an array that has dim beside index's dimensions, for each of index."""
     grid = [xp.arange(n).reshape((n,) + (1,) * (index.ndim - d - 1)) for d, n in enumerate(index.shape)]
     return (*grid[:dim], index, *grid[dim:])
 
 
-def _at_classes(index: Any, dim: int) -> Any:
+def _with_class_dim(index: Any, dim: int) -> Any:
     """index with the dimension of classes, of size 1."""
     return index.reshape(*index.shape[:dim], 1, *index.shape[dim:])
 
 
-def _count(xp: Any, index: Any, counts: Any) -> Any:
+def _total_weight(xp: Any, index: Any, counts: Any) -> Any:
     return index.size if counts is None else xp.add.reduce(counts, axis=None)
 
 
-def _without(ignored: Any, values: Any) -> Any:
+def _zero_ignored(ignored: Any, values: Any) -> Any:
     """values, a new array, with 0 where ignored: also in place of NaN."""
     if ignored is not None:
         values[ignored] = 0
     return values
 
 
-def _divide(total: Any, n: Any) -> Any:
+def _mean_or_nan(total: Any, n: Any) -> Any:
     return total / n if n else total * float("nan")
 
 
@@ -374,19 +374,19 @@ def _nll_loss(xp, x, target, weight=None, *, ignore_index, reduction):
     target = target.reshape(x.shape[:dim] + x.shape[dim + 1 :])
     scores = None
     if not 0 <= ignore_index < x.shape[dim]:
-        scores = places.take_along(x, _at_classes(target, dim), dim, False)  # None also where a target is no class
+        scores = places.take_along(x, _with_class_dim(target, dim), dim, False)  # None also where a target is no class
     if scores is not None:
         index, ignored, losses = target, None, -scores.reshape(target.shape)
     else:
         index, ignored = _class_index(xp, target, x.shape[dim], ignore_index)
-        losses = -x[_class_places(xp, index, dim)]
-    counts = _importance(xp, index, ignored, weight, x.dtype)
+        losses = -x[_class_element_index(xp, index, dim)]
+    counts = _loss_weights(xp, index, ignored, weight, x.dtype)
     if counts is not None:
-        losses = _without(ignored, xp.asarray(losses * counts))
+        losses = _zero_ignored(ignored, xp.asarray(losses * counts))
     if reduction == "none":
         return losses
     total = xp.add.reduce(losses, axis=None)
-    return _divide(total, _count(xp, index, counts)) if reduction == "mean" else total
+    return _mean_or_nan(total, _total_weight(xp, index, counts)) if reduction == "mean" else total
 
 
 def _nll_node(ndim: int, reduction: str) -> str:
@@ -398,7 +398,7 @@ def _nll_node(ndim: int, reduction: str) -> str:
 @_nll_loss.vjp("x")
 def _(F, ct, x_shape, target, weight, ignore_index, reduction):
     if not F.is_tensor:
-        values, index = _nll_values(np, ct, target, weight, x_shape, ignore_index, reduction)
+        values, index = _nll_cotangent_values(np, ct, target, weight, x_shape, ignore_index, reduction)
         return F.read_cotangent(values, shape=x_shape, index=index)
     return F._nll_cotangent(ct, target, weight, shape=x_shape, ignore_index=ignore_index, reduction=reduction)
 
@@ -407,23 +407,23 @@ def _(F, ct, x_shape, target, weight, ignore_index, reduction):
 def _nll_cotangent(xp, ct, target, weight=None, *, shape, ignore_index, reduction):
     """The cotangent of x, of this shape, from that of _nll_loss(x, target, weight)."""
     out = xp.zeros(shape, ct.dtype)
-    values, index = _nll_values(xp, ct, target, weight, shape, ignore_index, reduction)
+    values, index = _nll_cotangent_values(xp, ct, target, weight, shape, ignore_index, reduction)
     array_face.add_at(out, index, values, False)
     return out
 
 
-def _nll_values(
+def _nll_cotangent_values(
     xp: Any, ct: Any, target: Any, weight: Any, shape: tuple[int, ...], ignore_index: int, reduction: str
 ) -> tuple[Any, Along]:
     """What of that is not 0, one number or one a target, and where it is in x."""
     dim = _class_dim(len(shape))
     target = target.reshape(shape[:dim] + shape[dim + 1 :])
     index, ignored = _class_index(xp, target, shape[dim], ignore_index)
-    counts = _importance(xp, index, ignored, weight, ct.dtype)
+    counts = _loss_weights(xp, index, ignored, weight, ct.dtype)
     if reduction == "mean":
-        ct = _divide(ct, _count(xp, index, counts))
-    values = xp.asarray(-ct if counts is None else _without(ignored, xp.asarray(-ct * counts)))
-    index = _at_classes(index, dim)
+        ct = _mean_or_nan(ct, _total_weight(xp, index, counts))
+    values = xp.asarray(-ct if counts is None else _zero_ignored(ignored, xp.asarray(-ct * counts)))
+    index = _with_class_dim(index, dim)
     return values.reshape(index.shape) if values.ndim else values, Along(index, dim)
 
 
@@ -511,10 +511,10 @@ def cross_entropy(
     loss = F._nll_loss(log_probs, target, weight, ignore_index=ignore_index, reduction=reduction)
     if label_smoothing == 0.0:
         return loss
-    return _smoothed(F, loss, log_probs, target, weight, ignore_index, reduction, label_smoothing)
+    return _smooth_labels(F, loss, log_probs, target, weight, ignore_index, reduction, label_smoothing)
 
 
-def _by_class(F: Any, weight: Any, ndim: int) -> Any:
+def _broadcast_class_weights(F: Any, weight: Any, ndim: int) -> Any:
     """Class weights so that they broadcast along the class dimension."""
     return F.reshape(weight, shape=(-1,) + (1,) * (ndim - 1 - _class_dim(ndim)))
 
@@ -525,7 +525,7 @@ def _soft_cross_entropy(F: Any, log_probs: Any, target: Any, weight: Any, reduct
     if smoothing:
         target = target * (1.0 - smoothing) + smoothing / classes
     if weight is not None:
-        target = target * _by_class(F, weight, log_probs.ndim)
+        target = target * _broadcast_class_weights(F, weight, log_probs.ndim)
     if reduction == "none":
         return -F.sum(log_probs * target, dim=dim)
     total = -F.sum(log_probs * target)
@@ -533,28 +533,28 @@ def _soft_cross_entropy(F: Any, log_probs: Any, target: Any, weight: Any, reduct
     return total / (prod(log_probs.shape) // classes) if reduction == "mean" else total
 
 
-def _smoothed(
+def _smooth_labels(
     F: Any, loss: Any, log_probs: Any, target: Any, weight: Any, ignore_index: int, reduction: str, smoothing: float
 ) -> Any:
     """loss, mixed with the loss of a target spread evenly over all classes."""
     dim = _class_dim(log_probs.ndim)
     classes = log_probs.shape[dim]
-    spread = log_probs if weight is None else log_probs * _by_class(F, weight, log_probs.ndim)
-    counted = F._target_counts(log_probs, target, None, ignore_index=ignore_index) > 0
-    losses = F.where(counted, -F.sum(spread, dim=dim), 0.0)
+    weighted = log_probs if weight is None else log_probs * _broadcast_class_weights(F, weight, log_probs.ndim)
+    counted = F._target_weights(log_probs, target, None, ignore_index=ignore_index) > 0
+    losses = F.where(counted, -F.sum(weighted, dim=dim), 0.0)
     if reduction == "mean":
-        losses = F.sum(losses) / F.sum(F._target_counts(log_probs, target, weight, ignore_index=ignore_index))
+        losses = F.sum(losses) / F.sum(F._target_weights(log_probs, target, weight, ignore_index=ignore_index))
     elif reduction == "sum":
         losses = F.sum(losses)
     return loss * (1.0 - smoothing) + losses * (smoothing / classes)
 
 
 @nondifferentiable(promote=NONE, **_PRIVATE)
-def _target_counts(xp, x, target, weight=None, *, ignore_index):
+def _target_weights(xp, x, target, weight=None, *, ignore_index):
     """What the loss of each target counts, in the dtype of x: its class's weight, 0 where ignored."""
     dim = _class_dim(x.ndim)
     index, ignored = _class_index(xp, target.reshape(x.shape[:dim] + x.shape[dim + 1 :]), x.shape[dim], ignore_index)
-    counts = _importance(xp, index, ignored, weight, x.dtype)
+    counts = _loss_weights(xp, index, ignored, weight, x.dtype)
     return xp.ones(index.shape, x.dtype) if counts is None else counts
 
 
@@ -571,19 +571,19 @@ def _cross_entropy(xp, x, target, *, ignore_index, reduction):
     places = xp.arange(index.size) * x.shape[1] + index
     wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
     losses, probabilities = rows.cross_entropy(wide, index) or _losses_and_probabilities(xp, wide, places)
-    losses = _without(ignored, losses)
+    losses = _zero_ignored(ignored, losses)
     if ignored is not None:
         places = places[~ignored]
     if reduction != "none":
         losses = xp.add.reduce(losses)
-        losses = _divide(losses, places.size) if reduction == "mean" else losses
+        losses = _mean_or_nan(losses, places.size) if reduction == "mean" else losses
     return xp.asarray(losses, x.dtype), probabilities.astype(x.dtype, copy=False), places
 
 
 def _losses_and_probabilities(xp: Any, x: Any, places: Any) -> tuple[Any, Any]:
-    off = x - row_maxima(xp, x)[:, None] if x.size else x.copy()
-    of_target = off.reshape(-1)[places]
-    probabilities = xp.exp(off, off)
+    shifted = x - row_maxima(xp, x)[:, None] if x.size else x.copy()
+    of_target = shifted.reshape(-1)[places]
+    probabilities = xp.exp(shifted, shifted)
     totals = row_sums(xp, probabilities)
     probabilities /= totals[:, None]
     return xp.log(totals) - of_target, probabilities
@@ -606,11 +606,11 @@ def _cross_entropy_cotangent(xp, ct, probabilities, places, target, *, ignore_in
     """The cotangent of the scores: (probabilities - 1 at the target) * that of each loss."""
     ignored = None if places.size == target.size else target == ignore_index
     if reduction == "mean":
-        ct = _divide(ct, places.size)
+        ct = _mean_or_nan(ct, places.size)
     out = xp.multiply(probabilities, ct[:, None] if reduction == "none" else ct, order="C")
     flat = out.reshape(-1)
     flat[places] -= ct if ignored is None or reduction != "none" else ct[~ignored]
-    return _without(ignored, out)
+    return _zero_ignored(ignored, out)
 
 
 @_cross_entropy_cotangent.vjp("ct", "probabilities")

@@ -14,7 +14,7 @@ from wengert.ops.matrices import adjoint
 from wengert.ops.registry import composite
 
 
-def _basis(F: Any, A: Any, q: int, niter: int) -> Any:
+def _range_basis(F: Any, A: Any, q: int, niter: int) -> Any:
     """An orthonormal basis of nearly all of A's range: (..., m, q), by power iterations from random vectors.
 
     Halko, Martinsson, Tropp, Finding Structure with Randomness, 2011, algorithm 4.4."""
@@ -43,7 +43,7 @@ def svd_lowrank(F, A, q=6, niter=2, M=None):
     A = A if M is None else A - M
     flip = A.shape[-2] < A.shape[-1]
     tall = adjoint(F, A) if flip else A
-    Q = _basis(F, tall, q, niter)
+    Q = _range_basis(F, tall, q, niter)
     U, S, Vh = F.linalg_svd(F.matmul(adjoint(F, Q), tall), False)
     U, V = F.matmul(Q, U), adjoint(F, Vh)
     return (V, S, U) if flip else (U, S, V)

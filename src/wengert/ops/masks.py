@@ -12,7 +12,7 @@ from wengert import dtypes, errors
 from wengert.core.dispatch import call
 from wengert.core.tensor import TensorBase, wrap
 from wengert.ops.faces import array_face
-from wengert.ops.indices import as_tensor, broadcast_shape, raw, stored, zero_dim_value
+from wengert.ops.indices import as_storable, as_tensor, broadcast_shape, raw, zero_dim_value
 from wengert.ops.inplace import write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain
 
@@ -38,7 +38,7 @@ def _mask_of(op: str, mask: Any, stacklevel: int = 3) -> Any:
 
 
 def _fill_masked(x: Any, mask: Any, value: Any) -> None:
-    np.copyto(x, stored(value, x.dtype), casting="unsafe", where=mask)
+    np.copyto(x, as_storable(value, x.dtype), casting="unsafe", where=mask)
 
 
 @linear(
@@ -49,7 +49,7 @@ def _masked_fill(xp, x, mask, value):
     """A copy of x with value where mask is True; x and mask broadcast against each other.
 
     Derivative: in x 0 where mask is True, 1 elsewhere; in value the sum of the cotangent where mask is True."""
-    value = stored(value, x.dtype)
+    value = as_storable(value, x.dtype)
     if isinstance(value, np.ndarray) and value.dtype != x.dtype:
         if value.dtype.kind == "c" and x.dtype.kind != "c" and value.imag:
             raise errors.value_overflow(dtypes.from_numpy_dtype(x.dtype).c_name)

@@ -121,7 +121,7 @@ def lu_unpack(F, LU, pivots, unpack_data=True, unpack_pivots=True):
 
     L and U are empty unless unpack_data, P is empty unless unpack_pivots. Derivative: in LU the cotangents of L and U,
     each in its triangle."""
-    nothing = F._nothing(LU)
+    nothing = F._no_elements(LU)
     P = F._permutation(LU, pivots) if unpack_pivots else nothing
     if not unpack_data:
         return return_types.lu_unpack((P, nothing, nothing))
@@ -176,7 +176,7 @@ def ormqr(F, input, tau, other, left=True, transpose=False):
     that do not fit.
 
     Derivative: that of the products."""
-    from wengert.ops.householder import reflected
+    from wengert.ops.householder import apply_reflections
 
     if input.ndim < 2:
         raise errors.ormqr("input must have at least 2 dimensions.")
@@ -194,5 +194,5 @@ def ormqr(F, input, tau, other, left=True, transpose=False):
         raise errors.ormqr(f"tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
 
     if left:
-        return reflected(F, input, tau, other, transpose)
-    return F.adjoint(reflected(F, input, tau, F.adjoint(other), not transpose))
+        return apply_reflections(F, input, tau, other, transpose)
+    return F.adjoint(apply_reflections(F, input, tau, F.adjoint(other), not transpose))

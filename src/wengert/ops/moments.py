@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert import dtypes, errors
 from wengert.kernels import rows
-from wengert.ops.dims import count_of, normalize_dims, restore_dims, spread
+from wengert.ops.dims import broadcast_to_input, count_of, normalize_dims, restore_dims
 from wengert.ops.registry import NONE, composite, general, nondifferentiable, pointwise
 from wengert.ops.values import number_of
 
@@ -127,7 +127,7 @@ def _(F, ct, x, out, dim, correction, keepdim):
 
 
 def _mean_cotangent(F: Any, ct: Any, x_shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
-    return spread(F, ct / count_of(x_shape, dim), x_shape, dim, keepdim)
+    return broadcast_to_input(F, ct / count_of(x_shape, dim), x_shape, dim, keepdim)
 
 
 @_var_mean.vjp("x")

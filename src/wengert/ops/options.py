@@ -79,7 +79,7 @@ def _whole_sizes(op: str, sizes: tuple) -> tuple[int, ...]:
     return tuple(found)
 
 
-def spread(args: tuple, given: Any, op: str, argument: str) -> tuple:
+def as_size_tuple(args: tuple, given: Any, op: str, argument: str) -> tuple:
     """The sizes in f(2, 3), f((2, 3)) or f(size=(2, 3)), as a tuple. Raises TypeError where there are none."""
     if not args:
         if given is None:

@@ -16,7 +16,7 @@ from wengert.ops.faces import array_face
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general, linear
 from wengert.ops.resampling import Table, averaging, resample, resample_at_once, window_tables, window_tables_transposed
-from wengert.ops.windows import Windows, settled, sizes_of_argument
+from wengert.ops.windows import Windows, as_cache_key, sizes_of_argument
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _FUNCTIONAL = ("nn.functional",)
@@ -220,7 +220,7 @@ def _sums(xp: Any, padded: Any, windows: Windows) -> Any:
     return padded
 
 
-def _spread(xp: Any, x: Any, windows: Windows) -> Any:
+def _sums_adjoint(xp: Any, x: Any, windows: Windows) -> Any:
     """The adjoint of _sums, and of the padding: each element added to all that its window covers."""
     dims = len(windows.size)
     for i, (k, n, s) in enumerate(zip(windows.kernel, windows.count, windows.stride, strict=True)):
@@ -272,7 +272,7 @@ def _avg_pool_cotangent(xp, x, *, windows, divisors, node):
     dims = len(windows.size)
     wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
     shares = _items(wide, dims) / xp.asarray(divisors, wide.dtype)
-    return _spread(xp, shares, windows).reshape(*x.shape[: x.ndim - dims], *windows.size).astype(x.dtype, copy=False)
+    return _sums_adjoint(xp, shares, windows).reshape(*x.shape[: x.ndim - dims], *windows.size).astype(x.dtype, copy=False)
 
 
 @_avg_pool.vjp("x")
@@ -321,7 +321,7 @@ def _windows_of(
     op: str, x: Any, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Windows:
     """The windows of a pooling with torch's arguments. Raises RuntimeError for those that make no sense."""
-    sizes = settled(kernel_size), settled(stride), settled(padding), settled(dilation)
+    sizes = as_cache_key(kernel_size), as_cache_key(stride), as_cache_key(padding), as_cache_key(dilation)
     return _fitting_windows(op, raw(x).shape, dims, *sizes, bool(ceil_mode))
 
 
@@ -483,7 +483,7 @@ for _dims in (2, 3):
 
 def _adaptive_size(op: str, x: Any, dims: int, output_size: Any, colon: str = "") -> tuple[int, ...]:
     """The output size with the input's own for None. Raises RuntimeError for shapes that do not fit."""
-    return _fitting_size(op, raw(x).shape, dims, settled(output_size), colon)
+    return _fitting_size(op, raw(x).shape, dims, as_cache_key(output_size), colon)
 
 
 @lru_cache(maxsize=512, typed=True)

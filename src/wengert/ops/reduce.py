@@ -8,7 +8,7 @@ from wengert import dtypes, errors
 from wengert.core.op import REDUCED
 from wengert.kernels import rows, scans
 from wengert.ops.blas import add_up
-from wengert.ops.dims import count_of, normalize_dim, normalize_dims, restore_dims, spread
+from wengert.ops.dims import broadcast_to_input, count_of, normalize_dim, normalize_dims, restore_dims
 from wengert.ops.registry import INT_TO_INT64, general, linear, nondifferentiable
 
 
@@ -62,7 +62,7 @@ def sum(xp, x, *, dim=None, keepdim=False, dtype=None):
 
 @sum.vjp("x")
 def _(F, ct, x_shape, dim, keepdim):
-    return spread(F, ct, x_shape, dim, keepdim)
+    return broadcast_to_input(F, ct, x_shape, dim, keepdim)
 
 
 @general(promote=INT_TO_INT64, complex=False, along_dim=True)
@@ -116,7 +116,7 @@ def mean(xp, x, *, dim=None, keepdim=False, dtype=None):
 
 @mean.vjp("x")
 def _(F, ct, x_shape, dim, keepdim):
-    return spread(F, ct / count_of(x_shape, dim), x_shape, dim, keepdim)
+    return broadcast_to_input(F, ct / count_of(x_shape, dim), x_shape, dim, keepdim)
 
 
 @general(promote=INT_TO_INT64, node=_numbered("Prod"), along_dim=True)

@@ -12,7 +12,7 @@ from wengert import errors
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, linear, nondifferentiable
 from wengert.ops.resampling import Table, resample
-from wengert.ops.windows import settled
+from wengert.ops.windows import as_cache_key
 
 _FUNCTIONAL = ("nn.functional",)
 
@@ -164,7 +164,7 @@ def interpolate(
     Derivative: each input gets the cotangents of the outputs that it is part of, times its weights there."""
     shape, dtype = raw(input).shape, raw(input).dtype
     options = (mode, align_corners, recompute_scale_factor, antialias)
-    sizes, tables = _plan(shape, settled(size), settled(scale_factor), *options)
+    sizes, tables = _plan(shape, as_cache_key(size), as_cache_key(scale_factor), *options)
     dims = len(shape) - 2
     if tables is None:
         pool = (F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d)[dims - 1]

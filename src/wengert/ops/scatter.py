@@ -16,7 +16,7 @@ from wengert.core.tensor import TensorBase, wrap
 from wengert.kernels import memory, places
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import ArrayOps
-from wengert.ops.indices import FULL, are_inside, as_tensor, index_array, is_index, mesh_of, raw, stored, zero_dim_value
+from wengert.ops.indices import FULL, are_inside, as_storable, as_tensor, index_array, is_index, mesh_of, raw, zero_dim_value
 from wengert.ops.inplace import write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain
 
@@ -38,7 +38,7 @@ def _source_part(index: Any, shape: tuple, source: Any, dim: int) -> Any:
 
 
 def _write_scatter(x: Any, index: Any, src: Any, *, dim: int) -> None:
-    src = stored(src, x.dtype)
+    src = as_storable(src, x.dtype)
     if not _combined(places.PUT, x, index, src, dim):
         src = _source_part(index, x.shape, src, dim)
         np.atleast_1d(x)[mesh_of(index, x.shape, dim)] = src
@@ -329,7 +329,7 @@ def index_copy_(self, dim, index, source):
 
 
 def _write_index_fill(x: Any, index: Any, value: Any, *, dim: int) -> None:
-    value = stored(value, x.dtype)
+    value = as_storable(value, x.dtype)
     if not places.write_along(places.PUT, x, index.reshape(-1), np.asarray(value, x.dtype), dim, True):
         x, where = _at(x, index, dim)
         x[where] = value

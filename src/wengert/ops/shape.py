@@ -19,7 +19,7 @@ from wengert.core.reading import rows
 from wengert.kernels import memory
 from wengert.ops.dims import as_dim, as_dims, normalize_dim, unrepeated_dims
 from wengert.ops.indices import checked, raw
-from wengert.ops.options import spread
+from wengert.ops.options import as_size_tuple
 from wengert.ops.registry import NONE, alias, composite, linear, plain, view
 from wengert.ops.values import is_complex
 
@@ -105,7 +105,7 @@ def view_as_shape(input, *sizes, shape=None, size=None, dtype=None):
         dtype = sizes[0]
     if dtype is not None:
         return call(_view_dtype, (input,), {"dtype": dtypes.as_numpy_dtype(dtype)})
-    return call(_view, (input,), {"shape": spread(sizes, shape if size is None else size, "view", "size")})
+    return call(_view, (input,), {"shape": as_size_tuple(sizes, shape if size is None else size, "view", "size")})
 
 
 @linear(node="UnsafeViewBackward0", promote=NONE, method=False, namespaces=(), moves=True)
@@ -132,7 +132,7 @@ def reshape(input, *sizes, shape=None):
     tensor([[0, 1],
             [2, 3]])
     """
-    return _reshape(input, sizes if sizes and type(sizes[0]) is int else spread(sizes, shape, "reshape", "shape"))
+    return _reshape(input, sizes if sizes and type(sizes[0]) is int else as_size_tuple(sizes, shape, "reshape", "shape"))
 
 
 def _reshape(x: Any, shape: tuple) -> Any:

@@ -18,7 +18,7 @@ from wengert.core.buffers import ReadCotangent, dense_of
 from wengert.kernels import rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.dims import normalize_dim, normalize_dims, restore_dims
-from wengert.ops.indices import Along, names_places, raw
+from wengert.ops.indices import Along, is_mesh, raw
 from wengert.ops.registry import INT_TO_FLOAT, composite, general
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -242,7 +242,7 @@ def _log_softmax_cotangent_of_read(F: Any, read: ReadCotangent, out: Any, dim: A
     if type(index) is Along and index.dim == last:
         row = Along(np.zeros_like(index.index), last)
     else:
-        row = (*index[:-1], np.zeros_like(index[-1])) if names_places(index, out.ndim) else None
+        row = (*index[:-1], np.zeros_like(index[-1])) if is_mesh(index, out.ndim) else None
     if row is not None and _given_dim(dim, out.ndim) == last:
         sums = np.zeros((*out.shape[:-1], 1), out.dtype)
         F.add_at(sums, row, read.value, True)

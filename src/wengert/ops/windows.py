@@ -16,7 +16,7 @@ from typing import Any
 from wengert import errors
 from wengert.kernels import windows as kernels
 
-__all__ = ["Windows", "as_sizes", "settled", "sizes_of_argument"]
+__all__ = ["Windows", "as_sizes", "as_cache_key", "sizes_of_argument"]
 
 
 def sizes_of_argument(value: Any, dims: int) -> tuple[int, ...] | None:
@@ -28,12 +28,12 @@ def sizes_of_argument(value: Any, dims: int) -> tuple[int, ...] | None:
     return found if len(found) == dims else found * dims if len(found) == 1 else None
 
 
-def settled(value: Any) -> Any:
+def as_cache_key(value: Any) -> Any:
     """An argument of numbers as a cache may be asked with it: sequences as tuples, NumPy's numbers and tensors as Python's."""
     if value is None or type(value) is int or type(value) is float:
         return value
     if isinstance(value, (tuple, list)):
-        return tuple([settled(v) for v in value])
+        return tuple([as_cache_key(v) for v in value])
     return value.item() if hasattr(value, "item") else value
 
 
