@@ -113,41 +113,41 @@ def addcdiv(input: _Operand, tensor1: _Operand, tensor2: _Operand, *, value: _Op
 def lerp(input: _Operand, end: _Operand, weight: _Operand, *, out: Tensor | None = None) -> Tensor:
     """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor."""
 def neg(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """-x. Raises RuntimeError for bool x."""
+    """Negative of each element, -x. Raises RuntimeError for bool x."""
 def positive(input: Tensor, *, out: Any = None) -> Tensor:
-    """+input: the tensor itself. Raises RuntimeError for a bool tensor."""
+    """Return the tensor itself, +input. Raises RuntimeError for a bool tensor."""
 def abs(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The magnitude of each element; of a complex number a real one."""
+    """Absolute value of each element; the real magnitude for complex x."""
 def sign(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """-1, 0 or 1, as x is negative, zero (or NaN), or positive. Raises RuntimeError for complex x: see sgn."""
+    """Sign of each element: -1 if x < 0, 1 if x > 0, 0 if x is 0 or NaN. Raises RuntimeError for complex x; see `sgn`."""
 def sgn(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x / abs(x), 0 at 0: sign for complex numbers as well."""
+    """Sign of real and complex numbers: x / abs(x), 0 at 0."""
 def clone(input: Tensor, memory_format: Any = None, *, out: Tensor | None = None) -> Tensor:
-    """A copy in memory of its own, laid out as x. memory_format is accepted and has no effect."""
+    """Copy x into new memory of the same layout. memory_format is accepted and has no effect."""
 def square(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x * x; bools become int64."""
+    """Square of each element, x * x; bools become int64."""
 def sqrt(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The square root; NaN for negative real x."""
+    """Square root of each element; NaN for negative real x."""
 def rsqrt(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 / sqrt(x)."""
+    """Reciprocal square root, 1 / sqrt(x); inf at 0."""
 def reciprocal(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 / x."""
+    """Reciprocal of each element, 1 / x."""
 def exp(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """e**x."""
+    """Exponential of each element, e**x."""
 def exp2(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """2**x."""
+    """Power of two, 2**x."""
 def expm1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """e**x - 1, exact also near 0."""
+    """e**x - 1, accurate near x = 0 too."""
 def log(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The natural logarithm; -inf at 0, NaN for negative real x."""
+    """Natural logarithm; -inf at 0, NaN for negative real x."""
 def log2(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm to base 2."""
+    """Logarithm to base 2; -inf at 0, NaN for negative real x."""
 def log10(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm to base 10."""
+    """Logarithm to base 10; -inf at 0, NaN for negative real x."""
 def log1p(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """log(1 + x), exact also near 0."""
+    """log(1 + x), accurate near x = 0 too."""
 def sigmoid(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 / (1 + exp(-x)), accurate for all x."""
+    """Logistic sigmoid, 1 / (1 + exp(-x)), accurate for all x."""
 def sin(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The sine of x in radians."""
 def cos(input: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -175,23 +175,23 @@ def acosh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
 def atanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
 def relu(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x where it is positive, else 0; NaN stays NaN."""
+    """Rectified linear unit: x where x > 0, else 0; NaN stays NaN."""
 def floor(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The largest integer not above x, in x's dtype."""
+    """Largest integer <= x, in x's dtype."""
 def ceil(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The smallest integer not below x, in x's dtype."""
+    """Smallest integer >= x, in x's dtype."""
 def trunc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x without its fraction, in x's dtype."""
+    """Round x towards zero, in x's dtype."""
 def round(input: _Operand, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
-    """The nearest integer, of two equally near ones the even one; with decimals, the nearest multiple of 10**-decimals."""
+    """Round x to the nearest integer, halves to even; with decimals, to the nearest multiple of 10**-decimals."""
 def frac(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x - trunc(x), which has the sign of x."""
+    """Fractional part x - trunc(x), with the sign of x. Raises RuntimeError for integers and bools."""
 def nan_to_num(input: _Operand, nan: _float = 0.0, posinf: Any = None, neginf: Any = None, *, out: Tensor | None = None) -> Tensor:
-    """x with NaN and the infinities replaced by numbers; None stands for the dtype's largest and smallest number."""
+    """Replace NaN by nan, inf by posinf and -inf by neginf."""
 def deg2rad(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """Degrees as radians."""
+    """Convert degrees to radians."""
 def rad2deg(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """Radians as degrees."""
+    """Convert radians to degrees."""
 def maximum(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The larger of x and y, element by element, with broadcasting; NaN where either is NaN."""
 def minimum(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -498,13 +498,13 @@ def _standard_gamma_grad(x: Tensor, y: Any, *, out: Any = None) -> Tensor:
 def _sample_dirichlet(x: Tensor, generator: Generator | None = None, *, out: Any = None) -> Tensor:
     """Numbers from Dirichlet distributions of concentrations x, along the last dimension: they are positive, of sum 1."""
 def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Tensor:
-    """The products of two rows with each of k matrices: input1 @ weight[k] @ input2."""
+    """Bilinear form of two rows with each of k matrices: input1 @ weight[i] @ input2 + bias[i]."""
 def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08, *, out: Any = None) -> Tensor:
-    """x1 . x2 / (|x1| |x2|) over dim, each length at least eps. x1, x2: shapes that broadcast; floating."""
+    """Cosine of the angle between x1 and x2 along dim: sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps))."""
 def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enable: _bool = True, *, out: Any = None) -> Tensor:
-    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dims."""
+    """Layer normalisation: (input - mean) / sqrt(variance + eps) * weight + bias over the last dimensions."""
 def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, eps: _float | None = None, *, out: Any = None) -> Tensor:
-    """input / sqrt(mean of squares + eps) * weight, over the last dims. eps: the dtype's epsilon unless given."""
+    """Root mean square normalisation: input / sqrt(mean(input**2) + eps) * weight over the last dimensions."""
 def selu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """1.0507 times `elu` with alpha 1.6733: the scale that keeps activations normalised. input: any shape, floating."""
 def celu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
@@ -728,13 +728,13 @@ def bincount(input: Tensor, weights: Any = None, minlength: _int = 0) -> Tensor:
 def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> tuple[Tensor, ...]:
     """The indices into a tensor of a shape of elements that are counted as of a vector: a tuple, one tensor a"""
 def gesv(input: Tensor, A: Tensor) -> tuple[Tensor, Tensor]:
-    """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B)."""
+    """Return (X, LU) with A @ X = input, where LU holds the LU factors of A, without history. Today: linalg.solve(A, B)."""
 def potrf(input: Tensor, upper: _bool = True) -> Tensor:
-    """The Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = x, or if not upper L with"""
+    """Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = input, or L with L @ L^T = input."""
 def set_default_tensor_type(t: Tensor) -> None:
-    """Makes the dtype of a tensor type, "torch.DoubleTensor" or the class, the default one. Today: set_default_dtype."""
+    """Set the default dtype to that of a tensor type, "torch.DoubleTensor" or its class. Today: set_default_dtype."""
 def typename(obj: Tensor) -> _str:
-    """The name of a tensor's type, "torch.FloatTensor"; of anything else the name of its class, with its module."""
+    """Return a tensor's type name, such as "torch.FloatTensor"; for another object, its class name with the module."""
 def alias_copy(input: Tensor, *, out: Any = None) -> Tensor:
     """The input, as a copy. Derivative: the cotangent."""
 def detach_copy(input: Tensor, *, out: Any = None) -> Tensor:
@@ -1008,19 +1008,19 @@ def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _in
 def adaptive_avg_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> Tensor:
     """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
 def batch_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: _bool, momentum: Any, eps: _float, cudnn_enabled: Any, *, out: Any = None) -> Tensor:
-    """nn.functional.batch_norm, with the arguments in the order that torch.batch_norm has them in."""
+    """`nn.functional.batch_norm` with its arguments in the order of torch.batch_norm."""
 def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enabled: _bool = True, *, out: Any = None) -> Tensor:
-    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each item's groups of channels."""
+    """Group normalisation: (input - mean) / sqrt(variance + eps) * weight + bias, over each group of channels of an item."""
 def instance_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: Any, momentum: Any, eps: _float, cudnn_enabled: Any, *, out: Any = None) -> Tensor:
-    """nn.functional.instance_norm, with the arguments in the order that torch.instance_norm has them in."""
+    """`nn.functional.instance_norm` with its arguments in the order of torch.instance_norm."""
 def constant_pad_nd(input: Tensor, pad: Any, value: _Operand = 0, *, out: Tensor | None = None) -> Tensor:
-    """x with value in front of and behind it. pad: (front, back) of the last dimension, then of the one before, ..."""
+    """Pad x with a constant."""
 def pixel_shuffle(input: Tensor, upscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
-    """(..., c * r * r, h, w) as (..., c, h * r, w * r): each pixel becomes r x r, from as many channels."""
+    """Rearrange (..., c * r * r, h, w) to (..., c, h * r, w * r), where r is upscale_factor."""
 def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
-    """(..., c, h * r, w * r) as (..., c * r * r, h, w): what `pixel_shuffle` undoes."""
+    """Rearrange (..., c, h * r, w * r) to (..., c * r * r, h, w), where r is downscale_factor: inverse of `pixel_shuffle`."""
 def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
-    """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ..."""
+    """Interleave the groups of channels of x: the first channel of each group, then the second of each, and so on."""
 def grid_sampler(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any, *, out: Any = None) -> Tensor:
     """grid_sample() with numbers for modes: 0 bilinear, 1 nearest, 2 bicubic; 0 zeros, 1 border, 2 reflection."""
 def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False, *, out: Any = None) -> Tensor:
@@ -1064,9 +1064,9 @@ def divide(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "f
 def true_divide(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None, out: Tensor | None = None) -> Tensor:
     """input / other, with broadcasting. input, other: tensors or numbers; integers give the default float dtype."""
 def negative(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """-x. Raises RuntimeError for bool x."""
+    """Negative of each element, -x. Raises RuntimeError for bool x."""
 def absolute(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The magnitude of each element; of a complex number a real one."""
+    """Absolute value of each element; the real magnitude for complex x."""
 def arcsin(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
 def arccos(input: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1080,7 +1080,7 @@ def arccosh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
 def arctanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
 def fix(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x without its fraction, in x's dtype."""
+    """Round x towards zero, in x's dtype."""
 def clip(input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None) -> Tensor:
     """input, not below min and not above max (max, where min is above it)."""
 def not_equal(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1106,9 +1106,9 @@ def ger(input: Tensor, vec2: Any, *, out: Any = None) -> Tensor:
 def arctan2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
 def abs_(input: Tensor) -> Tensor:
-    """The magnitude of each element; of a complex number a real one."""
+    """Absolute value of each element; the real magnitude for complex x."""
 def absolute_(input: Tensor) -> Tensor:
-    """The magnitude of each element; of a complex number a real one."""
+    """Absolute value of each element; the real magnitude for complex x."""
 def acos_(input: Tensor) -> Tensor:
     """The angle in radians, from 0 to pi, whose cosine is x."""
 def acosh_(input: Tensor) -> Tensor:
@@ -1129,7 +1129,7 @@ def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha
     """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
 def alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def apply_(input: Tensor, callable: Any) -> Tensor:
-    """Replaces every element by callable(element), in Python, and returns the tensor. Slow: for what nothing else does."""
+    """Replace each element by callable(element) and return the tensor. Slow: callable is called once per element."""
 def arccos_(input: Tensor) -> Tensor:
     """The angle in radians, from 0 to pi, whose cosine is x."""
 def arccosh_(input: Tensor) -> Tensor:
@@ -1175,7 +1175,7 @@ def bitwise_xor_(input: Tensor, other: _Operand) -> Tensor:
 def cauchy_(input: Tensor, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fills the tensor with numbers from a Cauchy distribution, and returns it. Derivative: 0."""
 def ceil_(input: Tensor) -> Tensor:
-    """The smallest integer not below x, in x's dtype."""
+    """Smallest integer >= x, in x's dtype."""
 def celu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def clamp_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
     """In-place form of clamp."""
@@ -1200,7 +1200,7 @@ def cumprod_(input: Tensor, dim: _int, *, dtype: _Dtype | None = None) -> Tensor
 def cumsum_(input: Tensor, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
     """Running sum along one dimension."""
 def deg2rad_(input: Tensor) -> Tensor:
-    """Degrees as radians."""
+    """Convert degrees to radians."""
 def digamma_(input: Tensor) -> Tensor:
     """The derivative of the logarithm of the gamma function."""
 def div_(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
@@ -1216,11 +1216,11 @@ def erfc_(input: Tensor) -> Tensor:
 def erfinv_(input: Tensor) -> Tensor:
     """The number whose erf is x; infinite at 1 and -1, NaN outside."""
 def exp2_(input: Tensor) -> Tensor:
-    """2**x."""
+    """Power of two, 2**x."""
 def exp_(input: Tensor) -> Tensor:
-    """e**x."""
+    """Exponential of each element, e**x."""
 def expm1_(input: Tensor) -> Tensor:
-    """e**x - 1, exact also near 0."""
+    """e**x - 1, accurate near x = 0 too."""
 def exponential_(input: Tensor, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fills the tensor with numbers from the exponential distribution of rate lambd, and returns it. Derivative: 0."""
 def feature_alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
@@ -1229,17 +1229,17 @@ def fill_(input: Tensor, value: _Operand) -> Tensor:
 def fill_diagonal_(input: Tensor, fill_value: _Number, wrap: _bool = False) -> Tensor:
     """In-place: writes a number onto the diagonal of a matrix, or of a cube of any number of dimensions."""
 def fix_(input: Tensor) -> Tensor:
-    """x without its fraction, in x's dtype."""
+    """Round x towards zero, in x's dtype."""
 def float_power_(input: Tensor, exponent: _Operand) -> Tensor:
     """input ** exponent, computed in float64, or in complex128 if either is complex."""
 def floor_(input: Tensor) -> Tensor:
-    """The largest integer not above x, in x's dtype."""
+    """Largest integer <= x, in x's dtype."""
 def floor_divide_(input: Tensor, other: _Operand) -> Tensor:
     """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for integers over zero."""
 def fmod_(input: Tensor, other: _Operand) -> Tensor:
     """x - y * trunc(x / y), which has the sign of x: C's fmod. Raises RuntimeError for an integer division by zero."""
 def frac_(input: Tensor) -> Tensor:
-    """x - trunc(x), which has the sign of x."""
+    """Fractional part x - trunc(x), with the sign of x. Raises RuntimeError for integers and bools."""
 def gcd_(input: Tensor, other: Tensor) -> Tensor:
     """The greatest common divisor of integers."""
 def ge_(input: Tensor, other: _Operand) -> Tensor:
@@ -1287,13 +1287,13 @@ def less_equal_(input: Tensor, other: _Operand) -> Tensor:
 def lgamma_(input: Tensor) -> Tensor:
     """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2 ..."""
 def log10_(input: Tensor) -> Tensor:
-    """The logarithm to base 10."""
+    """Logarithm to base 10; -inf at 0, NaN for negative real x."""
 def log1p_(input: Tensor) -> Tensor:
-    """log(1 + x), exact also near 0."""
+    """log(1 + x), accurate near x = 0 too."""
 def log2_(input: Tensor) -> Tensor:
-    """The logarithm to base 2."""
+    """Logarithm to base 2; -inf at 0, NaN for negative real x."""
 def log_(input: Tensor) -> Tensor:
-    """The natural logarithm; -inf at 0, NaN for negative real x."""
+    """Natural logarithm; -inf at 0, NaN for negative real x."""
 def log_normal_(input: Tensor, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
     """Fills the tensor with exponentials of numbers from a normal distribution, and returns it. Derivative: 0."""
 def logical_and_(input: Tensor, other: Tensor) -> Tensor:
@@ -1311,9 +1311,9 @@ def lt_(input: Tensor, other: _Operand) -> Tensor:
 def map2_(input: Tensor, x: Any, y: Any, callable: Any) -> Tensor:
     """Replaces every element a by callable(a, b, c), with those of x and y in that place, and returns the tensor."""
 def map_(input: Tensor, tensor: Tensor, callable: Any) -> Tensor:
-    """Replaces every element a by callable(a, b), b the element of tensor in that place, and returns the tensor itself."""
+    """Replace each element a by callable(a, b), where b is the corresponding element of `tensor`, and return self."""
 def masked_copy_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """masked_scatter_(mask, source), under the name that it had first."""
+    """Older name of masked_scatter_(mask, source)."""
 def masked_fill_(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
     """In-place form of masked_fill. mask must broadcast to the tensor's shape."""
 def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
@@ -1325,13 +1325,13 @@ def multiply_(input: Tensor, other: _Operand) -> Tensor:
 def mvlgamma_(input: Tensor, p: _float) -> Tensor:
     """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of"""
 def nan_to_num_(input: Tensor, nan: _float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
-    """x with NaN and the infinities replaced by numbers; None stands for the dtype's largest and smallest number."""
+    """Replace NaN by nan, inf by posinf and -inf by neginf."""
 def ne_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
 def neg_(input: Tensor) -> Tensor:
-    """-x. Raises RuntimeError for bool x."""
+    """Negative of each element, -x. Raises RuntimeError for bool x."""
 def negative_(input: Tensor) -> Tensor:
-    """-x. Raises RuntimeError for bool x."""
+    """Negative of each element, -x. Raises RuntimeError for bool x."""
 def nextafter_(input: Tensor, other: _Operand) -> Tensor:
     """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
 def normal_(input: Tensor, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
@@ -1345,26 +1345,26 @@ def pow_(input: Tensor, exponent: _Operand) -> Tensor:
 def put_(input: Tensor, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False) -> Tensor:
     """In-place form of put."""
 def rad2deg_(input: Tensor) -> Tensor:
-    """Radians as degrees."""
+    """Convert radians to degrees."""
 def random_(input: Tensor, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
     """Fills the tensor with integers, and returns it: from [0, to) with random_(to), [from, to) with random_(from, to),"""
 def reciprocal_(input: Tensor) -> Tensor:
-    """1 / x."""
+    """Reciprocal of each element, 1 / x."""
 def relu_(input: Tensor) -> Tensor:
-    """x where it is positive, else 0; NaN stays NaN."""
+    """Rectified linear unit: x where x > 0, else 0; NaN stays NaN."""
 def remainder_(input: Tensor, other: _Operand) -> Tensor:
     """x - y * floor(x / y), which has the sign of y: Python's %. Raises RuntimeError for an integer division by zero."""
 def renorm_(input: Tensor, p: _float, dim: _int, maxnorm: Any) -> Tensor:
     """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
 def resize_(input: Tensor, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: Any = None) -> Tensor:
-    """Gives the tensor another size, resize_(2, 3) or resize_((2, 3)), and returns it."""
+    """Change the size of the tensor in place, resize_(2, 3) or resize_((2, 3)), and return it."""
 def resize_as_(input: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
-    """resize_() to the size of another tensor."""
+    """Change the size of the tensor in place to that of the_template; see resize_."""
 def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
-    """The nearest integer, of two equally near ones the even one; with decimals, the nearest multiple of 10**-decimals."""
+    """Round x to the nearest integer, halves to even; with decimals, to the nearest multiple of 10**-decimals."""
 def rrelu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def rsqrt_(input: Tensor) -> Tensor:
-    """1 / sqrt(x)."""
+    """Reciprocal square root, 1 / sqrt(x); inf at 0."""
 def scatter_(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None) -> Tensor:
     """In-place form of scatter."""
 def scatter_add_(input: Tensor, dim: _int, index: Tensor, src: Any) -> Tensor:
@@ -1373,13 +1373,13 @@ def scatter_reduce_(input: Tensor, dim: _int, index: Tensor, src: Any, reduce: A
     """In-place form of scatter_reduce."""
 def selu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def sgn_(input: Tensor) -> Tensor:
-    """x / abs(x), 0 at 0: sign for complex numbers as well."""
+    """Sign of real and complex numbers: x / abs(x), 0 at 0."""
 def share_memory_(input: Tensor) -> Tensor:
     """The tensor itself. Processes that are forked have a copy of its memory, so writes do not reach others."""
 def sigmoid_(input: Tensor) -> Tensor:
-    """1 / (1 + exp(-x)), accurate for all x."""
+    """Logistic sigmoid, 1 / (1 + exp(-x)), accurate for all x."""
 def sign_(input: Tensor) -> Tensor:
-    """-1, 0 or 1, as x is negative, zero (or NaN), or positive. Raises RuntimeError for complex x: see sgn."""
+    """Sign of each element: -1 if x < 0, 1 if x > 0, 0 if x is 0 or NaN. Raises RuntimeError for complex x; see `sgn`."""
 def sin_(input: Tensor) -> Tensor:
     """The sine of x in radians."""
 def sinc_(input: Tensor) -> Tensor:
@@ -1387,9 +1387,9 @@ def sinc_(input: Tensor) -> Tensor:
 def sinh_(input: Tensor) -> Tensor:
     """The hyperbolic sine."""
 def sqrt_(input: Tensor) -> Tensor:
-    """The square root; NaN for negative real x."""
+    """Square root of each element; NaN for negative real x."""
 def square_(input: Tensor) -> Tensor:
-    """x * x; bools become int64."""
+    """Square of each element, x * x; bools become int64."""
 def squeeze_(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """In-place form of squeeze: takes dimensions of size 1 out of this tensor (all, or those among dim), and returns it."""
 def sub_(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
@@ -1416,7 +1416,7 @@ def triu_(input: Tensor, diagonal: _int = 0) -> Tensor:
 def true_divide_(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
     """In-place form of div."""
 def trunc_(input: Tensor) -> Tensor:
-    """x without its fraction, in x's dtype."""
+    """Round x towards zero, in x's dtype."""
 def uniform_(input: Tensor, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
     """Fills the tensor with numbers drawn evenly from [from, to), uniform_(0, 1) by default, and returns it."""
 def unsqueeze_(input: Tensor, dim: _int) -> Tensor:

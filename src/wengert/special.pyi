@@ -23,15 +23,15 @@ _Operand: TypeAlias = Tensor | np.ndarray[Any, Any] | np.generic | _Number
 _Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
 
 def exp2(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """2**x."""
+    """Power of two, 2**x."""
 def expm1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """e**x - 1, exact also near 0."""
+    """e**x - 1, accurate near x = 0 too."""
 def log1p(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """log(1 + x), exact also near 0."""
+    """log(1 + x), accurate near x = 0 too."""
 def sinc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """sin(pi * x) / (pi * x), and 1 at 0."""
 def round(input: _Operand, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
-    """The nearest integer, of two equally near ones the even one; with decimals, the nearest multiple of 10**-decimals."""
+    """Round x to the nearest integer, halves to even; with decimals, to the nearest multiple of 10**-decimals."""
 def logsumexp(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(x))) over dim (an int or a tuple), without overflow. x: any shape and dtype; -inf of nothing."""
 def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -89,50 +89,50 @@ def spherical_bessel_j0(input: _Operand, *, out: Tensor | None = None) -> Tensor
 def airy_ai(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Airy's function Ai, the solution of y'' = x y that vanishes at infinity."""
 def chebyshev_polynomial_t(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The Chebyshev polynomial of the first kind of degree n at x, with broadcasting; 0 for n < 0."""
+    """Chebyshev polynomial of the first kind and degree n at x; 0 for n < 0."""
 def shifted_chebyshev_polynomial_t(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The Chebyshev polynomial of the first kind of degree n at 2 x - 1, with broadcasting; 0 for n < 0."""
+    """Chebyshev polynomial of the first kind and degree n at 2 x - 1; 0 for n < 0."""
 def chebyshev_polynomial_u(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The Chebyshev polynomial of the second kind of degree n at x, with broadcasting; 0 for n < 0."""
+    """Chebyshev polynomial of the second kind and degree n at x; 0 for n < 0."""
 def shifted_chebyshev_polynomial_u(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The Chebyshev polynomial of the second kind of degree n at 2 x - 1, with broadcasting; 0 for n < 0."""
+    """Chebyshev polynomial of the second kind and degree n at 2 x - 1; 0 for n < 0."""
 def chebyshev_polynomial_v(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The Chebyshev polynomial of the third kind of degree n at x, with broadcasting; 0 for n < 0."""
+    """Chebyshev polynomial of the third kind and degree n at x; 0 for n < 0."""
 def shifted_chebyshev_polynomial_v(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The Chebyshev polynomial of the third kind of degree n at 2 x - 1, with broadcasting; 0 for n < 0."""
+    """Chebyshev polynomial of the third kind and degree n at 2 x - 1; 0 for n < 0."""
 def chebyshev_polynomial_w(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The Chebyshev polynomial of the fourth kind of degree n at x, with broadcasting; 0 for n < 0."""
+    """Chebyshev polynomial of the fourth kind and degree n at x; 0 for n < 0."""
 def shifted_chebyshev_polynomial_w(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The Chebyshev polynomial of the fourth kind of degree n at 2 x - 1, with broadcasting; 0 for n < 0."""
+    """Chebyshev polynomial of the fourth kind and degree n at 2 x - 1; 0 for n < 0."""
 def hermite_polynomial_h(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The physicist's Hermite polynomial of degree n, with broadcasting; 0 for n < 0."""
+    """Physicists' Hermite polynomial H of degree n at x; 0 for n < 0."""
 def hermite_polynomial_he(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The probabilist's Hermite polynomial of degree n, with broadcasting; 0 for n < 0."""
+    """Probabilists' Hermite polynomial He of degree n at x; 0 for n < 0."""
 def laguerre_polynomial_l(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The Laguerre polynomial of degree n, with broadcasting; 0 for n < 0."""
+    """Laguerre polynomial of degree n at x; 0 for n < 0."""
 def legendre_polynomial_p(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The Legendre polynomial of degree n, with broadcasting; 0 for n < 0."""
+    """Legendre polynomial of degree n at x; 0 for n < 0."""
 def entr(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """-x log(x): 0 at 0, -inf for negative x."""
+    """Entropy -x log(x); 0 at x = 0, -inf for x < 0."""
 def erfcx(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """exp(x**2) erfc(x), which is 1 / (x sqrt(pi)) for large x."""
+    """Scaled complementary error function, exp(x**2) erfc(x); about 1 / (x sqrt(pi)) for large x."""
 def ndtr(input: Tensor, *, out: Any = None) -> Tensor:
-    """The cumulative distribution function of the standard normal distribution."""
+    """Cumulative distribution function of the standard normal distribution."""
 def log_ndtr(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm of `ndtr`, exact also where that is small."""
+    """Logarithm of `ndtr`, accurate also where ndtr is tiny."""
 def ndtri(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The number whose `ndtr` is x: infinite at 0 and 1, NaN outside."""
+    """Inverse of `ndtr`, the quantile of the standard normal distribution: -inf at 0, inf at 1, NaN outside [0, 1]."""
 def xlog1py(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x log(1 + y), and 0 where x is 0 and y is not NaN."""
+    """x log(1 + y); 0 where x is 0 and y is not NaN."""
 def zeta(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """Hurwitz' zeta function, the sum of (y + k)**-x over k from 0 on; Riemann's for y = 1. x > 1; NaN else."""
+    """Hurwitz' zeta function, the sum of (y + k)**-x over k >= 0; Riemann's zeta function for y = 1."""
 def expit(input: Tensor, *, out: Any = None) -> Tensor:
-    """`sigmoid`: 1 / (1 + exp(-input)). Derivative: as of sigmoid."""
+    """`sigmoid`: 1 / (1 + exp(-input)). Derivative: as sigmoid."""
 def gammaln(input: Tensor, *, out: Any = None) -> Tensor:
-    """`lgamma`: the logarithm of the magnitude of the gamma function. Derivative: as of lgamma."""
+    """`lgamma`: the logarithm of the magnitude of the gamma function. Derivative: as lgamma."""
 def psi(input: Tensor, *, out: Any = None) -> Tensor:
-    """`digamma`: the derivative of the logarithm of the gamma function. Derivative: as of digamma."""
+    """`digamma`: the derivative of the logarithm of the gamma function. Derivative: as digamma."""
 def multigammaln(input: Tensor, p: _float, *, out: Any = None) -> Tensor:
-    """`mvlgamma`: the logarithm of the multivariate gamma function of dimension p. Derivative: as of mvlgamma."""
+    """`mvlgamma`: the logarithm of the multivariate gamma function of dimension p. Derivative: as mvlgamma."""
 def betainc(a: _Operand, b: _Operand, input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The regularised incomplete beta function I_x(a, b): the integral from 0 to x of t**(a - 1) (1 - t)**(b - 1), over"""

@@ -105,77 +105,77 @@ class Tensor(TensorBase):
     def lerp_(self, end: _Operand, weight: _Operand) -> Tensor:
         """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor."""
     def neg(self) -> Tensor:
-        """-x. Raises RuntimeError for bool x."""
+        """Negative of each element, -x. Raises RuntimeError for bool x."""
     def neg_(self) -> Tensor:
-        """-x. Raises RuntimeError for bool x."""
+        """Negative of each element, -x. Raises RuntimeError for bool x."""
     def __neg__(self) -> Tensor: ...
     def positive(self) -> Tensor:
-        """+input: the tensor itself. Raises RuntimeError for a bool tensor."""
+        """Return the tensor itself, +input. Raises RuntimeError for a bool tensor."""
     def __pos__(self) -> Tensor:
-        """+input: the tensor itself. Raises RuntimeError for a bool tensor."""
+        """Return the tensor itself, +input. Raises RuntimeError for a bool tensor."""
     def abs(self) -> Tensor:
-        """The magnitude of each element; of a complex number a real one."""
+        """Absolute value of each element; the real magnitude for complex x."""
     def abs_(self) -> Tensor:
-        """The magnitude of each element; of a complex number a real one."""
+        """Absolute value of each element; the real magnitude for complex x."""
     def __abs__(self) -> Tensor: ...
     def sign(self) -> Tensor:
-        """-1, 0 or 1, as x is negative, zero (or NaN), or positive. Raises RuntimeError for complex x: see sgn."""
+        """Sign of each element: -1 if x < 0, 1 if x > 0, 0 if x is 0 or NaN. Raises RuntimeError for complex x; see `sgn`."""
     def sign_(self) -> Tensor:
-        """-1, 0 or 1, as x is negative, zero (or NaN), or positive. Raises RuntimeError for complex x: see sgn."""
+        """Sign of each element: -1 if x < 0, 1 if x > 0, 0 if x is 0 or NaN. Raises RuntimeError for complex x; see `sgn`."""
     def sgn(self) -> Tensor:
-        """x / abs(x), 0 at 0: sign for complex numbers as well."""
+        """Sign of real and complex numbers: x / abs(x), 0 at 0."""
     def sgn_(self) -> Tensor:
-        """x / abs(x), 0 at 0: sign for complex numbers as well."""
+        """Sign of real and complex numbers: x / abs(x), 0 at 0."""
     def clone(self, memory_format: Any = None) -> Tensor:
-        """A copy in memory of its own, laid out as x. memory_format is accepted and has no effect."""
+        """Copy x into new memory of the same layout. memory_format is accepted and has no effect."""
     def square(self) -> Tensor:
-        """x * x; bools become int64."""
+        """Square of each element, x * x; bools become int64."""
     def square_(self) -> Tensor:
-        """x * x; bools become int64."""
+        """Square of each element, x * x; bools become int64."""
     def sqrt(self) -> Tensor:
-        """The square root; NaN for negative real x."""
+        """Square root of each element; NaN for negative real x."""
     def sqrt_(self) -> Tensor:
-        """The square root; NaN for negative real x."""
+        """Square root of each element; NaN for negative real x."""
     def rsqrt(self) -> Tensor:
-        """1 / sqrt(x)."""
+        """Reciprocal square root, 1 / sqrt(x); inf at 0."""
     def rsqrt_(self) -> Tensor:
-        """1 / sqrt(x)."""
+        """Reciprocal square root, 1 / sqrt(x); inf at 0."""
     def reciprocal(self) -> Tensor:
-        """1 / x."""
+        """Reciprocal of each element, 1 / x."""
     def reciprocal_(self) -> Tensor:
-        """1 / x."""
+        """Reciprocal of each element, 1 / x."""
     def exp(self) -> Tensor:
-        """e**x."""
+        """Exponential of each element, e**x."""
     def exp_(self) -> Tensor:
-        """e**x."""
+        """Exponential of each element, e**x."""
     def exp2(self) -> Tensor:
-        """2**x."""
+        """Power of two, 2**x."""
     def exp2_(self) -> Tensor:
-        """2**x."""
+        """Power of two, 2**x."""
     def expm1(self) -> Tensor:
-        """e**x - 1, exact also near 0."""
+        """e**x - 1, accurate near x = 0 too."""
     def expm1_(self) -> Tensor:
-        """e**x - 1, exact also near 0."""
+        """e**x - 1, accurate near x = 0 too."""
     def log(self) -> Tensor:
-        """The natural logarithm; -inf at 0, NaN for negative real x."""
+        """Natural logarithm; -inf at 0, NaN for negative real x."""
     def log_(self) -> Tensor:
-        """The natural logarithm; -inf at 0, NaN for negative real x."""
+        """Natural logarithm; -inf at 0, NaN for negative real x."""
     def log2(self) -> Tensor:
-        """The logarithm to base 2."""
+        """Logarithm to base 2; -inf at 0, NaN for negative real x."""
     def log2_(self) -> Tensor:
-        """The logarithm to base 2."""
+        """Logarithm to base 2; -inf at 0, NaN for negative real x."""
     def log10(self) -> Tensor:
-        """The logarithm to base 10."""
+        """Logarithm to base 10; -inf at 0, NaN for negative real x."""
     def log10_(self) -> Tensor:
-        """The logarithm to base 10."""
+        """Logarithm to base 10; -inf at 0, NaN for negative real x."""
     def log1p(self) -> Tensor:
-        """log(1 + x), exact also near 0."""
+        """log(1 + x), accurate near x = 0 too."""
     def log1p_(self) -> Tensor:
-        """log(1 + x), exact also near 0."""
+        """log(1 + x), accurate near x = 0 too."""
     def sigmoid(self) -> Tensor:
-        """1 / (1 + exp(-x)), accurate for all x."""
+        """Logistic sigmoid, 1 / (1 + exp(-x)), accurate for all x."""
     def sigmoid_(self) -> Tensor:
-        """1 / (1 + exp(-x)), accurate for all x."""
+        """Logistic sigmoid, 1 / (1 + exp(-x)), accurate for all x."""
     def sin(self) -> Tensor:
         """The sine of x in radians."""
     def sin_(self) -> Tensor:
@@ -229,41 +229,41 @@ class Tensor(TensorBase):
     def atanh_(self) -> Tensor:
         """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
     def relu(self) -> Tensor:
-        """x where it is positive, else 0; NaN stays NaN."""
+        """Rectified linear unit: x where x > 0, else 0; NaN stays NaN."""
     def relu_(self) -> Tensor:
-        """x where it is positive, else 0; NaN stays NaN."""
+        """Rectified linear unit: x where x > 0, else 0; NaN stays NaN."""
     def floor(self) -> Tensor:
-        """The largest integer not above x, in x's dtype."""
+        """Largest integer <= x, in x's dtype."""
     def floor_(self) -> Tensor:
-        """The largest integer not above x, in x's dtype."""
+        """Largest integer <= x, in x's dtype."""
     def ceil(self) -> Tensor:
-        """The smallest integer not below x, in x's dtype."""
+        """Smallest integer >= x, in x's dtype."""
     def ceil_(self) -> Tensor:
-        """The smallest integer not below x, in x's dtype."""
+        """Smallest integer >= x, in x's dtype."""
     def trunc(self) -> Tensor:
-        """x without its fraction, in x's dtype."""
+        """Round x towards zero, in x's dtype."""
     def trunc_(self) -> Tensor:
-        """x without its fraction, in x's dtype."""
+        """Round x towards zero, in x's dtype."""
     def round(self, *, decimals: _int = 0) -> Tensor:
-        """The nearest integer, of two equally near ones the even one; with decimals, the nearest multiple of 10**-decimals."""
+        """Round x to the nearest integer, halves to even; with decimals, to the nearest multiple of 10**-decimals."""
     def round_(self, *, decimals: _int = 0) -> Tensor:
-        """The nearest integer, of two equally near ones the even one; with decimals, the nearest multiple of 10**-decimals."""
+        """Round x to the nearest integer, halves to even; with decimals, to the nearest multiple of 10**-decimals."""
     def frac(self) -> Tensor:
-        """x - trunc(x), which has the sign of x."""
+        """Fractional part x - trunc(x), with the sign of x. Raises RuntimeError for integers and bools."""
     def frac_(self) -> Tensor:
-        """x - trunc(x), which has the sign of x."""
+        """Fractional part x - trunc(x), with the sign of x. Raises RuntimeError for integers and bools."""
     def nan_to_num(self, nan: _float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
-        """x with NaN and the infinities replaced by numbers; None stands for the dtype's largest and smallest number."""
+        """Replace NaN by nan, inf by posinf and -inf by neginf."""
     def nan_to_num_(self, nan: _float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
-        """x with NaN and the infinities replaced by numbers; None stands for the dtype's largest and smallest number."""
+        """Replace NaN by nan, inf by posinf and -inf by neginf."""
     def deg2rad(self) -> Tensor:
-        """Degrees as radians."""
+        """Convert degrees to radians."""
     def deg2rad_(self) -> Tensor:
-        """Degrees as radians."""
+        """Convert degrees to radians."""
     def rad2deg(self) -> Tensor:
-        """Radians as degrees."""
+        """Convert radians to degrees."""
     def rad2deg_(self) -> Tensor:
-        """Radians as degrees."""
+        """Convert radians to degrees."""
     def maximum(self, other: _Operand) -> Tensor:
         """The larger of x and y, element by element, with broadcasting; NaN where either is NaN."""
     def minimum(self, other: _Operand) -> Tensor:
@@ -863,19 +863,19 @@ class Tensor(TensorBase):
     def bincount(self, weights: Any = None, minlength: _int = 0) -> Tensor:
         """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums."""
     def gesv(self, A: Tensor) -> tuple[Tensor, Tensor]:
-        """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B)."""
+        """Return (X, LU) with A @ X = input, where LU holds the LU factors of A, without history. Today: linalg.solve(A, B)."""
     def potrf(self, upper: _bool = True) -> Tensor:
-        """The Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = x, or if not upper L with"""
+        """Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = input, or L with L @ L^T = input."""
     def masked_copy_(self, mask: Tensor, source: Tensor) -> Tensor:
-        """masked_scatter_(mask, source), under the name that it had first."""
+        """Older name of masked_scatter_(mask, source)."""
     def apply_(self, callable: Any) -> Tensor:
-        """Replaces every element by callable(element), in Python, and returns the tensor. Slow: for what nothing else does."""
+        """Replace each element by callable(element) and return the tensor. Slow: callable is called once per element."""
     def map_(self, tensor: Tensor, callable: Any) -> Tensor:
-        """Replaces every element a by callable(a, b), b the element of tensor in that place, and returns the tensor itself."""
+        """Replace each element a by callable(a, b), where b is the corresponding element of `tensor`, and return self."""
     def resize_(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: Any = None) -> Tensor:
-        """Gives the tensor another size, resize_(2, 3) or resize_((2, 3)), and returns it."""
+        """Change the size of the tensor in place, resize_(2, 3) or resize_((2, 3)), and return it."""
     def resize_as_(self, the_template: Tensor, memory_format: Any = None) -> Tensor:
-        """resize_() to the size of another tensor."""
+        """Change the size of the tensor in place to that of the_template; see resize_."""
     def narrow_copy(self, dim: _int, start: _int, length: _int) -> Tensor:
         """narrow(), as a copy. Derivative: the cotangent in the part, 0 elsewhere."""
     def index_reduce(self, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
@@ -1009,13 +1009,13 @@ class Tensor(TensorBase):
     def true_divide_(self, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
         """In-place form of div."""
     def negative(self) -> Tensor:
-        """-x. Raises RuntimeError for bool x."""
+        """Negative of each element, -x. Raises RuntimeError for bool x."""
     def negative_(self) -> Tensor:
-        """-x. Raises RuntimeError for bool x."""
+        """Negative of each element, -x. Raises RuntimeError for bool x."""
     def absolute(self) -> Tensor:
-        """The magnitude of each element; of a complex number a real one."""
+        """Absolute value of each element; the real magnitude for complex x."""
     def absolute_(self) -> Tensor:
-        """The magnitude of each element; of a complex number a real one."""
+        """Absolute value of each element; the real magnitude for complex x."""
     def arcsin(self) -> Tensor:
         """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
     def arcsin_(self) -> Tensor:
@@ -1041,9 +1041,9 @@ class Tensor(TensorBase):
     def arctanh_(self) -> Tensor:
         """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
     def fix(self) -> Tensor:
-        """x without its fraction, in x's dtype."""
+        """Round x towards zero, in x's dtype."""
     def fix_(self) -> Tensor:
-        """x without its fraction, in x's dtype."""
+        """Round x towards zero, in x's dtype."""
     def clip(self, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None) -> Tensor:
         """input, not below min and not above max (max, where min is above it)."""
     def clip_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:

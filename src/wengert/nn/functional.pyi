@@ -23,7 +23,7 @@ _Operand: TypeAlias = Tensor | np.ndarray[Any, Any] | np.generic | _Number
 _Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
 
 def sigmoid(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 / (1 + exp(-x)), accurate for all x."""
+    """Logistic sigmoid, 1 / (1 + exp(-x)), accurate for all x."""
 def tanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent."""
 def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -33,29 +33,29 @@ def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stackl
 def softmin(input: Tensor, dim: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, *, out: Any = None) -> Tensor:
     """softmax(-input) over one dimension."""
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
-    """x @ weight^T + bias: a fully connected layer. x: (..., n), weight: (m, n), bias: (m) or None; returns (..., m)."""
+    """Fully connected layer: x @ weight^T + bias."""
 def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Tensor:
-    """The products of two rows with each of k matrices: input1 @ weight[k] @ input2."""
+    """Bilinear form of two rows with each of k matrices: input1 @ weight[i] @ input2 + bias[i]."""
 def embedding(input: Tensor, weight: Any, padding_idx: Any = None, max_norm: Any = None, norm_type: _float = 2.0, scale_grad_by_freq: _bool = False, sparse: _bool = False, *, out: Any = None) -> Tensor:
-    """Rows of weight. input: integers of any shape, weight: (n, m); returns input's shape + (m,)."""
+    """Look up rows of weight: weight[input]."""
 def one_hot(tensor: Tensor, num_classes: _int = -1, *, out: Tensor | None = None) -> Tensor:
-    """1 at each element's value along a new last dimension, else 0. tensor: int64, not negative; returns int64."""
+    """One-hot encoding along a new last dimension: 1 at the element's value, 0 elsewhere."""
 def dropout(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """input with each element set to 0 with probability p, the others divided by 1 - p; input itself if not training."""
+    """Set each element to 0 with probability p and divide the others by 1 - p; return input itself if not training."""
 def dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with"""
+    """Set whole channels to 0 with probability p and divide the others by 1 - p; see `dropout`."""
 def dropout2d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with"""
+    """Set whole channels to 0 with probability p and divide the others by 1 - p; see `dropout`."""
 def dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with"""
+    """Set whole channels to 0 with probability p and divide the others by 1 - p; see `dropout`."""
 def normalize(input: Tensor, p: _float = 2.0, dim: _int = 1, eps: _float = 1e-12, *, out: Any = None) -> Tensor:
-    """input divided by its p-norm over dim, or by eps where the norm is smaller. input: any shape, floating or complex."""
+    """Divide input by its p-norm over dim, or by eps where the norm is smaller."""
 def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08, *, out: Any = None) -> Tensor:
-    """x1 . x2 / (|x1| |x2|) over dim, each length at least eps. x1, x2: shapes that broadcast; floating."""
+    """Cosine of the angle between x1 and x2 along dim: sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps))."""
 def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enable: _bool = True, *, out: Any = None) -> Tensor:
-    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dims."""
+    """Layer normalisation: (input - mean) / sqrt(variance + eps) * weight + bias over the last dimensions."""
 def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, eps: _float | None = None, *, out: Any = None) -> Tensor:
-    """input / sqrt(mean of squares + eps) * weight, over the last dims. eps: the dtype's epsilon unless given."""
+    """Root mean square normalisation: input / sqrt(mean(input**2) + eps) * weight over the last dimensions."""
 def leaky_relu(input: Tensor, negative_slope: _float = 0.01, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input where it is positive, negative_slope * input elsewhere. input: any shape, floating."""
 def elu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
@@ -185,21 +185,21 @@ def lp_pool3d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = Non
 def max_unpool3d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None, *, out: Any = None) -> Tensor:
     """Images of zeros with the elements of input where max_pool3d found them. input, indices: what that"""
 def batch_norm(input: Tensor, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-05, *, out: Any = None) -> Tensor:
-    """(input - mean) / sqrt(variance + eps) * weight + bias, channel by channel. input: (n, channels, ...), floating."""
+    """Batch normalisation: (input - mean) / sqrt(variance + eps) * weight + bias for each channel."""
 def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enabled: _bool = True, *, out: Any = None) -> Tensor:
-    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each item's groups of channels."""
+    """Group normalisation: (input - mean) / sqrt(variance + eps) * weight + bias, over each group of channels of an item."""
 def instance_norm(input: Tensor, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None, use_input_stats: _bool = True, momentum: _float = 0.1, eps: _float = 1e-05, *, out: Any = None) -> Tensor:
-    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each channel of each item."""
+    """Instance normalisation: (input - mean) / sqrt(variance + eps) * weight + bias, over each channel of each item."""
 def local_response_norm(input: Tensor, size: _int | Sequence[_int], alpha: _Number = 0.0001, beta: _Number = 0.75, k: _float = 1.0, *, out: Any = None) -> Tensor:
-    """input / (k + alpha * mean of squares over `size` neighbouring channels)**beta; zeros beyond the first and last."""
+    """Local response normalisation: input / (k + alpha * mean of squares over `size` neighbouring channels)**beta."""
 def pad(input: Tensor, pad: Any, mode: _str = 'constant', value: _Operand | None = None, *, out: Any = None) -> Tensor:
-    """input with something in front of and behind it. pad: (front, back) of the last dimension, then of the one before,"""
+    """Pad the last dimensions of input."""
 def pixel_shuffle(input: Tensor, upscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
-    """(..., c * r * r, h, w) as (..., c, h * r, w * r): each pixel becomes r x r, from as many channels."""
+    """Rearrange (..., c * r * r, h, w) to (..., c, h * r, w * r), where r is upscale_factor."""
 def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
-    """(..., c, h * r, w * r) as (..., c * r * r, h, w): what `pixel_shuffle` undoes."""
+    """Rearrange (..., c, h * r, w * r) to (..., c * r * r, h, w), where r is downscale_factor: inverse of `pixel_shuffle`."""
 def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
-    """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ..."""
+    """Interleave the groups of channels of x: the first channel of each group, then the second of each, and so on."""
 def interpolate(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None, recompute_scale_factor: Any = None, antialias: _bool = False, *, out: Any = None) -> Tensor:
     """input resampled to another size. input: (n, channels, ...) with one to three dimensions after these; floating, or"""
 def upsample(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None, *, out: Any = None) -> Tensor:

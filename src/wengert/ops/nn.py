@@ -32,10 +32,10 @@ def _linear_node(inputs: tuple[Any, ...], params: Any) -> str:
 
 @general(promote=NONE, node=_linear_node, **_FUNCTIONAL)
 def linear(xp, x, weight, bias=None):
-    """x @ weight^T + bias: a fully connected layer. x: (..., n), weight: (m, n), bias: (m) or None; returns (..., m).
+    """Fully connected layer: x @ weight^T + bias.
 
-    weight may be a vector, (n); the result is (...) then. All of one dtype. Raises RuntimeError for shapes that do not
-    fit.
+    x: (..., n), weight: (m, n), bias: (m) or None, all of one dtype; returns (..., m). If weight is a vector, (n), the
+    result is (...). Raises RuntimeError for shapes or dtypes that do not fit.
 
     Derivative: ct @ weight* in x, ct^T @ x* over all rows in weight, the sum of ct's rows in bias.
     """
@@ -111,13 +111,11 @@ def _(F, bias_t):
 
 @composite(namespaces=("", "nn.functional"))
 def bilinear(F, input1, input2, weight, bias=None):
-    """The products of two rows with each of k matrices: input1 @ weight[k] @ input2.
+    """Bilinear form of two rows with each of k matrices: input1 @ weight[i] @ input2 + bias[i].
 
-    input1: (..., n), input2: (..., m), weight: (k, n, m); returns (..., k).
+    input1: (..., n), input2: (..., m), weight: (k, n, m), bias: (k) or None; returns (..., k).
 
-    bias: (k) or None.
-
-    Derivative: in each factor the sums of products of ct with the other two."""
+    Derivative: in each factor the sum of the products of ct with the other two factors."""
     k, n, m = weight.shape
     rows = F.matmul(input1, F.reshape(F.permute(weight, dims=(1, 0, 2)), shape=(n, k * m)))
     rows = F.reshape(rows, shape=(*input1.shape[:-1], k, m))
@@ -130,13 +128,14 @@ def bilinear(F, input1, input2, weight, bias=None):
 
 @composite(namespaces=("nn.functional",))
 def embedding(F, input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
-    """Rows of weight. input: integers of any shape, weight: (n, m); returns input's shape + (m,).
+    """Look up rows of weight: weight[input].
 
-    padding_idx: a row that gets no gradient. max_norm, norm_type: rows that are longer are scaled down first, in place.
-    scale_grad_by_freq: each row's gradient is divided by how often it is used. sparse is accepted, gradients are dense.
+    input: integers of any shape, weight: (n, m); returns input's shape + (m,). padding_idx: a row that gets no gradient.
+    max_norm, norm_type: rows with a larger norm_type-norm than max_norm are scaled down to it first, in place.
+    scale_grad_by_freq: divide each row's gradient by the number of its uses. sparse: accepted, but gradients are dense.
     Raises IndexError for a row that does not exist.
 
-    Derivative: in each row of weight the sum of ct where that row was used."""
+    Derivative: in each row of weight the sum of ct over the uses of the row."""
     if max_norm is not None:
         limit_rows(weight, input, max_norm, norm_type)
     if padding_idx is not None:
@@ -149,7 +148,7 @@ def embedding(F, input, weight, padding_idx=None, max_norm=None, norm_type=2.0, 
 
 @general(promote=NONE, node="EmbeddingBackward0", complex=False, **_PRIVATE)
 def _embedding(xp, x, weight, *, padding_idx, scale_grad_by_freq):
-    """weight[x]. padding_idx: not negative, or None."""
+    """weight[x]. padding_idx: 0 <= padding_idx < n, or None."""
     if x.dtype.kind not in "iu":
         raise errors.embedding_indices(x.dtype)
     found = places.take_along(weight, x.reshape(-1), 0, False) if weight.ndim == 2 else None
@@ -169,7 +168,7 @@ def _(F, ct, x, weight_shape, padding_idx, scale_grad_by_freq):
 
 @nondifferentiable(promote=NONE, **_PRIVATE)
 def _row_factors(xp, x, ct, *, padding_idx, by_frequency):
-    """What each looked-up row's cotangent is multiplied by: 0 for padding, 1 / n for a row used n times."""
+    """Factor of the cotangent of each looked-up row: 0 for the padding row, 1 / n for a row used n times."""
     factors = xp.ones(x.shape, ct.dtype)
     if by_frequency and x.size:
         factors /= xp.bincount(x.reshape(-1))[x]
@@ -180,11 +179,11 @@ def _row_factors(xp, x, ct, *, padding_idx, by_frequency):
 
 @general(promote=NONE, **_PRIVATE)
 def _scatter_rows(xp, x, index, *, rows):
-    """Zeros, of this many rows, with the rows of x, (..., m), added at index, (...)."""
+    """Zeros of shape (rows, m) with the rows of x, (..., m), added at index, (...)."""
     flat = x.reshape(index.size, x.shape[-1])
     out = memory.new_zeros((rows, x.shape[-1]), x.dtype)
     if index.size and not places.write_along(places.ADD, out, index.reshape(-1), flat, 0, False):
-        # Equal indices side by side, then one sum each: many times faster than adding row by row.
+        # Sorting the indices and adding up each run of equal ones is many times faster than adding row by row.
         order = xp.argsort(index.reshape(-1), kind="stable")
         target = index.reshape(-1)[order]
         starts = xp.flatnonzero(xp.concatenate(([True], target[1:] != target[:-1])))
@@ -199,10 +198,10 @@ def _(F, ct, index):
 
 @nondifferentiable(promote=NONE, complex=False, **_FUNCTIONAL)
 def one_hot(xp, tensor, *, num_classes=-1):
-    """1 at each element's value along a new last dimension, else 0. tensor: int64, not negative; returns int64.
+    """One-hot encoding along a new last dimension: 1 at the element's value, 0 elsewhere.
 
-    num_classes: the size of the new dimension; -1 for the largest value + 1. Raises RuntimeError for a value
-    outside."""
+    tensor: int64, any shape, 0 <= value < num_classes; returns int64. num_classes: size of the new dimension; -1 means
+    the largest value + 1. Raises RuntimeError for a value out of range."""
     if tensor.dtype != xp.int64:
         raise errors.one_hot_dtype()
     if tensor.size == 0 and num_classes <= 0:
@@ -222,7 +221,9 @@ def one_hot(xp, tensor, *, num_classes=-1):
 
 @nondifferentiable(**_PRIVATE)
 def _dropout_noise(xp, x, *, p, kept_dims=None):
-    """Independent draws: 0 with probability p, else 1 / (1 - p). kept_dims: how many leading dims draw on their own."""
+    """Draw noise: 0 with probability p, else 1 / (1 - p).
+
+    kept_dims: number of leading dimensions with independent draws; the noise is constant along the others. None: all."""
     from wengert.generator import default_generator
 
     shape = x.shape if kept_dims is None else x.shape[:kept_dims] + (1,) * (x.ndim - kept_dims)
@@ -242,12 +243,11 @@ def _dropped_out(F: Any, input: Any, p: float, training: bool, inplace: bool, ke
 
 @composite(namespaces=("nn.functional",))
 def dropout(F, input, p=0.5, training=True, inplace=False):
-    """input with each element set to 0 with probability p, the others divided by 1 - p; input itself if not training.
+    """Set each element to 0 with probability p and divide the others by 1 - p; return input itself if not training.
 
-    input: any shape, floating or complex. inplace: writes into input and returns it. Raises ValueError for p outside
-    [0, 1].
+    input: any shape, floating or complex. inplace: write into input and return it. Raises ValueError unless 0 <= p <= 1.
 
-    Derivative: what the element was multiplied by."""
+    Derivative: the factor of the element, 0 or 1 / (1 - p)."""
     return _dropped_out(F, input, p, training, inplace)
 
 
@@ -256,10 +256,11 @@ def _channel_dropout(op: str, ndims: tuple[int, int]) -> Any:
         unbatched, batched = ndims
         return _dropped_out(F, input, p, training, inplace, 2 if input.ndim >= batched or input.ndim < unbatched else 1)
 
-    channel_dropout.__doc__ = f"""`dropout` of whole channels. input: (n, channels, ...), or (channels, ...) with
-    {ndims[0]} dims.
+    channel_dropout.__doc__ = f"""Set whole channels to 0 with probability p and divide the others by 1 - p; see `dropout`.
 
-    Derivative: what the element was multiplied by."""
+    input: (n, channels, ...), or (channels, ...) with {ndims[0]} dimensions.
+
+    Derivative: the factor of the channel, 0 or 1 / (1 - p)."""
     channel_dropout.__name__ = channel_dropout.__qualname__ = op
     return composite(name=op, namespaces=("nn.functional",))(channel_dropout)
 
@@ -274,18 +275,19 @@ dropout3d = _channel_dropout("dropout3d", (4, 5))
 
 @composite(namespaces=("nn.functional",))
 def normalize(F, input, p=2.0, dim=1, eps=1e-12):
-    """input divided by its p-norm over dim, or by eps where the norm is smaller. input: any shape, floating or complex.
+    """Divide input by its p-norm over dim, or by eps where the norm is smaller.
 
-    Derivative: that of the quotient, the norm being constant where it is below eps."""
+    input: any shape, floating or complex. Derivative: that of the quotient; where the norm is below eps, the divisor is
+    constant."""
     length = F.clamp(F.norm(input, p, dim, True), min=eps, max=None)
     return input / length
 
 
 @composite(namespaces=("", "nn.functional"))
 def cosine_similarity(F, x1, x2, dim=1, eps=1e-8):
-    """x1 . x2 / (|x1| |x2|) over dim, each length at least eps. x1, x2: shapes that broadcast; floating.
+    """Cosine of the angle between x1 and x2 along dim: sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps)).
 
-    Derivative: that of the quotient, lengths being constant where they are below eps."""
+    x1, x2: floating, shapes that broadcast. Derivative: that of the quotient; a length below eps counts as constant."""
     dtype = dtypes.promote_types(x1.dtype, x2.dtype)
     if not dtype.is_floating_point:
         raise errors.cosine_dtype(dtype)
@@ -299,13 +301,13 @@ def cosine_similarity(F, x1, x2, dim=1, eps=1e-8):
 
 @composite(namespaces=("", "nn.functional"))
 def layer_norm(F, input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
-    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dims.
+    """Layer normalisation: (input - mean) / sqrt(variance + eps) * weight + bias over the last dimensions.
 
-    normalized_shape: the sizes of those dims; weight, bias: of that shape, or None. input: floating. Raises
-    RuntimeError for shapes that do not fit.
+    input: floating. normalized_shape: the sizes of the last dimensions, an int or a sequence. weight, bias: of that shape,
+    or None. The variance is the biased one. Raises RuntimeError for shapes that do not fit.
 
-    Derivative: r (g - mean(g) - h mean(g h)) with g = ct * weight, h the normalised input and r its factor; sums of ct
-    * h in weight, of ct in bias."""
+    Derivative: in input r (g - mean(g) - h mean(g h)), with g = ct * weight, r = 1 / sqrt(variance + eps) and
+    h = (input - mean) * r; in weight the sum of ct * h, in bias the sum of ct."""
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     if not shape or tuple(input.shape[-len(shape) :]) != shape:
         raise errors.layer_norm_input(shape, input.shape)
@@ -317,7 +319,7 @@ def layer_norm(F, input, normalized_shape, weight=None, bias=None, eps=1e-5, cud
 
 @general(outputs=("out", "mean", "rstd"), node="NativeLayerNormBackward0", complex=False, **_PRIVATE)
 def _layer_norm(xp, x, weight=None, bias=None, *, dims, eps):
-    """layer_norm over the last dims, the mean, and 1 / sqrt(variance + eps); the latter two with the dims kept."""
+    """Return (layer_norm over the last dims, mean, 1 / sqrt(variance + eps)). Mean and rstd keep the reduced dimensions."""
     if x.dtype.kind not in "fV":
         raise errors.unsupported_dtype("LayerNormKernelImpl", x.dtype)
     axis = tuple(range(x.ndim - dims, x.ndim))
@@ -359,7 +361,7 @@ def _layer_norm_cotangent(F: Any, ct: Any, x: Any, weight: Any, mean: Any, rstd:
         g = ct[0] if weight is None else ct[0] * weight
         of_mean, of_h = F.sum(g, dim=over, keepdim=True) / n, F.sum(g * h, dim=over, keepdim=True) / n
         result = (g - of_mean - h * of_h) * rstd
-    # The mean and rstd are outputs for second derivatives: this very rule uses them.
+    # mean and rstd are outputs so that this rule, which reads them, is differentiable again.
     if ct[1] is not None:
         result = F.expand(ct[1] / n, shape=x.shape) if result is None else result + ct[1] / n
     if ct[2] is not None:
@@ -370,7 +372,9 @@ def _layer_norm_cotangent(F: Any, ct: Any, x: Any, weight: Any, mean: Any, rstd:
 
 @composite(namespaces=("", "nn.functional"))
 def rms_norm(F, input, normalized_shape, weight=None, eps=None):
-    """input / sqrt(mean of squares + eps) * weight, over the last dims. eps: the dtype's epsilon unless given.
+    """Root mean square normalisation: input / sqrt(mean(input**2) + eps) * weight over the last dimensions.
+
+    normalized_shape, weight: as in `layer_norm`. eps: the epsilon of the dtype if None.
 
     Derivative: that of the formula."""
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
@@ -379,7 +383,7 @@ def rms_norm(F, input, normalized_shape, weight=None, eps=None):
     if weight is not None and tuple(weight.shape) != shape:
         raise errors.layer_norm_parameter("weight", weight.shape, shape)
     dtype = dtypes.as_numpy_dtype(input.dtype)
-    if dtype.itemsize == 2:  # whose squares overflow
+    if dtype.itemsize == 2:  # squares of 16-bit numbers overflow
         input = F.cast(input, dtypes.float32.dtype)
         weight = None if weight is None else F.cast(weight, dtypes.float32.dtype)
     eps = dtypes.finfo(input.dtype).eps if eps is None else eps

@@ -1,4 +1,4 @@
-"""Normalisation over batches, groups and instances, and over neighbouring channels."""
+"""Normalisation over batches, groups, instances and neighbouring channels."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from wengert.ops.windows import Windows
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
 
-# -- by the input's own mean and variance ------------------------------------------------------------------------------
+# -- normalisation by the input's own mean and variance ----------------------------------------------------------------
 
 
 def _per_channel(F: Any, x: Any, ndim: int) -> Any:
-    """A vector over channels, so that it broadcasts against (n, channels, ...)."""
+    """Reshape a vector over channels so that it broadcasts against (n, channels, ...)."""
     return F.reshape(x, shape=(-1, *(1,) * (ndim - 2)))
 
 
 def _scale(out: Any, weight: Any, bias: Any) -> Any:
-    """out * weight + bias, in place. out: (n, channels, ...)."""
+    """Compute out * weight + bias in place. out: (n, channels, ...)."""
     shape = (-1, *(1,) * (out.ndim - 2))
     if weight is not None:
         out *= weight.reshape(shape)
@@ -41,7 +41,7 @@ def _wide(xp: Any, x: Any) -> Any:
 
 
 def _looked_at(shape: tuple[int, ...], groups: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shape in which an array is looked at, and the dims of that shape over which mean and variance are."""
+    """Return (grouped, over): the shape to which the input is reshaped, and its dimensions over which to normalise."""
     if groups == 0:
         return shape, (0, *range(2, len(shape)))
     return (shape[0], groups, shape[1] // groups, prod(shape[2:])), (2, 3)
@@ -49,14 +49,14 @@ def _looked_at(shape: tuple[int, ...], groups: int) -> tuple[tuple[int, ...], tu
 
 @general(promote=NONE, outputs=("out", "mean", "rstd"), complex=False, **_PRIVATE)
 def _standardize(xp, x, weight=None, bias=None, *, groups, eps, node):
-    """(x - mean) / sqrt(variance + eps) * weight + bias, the mean, and 1 / sqrt(variance + eps).
+    """Return ((x - mean) * rstd * weight + bias, mean, rstd), with rstd = 1 / sqrt(variance + eps).
 
-    x: (n, channels, ...). groups: into how many groups the channels of an item come, which mean and variance are of; 0
-    for those of each channel over all items. weight, bias: (channels). Mean and factor have the dims that they are over
-    as ones, in groups (n, groups, 1, 1).
+    x: (n, channels, ...). groups: the channels of each item are split into this many groups, and each group is
+    normalised; 0 normalises each channel over all items. weight, bias: (channels) or None. mean and rstd keep the reduced
+    dimensions: (1, channels, 1, ...) for groups = 0, else (n, groups, 1, 1).
 
-    Derivative: r (g - mean(g) - h mean(g h)) with g = ct * weight, h the normalised input and r its factor; sums of ct
-    * h in weight, of ct in bias."""
+    Derivative: in x r (g - mean(g) - h mean(g h)), with g = ct * weight, r = rstd and h = (x - mean) * rstd; in weight
+    the sum of ct * h, in bias the sum of ct."""
     found = rows.normalize(x, weight, bias, groups, eps)
     if found is not None:
         return found
@@ -91,7 +91,7 @@ def _(F, ct, x, weight, mean, rstd, groups):
 def _standardize_cotangent(
     F: Any, ct: Any, x: Any, weight: Any, h: Any, rstd: Any, grouped: tuple[int, ...], over: tuple[int, ...]
 ) -> Any:
-    """The cotangent of x, of which h is the normalised in the shape grouped."""
+    """Cotangent of x. h: the normalised x, in the shape `grouped`; over: the dimensions of `grouped` that were reduced."""
     n = max(prod([grouped[d] for d in over]), 1)
     result = None
     if ct[0] is not None:
@@ -99,7 +99,7 @@ def _standardize_cotangent(
         g = F.reshape(g, shape=grouped)
         of_mean, of_h = F.sum(g, dim=over, keepdim=True) / n, F.sum(g * h, dim=over, keepdim=True) / n
         result = (g - of_mean - h * of_h) * rstd
-    # Mean and rstd are outputs for second derivatives: this very rule uses them.
+    # mean and rstd are outputs so that this rule, which reads them, is differentiable again.
     if ct[1] is not None:
         part = F.expand(ct[1] / n, shape=grouped)
         result = part if result is None else result + part
@@ -113,12 +113,12 @@ def _channel_sum(F: Any, x: Any) -> Any:
     return F.sum(x, dim=(0, *range(2, x.ndim)))
 
 
-# -- by given means and variances --------------------------------------------------------------------------------------
+# -- normalisation by given means and variances ------------------------------------------------------------------------
 
 
 @general(promote=NONE, node="NativeBatchNormBackward0", complex=False, **_PRIVATE)
 def _rescale(xp, x, mean, rstd, weight=None, bias=None):
-    """(x - mean) * rstd * weight + bias, with arrays over channels. Derivative: that of this linear function."""
+    """(x - mean) * rstd * weight + bias; mean, rstd, weight and bias: (channels). Derivative: that of the formula."""
     shape = (-1, *(1,) * (x.ndim - 2))
     out = (_wide(xp, x) - mean.reshape(shape)) * rstd.reshape(shape)
     return _scale(out, weight, bias).astype(x.dtype, copy=False)
@@ -150,7 +150,7 @@ def _check_channels(channels: int, **vectors: Any) -> None:
 
 
 def _check_dtypes(x: Any, kernel: str, *others: Any) -> None:
-    """Floating, and all of one dtype; beside half precision the others may be float32."""
+    """Raise unless x is floating and the others have its dtype. If x has 16 bits, all others may be float32."""
     if x.dtype.kind not in "fV":
         raise errors.unsupported_dtype(kernel, x.dtype)
     found = {other.dtype for other in others if other is not None}
@@ -162,7 +162,7 @@ def _check_dtypes(x: Any, kernel: str, *others: Any) -> None:
 
 
 def _update(running: Any, value: Any, momentum: float) -> None:
-    """running = (1 - momentum) * running + momentum * value, in place. value: an array."""
+    """Set running = (1 - momentum) * running + momentum * value in place. value: an array."""
     _store(running, raw(running) * (1 - momentum) + momentum * value.reshape(-1))
 
 
@@ -192,7 +192,7 @@ def _batch_norm(
     array = raw(x)
     _check_dtypes(array, "batch_norm", *map(raw, (weight, bias, running_mean, running_var)))
     if not training:
-        # Copies: training in between may go on averaging into the tensors themselves.
+        # Copies, because training before the backward pass may update the running tensors in place.
         mean, variance = (raw(r).astype(_statistics_dtype(array)) for r in (running_mean, running_var))
         return F._rescale(x, mean, 1 / np.sqrt(variance + variance.dtype.type(eps)), weight, bias)
     out, mean, rstd = F._standardize(x, weight, bias, groups=0, eps=eps, node="NativeBatchNormBackward0")
@@ -210,14 +210,15 @@ def _statistics_dtype(array: Any) -> Any:
 
 @composite(name="nn.functional_batch_norm", namespaces=("nn.functional",))
 def batch_norm(F, input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
-    """(input - mean) / sqrt(variance + eps) * weight + bias, channel by channel. input: (n, channels, ...), floating.
+    """Batch normalisation: (input - mean) / sqrt(variance + eps) * weight + bias for each channel.
 
-    training: mean and variance are those of the batch, and running_mean and running_var, if given, are updated in
-    place: (1 - momentum) times the old plus momentum times the batch's (the variance without bias). Otherwise they are
-    what normalises. weight, bias, running_mean, running_var: (channels) or None. Raises ValueError for a batch of one
-    value per channel, RuntimeError for shapes that do not fit.
+    input: (n, channels, ...), floating. weight, bias, running_mean, running_var: (channels) or None. If training, mean
+    and variance (biased) are those of the batch, and running_mean and running_var, if given, are updated in place to
+    (1 - momentum) * running + momentum * batch, with the unbiased variance. Otherwise running_mean and running_var are
+    the mean and variance. Raises ValueError if a training batch has one value per channel, RuntimeError for shapes that
+    do not fit.
 
-    Derivative: in training as in `layer_norm`; otherwise that of a linear function."""
+    Derivative: in training as `layer_norm`; otherwise that of a linear function."""
     if training:
         _check_batch(tuple(input.shape))
     return _batch_norm(F, input, running_mean, running_var, weight, bias, training, momentum, eps)
@@ -232,20 +233,20 @@ def _check_batch(shape: tuple[int, ...]) -> None:
 def batch_norm_of_the_library(
     F, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
 ):
-    """nn.functional.batch_norm, with the arguments in the order that torch.batch_norm has them in.
+    """`nn.functional.batch_norm` with its arguments in the order of torch.batch_norm.
 
-    Derivative: as there."""
+    Derivative: as nn.functional.batch_norm."""
     return _batch_norm(F, input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
 @composite(namespaces=("nn.functional", ""))
 def group_norm(F, input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True):
-    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each item's groups of channels.
+    """Group normalisation: (input - mean) / sqrt(variance + eps) * weight + bias, over each group of channels of an item.
 
-    input: (n, channels, ...), floating; weight, bias: (channels) or None. Raises RuntimeError for shapes that do not
-    fit.
+    input: (n, channels, ...), floating. num_groups: the channels are split into this many groups of equal size. weight,
+    bias: (channels) or None. Raises RuntimeError for shapes that do not fit.
 
-    Derivative: as in `layer_norm`."""
+    Derivative: as `layer_norm`."""
     shape = tuple(input.shape)
     if len(shape) < 2:
         raise errors.group_norm_dims(len(shape))
@@ -264,12 +265,13 @@ def group_norm(F, input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_en
 def instance_norm(
     F, input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05
 ):
-    """(input - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over each channel of each item.
+    """Instance normalisation: (input - mean) / sqrt(variance + eps) * weight + bias, over each channel of each item.
 
-    input: (n, channels, ...), floating. running_mean, running_var: updated in place with the means over the batch, or,
-    without use_input_stats, what normalises; else as in `batch_norm`.
+    input: (n, channels, ...), floating. If use_input_stats, running_mean and running_var, if given, are updated in place
+    with the mean over the items, as in `batch_norm`. Otherwise running_mean and running_var are the mean and variance.
+    Other arguments: as `batch_norm`.
 
-    Derivative: as in `batch_norm`."""
+    Derivative: as `batch_norm`."""
     if use_input_stats and prod(input.shape[2:]) == 1:
         raise errors.instance_norm_size(tuple(input.shape))
     return _instance_norm(F, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
@@ -278,7 +280,7 @@ def instance_norm(
 def _instance_norm(
     F: Any, x: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, own: bool, momentum: float, eps: float
 ) -> Any:
-    """batch_norm with every channel of every item as a channel. own: whether by the input's own mean and variance."""
+    """batch_norm that treats each channel of each item as a channel. own: use the input's own mean and variance."""
     shape = tuple(x.shape)
     if not own and (running_mean is None or running_var is None):
         raise errors.instance_norm_running()
@@ -302,17 +304,18 @@ def _instance_norm(
 def instance_norm_of_the_library(
     F, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
 ):
-    """nn.functional.instance_norm, with the arguments in the order that torch.instance_norm has them in.
+    """`nn.functional.instance_norm` with its arguments in the order of torch.instance_norm.
 
-    Derivative: as there."""
+    Derivative: as nn.functional.instance_norm."""
     return _instance_norm(F, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 
 
 @composite(namespaces=("nn.functional",))
 def local_response_norm(F, input, size, alpha=0.0001, beta=0.75, k=1.0):
-    """input / (k + alpha * mean of squares over `size` neighbouring channels)**beta; zeros beyond the first and last.
+    """Local response normalisation: input / (k + alpha * mean of squares over `size` neighbouring channels)**beta.
 
-    input: (n, channels, ...) with three dims or more, floating. Raises ValueError for fewer dims.
+    input: (n, channels, ...) with three dimensions or more, floating. Channels beyond the first and the last count as
+    zeros. Raises ValueError for fewer dimensions.
 
     Derivative: that of the formula."""
     if input.ndim < 3:

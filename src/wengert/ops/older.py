@@ -1,4 +1,4 @@
-"""What the first versions of torch called otherwise, and what they did element by element or to the memory itself."""
+"""Functions of early torch: older names, element-wise calls of Python functions, and resizing in place."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from wengert.ops.registry import plain
 
 F: Any = tensor_face
 
-# -- other names today -------------------------------------------------------------------------------------------------
+# -- older names -------------------------------------------------------------------------------------------------------
 
 
 @plain(method=True)
 def gesv(input, A):
-    """(X, LU) with A @ X = B, for B = x, and the LU factors of A, without history. Today: linalg.solve(A, B).
+    """Return (X, LU) with A @ X = input, where LU holds the LU factors of A, without history. Today: linalg.solve(A, B).
 
-    x: (n, k) or (n,); A: (n, n). Raises RuntimeError for a singular A. Derivative: that of linalg.solve."""
+    input: (n, k) or (n,); A: (n, n). Raises RuntimeError for a singular A. Derivative: in X that of linalg.solve."""
     warnings.warn(errors.renamed("gesv(B, A)", "linalg.solve(A, B)"), stacklevel=2)
     from scipy.linalg import lu_factor
 
@@ -37,24 +37,23 @@ def gesv(input, A):
 
 @plain(method=True)
 def potrf(input, upper=True):
-    """The Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = x, or if not upper L with
-    L @ L^T = x.
+    """Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = input, or L with L @ L^T = input.
 
-    Today: linalg.cholesky(x), which gives L. Derivative: that of linalg.cholesky."""
+    upper: return U, else L. Today: linalg.cholesky(input), which returns L. Derivative: that of linalg.cholesky."""
     warnings.warn(errors.renamed("potrf(x)", "linalg.cholesky(x, upper=True)"), stacklevel=2)
     return F.linalg_cholesky(checked("potrf", input), upper=upper)
 
 
 @plain(method=True, namespaces=())
 def masked_copy_(self, mask, source):
-    """masked_scatter_(mask, source), under the name that it had first."""
+    """Older name of masked_scatter_(mask, source)."""
     warnings.warn(errors.renamed("masked_copy_", "masked_scatter_"), stacklevel=2)
     return self.masked_scatter_(mask, source)
 
 
 @plain()
 def set_default_tensor_type(t):
-    """Makes the dtype of a tensor type, "torch.DoubleTensor" or the class, the default one. Today: set_default_dtype."""
+    """Set the default dtype to that of a tensor type, "torch.DoubleTensor" or its class. Today: set_default_dtype."""
     warnings.warn(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
         "torch.set_default_device() as alternatives.",
@@ -65,7 +64,7 @@ def set_default_tensor_type(t):
 
 @plain()
 def typename(obj):
-    """The name of a tensor's type, "torch.FloatTensor"; of anything else the name of its class, with its module."""
+    """Return a tensor's type name, such as "torch.FloatTensor"; for another object, its class name with the module."""
     if isinstance(obj, TensorBase):
         return dtypes.legacy_type_name(obj._array.dtype)
     cls = type(obj)
@@ -83,14 +82,14 @@ def _check_unrecorded(tensor: Any, method: str) -> None:
 
 
 def _compute_each(function: Callable[..., Any], *arrays: Any) -> Any:
-    """function of the elements, as Python numbers, in an array of the first one's shape and dtype."""
+    """Call function on the elements of arrays of one shape, as Python numbers; the result has the first array's dtype."""
     values = [function(*[x.item() for x in elements]) for elements in zip(*[a.flat for a in arrays], strict=True)]
     return np.array(values, arrays[0].dtype).reshape(arrays[0].shape)
 
 
 @plain(method=True, namespaces=())
 def apply_(self, callable):
-    """Replaces every element by callable(element), in Python, and returns the tensor. Slow: for what nothing else does.
+    """Replace each element by callable(element) and return the tensor. Slow: callable is called once per element.
 
     Raises RuntimeError for a tensor that requires grad."""
     _check_unrecorded(self, "apply_")
@@ -101,9 +100,9 @@ def apply_(self, callable):
 
 @plain(method=True, namespaces=())
 def map_(self, tensor, callable):
-    """Replaces every element a by callable(a, b), b the element of tensor in that place, and returns the tensor itself.
+    """Replace each element a by callable(a, b), where b is the corresponding element of `tensor`, and return self.
 
-    tensor: of a shape that broadcasts to this one's. Raises RuntimeError where either requires grad."""
+    tensor: broadcasts to self's shape. Raises RuntimeError if one of them requires grad."""
     _check_unrecorded(self, "map_")
     _check_unrecorded(tensor, "map_")
     with unrecorded_write(self):
@@ -111,15 +110,15 @@ def map_(self, tensor, callable):
     return self
 
 
-# -- the memory itself -------------------------------------------------------------------------------------------------
+# -- resizing in place -------------------------------------------------------------------------------------------------
 
 
 @plain(method=True, namespaces=())
 def resize_(self, *sizes, size=None, memory_format=None):
-    """Gives the tensor another size, resize_(2, 3) or resize_((2, 3)), and returns it.
+    """Change the size of the tensor in place, resize_(2, 3) or resize_((2, 3)), and return it.
 
-    The elements stay, in their order: a smaller tensor keeps the first of them in the same memory, a larger one gets new
-    memory whose other elements are whatever that holds. Raises RuntimeError for a tensor that requires grad."""
+    The elements keep their order. A smaller tensor keeps the first elements in the same memory. A larger tensor gets new
+    memory, and its further elements are uninitialised. Raises RuntimeError for a tensor that requires grad."""
     if self.requires_grad:
         raise errors.resize_requires_grad()
     shape = sizes_of("resize_", sizes, size)
@@ -141,5 +140,5 @@ def resize_(self, *sizes, size=None, memory_format=None):
 
 @plain(method=True, namespaces=())
 def resize_as_(self, the_template, memory_format=None):
-    """resize_() to the size of another tensor."""
+    """Change the size of the tensor in place to that of the_template; see resize_."""
     return self.resize_(checked("resize_as_", the_template, "the_template").shape)

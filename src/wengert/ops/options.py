@@ -1,4 +1,4 @@
-"""The arguments that all functions which make tensors share: sizes, dtype=, device=, requires_grad= and out=."""
+"""Arguments shared by the functions that create tensors: sizes, dtype=, device=, requires_grad= and out=."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ _IGNORED = frozenset({"layout", "pin_memory", "memory_format"})
 
 
 def finished(op: str, array: Any, options: dict[str, Any]) -> Any:
-    """The tensor of a new array, as the options that all creation functions share ask for."""
+    """Return the tensor of a new array, with device=, requires_grad= and out= of a creation function applied.
+
+    Raises TypeError for an option that creation functions do not have."""
     if not options:
         return wrap(array)
     requires_grad = options.pop("requires_grad", False)
@@ -35,12 +37,12 @@ def finished(op: str, array: Any, options: dict[str, Any]) -> Any:
 
 
 def numpy_dtype(dtype: Any) -> Any:
-    """The NumPy dtype of a dtype= argument, the default one for None."""
+    """Return the NumPy dtype of a dtype= argument; the default dtype for None."""
     return dtypes.as_numpy_dtype(dtype)
 
 
 def dtype_of_type(name: Any) -> Any:
-    """The dtype of a tensor type of old: "torch.FloatTensor", or the class FloatTensor; a dtype as it is."""
+    """Return the dtype of a legacy tensor type, "torch.FloatTensor" or the class FloatTensor. A dtype is returned as is."""
     if isinstance(name, str):
         for d in dtypes.DTYPES:
             if name in (dtypes.legacy_type_name(d), repr(d)):
@@ -50,7 +52,9 @@ def dtype_of_type(name: Any) -> Any:
 
 
 def sizes_of(op: str, args: tuple, size: Any = None) -> tuple[int, ...]:
-    """The sizes in f(2, 3), f((2, 3)) or f(size=(2, 3)). Raises TypeError or RuntimeError for what is none."""
+    """Return the sizes in f(2, 3), f((2, 3)) or f(size=(2, 3)) as a tuple of ints.
+
+    Raises TypeError for sizes that are missing or no ints, RuntimeError for a negative size."""
     if not args:
         if size is None:
             raise errors.missing_argument(op, "size")
@@ -69,7 +73,7 @@ def sizes_of(op: str, args: tuple, size: Any = None) -> tuple[int, ...]:
 
 
 def _whole_sizes(op: str, sizes: tuple) -> tuple[int, ...]:
-    """Sizes given as other things than ints (NumPy's integers, 0-d tensors), as ints."""
+    """Convert sizes to ints, from NumPy integers and 0-d tensors for instance."""
     found = []
     for position, item in enumerate(sizes):
         try:

@@ -1,4 +1,4 @@
-"""Padding, and the shuffles that trade channels for pixels."""
+"""Padding, and the shuffles that move elements between channels and pixels."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ _FUNCTIONAL: dict[str, Any] = {"method": False, "namespaces": ("nn.functional", 
 
 @general(promote=NONE, node="ConstantPadNdBackward0", method=False, keyword_only=())
 def constant_pad_nd(xp, x, *, pad, value=0):
-    """x with value in front of and behind it. pad: (front, back) of the last dimension, then of the one before, ...
+    """Pad x with a constant.
 
-    Negative numbers cut off. Raises RuntimeError for more dimensions than there are, and where nothing would be left.
+    pad: (front, back) of the last dimension, then of the one before it, and so on; a negative number removes elements.
+    Raises RuntimeError for more dimensions than x has, and for a negative size of the result.
 
-    Derivative: the part of the cotangent that is x; zeros where x was cut off."""
+    Derivative: the cotangent at the elements of x; 0 for elements that were removed."""
     if len(pad) % 2:
         raise errors.pad_odd()
     if len(pad) > 2 * x.ndim:
@@ -52,7 +53,7 @@ def _(F, ct, pad):
 
 @lru_cache(maxsize=256)
 def _padding_table(n: int, front: int, back: int, mode: str) -> Table:
-    """Which element of n is at each place of the padded dimension."""
+    """Table that maps each position of the padded dimension to an element of the input dimension, of size n."""
     place = np.arange(-front, n + back)
     if mode == "reflect":
         place = np.abs(place)
@@ -60,7 +61,7 @@ def _padding_table(n: int, front: int, back: int, mode: str) -> Table:
     elif mode == "replicate":
         place = np.clip(place, 0, n - 1)
     else:
-        # What is cut off is so before the rest goes round.
+        # Negative padding removes elements before the remaining ones are repeated.
         first, rest = max(-front, 0), n + min(front, 0) + min(back, 0)
         place = (place - first) % max(rest, 1) + first
     return Table.of_entries(n, place.size, np.arange(place.size), place, None)
@@ -68,7 +69,7 @@ def _padding_table(n: int, front: int, back: int, mode: str) -> Table:
 
 @lru_cache(maxsize=256)
 def _padding_tables(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> tuple[Table, ...]:
-    """The tables of the last dimensions of an input of this shape. Raises RuntimeError where it cannot be padded so."""
+    """Return the tables of the padded dimensions of an input. Raises RuntimeError if torch does not pad it that way."""
     _check_repeated(shape, pad, mode)
     rows = [(shape[-1 - i], pad[2 * i], pad[2 * i + 1]) for i in range(len(pad) // 2)]
     return tuple([_padding_table(*row, mode) for row in reversed(rows)])
@@ -78,7 +79,7 @@ _NODES = {"reflect": "ReflectionPad{}DBackward0", "replicate": "ReplicationPad{}
 
 
 def _check_repeated(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> None:
-    """Raises for what torch does not pad by elements of the input."""
+    """Raise for shapes and paddings that torch refuses in the modes reflect, replicate and circular."""
     dims = len(pad) // 2
     if len(pad) % 2:
         raise errors.pad_odd()
@@ -98,14 +99,14 @@ def _check_repeated(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> 
 
 @composite(namespaces=("nn.functional",))
 def pad(F, input, pad, mode="constant", value=None):
-    """input with something in front of and behind it. pad: (front, back) of the last dimension, then of the one before,
-    and so on; negative numbers cut off.
+    """Pad the last dimensions of input.
 
-    mode: "constant" (value, 0 unless given), "reflect", "replicate" (the outermost element) or "circular"; these three
-    for the last one, two or three dimensions of an input with one or two more. Raises RuntimeError for paddings that do
-    not fit, NotImplementedError for dimensions and modes that there are not.
+    pad: (front, back) of the last dimension, then of the one before it, and so on; a negative number removes elements.
+    mode: "constant" (value, 0 if None), "reflect", "replicate" (the outermost element) or "circular". The last three
+    modes pad the last one, two or three dimensions of an input that has one or two dimensions more. Raises RuntimeError
+    for paddings that do not fit, NotImplementedError for other dimensions and modes.
 
-    Derivative: each element gets the sum of the cotangents of its copies."""
+    Derivative: for each element the sum of the cotangents of its copies."""
     pad = tuple([int(p) for p in pad])
     if mode == "constant":
         return F.constant_pad_nd(input, pad=pad, value=0 if value is None else value)
@@ -128,9 +129,10 @@ def _check_shuffle(op: str, x: Any, factor: int, name: str) -> None:
 
 @linear(promote=NONE, **_FUNCTIONAL)
 def pixel_shuffle(xp, x, *, upscale_factor):
-    """(..., c * r * r, h, w) as (..., c, h * r, w * r): each pixel becomes r x r, from as many channels.
+    """Rearrange (..., c * r * r, h, w) to (..., c, h * r, w * r), where r is upscale_factor.
 
-    Raises RuntimeError where the channels cannot be divided so. Derivative: `pixel_unshuffle` of ct."""
+    The r * r channels of a pixel become a block of r x r pixels. Raises RuntimeError if r * r does not divide the
+    channels. Derivative: `pixel_unshuffle` of ct."""
     r = upscale_factor
     _check_shuffle("pixel_shuffle", x, r, "upscale_factor")
     *lead, channels, h, w = x.shape
@@ -143,9 +145,9 @@ def pixel_shuffle(xp, x, *, upscale_factor):
 
 @linear(promote=NONE, **_FUNCTIONAL)
 def pixel_unshuffle(xp, x, *, downscale_factor):
-    """(..., c, h * r, w * r) as (..., c * r * r, h, w): what `pixel_shuffle` undoes.
+    """Rearrange (..., c, h * r, w * r) to (..., c * r * r, h, w), where r is downscale_factor: inverse of `pixel_shuffle`.
 
-    Raises RuntimeError where height or width cannot be divided so. Derivative: `pixel_shuffle` of ct."""
+    Raises RuntimeError if r does not divide height and width. Derivative: `pixel_shuffle` of ct."""
     r = downscale_factor
     _check_shuffle("pixel_unshuffle", x, r, "downscale_factor")
     *lead, channels, h, w = x.shape
@@ -169,9 +171,10 @@ def _(F, ct, downscale_factor):
 
 @linear(promote=NONE, **_FUNCTIONAL)
 def channel_shuffle(xp, x, *, groups):
-    """The channels of x, (n, channels, ...), with the groups interleaved: first of each group, second of each, ...
+    """Interleave the groups of channels of x: the first channel of each group, then the second of each, and so on.
 
-    Raises RuntimeError where the channels cannot be divided so. Derivative: the shuffle that undoes this one."""
+    x: (n, channels, ...). Raises RuntimeError if groups does not divide the channels. Derivative: the inverse shuffle of
+    ct."""
     if x.ndim < 3:
         raise errors.channel_shuffle_dims(x.shape)
     if groups <= 0:

@@ -1,4 +1,4 @@
-"""Functions of one number that are made of pieces: relu, rounding, replacing what is not finite, units of angles."""
+"""Piecewise functions of one number: relu, rounding, nan_to_num; and the conversion of angles."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def _refuse_bool_relu(operands):
 
 @pointwise(inplace=True, complex=False, check=_refuse_bool_relu)
 def relu(xp, x):
-    """x where it is positive, else 0; NaN stays NaN.
+    """Rectified linear unit: x where x > 0, else 0; NaN stays NaN.
 
-    Derivative: 1 where x is positive (or NaN), else 0."""
+    Derivative: 1 where x > 0 or x is NaN, else 0."""
     if x.size < _LARGE or x.shape[-1] < _LONG_ROW or x.dtype.char != "f":
         return xp.maximum(x, 0)
-    # A row of zeros in place of the number: NumPy compares two arrays in half the time.
+    # NumPy takes half the time if both operands of maximum are arrays.
     return xp.maximum(x, xp.zeros(x.shape[-1], x.dtype))
 
 
@@ -34,7 +34,7 @@ def _(F, ct, out):
 
 
 def _rounded(xp, x, name):
-    """NumPy's rounding function of this name; integers are round already. Raises RuntimeError for bools."""
+    """Round x by NumPy's function of this name; copy x if it has integers. Raises RuntimeError for bools."""
     if x.dtype.kind == "b":
         raise errors.unsupported_dtype(name, x.dtype)
     return x.copy() if x.dtype.kind in "iu" else getattr(xp, name)(x)
@@ -42,7 +42,7 @@ def _rounded(xp, x, name):
 
 @pointwise(inplace=True, complex=False)
 def floor(xp, x):
-    """The largest integer not above x, in x's dtype.
+    """Largest integer <= x, in x's dtype.
 
     Derivative: 0."""
     return _rounded(xp, x, "floor")
@@ -55,7 +55,7 @@ def _(F, ct):
 
 @pointwise(inplace=True, complex=False)
 def ceil(xp, x):
-    """The smallest integer not below x, in x's dtype.
+    """Smallest integer >= x, in x's dtype.
 
     Derivative: 0."""
     return _rounded(xp, x, "ceil")
@@ -68,7 +68,7 @@ def _(F, ct):
 
 @pointwise(inplace=True, complex=False)
 def trunc(xp, x):
-    """x without its fraction, in x's dtype.
+    """Round x towards zero, in x's dtype.
 
     Derivative: 0."""
     return _rounded(xp, x, "trunc")
@@ -87,7 +87,7 @@ def _(F, ct):
     namespaces=("", "special"),
 )
 def round(xp, x, *, decimals=0):
-    """The nearest integer, of two equally near ones the even one; with decimals, the nearest multiple of 10**-decimals.
+    """Round x to the nearest integer, halves to even; with decimals, to the nearest multiple of 10**-decimals.
 
     Derivative: 0."""
     return xp.round(x, decimals) if decimals else _rounded(xp, x, "rint")
@@ -100,7 +100,7 @@ def _(F, ct):
 
 @pointwise(inplace=True, complex=False)
 def frac(xp, x):
-    """x - trunc(x), which has the sign of x.
+    """Fractional part x - trunc(x), with the sign of x. Raises RuntimeError for integers and bools.
 
     Derivative: 1."""
     if x.dtype.kind in "biu":
@@ -115,9 +115,11 @@ def _(F, ct):
 
 @pointwise(inplace=True, complex=False, own_precision=True)
 def nan_to_num(xp, x, *, nan=0.0, posinf=None, neginf=None):
-    """x with NaN and the infinities replaced by numbers; None stands for the dtype's largest and smallest number.
+    """Replace NaN by nan, inf by posinf and -inf by neginf.
 
-    Derivative: 1, 0 where something was replaced."""
+    nan: None means 0. posinf, neginf: None means the largest and the lowest finite number of the dtype.
+
+    Derivative: 1; 0 where an element was replaced."""
     return xp.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
@@ -128,7 +130,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, node="Deg2RadBackward0")
 def deg2rad(xp, x):
-    """Degrees as radians.
+    """Convert degrees to radians.
 
     Derivative: pi / 180."""
     return xp.deg2rad(x)
@@ -141,7 +143,7 @@ def _(F, ct):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, node="Rad2DegBackward0")
 def rad2deg(xp, x):
-    """Radians as degrees.
+    """Convert radians to degrees.
 
     Derivative: 180 / pi."""
     return xp.rad2deg(x)

@@ -1,4 +1,4 @@
-"""Functions of one number, element by element. Special functions are in special.py, bools and bits in logic.py."""
+"""Element-wise functions of one number. Special functions are in special.py, operations on bools and bits in logic.py."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _refuse_bool(operands):
 
 @pointwise(inplace=True, operator="neg", check=_refuse_bool)
 def neg(xp, x):
-    """-x. Raises RuntimeError for bool x.
+    """Negative of each element, -x. Raises RuntimeError for bool x.
 
     Derivative: -1."""
     return xp.negative(x)
@@ -37,7 +37,7 @@ def _(F, ct):
 
 @composite(method=True)
 def positive(F, input):
-    """+input: the tensor itself. Raises RuntimeError for a bool tensor.
+    """Return the tensor itself, +input. Raises RuntimeError for a bool tensor.
 
     Derivative: 1."""
     if getattr(input.dtype, "name", "") == "bool":
@@ -47,7 +47,7 @@ def positive(F, input):
 
 @composite(name="__pos__", method=True, namespaces=())
 def pos(F, input):
-    """+input: the tensor itself. Raises RuntimeError for a bool tensor.
+    """Return the tensor itself, +input. Raises RuntimeError for a bool tensor.
 
     Derivative: 1."""
     return positive.function(input)
@@ -55,9 +55,9 @@ def pos(F, input):
 
 @pointwise(inplace=True, operator="abs")
 def abs(xp, x):
-    """The magnitude of each element; of a complex number a real one.
+    """Absolute value of each element; the real magnitude for complex x.
 
-    Derivative: sign(x), which is 0 at 0; for complex x, x / abs(x)."""
+    Derivative: sign(x), for complex x x / abs(x); 0 at 0."""
     return xp.absolute(x)
 
 
@@ -77,7 +77,7 @@ def _sign(xp, x):
 
 @pointwise(inplace=True, complex=False)
 def sign(xp, x):
-    """-1, 0 or 1, as x is negative, zero (or NaN), or positive. Raises RuntimeError for complex x: see sgn.
+    """Sign of each element: -1 if x < 0, 1 if x > 0, 0 if x is 0 or NaN. Raises RuntimeError for complex x; see `sgn`.
 
     Derivative: 0."""
     if x.dtype.kind == "c":
@@ -94,9 +94,9 @@ def _(F, ct):
 
 @pointwise(inplace=True)
 def sgn(xp, x):
-    """x / abs(x), 0 at 0: sign for complex numbers as well.
+    """Sign of real and complex numbers: x / abs(x), 0 at 0.
 
-    Derivative: 0 for real x; for complex x the cotangent's part at right angles to x, divided by abs(x), 0 at 0."""
+    Derivative: 0 for real x. For complex x the component of the cotangent orthogonal to x, divided by abs(x); 0 at 0."""
     return _sign(xp, x)
 
 
@@ -110,7 +110,7 @@ def _(F, ct, x, out):
 
 @linear(promote=NONE, moves=True)
 def clone(xp, x, *, memory_format=None):
-    """A copy in memory of its own, laid out as x. memory_format is accepted and has no effect.
+    """Copy x into new memory of the same layout. memory_format is accepted and has no effect.
 
     Derivative: 1."""
     return x.copy("K")
@@ -123,9 +123,9 @@ def _(F, ct):
 
 @linear(promote=NONE, node="CopyBackwards", array=numpy_backend.cast, keyword_only=(), moves=True, **_PRIVATE)
 def cast(xp, x, *, dtype):
-    """x in another dtype (a NumPy dtype): what to() does. A real dtype takes the real part of complex numbers.
+    """x cast to a NumPy dtype, as to() does. A real dtype takes the real part of complex numbers.
 
-    Derivative: 1, in x's own dtype."""
+    Derivative: the cotangent, cast back to x's dtype."""
     return xp.cast(x, dtype)
 
 
@@ -142,7 +142,7 @@ alias("absolute", abs)
 
 @pointwise(inplace=True, node="PowBackward0")
 def square(xp, x):
-    """x * x; bools become int64.
+    """Square of each element, x * x; bools become int64.
 
     Derivative: 2 * x."""
     return xp.square(x) if x.dtype.kind != "b" else x.astype(xp.int64)
@@ -155,9 +155,9 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(0.1, 3.0))
 def sqrt(xp, x):
-    """The square root; NaN for negative real x.
+    """Square root of each element; NaN for negative real x.
 
-    Derivative: 1 / (2 * out); infinite at 0."""
+    Derivative: 1 / (2 * out); inf at 0."""
     return xp.sqrt(x)
 
 
@@ -168,7 +168,7 @@ def _(F, ct, out):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(0.1, 3.0))
 def rsqrt(xp, x):
-    """1 / sqrt(x).
+    """Reciprocal square root, 1 / sqrt(x); inf at 0.
 
     Derivative: -out**3 / 2."""
     return xp.reciprocal(xp.sqrt(x))
@@ -181,7 +181,7 @@ def _(F, ct, out):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(0.3, 3.0))
 def reciprocal(xp, x):
-    """1 / x.
+    """Reciprocal of each element, 1 / x.
 
     Derivative: -out**2."""
     return xp.reciprocal(x)
@@ -197,7 +197,7 @@ def _(F, ct, out):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True)
 def exp(xp, x):
-    """e**x.
+    """Exponential of each element, e**x.
 
     Derivative: the output itself."""
     return xp.exp(x)
@@ -210,7 +210,7 @@ def _(F, ct, out):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, namespaces=_SPECIAL)
 def exp2(xp, x):
-    """2**x.
+    """Power of two, 2**x.
 
     Derivative: log(2) * out."""
     return xp.exp(x * _LN2) if x.dtype.kind == "c" else xp.exp2(x)
@@ -223,7 +223,7 @@ def _(F, ct, out):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, namespaces=_SPECIAL)
 def expm1(xp, x):
-    """e**x - 1, exact also near 0.
+    """e**x - 1, accurate near x = 0 too.
 
     Derivative: out + 1."""
     return xp.expm1(x)
@@ -236,7 +236,7 @@ def _(F, ct, out):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(0.1, 3.0))
 def log(xp, x):
-    """The natural logarithm; -inf at 0, NaN for negative real x.
+    """Natural logarithm; -inf at 0, NaN for negative real x.
 
     Derivative: 1 / x."""
     return xp.log(x)
@@ -249,7 +249,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(0.1, 3.0))
 def log2(xp, x):
-    """The logarithm to base 2.
+    """Logarithm to base 2; -inf at 0, NaN for negative real x.
 
     Derivative: 1 / (x * log(2))."""
     return xp.log2(x)
@@ -262,7 +262,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(0.1, 3.0))
 def log10(xp, x):
-    """The logarithm to base 10.
+    """Logarithm to base 10; -inf at 0, NaN for negative real x.
 
     Derivative: 1 / (x * log(10))."""
     return xp.log10(x)
@@ -275,7 +275,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(-0.8, 3.0), node="Log1PBackward0", namespaces=_SPECIAL)
 def log1p(xp, x):
-    """log(1 + x), exact also near 0.
+    """log(1 + x), accurate near x = 0 too.
 
     Derivative: 1 / (1 + x)."""
     return xp.log1p(x)
@@ -288,10 +288,10 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, namespaces=("", "nn.functional"))
 def sigmoid(xp, x):
-    """1 / (1 + exp(-x)), accurate for all x.
+    """Logistic sigmoid, 1 / (1 + exp(-x)), accurate for all x.
 
     Derivative: out * (1 - out)."""
-    # Where exp(-x) overflows, its reciprocal is the 0 that the sigmoid rounds to.
+    # If exp(-x) overflows to inf, the reciprocal is 0, which is the correctly rounded sigmoid.
     return xp.reciprocal(1 + xp.exp(-x))
 
 

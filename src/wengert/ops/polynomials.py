@@ -1,7 +1,8 @@
-"""Orthogonal polynomials of degree n, by their three-term recurrences, and their derivatives, which are of such families too.
+"""Orthogonal polynomials of degree n, computed by their three-term recurrences.
 
-n may be a tensor: it is cut to an integer, and a negative degree gives 0, so the derivative of a constant needs no
-case of its own. Formulas are those of Abramowitz and Stegun, chapter 22. torch has no derivatives of these.
+Their derivatives are orthogonal polynomials too. n may be a tensor. It is truncated to an integer, and a negative degree
+gives 0, so the derivative of a constant needs no special case. The formulas are those of Abramowitz and Stegun,
+chapter 22. torch has no derivatives of these functions.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ _SETTINGS: dict[str, Any] = {"promote": INT_TO_FLOAT, "complex": False, "method"
 
 
 def _evaluate(xp: Any, x: Any, n: Any, first: Any, step: Callable[[int, Any, Any], Any]) -> Any:
-    """The polynomial of degree n at x, with broadcasting. first: that of degree 1. step(k, p, q): that of degree k + 1
-    from p and q, those of degree k and k - 1."""
+    """Evaluate the polynomial of degree n at x, with broadcasting.
+
+    first: the polynomial of degree 1 at x. step(k, p, q): the polynomial of degree k + 1, given p of degree k and q of
+    degree k - 1."""
     if not hasattr(x, "dtype"):
         x = xp.asarray(x, n.dtype)
     degrees = xp.asarray(xp.trunc(n), xp.int64)
@@ -32,13 +35,13 @@ def _evaluate(xp: Any, x: Any, n: Any, first: Any, step: Callable[[int, Any, Any
 
 
 def _degree(F: Any, n: Any) -> Any:
-    """n cut to an integer, a number or a tensor."""
+    """Truncate n, a number or a tensor, to an integer."""
     return int(n) if is_number(n) else F.trunc(n)
 
 
 @pointwise(**_SETTINGS, namespaces=())
 def _gegenbauer(xp, x, n, *, alpha):
-    """The ultraspherical polynomial C of degree n. Derivative: 2 alpha C of degree n - 1 and parameter alpha + 1."""
+    """Ultraspherical polynomial C of degree n. Derivative: 2 alpha C of degree n - 1 and parameter alpha + 1."""
     return _evaluate(
         xp, x, n, 2 * alpha * x, lambda k, p, q: (2 * (k + alpha) * x * p - (k + 2 * alpha - 1) * q) / (k + 1)
     )
@@ -51,7 +54,7 @@ def _(F, ct, x, n, alpha):
 
 @pointwise(**_SETTINGS, namespaces=())
 def _laguerre(xp, x, n, *, alpha):
-    """The generalised Laguerre polynomial L of degree n. Derivative: -L of degree n - 1 and parameter alpha + 1."""
+    """Generalised Laguerre polynomial L of degree n. Derivative: -L of degree n - 1 and parameter alpha + 1."""
     return _evaluate(
         xp, x, n, 1 + alpha - x, lambda k, p, q: ((2 * k + 1 + alpha - x) * p - (k + alpha) * q) / (k + 1)
     )
@@ -66,17 +69,17 @@ def _(F, ct, x, n, alpha):
 
 
 def _chebyshev(kind: str, xp: Any, x: Any, n: Any) -> Any:
-    """T, U, V or W: one recurrence with four beginnings."""
+    """Evaluate T, U, V or W. The four kinds share a recurrence and differ in the polynomial of degree 1."""
     first = {"t": x, "u": x + x, "v": x + x - 1, "w": x + x + 1}[kind]
     return _evaluate(xp, x, n, first, lambda k, p, q: (x + x) * p - q)
 
 
 def _chebyshev_slope(kind: str, F: Any, x: Any, n: Any) -> Any:
-    """The derivative of _chebyshev."""
+    """Derivative of _chebyshev in x."""
     n = _degree(F, n)
     if kind == "t":
         return n * F._gegenbauer(x, n - 1, alpha=1)
-    slope = 2 * F._gegenbauer(x, n - 1, alpha=2)  # of U; V and W are its differences and sums
+    slope = 2 * F._gegenbauer(x, n - 1, alpha=2)  # of U: V(n) = U(n) - U(n - 1) and W(n) = U(n) + U(n - 1)
     if kind == "u":
         return slope
     before = 2 * F._gegenbauer(x, n - 2, alpha=2)
@@ -105,8 +108,9 @@ def _register_chebyshev(kind: str, shifted: bool) -> None:
     prefix = "shifted_" if shifted else ""
     forward.__name__ = forward.__qualname__ = f"special_{prefix}chebyshev_polynomial_{kind}"
     forward.__doc__ = (
-        f"The Chebyshev polynomial of the {ordinal} kind of degree n at {'2 x - 1' if shifted else 'x'}, with "
-        f"broadcasting; 0 for n < 0.\n\n    Derivative: {slope}{', all at 2 x - 1, times 2' if shifted else ''}."
+        f"Chebyshev polynomial of the {ordinal} kind and degree n at {'2 x - 1' if shifted else 'x'}; 0 for n < 0.\n\n"
+        "    x, n: shapes that broadcast; n is truncated to an integer.\n\n"
+        f"    Derivative: {slope}{', all at 2 x - 1, times 2' if shifted else ''} in x; none in n."
     )
     pointwise(**_SETTINGS, namespaces=("special",))(forward).vjp("x")(rule)
 
@@ -121,9 +125,9 @@ for _kind in _KINDS:
 
 @pointwise(**_SETTINGS, namespaces=("special",))
 def special_hermite_polynomial_h(xp, x, n):
-    """The physicist's Hermite polynomial of degree n, with broadcasting; 0 for n < 0.
+    """Physicists' Hermite polynomial H of degree n at x; 0 for n < 0.
 
-    Derivative: 2 n H(n - 1)."""
+    x, n: shapes that broadcast; n is truncated to an integer. Derivative: 2 n H(n - 1) in x; none in n."""
     return _evaluate(xp, x, n, x + x, lambda k, p, q: (x + x) * p - 2 * k * q)
 
 
@@ -135,9 +139,9 @@ def _(F, ct, x, n):
 
 @pointwise(**_SETTINGS, namespaces=("special",))
 def special_hermite_polynomial_he(xp, x, n):
-    """The probabilist's Hermite polynomial of degree n, with broadcasting; 0 for n < 0.
+    """Probabilists' Hermite polynomial He of degree n at x; 0 for n < 0.
 
-    Derivative: n He(n - 1)."""
+    x, n: shapes that broadcast; n is truncated to an integer. Derivative: n He(n - 1) in x; none in n."""
     return _evaluate(xp, x, n, x, lambda k, p, q: x * p - k * q)
 
 
@@ -149,9 +153,11 @@ def _(F, ct, x, n):
 
 @pointwise(**_SETTINGS, namespaces=("special",))
 def special_laguerre_polynomial_l(xp, x, n):
-    """The Laguerre polynomial of degree n, with broadcasting; 0 for n < 0.
+    """Laguerre polynomial of degree n at x; 0 for n < 0.
 
-    Derivative: minus the generalised Laguerre polynomial of degree n - 1 and parameter 1."""
+    x, n: shapes that broadcast; n is truncated to an integer.
+
+    Derivative: in x minus the generalised Laguerre polynomial of degree n - 1 and parameter 1; none in n."""
     return _laguerre.forward(xp, x, n, alpha=0)
 
 
@@ -162,9 +168,11 @@ def _(F, ct, x, n):
 
 @pointwise(**_SETTINGS, namespaces=("special",))
 def special_legendre_polynomial_p(xp, x, n):
-    """The Legendre polynomial of degree n, with broadcasting; 0 for n < 0.
+    """Legendre polynomial of degree n at x; 0 for n < 0.
 
-    Derivative: the ultraspherical polynomial of degree n - 1 and parameter 3 / 2."""
+    x, n: shapes that broadcast; n is truncated to an integer.
+
+    Derivative: in x the ultraspherical polynomial of degree n - 1 and parameter 3 / 2; none in n."""
     return _evaluate(xp, x, n, x, lambda k, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1))
 
 

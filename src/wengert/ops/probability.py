@@ -1,4 +1,4 @@
-"""Special functions of probability and information theory, Hurwitz' zeta function, and torch.special's second names."""
+"""Special functions of probability and information theory, Hurwitz' zeta function, and further names of torch.special."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROOT_2_PI = math.sqrt(2 * math.pi)
 
 @pointwise(**_SETTINGS, domain=(0.1, 3.0))
 def special_entr(xp, x):
-    """-x log(x): 0 at 0, -inf for negative x.
+    """Entropy -x log(x); 0 at x = 0, -inf for x < 0.
 
     Derivative: -log(x) - 1."""
     return special("entr", x)
@@ -31,7 +31,7 @@ def _(F, ct, x):
 
 @pointwise(**_SETTINGS)
 def special_erfcx(xp, x):
-    """exp(x**2) erfc(x), which is 1 / (x sqrt(pi)) for large x.
+    """Scaled complementary error function, exp(x**2) erfc(x); about 1 / (x sqrt(pi)) for large x.
 
     Derivative: 2 x erfcx(x) - 2 / sqrt(pi)."""
     return special("erfcx", x)
@@ -44,17 +44,17 @@ def _(F, ct, x, out):
 
 @composite(namespaces=("special",))
 def special_ndtr(F, input):
-    """The cumulative distribution function of the standard normal distribution.
+    """Cumulative distribution function of the standard normal distribution.
 
-    Derivative: its density, exp(-x**2 / 2) / sqrt(2 pi)."""
+    Derivative: the density, exp(-x**2 / 2) / sqrt(2 pi)."""
     return F.erfc(input * (-1 / _ROOT_2)) * 0.5
 
 
 @pointwise(**_SETTINGS)
 def special_log_ndtr(xp, x):
-    """The logarithm of `ndtr`, exact also where that is small.
+    """Logarithm of `ndtr`, accurate also where ndtr is tiny.
 
-    Derivative: sqrt(2 / pi) / erfcx(-x / sqrt(2)), the density over ndtr."""
+    Derivative: the density divided by ndtr, sqrt(2 / pi) / erfcx(-x / sqrt(2))."""
     return special("log_ndtr", x)
 
 
@@ -68,9 +68,9 @@ _FAR_BELOW = -200.0
 
 @pointwise(**{**_SETTINGS, "namespaces": ()})
 def _normal_hazard(xp, x):
-    """The density of the standard normal distribution at x over `ndtr` of x: 0 for large x, about -x for x far below 0.
+    """Density of the standard normal distribution divided by `ndtr`: 0 for large x, about -x for x far below 0.
 
-    Derivative: -out (x + out), where x + out is -1 / x + 2 / x**3 - 10 / x**5 far below 0; 0 where out is."""
+    Derivative: -out (x + out); 0 where out is 0. Far below 0, x + out is computed as -1 / x + 2 / x**3 - 10 / x**5."""
     return math.sqrt(2 / math.pi) / special("erfcx", x * (-1 / _ROOT_2))
 
 
@@ -85,9 +85,9 @@ def _(F, ct, x, out):
 
 @pointwise(**_SETTINGS, domain=(0.05, 0.95))
 def special_ndtri(xp, x):
-    """The number whose `ndtr` is x: infinite at 0 and 1, NaN outside.
+    """Inverse of `ndtr`, the quantile of the standard normal distribution: -inf at 0, inf at 1, NaN outside [0, 1].
 
-    Derivative: 1 over the density there, sqrt(2 pi) exp(out**2 / 2)."""
+    Derivative: the reciprocal of the density at out, sqrt(2 pi) exp(out**2 / 2)."""
     return special("ndtri", x)
 
 
@@ -98,9 +98,9 @@ def _(F, ct, out):
 
 @pointwise(**_SETTINGS, domain=(-0.9, 3.0), node="SpecialXlog1PyBackward0")
 def special_xlog1py(xp, x, y):
-    """x log(1 + y), and 0 where x is 0 and y is not NaN.
+    """x log(1 + y); 0 where x is 0 and y is not NaN.
 
-    Derivative: log(1 + y) in x, 0 where x is 0 and y is -1 or less; x / (1 + y) in y."""
+    Derivative: in x log(1 + y), or 0 where x is 0 and y <= -1; in y x / (1 + y)."""
     return special("xlog1py", x, y)
 
 
@@ -121,10 +121,12 @@ def _zeta_node(inputs: Any, params: Any) -> str:
 
 @pointwise(**_SETTINGS, domain=(1.2, 4.0), node=_zeta_node)
 def special_zeta(xp, x, y):
-    """Hurwitz' zeta function, the sum of (y + k)**-x over k from 0 on; Riemann's for y = 1. x > 1; NaN else.
+    """Hurwitz' zeta function, the sum of (y + k)**-x over k >= 0; Riemann's zeta function for y = 1.
 
-    Derivative: -x zeta(x + 1, y) in y; in x the sum of -log(y + k) (y + k)**-x, which has no closed form (see zeta.py). Torch
-    has none in x."""
+    x > 1; NaN for x < 1, inf for x = 1.
+
+    Derivative: in y -x zeta(x + 1, y); in x the sum of -log(y + k) (y + k)**-x, by the series in zeta.py. torch has no
+    derivative in x."""
     return special("zeta", x, y)
 
 
@@ -140,9 +142,9 @@ def _(F, ct, x, y):
 
 @pointwise(promote=INT_TO_FLOAT, complex=False, method=False, namespaces=(), domain=(1.2, 4.0))
 def _zeta_by_exponent(xp, x, y, *, order):
-    """The derivative of zeta(x, y) with respect to x, of an order from 1 on; NaN but for x > 1 and y > 0.
+    """Derivative of zeta(x, y) in x, of order >= 1; NaN unless x > 1 and y > 0.
 
-    Derivative: of the next order in x; in y that of -x zeta(x + 1, y)."""
+    Derivative: in x the derivative of the next order; in y the derivative of -x zeta(x + 1, y) of this order."""
     from wengert.ops.zeta import by_exponent
 
     s, q = xp.broadcast_arrays(xp.asarray(x, xp.float64), xp.asarray(y, xp.float64))
@@ -160,28 +162,28 @@ def _(F, ct, x, y, order):
     return -ct * (x * F._zeta_by_exponent(x + 1, y, order=order) + order * lower)
 
 
-# -- second names ------------------------------------------------------------------------------------------------------
+# -- further names -----------------------------------------------------------------------------------------------------
 
 
 @composite(namespaces=("special",))
 def special_expit(F, input):
-    """`sigmoid`: 1 / (1 + exp(-input)). Derivative: as of sigmoid."""
+    """`sigmoid`: 1 / (1 + exp(-input)). Derivative: as sigmoid."""
     return F.sigmoid(input)
 
 
 @composite(namespaces=("special",))
 def special_gammaln(F, input):
-    """`lgamma`: the logarithm of the magnitude of the gamma function. Derivative: as of lgamma."""
+    """`lgamma`: the logarithm of the magnitude of the gamma function. Derivative: as lgamma."""
     return F.lgamma(input)
 
 
 @composite(namespaces=("special",))
 def special_psi(F, input):
-    """`digamma`: the derivative of the logarithm of the gamma function. Derivative: as of digamma."""
+    """`digamma`: the derivative of the logarithm of the gamma function. Derivative: as digamma."""
     return F.digamma(input)
 
 
 @composite(namespaces=("special",))
 def special_multigammaln(F, input, p):
-    """`mvlgamma`: the logarithm of the multivariate gamma function of dimension p. Derivative: as of mvlgamma."""
+    """`mvlgamma`: the logarithm of the multivariate gamma function of dimension p. Derivative: as mvlgamma."""
     return F.mvlgamma(input, p=number_of(p))
