@@ -5,10 +5,7 @@ The texts of the exceptions are those of the version that had the feature; the w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from .classes import (
-    ElementError,
     FunctionError,
     FunctionTypeError,
     GradientTypeError,
@@ -68,13 +65,6 @@ def reinforce_deprecated() -> DeprecationWarning:
     )
 
 
-def missing_reward(node_name: str) -> GraphError:
-    return GraphError(
-        f"differentiating stochastic functions requires providing a reward. The samples of {node_name} have none. "
-        "Hint: call .reinforce(reward) on them before the backward pass, or draw them from probabilities.detach()."
-    )
-
-
 def not_stochastic() -> GraphError:
     return GraphError(
         "reinforce() can be only called on outputs of stochastic functions. "
@@ -82,18 +72,10 @@ def not_stochastic() -> GraphError:
     )
 
 
-def reinforced_twice() -> GraphError:
-    return GraphError("you can only reinforce a stochastic Function once")
-
-
 def reward_type(got: type | str) -> GradientTypeError:
     return GradientTypeError(
         f"mismatch between reward and output type: got {type_name(got)}, but expected a floating tensor or a number"
     )
-
-
-def reward_size(got: Sequence[int], expected: Sequence[int]) -> ElementError:
-    return ElementError(f"got reward of size {list(got)}, but expected a tensor of size {list(expected)}")
 
 
 # -- instance Functions ------------------------------------------------------------------------------------------------

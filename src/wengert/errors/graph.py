@@ -251,10 +251,6 @@ def detach_view() -> InplaceError:
     return InplaceError("Can't detach views in-place. Use detach() instead.")
 
 
-def resize_requires_grad() -> InplaceError:
-    return InplaceError("cannot resize variables that require grad")
-
-
 def out_requires_grad(op: str) -> GraphError:
     return GraphError(
         f"{called(op)}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
@@ -500,10 +496,6 @@ def no_jvp() -> FunctionNotImplementedError:
 
 def differentiated_twice() -> NotDifferentiableError:
     return NotDifferentiableError("trying to differentiate twice a function that was marked with @once_differentiable")
-
-
-def missing_derivative(op: str, input_name: str) -> MissingDerivativeError:
-    return MissingDerivativeError(f"the derivative for '{op}: {input_name}' is not implemented.")
 
 
 def missing_jvp(op: str) -> MissingDerivativeError:

@@ -68,18 +68,6 @@ def dim_out_of_range(dim: int, ndim: int) -> DimensionError:
     return DimensionError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
 
 
-def dim_type(got: type) -> ArgumentError:
-    return ArgumentError(f"argument 'dim' must be int, not {type_name(got)}")
-
-
-def dim_repeated(dim: int) -> ShapeError:
-    return ShapeError(f"dim {dim} appears multiple times in the list of dims")
-
-
-def moved_dim_repeated(name: str, dims: Sequence[int]) -> ShapeError:
-    return ShapeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
-
-
 def moved_dims_number(source: Sequence[int], destination: Sequence[int]) -> ShapeError:
     return ShapeError(
         f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number "
@@ -89,18 +77,6 @@ def moved_dims_number(source: Sequence[int], destination: Sequence[int]) -> Shap
 
 def same_diagonal_dims(dim1: int, dim2: int) -> ShapeError:
     return ShapeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-
-
-def permute_number(ndim: int, dims: int) -> ShapeError:
-    return ShapeError(
-        "permute(): number of dimensions in the tensor input does not match the length of the desired ordering of "
-        f"dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {dims}"
-    )
-
-
-def wrong_ndim(argument: str, wanted: str) -> ShapeError:
-    """argument, wanted: "batch1", "a 3D tensor"."""
-    return ShapeError(f"{argument} must be {wanted}")
 
 
 def empty_reduction(op: str, dim: int | None = None) -> ShapeError | DimensionError:
@@ -190,29 +166,6 @@ def view_stride() -> ShapeError:
     )
 
 
-def cat_size(dim: int, expected: int, got: int, position: int) -> ShapeError:
-    """position: of the tensor in the list."""
-    return ShapeError(
-        f"Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size {got} for "
-        f"tensor number {position} in the list."
-    )
-
-
-def cat_ndim(first: int, other: int) -> ShapeError:
-    return ShapeError(f"Tensors must have same number of dimensions: got {first} and {other}")
-
-
-def cat_zero_dim(position: int) -> ShapeError:
-    return ShapeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated. Hint: use stack.")
-
-
-def stack_size(first: Sequence[int], other: Sequence[int], position: int) -> ShapeError:
-    return ShapeError(
-        f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(other)} at entry "
-        f"{position}"
-    )
-
-
 def matmul(a: Sequence[int], b: Sequence[int]) -> ShapeError:
     """Shapes that cannot be multiplied as vectors, matrices or batches of matrices."""
     if not a or not b:
@@ -252,25 +205,6 @@ def index_of_zero_dim() -> TensorIndexError:
 
 def too_many_indices(ndim: int) -> TensorIndexError:
     return TensorIndexError(f"too many indices for tensor of dimension {ndim}")
-
-
-def index_type(got: type | str) -> TensorIndexError:
-    return TensorIndexError(
-        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-        f"(got {type_name(got)})"
-    )
-
-
-def index_dtype() -> TensorIndexError:
-    return TensorIndexError("tensors used as indices must be long, int, byte or bool tensors")
-
-
-def mask_shape(mask: Sequence[int], index: int, tensor: Sequence[int], dim: int) -> TensorIndexError:
-    """index, dim: the first dimension in which they differ, counted in the mask and in the tensor."""
-    return TensorIndexError(
-        f"The shape of the mask {list(mask)} at index {index} does not match the shape of the indexed tensor "
-        f"{list(tensor)} at index {dim}"
-    )
 
 
 def index_shapes(*shapes: Sequence[int]) -> TensorIndexError:
@@ -323,14 +257,6 @@ def unsupported_dtype(op: str, dtype: object) -> UnsupportedDtypeError:
     return UnsupportedDtypeError(f"\"{called(op)}\" not implemented for '{scalar_name(dtype)}'")
 
 
-def needs_floating(op: str, dtype: object) -> UnsupportedDtypeError:
-    """mean, and others that have no integer form."""
-    return UnsupportedDtypeError(
-        f"{op}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
-        f"Got: {scalar_name(dtype)}"
-    )
-
-
 def bool_subtraction(*, both: bool) -> UnsupportedDtypeError:
     """both: whether both operands are bool."""
     if both:
@@ -340,13 +266,6 @@ def bool_subtraction(*, both: bool) -> UnsupportedDtypeError:
         )
     return UnsupportedDtypeError(
         "Subtraction, the `-` operator, with a bool tensor is not supported. "
-        "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
-    )
-
-
-def bool_negation() -> UnsupportedDtypeError:
-    return UnsupportedDtypeError(
-        "Negation, the `-` operator, on a bool tensor is not supported. "
         "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
     )
 
@@ -411,36 +330,6 @@ def iteration_over_zero_dim() -> DtypeError:
 
 def device_index_twice(device: str) -> DeviceError:
     return DeviceError(f"type (string) must not include an index because index was passed explicitly: {device}")
-
-
-def strides_and_sizes(sizes: int, strides: int) -> ShapeError:
-    return ShapeError(f"dimensionality of sizes ({sizes}) must match dimensionality of strides ({strides})")
-
-
-def negative_strides(size: Sequence[int], stride: Sequence[int]) -> ShapeError:
-    return ShapeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
-
-
-def permuted_number(size: int, layout: int) -> ShapeError:
-    return ShapeError(
-        "Number of dimensions in size does not match the length of the physical_layout; "
-        f"i.e. len(size) = {size} is not equal to len(physical_layout) = {layout}"
-    )
-
-
-def permuted_range(dim: int, position: int, ndim: int) -> ShapeError:
-    return ShapeError(
-        f"Dimension out of range (expected to be between 0 and {ndim - 1}, but got {dim} at index {position}). "
-        "Hint: count dimensions from the front here."
-    )
-
-
-def permuted_twice() -> ShapeError:
-    return ShapeError("Duplicate dim not allowed")
-
-
-def narrow_start() -> ShapeError:
-    return ShapeError("start must be an 0-dim integral Tensor.")
 
 
 def line_ends(op: str, start: int, end: int) -> ShapeError:

@@ -133,13 +133,19 @@ def prelu(F, input, weight):
 
     Derivative: 1 or weight in input (weight at 0); the sum of ct * input over the negative part in weight."""
     if input.dtype != weight.dtype:
-        raise errors.prelu_dtypes(input.dtype, weight.dtype)
+        raise errors.UnsupportedDtypeError(
+            f"prelu: Type promoting not supported. Got {errors.scalar_name(input.dtype)} and "
+            f"{errors.scalar_name(weight.dtype)}"
+        )
     if weight.ndim > 1:
-        raise errors.prelu_weight(weight.ndim)
+        raise errors.ShapeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if weight.ndim == 1:
         channels = input.shape[1] if input.ndim > 1 else 1
         if weight.shape[0] not in (1, channels):
-            raise errors.prelu_channels(weight.shape[0], channels)
+            raise errors.ShapeError(
+                f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {weight.shape[0]} and "
+                f"channel size = {channels}."
+            )
         weight = F.reshape(weight, shape=(-1,) + (1,) * (input.ndim - 2) if input.ndim > 1 else (1,) * input.ndim)
     return F._prelu(input, weight)
 
@@ -167,7 +173,7 @@ def hardtanh(F, input, min_val=-1.0, max_val=1.0, inplace=False):
 
     Derivative: 1 between the bounds, 0 at them and outside."""
     if min_val > max_val:
-        raise errors.reversed_bounds()
+        raise errors.ElementError("min_val cannot be greater than max_val")
     return _activate(F, "_hardtanh", input, inplace, min_val=min_val, max_val=max_val)
 
 
@@ -186,7 +192,7 @@ def _hardtanh(xp, x, *, min_val=-1.0, max_val=1.0):
         raise errors.unsupported_dtype("clamp", x.dtype)
     if x.dtype.kind in "iu":
         if x.dtype.kind == "u" and (min_val < 0 or max_val < 0):
-            raise errors.unsigned_hardtanh()
+            raise errors.ShapeError("cannot do hardtanh on an unsigned type with negative limits")
         min_val, max_val = int(min_val), int(max_val)
     return xp.minimum(xp.maximum(x, min_val), max_val)
 
@@ -228,7 +234,7 @@ def gelu(F, input, approximate="none"):
 
     Derivative: Phi(x) + x phi(x), Phi and phi being the normal distribution and its density."""
     if approximate not in ("none", "tanh"):
-        raise errors.approximate_argument()
+        raise errors.ShapeError("approximate argument must be either none or tanh.")
     return F._gelu_tanh(input) if approximate == "tanh" else F._gelu(input)
 
 
@@ -398,7 +404,7 @@ def glu(xp, x, *, dim=-1):
     _check_floating("glu_cpu", x)
     dim = normalize_dim(dim, x.ndim)
     if x.ndim == 0 or x.shape[dim] % 2:
-        raise errors.halving(dim, x.shape[dim] if x.ndim else 1)
+        raise errors.ShapeError(f"Halving dimension must be even, but dimension {dim} is size {x.shape[dim] if x.ndim else 1}")
     first, second = _halves(x, dim)
     found = None if native is None else native.apply(_GATE, (first, second))
     return first / (1.0 + xp.exp(-second)) if found is None else found
@@ -475,7 +481,10 @@ def softshrink(F, input, lambd=0.5):
 
     Derivative: 1 where |x| > lambd, else 0."""
     if not lambd >= 0:
-        raise errors.softshrink_lambda(lambd, dtypes.finfo(input.dtype).max, input.dtype)
+        raise errors.ShapeError(
+            f"lambda must be in range [0, {dtypes.finfo(input.dtype).max:g}] for input dtype "
+            f"{errors.scalar_name(input.dtype)}, but found {lambd:g}"
+        )
     return F._softshrink(input, lambd=lambd)
 
 

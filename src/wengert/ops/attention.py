@@ -14,18 +14,24 @@ from wengert.ops.registry import composite
 
 def _check_arguments(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool) -> None:
     if min(query.ndim, key.ndim, value.ndim) < 2:
-        raise errors.attention_dims(query.ndim, key.ndim, value.ndim)
+        raise errors.ShapeError(
+            f"Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {query.ndim} key.dim: "
+            f"{key.ndim} and value.dim: {value.ndim} instead."
+        )
     dtypes = [raw(x).dtype for x in (query, key, value)]
     if any(d != dtypes[0] for d in dtypes):
         raise errors.attention_dtypes(*dtypes)
     if is_causal and attn_mask is not None:
-        raise errors.attention_two_masks()
+        raise errors.ShapeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if attn_mask is not None:
         dtype = raw(attn_mask).dtype
         if dtype.kind != "b" and dtype not in (dtypes[0], np.dtype(np.float32)):
-            raise errors.attention_mask_dtype(dtype, dtypes[0])
+            raise errors.PromotionError(
+                "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: "
+                f"{errors.c_name(dtype)} and  query.dtype: {errors.c_name(dtypes[0])} instead."
+            )
     if not 0 <= dropout_p <= 1:
-        raise errors.attention_dropout(dropout_p)
+        raise errors.ShapeError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
 
 
 def _causal_mask(rows: int, columns: int, dtype: Any) -> Any:
@@ -66,7 +72,7 @@ def scaled_dot_product_attention(
     if enable_gqa:
         heads = query.shape[-3]
         if heads % key.shape[-3] or heads % value.shape[-3]:
-            raise errors.attention_heads()
+            raise errors.ShapeError("Number of heads in key and value must divide the number of heads in ")
         key, value = (F.repeat_interleave(x, heads // x.shape[-3], dim=-3) for x in (key, value))
     factor = (1 / sqrt(query.shape[-1]) if query.shape[-1] else 1.0) if scale is None else scale
     scores = F.matmul(query * factor, F.transpose(key, dim0=-2, dim1=-1))

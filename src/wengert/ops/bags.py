@@ -70,19 +70,27 @@ def _checked_bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[
     indices = raw(input)
     if indices.ndim == 2:
         if offsets is not None:
-            raise errors.bag_offsets_beside_matrix(type(offsets))
+            raise errors.ElementError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
+                f"sequences. However, found offsets of type {type(offsets)}"
+            )
         return indices.reshape(-1), np.repeat(np.arange(len(indices)), indices.shape[1]), len(indices)
     if indices.ndim != 1:
-        raise errors.bag_input(indices.ndim)
+        raise errors.ElementError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {indices.ndim}")
     if offsets is None:
         raise errors.bag_offsets(True)
     starts = raw(offsets)
     if starts.ndim != 1:
         raise errors.bag_offsets(False)
     if starts.size and starts[0] != 0:
-        raise errors.bag_first_offset(int(starts[0]))
+        raise errors.ShapeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
+            f"{int(starts[0])}"
+        )
     if starts.size and starts[-1] > indices.size:
-        raise errors.bag_last_offset(indices.size, int(starts[-1]))
+        raise errors.ShapeError(
+            f"offsets[-1] can not be greater than input's length {indices.size} but got offsets[-1] of {int(starts[-1])}"
+        )
     ends = starts[1:] if include_last_offset else np.append(starts[1:], indices.size)
     starts = starts[:-1] if include_last_offset else starts
     return indices[: int(ends[-1]) if ends.size else 0], np.repeat(np.arange(starts.size), ends - starts), starts.size
@@ -90,20 +98,36 @@ def _checked_bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[
 
 def _check_bag_options(input: Any, weights: Any, per_sample_weights: Any, mode: str, scale_grad_by_freq: bool) -> None:
     if mode not in ("sum", "mean", "max"):
-        raise errors.bag_mode()
+        raise errors.ElementError("mode has to be one of sum, mean or max")
     if mode == "max" and scale_grad_by_freq:
-        raise errors.bag_max_frequency()
+        raise errors.ElementError("max mode does not support scaling the gradient by the frequency")
     if not is_index(raw(input)):
-        raise errors.bag_indices(raw(input).dtype)
+        raise errors.UnsupportedDtypeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"{errors.tensor_type(raw(input).dtype)} instead (while checking arguments for embedding_bag)"
+        )
     if raw(weights).dtype.kind not in "fV":
-        raise errors.bag_weight_dtype(raw(weights).dtype)
+        raise errors.UnsupportedDtypeError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, BFloat16, Float, "
+            f"Double; but got {errors.tensor_type(raw(weights).dtype)} instead (while checking arguments for embedding_bag)"
+        )
     if per_sample_weights is not None:
         if tuple(per_sample_weights.shape) != tuple(input.shape):
-            raise errors.bag_weights_shape(tuple(per_sample_weights.shape), tuple(input.shape))
+            raise errors.ElementError(
+                f"embedding_bag: If per_sample_weights (torch.Size({list(per_sample_weights.shape)})) is not None, then it "
+                f"must have the same shape as the input (torch.Size({list(input.shape)}))"
+            )
         if mode != "sum":
-            raise errors.bag_weights_mode(mode)
+            raise errors.UnsupportedModeError(
+                "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' (got "
+                f"mode='{mode}')."
+            )
         if raw(per_sample_weights).dtype != raw(weights).dtype:
-            raise errors.bag_weights_dtype(raw(weights).dtype, raw(per_sample_weights).dtype)
+            raise errors.PromotionError(
+                "Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+                f"'per_sample_weights'; but type {errors.tensor_type(raw(weights).dtype)} does not equal "
+                f"{errors.tensor_type(raw(per_sample_weights).dtype)} (while checking arguments for embedding_bag)"
+            )
 
 
 @composite(namespaces=("nn.functional",))
@@ -186,5 +210,5 @@ def feature_alpha_dropout(F, input, p=0.5, training=False, inplace=False):
 
     Derivative: as in `alpha_dropout`."""
     if input.ndim < 2 and training and 0 < p < 1:
-        raise errors.feature_dropout_dims()
+        raise errors.ShapeError("Feature dropout requires at least 2 dimensions in the input")
     return _alpha_dropout(F, input, p, training, inplace, 2)

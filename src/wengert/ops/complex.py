@@ -217,7 +217,7 @@ def view_as_real(xp, x):
     tensor([[1., 2.]])
     """
     if x.dtype.kind != "c":
-        raise errors.view_as_real()
+        raise errors.UnsupportedDtypeError("view_as_real is only supported for complex tensors")
     parts = x.real
     return xp.lib.stride_tricks.as_strided(parts, (*x.shape, 2), (*parts.strides, parts.itemsize))
 
@@ -241,7 +241,10 @@ def view_as_complex(xp, x):
     tensor([1.+2.j])
     """
     if x.dtype not in (xp.float32, xp.float64):
-        raise errors.view_as_complex_dtype(x.dtype)
+        raise errors.UnsupportedDtypeError(
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar type: "
+            f"{errors.scalar_name(x.dtype)}"
+        )
     if not x.ndim:
         raise errors.view_as_complex("Input tensor must have one or more dimensions")
     if x.shape[-1] != 2:

@@ -241,7 +241,10 @@ def _(F, ct):
 def _checked_sizes(argument: str, value: Any, dims: int, least: int) -> tuple[int, ...]:
     found = sizes_of_argument(value, dims)
     if found is None:
-        raise errors.conv_sizes(argument, dims, value)
+        raise errors.ShapeError(
+            f"expected {argument} to be a single integer value or a list of {dims} values to match the convolution "
+            f"dimensions, but got {argument}={list(value)}"
+        )
     if min(found) < least:
         raise errors.conv_range(argument, "non-positive" if least else "negative")
     return found
@@ -265,13 +268,22 @@ def _check_convolution(x: Any, weight: Any, bias: Any, groups: int, transposed: 
     if groups <= 0:
         raise errors.conv_range("groups", "non-positive")
     if weight.ndim != x.ndim:
-        raise errors.conv_weight_dims(weight.shape, x.shape)
+        raise errors.ShapeError(
+            f"Expected {len(x.shape)}-dimensional weight for {len(x.shape)}-dimensional input {list(x.shape)}, but got "
+            f"{len(weight.shape)}-dimensional weight of size {list(weight.shape)} instead"
+        )
     if weight.dtype != x.dtype:
         raise errors.conv_weight_dtype(x.dtype, weight.dtype)
     if weight.shape[0] < groups:
-        raise errors.conv_no_outputs(groups, weight.shape)
+        raise errors.ShapeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{list(weight.shape)} instead"
+        )
     if weight.shape[0] % groups:
-        raise errors.conv_groups(groups, weight.shape)
+        raise errors.ShapeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of size "
+            f"[{list(weight.shape)}] instead"
+        )
     channels = weight.shape[0] if transposed else weight.shape[1] * groups
     if x.shape[1] != channels:
         raise errors.conv_channels(groups, weight.shape, x.shape, channels, transposed)
@@ -280,13 +292,17 @@ def _check_convolution(x: Any, weight: Any, bias: Any, groups: int, transposed: 
         if bias.ndim != 1 or bias.shape[0] != outputs:
             raise errors.conv_bias(weight.shape, outputs, bias.shape, transposed)
         if bias.dtype != x.dtype:
-            raise errors.conv_bias_dtype(x.dtype, bias.dtype)
+            raise errors.PromotionError(
+                f"Input type ({errors.c_name(x.dtype)}) and bias type ({errors.c_name(bias.dtype)}) should be the same"
+            )
 
 
 def _operands(op: str, dims: int, x: _Key, weight: _Key, bias: _Key | None) -> tuple[_Operand, _Operand, _Operand | None]:
     """The operands, x with a dimension for the batch. Raises RuntimeError where it has too few dimensions, or too many."""
     if len(x[0]) not in (dims + 1, dims + 2):
-        raise errors.conv_dims(op, dims, x[0])
+        raise errors.ShapeError(
+            f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {op}, but got input of size: {list(x[0])}"
+        )
     batched = x if len(x[0]) == dims + 2 else ((1, *x[0]), x[1])
     return _Operand(*batched), _Operand(*weight), None if bias is None else _Operand(*bias)
 
@@ -298,9 +314,9 @@ def _padding_of(padding: Any, kernel: tuple[int, ...], stride: tuple[int, ...], 
     if padding == "valid":
         return (0,) * len(kernel), (0,) * len(kernel)
     if padding != "same":
-        raise errors.conv_padding_name(padding)
+        raise errors.ShapeError(f"Invalid padding string: '{padding}'")
     if any(s != 1 for s in stride):
-        raise errors.conv_same_stride()
+        raise errors.ShapeError("padding='same' is not supported for strided convolutions")
     total = tuple([d * (k - 1) for k, d in zip(kernel, dilation, strict=True)])
     return tuple([t // 2 for t in total]), total
 
@@ -488,7 +504,10 @@ def unfold(F, input, kernel_size, dilation=1, padding=0, stride=1):
 
     Derivative: `fold` of ct."""
     if input.ndim not in (3, 4) or 0 in input.shape[-3:]:
-        raise errors.unfold_dims(tuple(input.shape))
+        raise errors.ShapeError(
+            "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but "
+            f"got: {list(input.shape)}"
+        )
     windows = _fold_windows(raw(input).shape[-2:], *[as_cache_key(v) for v in (kernel_size, dilation, padding, stride)])
     if min(windows.count) < 1:
         sizes = (windows.size, windows.kernel, windows.dilation, windows.padding)
@@ -505,11 +524,17 @@ def fold(F, input, output_size, kernel_size, dilation=1, padding=0, stride=1):
 
     Derivative: `unfold` of ct."""
     if input.ndim not in (2, 3) or 0 in input.shape[-2:]:
-        raise errors.fold_dims(tuple(input.shape))
+        raise errors.ShapeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, "
+            f"but got: {list(input.shape)}"
+        )
     size = as_sizes(output_size, 2, "output_size")
     windows = _fold_windows(size, *[as_cache_key(v) for v in (kernel_size, dilation, padding, stride)])
     if input.shape[-2] % windows.taps:
-        raise errors.fold_channels(input.shape[-2], windows.kernel)
+        raise errors.ShapeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
+            f"input.size(1)={input.shape[-2]} and kernel_size={tuple(windows.kernel)}."
+        )
     if input.shape[-1] != windows.places or min(windows.count) < 1:
         sizes = (windows.size, windows.kernel, windows.dilation, windows.padding, windows.stride)
         raise errors.fold_blocks(*sizes, tuple([max(n, 0) for n in windows.count]), input.shape[-1])

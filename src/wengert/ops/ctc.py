@@ -165,7 +165,7 @@ def _(F, ct, x, out, states):
 def _checked_lengths(value: Any, n: int, name: str) -> Any:
     found = np.asarray(raw(value), np.int64).reshape(-1)
     if found.size != n:
-        raise errors.ctc_lengths(name)
+        raise errors.ShapeError(f"{name} must be of size batch_size")
     return found
 
 
@@ -202,7 +202,7 @@ def ctc_loss(F, log_probs, targets, input_lengths, target_lengths, blank=0, redu
     lengths = _checked_lengths(input_lengths, n, "input_lengths")
     label_counts = _checked_lengths(target_lengths, n, "target_lengths")
     if not 0 <= blank < classes:
-        raise errors.ctc_blank()
+        raise errors.ShapeError("blank must be in label range")
     if lengths.size and lengths.max() > steps:
         raise errors.ctc_input_length(steps, int(lengths.max()))
     labels = raw(targets).astype(np.int64, copy=False)

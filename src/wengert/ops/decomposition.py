@@ -34,7 +34,7 @@ def _solve_triangular(xp, A, B, *, upper, left, unitriangular):
     op = "linalg.solve_triangular"
     check_square(op, A)
     if B.ndim < 2:
-        raise errors.at_least_matrices(op, "B")
+        raise errors.ShapeError(f"{op}: The input tensor B must have at least 2 dimensions.")
     if B.shape[-2 if left else -1] != A.shape[-1]:
         raise errors.equation_shapes(op, A.shape, B.shape, left)
     if A.shape[:-2] != B.shape[:-2]:
@@ -122,7 +122,9 @@ def _(F, ct, A, Q, R, mode):
     of_Q, of_R = ct
     m, n = A.shape[-2:]
     if mode == "complete" and m > n:
-        raise errors.complete_qr()
+        raise errors.NotDifferentiableError(
+            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols. Hint: mode='reduced' is."
+        )
     if m >= n:
         return _qr_cotangent(F, of_Q, of_R, Q, R)
     # A = [X, Y] with a square X = Q U, and Y = Q V.
@@ -166,7 +168,9 @@ def linalg_qr(F, A, mode="reduced"):
     Derivative: (ct Q + Q S) R^-H, S Hermitian, for full column rank of the first k columns; also in mode "r"; none in
     mode "complete" with m > n, where the further columns of Q are arbitrary (RuntimeError in the backward pass)."""
     if mode not in ("reduced", "complete", "r"):
-        raise errors.qr_mode(mode)
+        raise errors.ShapeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
     Q, R = F._qr(A, mode="complete" if mode == "complete" else "reduced")
     return return_types.linalg_qr((F._no_elements(Q) if mode == "r" else Q, R))
 
@@ -277,7 +281,7 @@ def _(F, ct, P, L, U):
 
 def _check_pivot(pivot: bool) -> None:
     if not pivot:
-        raise errors.lu_without_pivoting()
+        raise errors.ShapeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 
 
 @composite(**_LINALG)
@@ -346,7 +350,9 @@ def linalg_householder_product(F, A, tau):
 
     Derivative: that of the products."""
     if A.ndim < 2 or A.shape[-2] < A.shape[-1]:
-        raise errors.householder_shape()
+        raise errors.ShapeError(
+            "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]"
+        )
     if not tau.shape[-1]:
         return F._constant_eye(A)
     return apply_reflections(F, A, tau, F._eye_like(A), False)

@@ -34,7 +34,7 @@ def as_dim(dim: Any) -> int:
             return index(dim)
         except TypeError:
             pass
-    raise errors.dim_type(type(dim))
+    raise errors.ArgumentError(f"argument 'dim' must be int, not {type(dim).__name__}")
 
 
 def as_dims(dim: Any) -> tuple[Any, ...]:
@@ -72,7 +72,10 @@ def unrepeated_dims(dims: Iterable[Any], ndim: int) -> tuple[int, ...]:
     """
     found = tuple([normalize_dim(dim, ndim) for dim in dims])
     if len(set(found)) != len(found):
-        raise errors.dim_repeated(next(dim for i, dim in enumerate(found) if dim in found[:i]))
+        raise errors.ShapeError(
+            f"dim {next(dim for i, dim in enumerate(found) if dim in found[:i])} appears multiple times in the list of "
+            "dims"
+        )
     return found
 
 

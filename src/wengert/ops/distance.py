@@ -147,14 +147,16 @@ def cdist(F, x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
 
     Derivative: sign(d) |d|^(p-1) / out^(p-1) of each difference d; 0 where d, or the distance, is 0."""
     if compute_mode not in _COMPUTE_MODES:
-        raise errors.cdist_mode(compute_mode)
+        raise errors.ElementError(f"{compute_mode} is not a valid value for compute_mode")
     for name, x in (("X1", x1), ("X2", x2)):
         if not dtypes.is_floating_point(raw(x).dtype):
-            raise errors.cdist_dtype(name, raw(x).dtype)
+            raise errors.UnsupportedDtypeError(
+                f"cdist only supports floating-point dtypes, {name} got: {errors.scalar_name(raw(x).dtype)}"
+            )
         if x.ndim < 2:
-            raise errors.cdist_dims(name, x.ndim)
+            raise errors.ShapeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
     if x1.shape[-1] != x2.shape[-1]:
-        raise errors.cdist_columns(x1.shape[-1], x2.shape[-1])
+        raise errors.ShapeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
     if p < 0:
         raise errors.negative_p("cdist")
     if raw(x1).dtype != raw(x2).dtype:
@@ -203,9 +205,9 @@ def pdist(F, input, p=2.0):
 
     Derivative: as in `cdist`."""
     if input.ndim != 2:
-        raise errors.pdist_dims(input.ndim)
+        raise errors.ShapeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
     if not dtypes.is_floating_point(raw(input).dtype):
-        raise errors.pdist_dtype()
+        raise errors.UnsupportedDtypeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise errors.negative_p("pdist")
     return F._pdist(input, p=float(p))

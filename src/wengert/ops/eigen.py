@@ -24,7 +24,7 @@ def _eigh(xp, A, *, UPLO="L"):
     """linalg_eigh."""
     check_square("linalg.eigh", A)
     if UPLO not in ("L", "U", "l", "u"):
-        raise errors.uplo(UPLO)
+        raise errors.ShapeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     try:
         return tuple(xp.linalg.eigh(A, UPLO))
     except xp.linalg.LinAlgError:
@@ -73,7 +73,7 @@ def _eig(xp, A):
     """linalg_eig."""
     check_square("linalg.eig", A)
     if not xp.isfinite(A).all():
-        raise errors.eig_not_finite()
+        raise errors.ShapeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
     wanted = xp.result_type(A, xp.complex64)
     try:
         return tuple([xp.asarray(found, wanted) for found in xp.linalg.eig(A)])

@@ -347,10 +347,10 @@ def _max_or_min(F: Any, op: str, input: Any, second: Any, keepdim: bool, kwargs:
 
 def _extreme_index(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> Any:
     if x.dtype.kind in "bc":
-        raise errors.arg_dtype(op, "bool" if x.dtype.kind == "b" else "complex")
+        raise errors.UnsupportedDtypeError(f"{op}(): does not support {'bool' if x.dtype.kind == 'b' else 'complex'} input")
     if dim is None:
         if x.size == 0:
-            raise errors.empty_arg_reduction(op)
+            raise errors.DimensionError(f"{op}(): Expected reduction dim to be specified for input.numel() == 0.")
         index = xp.asarray(getattr(xp, op)(x))
         return index.reshape((1,) * x.ndim) if keepdim else index
     dim = as_dim(dim)

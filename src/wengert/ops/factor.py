@@ -94,7 +94,7 @@ def _solve(xp, x, y, *, vector=False, left=True):
             x, finite = finite_part(xp, x)
             out = xp.where(finite, xp.linalg.solve(x, y), x.dtype.type(xp.nan))
     except xp.linalg.LinAlgError:
-        raise errors.singular_equations() from None
+        raise errors.SingularMatrixError("torch.linalg.solve: The solver failed because the input matrix is singular.") from None
     out = out if left else xp.swapaxes(out, -1, -2)
     return (out[..., 0] if vector else out).copy()
 
@@ -202,7 +202,7 @@ def _(F, ct, A):
 
 @_second_cofactors.vjp("A")
 def _(F, ct):
-    raise errors.singular_det()
+    raise errors.NotDifferentiableError("det is differentiable only twice at a singular matrix")
 
 
 @_cofactors.jvp("A")
@@ -351,7 +351,7 @@ def linalg_multi_dot(F, tensors):
         if not hasattr(t, "ndim"):
             raise errors.wrong_argument_type("linalg_multi_dot", "tensors", 0, type(t), "tuple of Tensors")
     if len(tensors) < 2:
-        raise errors.multi_dot_number(len(tensors))
+        raise errors.ShapeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
     first, *middle, last = tensors
     shapes = [tuple(t.shape) for t in tensors]
     _check_chain(tensors, shapes)
@@ -371,10 +371,16 @@ def _check_chain(tensors: Any, shapes: list[tuple[int, ...]]) -> None:
         if len(shape) != 2 and not (at_an_end and len(shape) == 1):
             raise errors.multi_dot_dims("tensor" if not at_an_end else "first" if i == 0 else "last", i, len(shape))
         if tensors[i].dtype != tensors[0].dtype:
-            raise errors.multi_dot_dtypes(tensors[0].dtype, i, tensors[i].dtype)
+            raise errors.UnsupportedDtypeError(
+                f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {errors.c_name(tensors[0].dtype)} "
+                f"and tensor {i} {errors.c_name(tensors[i].dtype)}"
+            )
     for i in range(len(shapes) - 1):
         if shapes[i][-1] != shapes[i + 1][0]:
-            raise errors.multi_dot_shapes(i, shapes[i], shapes[i + 1])
+            raise errors.ShapeError(
+                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(shapes[i])} and {list(shapes[i + 1])} cannot be "
+                "multiplied"
+            )
 
 
 @lru_cache(maxsize=256)
@@ -534,7 +540,7 @@ def linalg_matrix_norm(F, A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=No
         raise errors.norm_dims(dim)
     rows, columns = (normalize_dim(d, A.ndim) for d in dim)
     if rows == columns:
-        raise errors.norm_same_dims((rows, columns))
+        raise errors.ShapeError(f"linalg.matrix_norm: dims must be different. Got {(rows, columns)}")
     if dtype is not None:
         A = F.cast(A, dtypes.as_numpy_dtype(dtype))
     if not (A.is_floating_point() or A.is_complex()):
@@ -573,11 +579,11 @@ def linalg_norm(F, A, ord=None, dim=None, keepdim=False, *, dtype=None):
 
     Derivative: as theirs."""
     if isinstance(dim, (tuple, list)) and len(dim) not in (1, 2):
-        raise errors.norm_number_of_dims(dim)
+        raise errors.ShapeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
     if ord is None:
         return F.norm(A, 2, dim, keepdim, dtype)
     if dim is None and A.ndim > 2:
-        raise errors.norm_needs_dim(A.ndim)
+        raise errors.ShapeError(f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D.")
     if isinstance(ord, str) or (A.ndim == 2 if dim is None else isinstance(dim, (tuple, list)) and len(dim) == 2):
         return F.linalg_matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     return F.norm(A, ord, dim, keepdim, dtype)

@@ -37,7 +37,7 @@ def _scaling(norm: str | None, inverse: bool) -> str:
     if norm == "ortho":
         return "root"
     if norm not in (None, "backward", "forward"):
-        raise errors.fft_norm(norm)
+        raise errors.ShapeError(f'Invalid normalization mode: "{norm}"')
     return "all" if (norm == "forward") != inverse else "none"
 
 
@@ -46,7 +46,7 @@ def _scipy_fft(name: str, x: Any, **arguments: Any) -> Any:
     from scipy import fft
 
     if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
-        raise errors.fft_dtype(x.dtype)
+        raise errors.UnsupportedDtypeError(f"Unsupported dtype {errors.scalar_name(x.dtype)}")
     if x.size >= _THREADED_SIZE:
         from os import cpu_count
 
@@ -158,7 +158,7 @@ def _(F, ct, x_shape, dim):
 def _checked_dim(x: Any, dim: int) -> int:
     dim = as_dim(dim)
     if x.ndim == 0:
-        raise errors.no_dimensions(dim)
+        raise errors.DimensionError(f"Dimension specified as {dim} but tensor has no dimensions")
     return normalize_dim(dim, x.ndim)
 
 
@@ -178,12 +178,12 @@ def _dims_and_sizes(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[in
     if dim is not None:
         dims = tuple([_checked_dim(x, d) for d in as_dims(dim)])
         if len(set(dims)) < len(dims):
-            raise errors.fft_dims_repeated()
+            raise errors.ShapeError("FFT dims must be unique")
         if s is not None and len(s) != len(dims):
-            raise errors.fft_lengths()
+            raise errors.ShapeError("When given, dim and shape arguments must have the same length")
     elif s is not None:
         if len(s) > x.ndim:
-            raise errors.fft_shape(len(s), x.ndim)
+            raise errors.ShapeError(f"Got shape with {len(s)} values but input tensor only has {x.ndim} dimensions.")
         dims = tuple(range(x.ndim - len(s), x.ndim))
     else:
         dims = tuple(range(x.ndim))
@@ -364,7 +364,7 @@ def fft_ihfftn(F, input, s=None, dim=None, norm=None):
 
     Derivative: as of rfftn, conjugated."""
     if is_complex(input):
-        raise errors.fft_floating(input.dtype)
+        raise errors.UnsupportedDtypeError(f"Only supports floating-point dtypes, but found: {errors.scalar_name(input.dtype)}")
     dims, sizes = _dims_and_sizes(input, s, dim)
     if not dims:
         raise errors.fft_no_axis("ihfftn")
@@ -421,7 +421,7 @@ def _frequencies(op: str, steps: Any, n: int, d: float, dtype: Any, options: dic
     """The frequencies of these multiples of the lowest one, of n samples at a distance d."""
     wanted = numpy_dtype(dtype)
     if not dtypes.is_differentiable(wanted):
-        raise errors.fft_frequency_dtype(op)
+        raise errors.UnsupportedDtypeError(f"{op} requires a floating point or complex dtype")
     with np.errstate(all="ignore"):
         lowest = 1.0 / (n * d) if n * d else math.inf
         return finished(op, (steps * lowest).astype(wanted), options)

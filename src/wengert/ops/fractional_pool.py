@@ -52,24 +52,27 @@ def _check_windows(op: str, dims: int, input: Any, kernel: tuple[int, ...], outp
     names = ("time", "height", "width")[-dims:]
     for name, size, k, out in zip(names, input.shape[-dims:], kernel, output, strict=True):
         if out + k - 1 > size:
-            raise errors.fractional_size(op, name, k, size)
+            raise errors.ShapeError(f"{op}(): pool {name} {k} too large relative to input {name} {size}")
     if samples is not None and samples.shape[-1] != dims:
-        raise errors.fractional_samples(dims, samples.shape[-1])
+        raise errors.ShapeError(f"Expect _random_samples.size(2) equals to {dims}; got {samples.shape[-1]}.")
 
 
 def _pool(F: Any, op: str, dims: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Any) -> Any:
     """(the largest elements, where they are)."""
     if output_size is None and output_ratio is None:
-        raise errors.fractional_output(op)
+        raise errors.ElementError(f"{op} requires specifying either an output_size or an output_ratio")
     if input.ndim not in (dims + 1, dims + 2):
-        raise errors.fractional_dims(op, dims, input.ndim)
+        raise errors.ShapeError(f"{op}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {input.ndim}D")
     if raw(input).dtype.kind not in "fV":
         raise errors.unsupported_dtype(op, raw(input).dtype)
     size = tuple(input.shape[-dims:])
     if output_size is None:
         ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * dims
         if not all(0 < ratio < 1 for ratio in ratios):
-            raise errors.fractional_ratio(op, output_ratio)
+            raise errors.ElementError(
+                f"{op} requires output_ratio to either be a single float or a tuple of ints between 0 and 1, got "
+                f"{output_ratio}"
+            )
         output_size = tuple([int(n * ratio) for n, ratio in zip(size, ratios, strict=True)])
     kernel, output = sizes_of_argument(kernel_size, dims), sizes_of_argument(output_size, dims)
     if kernel is None or output is None:

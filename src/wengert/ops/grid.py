@@ -210,16 +210,25 @@ def _(F, ct, x, grid, options):
 def _check_grid(x: Any, grid: Any, bicubic: bool) -> None:
     shape, points = tuple(x.shape), tuple(grid.shape)
     if len(points) and points[0] != shape[0]:
-        raise errors.grid_batch(shape, points)
+        raise errors.ShapeError(
+            f"grid_sampler(): expected grid and input to have same batch size, but got input with sizes {list(shape)} and "
+            f"grid with sizes {list(points)}"
+        )
     if len(points) and points[-1] != len(shape) - 2:
-        raise errors.grid_last(len(shape) - 2, points)
+        raise errors.ShapeError(
+            f"grid_sampler(): expected grid to have size {len(shape) - 2} in last dimension, but got grid with sizes "
+            f"{list(points)}"
+        )
     if len(shape) not in (4, 5) or len(points) != len(shape):
         raise errors.grid_dims(shape, points)
     if bicubic and len(shape) != 4:
-        raise errors.grid_bicubic()
+        raise errors.ShapeError("grid_sampler(): bicubic interpolation only supports 4D input")
     for d in range(2, len(shape)):
         if not shape[d]:
-            raise errors.grid_empty(shape, d)
+            raise errors.ShapeError(
+                f"grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes {list(shape)} "
+                f"with dimension {d} being empty"
+            )
     if raw(x).dtype.kind not in "fV":
         raise errors.unsupported_dtype(f"grid_sampler_{len(shape) - 2}d_cpu", raw(x).dtype)
     if raw(x).dtype != raw(grid).dtype:
@@ -237,9 +246,14 @@ def grid_sample(F, input, grid, mode="bilinear", padding_mode="zeros", align_cor
 
     Derivative: in input ct times the weights; in grid that of the weights, 0 where the point was brought back in."""
     if mode not in _MODES:
-        raise errors.grid_mode(mode)
+        raise errors.ElementError(
+            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
+        )
     if padding_mode not in _PADDINGS:
-        raise errors.grid_padding(padding_mode)
+        raise errors.ElementError(
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
+            f"'{padding_mode}'"
+        )
     _check_grid(input, grid, mode == "bicubic")
     return F._grid_sample(input, grid, options=(mode, padding_mode, bool(align_corners)))
 

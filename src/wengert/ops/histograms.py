@@ -80,7 +80,7 @@ def _equal_intervals(rows: Any, numbers: list[int], range: Any) -> list[Any]:
     """The edges of so many intervals in each dimension, between bounds that are given or those of the points."""
     dims = rows.shape[1]
     if len(numbers) != dims:
-        raise errors.histogramdd_bins()
+        raise errors.ShapeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
     if range is not None and len(range) != 2 * dims:
         raise errors.histogramdd(
             f"for a {dims}-dimensional histogram range should have {2 * dims} elements, but got {len(range)}"

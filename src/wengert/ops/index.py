@@ -215,7 +215,7 @@ def narrow(F, input, dim, start, length):
         raise errors.ShapeError("narrow(): length must be non-negative.")
     dim = normalize_dim(dim, input.ndim)
     if isinstance(start, TensorBase) and (start._array.ndim or start._array.dtype.kind not in "iu"):
-        raise errors.narrow_start()
+        raise errors.ShapeError("start must be an 0-dim integral Tensor.")
     size, start = input.shape[dim], as_int(start)
     if not -size <= start <= size:
         raise errors.TensorIndexError(
@@ -317,7 +317,10 @@ def _normalize_item(item: Any) -> Any:
         try:
             return as_int(item)
         except TypeError:
-            raise errors.index_type(kind) from None
+            raise errors.TensorIndexError(
+                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+                f"{errors.type_name(kind)})"
+            ) from None
     return _checked_index_tensor(item)
 
 
@@ -338,7 +341,7 @@ def _checked_index_tensor(tensor: Any) -> Any:
         )
         return wrap(array.astype(np.bool_))
     if not is_index(array):
-        raise errors.index_dtype()
+        raise errors.TensorIndexError("tensors used as indices must be long, int, byte or bool tensors")
     return int(array) if array.ndim == 0 else tensor
 
 
@@ -364,7 +367,10 @@ def _add_array(item: Any, shape: tuple, dim: int, place: int, basic: list, found
         return dim, place + 1
     for i, size in enumerate(array.shape):
         if shape[dim + i] != size:
-            raise errors.mask_shape(array.shape, i, shape, dim + i)
+            raise errors.TensorIndexError(
+                f"The shape of the mask {list(array.shape)} at index {i} does not match the shape of the indexed tensor "
+                f"{list(shape)} at index {dim + i}"
+            )
     basic.extend([_FULL] * array.ndim)
     found.append((place, item))
     return dim + array.ndim, place + array.ndim

@@ -15,17 +15,28 @@ from wengert.ops.registry import composite, nondifferentiable, plain
 
 def _check_arguments(name: str, input: Any, dim: int, index: Any, source: Any, reduce: str) -> None:
     if reduce not in ("prod", "mean", "amax", "amin"):
-        raise errors.index_reduction(reduce)
+        raise errors.ShapeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     array, x, values = index_array(index, name), raw(input), raw(source)
     if array.ndim > 1:
-        raise errors.index_vector(name, array.dtype, array.shape)
+        raise errors.DimensionError(
+            f"{name}(): Index is supposed to be a vector, but got dim: {len(array.shape)} with type: "
+            f"{errors.scalar_name(array.dtype)} and size: {list(array.shape)}"
+        )
     if values.dtype != x.dtype:
-        raise errors.index_source_dtype(name, x.dtype, values.dtype)
+        raise errors.UnsupportedDtypeError(
+            f"{name}(): self ({errors.scalar_name(x.dtype)}) and source ({errors.scalar_name(values.dtype)}) must have the "
+            "same scalar type"
+        )
     n = values.shape[dim] if values.ndim else 1
     if array.size != n:
-        raise errors.index_count(name, array.size, n, dim)
+        raise errors.ShapeError(
+            f"{name}(): Number of indices ({array.size}) should be equal to source.size(dim): ({n}), for dim: {dim}"
+        )
     if x.shape[:dim] + x.shape[dim + 1 :] != values.shape[:dim] + values.shape[dim + 1 :]:
-        raise errors.index_source_shape(x.shape, values.shape)
+        raise errors.ShapeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(x.shape)} source.shape = {list(values.shape)}"
+        )
     size = x.shape[dim] if x.ndim else 1
     if not are_inside(array, 0, size):
         raise errors.embedding_range()
@@ -63,7 +74,10 @@ def as_strided_scatter(F, input, src, size, stride, storage_offset=None):
     Raises RuntimeError for another shape, and where as_strided leaves the memory. The copy is contiguous, and sizes and
     strides are those of its memory. Derivative: in input 0 there, 1 elsewhere; in src the cotangent there."""
     if tuple(src.shape) != tuple(size):
-        raise errors.slice_size(src.shape, size)
+        raise errors.ShapeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
+            f"{list(size)}"
+        )
     places: Any = np.full((), 0 if storage_offset is None else storage_offset)
     for n, step in zip(size, stride, strict=True):
         places = places[..., None] + np.arange(n) * step

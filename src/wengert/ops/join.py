@@ -61,7 +61,9 @@ def _cat(xp, *tensors, dim=0):
         pass
     shapes = [x.shape for x in tensors]
     if () in shapes:
-        raise errors.cat_zero_dim(shapes.index(()))
+        raise errors.ShapeError(
+            f"zero-dimensional tensor (at position {shapes.index(())}) cannot be concatenated. Hint: use stack."
+        )
     nonempty = [x for x in tensors if x.shape != (0,)]  # torch lets an empty vector stand for nothing at all
     dim = normalize_dim(dim, nonempty[0].ndim if nonempty else 1)
     try:
@@ -75,10 +77,13 @@ def _cat_error(shapes: list[tuple], first: tuple, dim: int) -> Exception:
         if shape == (0,):
             continue
         if len(shape) != len(first):
-            return errors.cat_ndim(len(first), len(shape))
+            return errors.ShapeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
         for i, (expected, got) in enumerate(zip(first, shape, strict=True)):
             if i != dim and expected != got:
-                return errors.cat_size(dim, expected, got, position)
+                return errors.ShapeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size {expected} but got size {got} "
+                    f"for tensor number {position} in the list."
+                )
     raise AssertionError("these shapes can be joined")
 
 
@@ -137,7 +142,9 @@ def _stack(xp, *tensors, dim=0):
     except (ValueError, IndexError):
         first = tensors[0].shape
         i, other = next((i, x.shape) for i, x in enumerate(tensors) if x.shape != first)
-        raise errors.stack_size(first, other, i) from None
+        raise errors.ShapeError(
+            f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(other)} at entry {i}"
+        ) from None
 
 
 @_stack.vjp("tensors")

@@ -11,7 +11,7 @@ _REDUCTIONS = ("none", "mean", "sum")
 
 def _reduction_name(number: int) -> str:
     if number not in (0, 1, 2):
-        raise errors.reduction_number(number)
+        raise errors.ElementError(f"reduction has to be 0 (none), 1 (mean) or 2 (sum), but got {number}")
     return _REDUCTIONS[number]
 
 

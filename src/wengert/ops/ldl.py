@@ -47,7 +47,10 @@ def linalg_ldl_factor_ex(F, A, *, hermitian=False, check_errors=False):
     check_errors: raises RuntimeError where info is not 0. The factors have no derivative; linalg.ldl_solve has one."""
     LD, pivots, info = F._ldl(A, hermitian=hermitian)
     if check_errors and bool((info != 0).any()):
-        raise errors.ldl_singular()
+        raise errors.SingularMatrixError(
+            "torch.linalg.ldl_factor: a block of D is singular, so the factors solve no equations. Hint: "
+            "linalg.ldl_factor_ex returns them all the same."
+        )
     return return_types.linalg_ldl_factor_ex((LD, pivots, info))
 
 
@@ -86,5 +89,7 @@ def linalg_ldl_solve(F, LD, pivots, B, *, hermitian=False):
     if B.ndim < 2 or B.shape[-2] != LD.shape[-1] or tuple(pivots.shape[-1:]) != tuple(LD.shape[-1:]):
         raise errors.equation_shapes("torch.linalg.ldl_solve", tuple(LD.shape), tuple(B.shape), True)
     if LD.dtype != B.dtype:
-        raise errors.ldl_dtypes(LD.dtype, B.dtype)
+        raise errors.PromotionError(
+            f"torch.linalg.ldl_solve: Expected LD and B to have the same data type, but got {LD.dtype} and {B.dtype}"
+        )
     return F._ldl_solve(B, LD.detach(), pivots, hermitian=hermitian)

@@ -202,7 +202,10 @@ def mv(xp, x, vec):
     if x.ndim != 2 or vec.ndim != 1:
         raise errors.not_matrix_and_vector(1, x.ndim, vec.ndim)
     if x.dtype != vec.dtype:
-        raise errors.mv_dtypes(x.dtype, vec.dtype)
+        raise errors.UnsupportedDtypeError(
+            f"addmv input tensors must have the same dtype, but got {errors.scalar_name(vec.dtype)}, "
+            f"{errors.scalar_name(x.dtype)}, and {errors.scalar_name(vec.dtype)}"
+        )
     return matmul.forward(xp, x, vec)
 
 
@@ -269,7 +272,7 @@ def bmm(xp, x, mat2):
     Derivative: ct @ mat2^H in x, x^H @ ct in mat2."""
     _check_is_tensor("bmm", "mat2", 1, mat2)
     if x.ndim != 3 or mat2.ndim != 3:
-        raise errors.wrong_ndim("batch1" if x.ndim != 3 else "batch2", "a 3D tensor")
+        raise errors.ShapeError(f"{'batch1' if x.ndim != 3 else 'batch2'} must be a 3D tensor")
     if x.shape[0] != mat2.shape[0] or x.shape[2] != mat2.shape[1]:
         raise errors.bmm_batch(x.shape, mat2.shape)
     return matmul.forward(xp, x, mat2)
@@ -361,7 +364,9 @@ def addr(xp, x, vec1, vec2, *, beta=1, alpha=1):
     if x.dtype.kind in "biu":
         for name, factor in (("beta", beta), ("alpha", alpha)):
             if isinstance(factor, float):
-                raise errors.fractional_factor(name)
+                raise errors.UnsupportedDtypeError(
+                    f"For integral input tensors, argument {name} must not be a floating point number."
+                )
     return _add_scaled(xp, x, beta, xp.multiply.outer(vec1, vec2), alpha)
 
 
@@ -436,7 +441,7 @@ def outer(F, input, vec2):
     Derivative: ct @ vec2* in input, input* @ ct in vec2."""
     for argument, vector in (("self", input), ("vec2", vec2)):
         if vector.ndim != 1:
-            raise errors.outer_ndim(argument, vector.ndim)
+            raise errors.ShapeError(f"outer: Expected 1-D argument {argument}, but got {vector.ndim}-D")
     return F.unsqueeze(input, dim=-1) * vec2
 
 
@@ -455,7 +460,10 @@ def inner(F, input, other):
     if input.dtype != other.dtype:
         raise errors.inner_dtypes()
     if input.shape[-1] != other.shape[-1]:
-        raise errors.inner_shapes(input.shape, other.shape)
+        raise errors.ShapeError(
+            f"inner() the last dimension must match on both input tensors but got shapes {list(input.shape)} and "
+            f"{list(other.shape)}"
+        )
     if input.ndim == other.ndim == 1:
         return F.reshape(F.dot(input, other), shape=())
     return F.tensordot(input, other, dims=((-1,), (-1,)))
@@ -504,11 +512,14 @@ def _tensordot_dims(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
             raise errors.tensordot_number(n)
         first, second = list(range(-n, 0)), list(range(n))
     if len(first) != len(second):
-        raise errors.tensordot_lists()
+        raise errors.ShapeError("both dimension lists should have same length")
     for d, e in zip(first, second, strict=True):
         size, other = a.shape[normalize_dim(d, a.ndim)], b.shape[normalize_dim(e, b.ndim)]
         if size != other and 1 not in (size, other):
-            raise errors.tensordot_sizes(size, d, other, e)
+            raise errors.ShapeError(
+                f"contracted dimensions need to match, but first has size {size} in dim {d} and second has size {other} in "
+                f"dim {e}"
+            )
     return first, second
 
 
@@ -518,7 +529,7 @@ def trace(xp, x):
 
     Derivative: 1 on the diagonal, 0 elsewhere."""
     if x.ndim != 2:
-        raise errors.trace_ndim(x.ndim)
+        raise errors.ShapeError(f"trace: expected a matrix, but got tensor with dim {x.ndim}")
     return xp.trace(x, dtype=x.dtype)
 
 

@@ -32,7 +32,7 @@ def linear_cross_entropy(
 
     Derivative: that of the two."""
     if input.ndim not in (1, 2):
-        raise errors.linear_cross_entropy_dims(input.ndim)
+        raise errors.ShapeError(f"expected input with dimensionality 1 or 2, got {input.ndim}")
     _check_arguments(input, linear_weight, target, linear_bias, ignore_index)
     outputs, features = tuple(linear_weight.shape[:-1]), linear_weight.shape[-1]
     bias = None if linear_bias is None else F.reshape(linear_bias, shape=(-1,))

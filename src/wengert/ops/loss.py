@@ -35,7 +35,12 @@ def _unreduced_cotangent(ct: Any, shape: tuple[int, ...], reduction: str) -> Any
 
 def _warn_sizes(input: Any, target: Any) -> None:
     if input.shape != target.shape:
-        warnings.warn(errors.different_target_size(tuple(target.shape), tuple(input.shape)), stacklevel=STACKLEVEL)
+        warnings.warn(
+            f"Using a target size (torch.Size({list(target.shape)})) that is different to the input size "
+            f"(torch.Size({list(input.shape)})). This will likely lead to incorrect results due to broadcasting. Please "
+            "ensure they have the same size.",
+            stacklevel=STACKLEVEL,
+        )
 
 
 # -- distances ---------------------------------------------------------------------------------------------------------
@@ -205,7 +210,7 @@ def _binary_cross_entropy(xp, x, y, weight=None, *, reduction):
     """binary_cross_entropy with constant weights."""
     check_floating("binary_cross_entropy", x)
     if not xp.all((x >= 0) & (x <= 1)):
-        raise errors.outside_unit_interval()
+        raise errors.ShapeError("all elements of input should be between 0 and 1")
     losses = (y - 1) * xp.maximum(xp.log1p(-x), -100) - y * xp.maximum(xp.log(x), -100)
     return _reduce_array(xp, _weighted(losses, weight), reduction)
 
@@ -274,9 +279,14 @@ def kl_div(F, input, target, size_average=None, reduce=None, reduction="mean", l
     Derivative: -target in input; that of the formula in target."""
     reduction = reduction_of(size_average, reduce, reduction, ("batchmean",))
     if reduction == "mean":
-        warnings.warn(errors.kl_div_mean(), stacklevel=3)
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' divides "
+            "only by the batch size, and aligns with the KL div math definition. 'mean' will be changed to behave the same "
+            "as 'batchmean' in the next major release.",
+            stacklevel=3,
+        )
     if input.is_complex() or target.is_complex():
-        raise errors.kl_div_complex()
+        raise errors.UnsupportedDtypeError("kl_div: Complex inputs not supported.")
     if log_target:
         losses = F.exp(target) * (target - input)
     else:
@@ -301,9 +311,9 @@ def _class_dim(ndim: int) -> int:
 def _check_classes(x: Any, target: Any, weight: Any) -> None:
     """Raises torch's errors for a target or weights that do not fit x. See Note [Class targets]."""
     if x.ndim == 0:
-        raise errors.class_dimension()
+        raise errors.ElementError("Expected 1 or more dimensions (got 0)")
     if target.dtype.kind not in "iu":
-        raise errors.target_dtype(target.dtype)
+        raise errors.UnsupportedDtypeError(f"expected target dtype to be Long or Byte, but got {errors.scalar_name(target.dtype)}")
     dim = _class_dim(x.ndim)
     expected = x.shape[:dim] + x.shape[dim + 1 :]
     if target.shape != expected and not (x.ndim == 1 and target.shape == (1,)):
@@ -312,7 +322,10 @@ def _check_classes(x: Any, target: Any, weight: Any) -> None:
         raise errors.multi_target() if x.ndim <= 2 else errors.target_size(expected, target.shape)
     if weight is not None:
         if weight.shape != (x.shape[dim],):
-            raise errors.class_weights(x.shape[dim], weight.shape)
+            raise errors.ShapeError(
+                f"weight tensor should be defined either for all {x.shape[dim]} classes or no classes but got weight "
+                f"tensor of shape: {list(weight.shape)}"
+            )
         if weight.dtype != x.dtype:
             raise errors.bmm_dtypes(x.dtype, weight.dtype)
 
@@ -325,7 +338,7 @@ def _class_index(xp: Any, target: Any, classes: int, ignore_index: int) -> tuple
     index = xp.where(ignored, 0, target)
     outside = (index < 0) | (index >= classes)
     if outside.any():
-        raise errors.target_out_of_bounds(int(index[outside].reshape(-1)[0]))
+        raise errors.TensorIndexError(f"Target {int(index[outside].reshape(-1)[0])} is out of bounds.")
     return index, ignored
 
 
@@ -501,7 +514,7 @@ def cross_entropy(
     if size_average is not None or reduce is not None or reduction not in ("mean", "sum", "none"):
         reduction = reduction_of(size_average, reduce, reduction)
     if not 0.0 <= label_smoothing <= 1.0:
-        raise errors.label_smoothing(label_smoothing)
+        raise errors.ShapeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if weight is None and label_smoothing == 0.0 and input.ndim == 2 and target.ndim == 1:
         return F._cross_entropy(input, target, ignore_index=ignore_index, reduction=reduction)[0]
     ignore_index = number_of(ignore_index)

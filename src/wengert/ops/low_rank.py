@@ -59,7 +59,7 @@ def pca_lowrank(F, A, q=None, center=True, niter=2):
     if not 0 <= q <= min(m, n):
         raise errors.low_rank_size(q, min(m, n))
     if niter < 0:
-        raise errors.low_rank_iterations(niter)
+        raise errors.ElementError(f"niter(={niter}) must be non-negative integer")
     return F.svd_lowrank(A - F.mean(A, dim=-2, keepdim=True) if center else A, q, niter)
 
 

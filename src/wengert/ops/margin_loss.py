@@ -76,9 +76,9 @@ def gaussian_nll_loss(F, input, target, var, full=False, eps=1e-6, reduction="me
         if tuple(var.shape) == tuple(input.shape[:-1]):
             var = F.unsqueeze(var, dim=-1)
         elif var.ndim != input.ndim or any(m not in (n, 1) for n, m in zip(input.shape, var.shape, strict=True)):
-            raise errors.variance_size()
+            raise errors.ElementError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
-        raise errors.gaussian_reduction(reduction)
+        raise errors.ElementError(f"{reduction} is not valid")
     if bool((raw(var) < 0).any()):
         raise errors.negative_variance()
     var = var + np.maximum(np.asarray(eps, raw(var).dtype) - raw(var), 0)
@@ -114,7 +114,11 @@ def margin_ranking_loss(F, input1, input2, target, margin=0, size_average=None, 
     Derivative: -target in input1, target in input2; 0 where the loss is clipped, but not at its kink."""
     reduction = reduction_of(size_average, reduce, reduction)
     if not input1.ndim == input2.ndim == target.ndim:
-        raise errors.ranking_dims(tuple(input1.shape), tuple(input2.shape), tuple(target.shape))
+        raise errors.ShapeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
+            f"torch.Size({list(input1.shape)}), input2: torch.Size({list(input2.shape)}), target: "
+            f"torch.Size({list(target.shape)}) "
+        )
     return reduced(F, _positive_part(F, -target * (input1 - input2) + float(margin)), reduction)
 
 
@@ -146,9 +150,12 @@ def _triplet(F: Any, distances: tuple[Any, Any, Any], margin: float, reduction: 
 
 def _check_triplet(anchor: Any, positive: Any, negative: Any, margin: float) -> None:
     if margin <= 0:
-        raise errors.triplet_margin(margin)
+        raise errors.ElementError(f"margin must be greater than 0, got {margin}")
     if not anchor.ndim == positive.ndim == negative.ndim:
-        raise errors.triplet_dims(anchor.ndim, positive.ndim, negative.ndim)
+        raise errors.ShapeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            f"anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs"
+        )
 
 
 @composite(namespaces=_FUNCTIONAL)
@@ -251,9 +258,11 @@ def multi_margin_loss(
     Derivative: that of the formula; 0 at the margin."""
     reduction = reduction_of(size_average, reduce, reduction)
     if p not in (1, 2):
-        raise errors.multi_margin_p()
+        raise errors.ElementError("only p == 1 and p == 2 supported")
     if weight is not None and getattr(weight, "requires_grad", False):
-        raise errors.multi_margin_weight_grad()
+        raise errors.RequiresGradError(
+            "the derivative for 'weight' is not implemented. Hint: detach() the weight of multi_margin_loss."
+        )
     shape, classes = tuple(input.shape), raw(target)
     _check_class_numbers(shape, classes, weight)
     weights = None if weight is None else raw(weight)[classes.reshape(-1)]
@@ -267,13 +276,13 @@ def _check_class_numbers(shape: tuple[int, ...], classes: Any, weight: Any) -> N
         raise errors.multi_margin_target(shape, tuple(classes.shape))
     count = shape[-1] if shape else 1
     if weight is not None and weight.ndim != 1:
-        raise errors.multi_margin_weight_dims()
+        raise errors.ElementError("weight must be one-dimensional")
     if weight is not None and tuple(weight.shape) != (count,):
-        raise errors.multi_margin_weight(count, tuple(weight.shape))
+        raise errors.ShapeError(f"inconsistent weight size, expected {count} but got {list(weight.shape)}")
     if classes.dtype != "int64":
-        raise errors.multi_margin_class_dtype(classes.dtype)
+        raise errors.UnsupportedDtypeError(f"expected scalar type Long but found {errors.scalar_name(classes.dtype)}")
     if not are_inside(classes, 0, count):
-        raise errors.multi_margin_range()
+        raise errors.ShapeError("target out of range")
 
 
 def _excess(F: Any, x: Any, target: Any, margin: float) -> tuple[Any, Any]:
@@ -336,9 +345,9 @@ def multilabel_margin_loss(F, input, target, size_average=None, reduce=None, red
     if len(shape) > 2 or 0 in shape[-1:]:
         raise errors.multi_margin_dims(shape)
     if tuple(labels.shape) != shape:
-        raise errors.multilabel_target(tuple(labels.shape), shape)
+        raise errors.ShapeError(f"inconsistent target size: {list(labels.shape)} for input of size: {list(shape)}")
     if not are_inside(labels, -1, shape[-1] if shape else 1):
-        raise errors.multilabel_range()
+        raise errors.ShapeError("argument #2 'target' is out of range")
     return F._multilabel_margin_loss(input, target, reduction=reduction)
 
 

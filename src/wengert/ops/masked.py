@@ -29,7 +29,7 @@ def _prepared(F: Any, name: str, input: Any, mask: Any, dtype: Any) -> tuple[Any
     if not hasattr(mask, "shape"):
         raise errors.wrong_argument_type(name, "mask", 0, type(mask))
     if mask.ndim > input.ndim:
-        raise errors.masked_dimensions()
+        raise errors.DimensionError("_input_mask expected broadcastable mask (got mask dimensionality higher than of the input)")
     return input, F.expand(F.cast(mask, dtype=np.dtype(np.bool_)), shape=tuple(input.shape))
 
 
@@ -56,7 +56,9 @@ def _bound(input: Any, mask: Any, lowest: bool) -> Any:
     if mask is None:
         return 0  # unused: without a mask nothing is filled
     if kind.kind == "c":
-        raise errors.masked_complex_bound(kind)
+        raise errors.ArgumentError(
+            f"torch.iinfo() requires an integer input type. Use torch.finfo to handle '{errors.dtype_name(kind)}'"
+        )
     if kind.kind == "b":
         return not lowest
     if kind.kind in "iu":
@@ -138,7 +140,10 @@ def masked_mean(F, input, dim=None, *, keepdim=False, dtype=None, mask=None):
 
     Derivative: the cotangent divided by the number of these elements where mask is True, 0 elsewhere."""
     if dtype is None and raw(input).dtype.kind in "iub":
-        raise errors.masked_mean_dtype(raw(input).dtype)
+        raise errors.ElementError(
+            "mean(): Could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+            f"{errors.dtype_name(raw(input).dtype)}"
+        )
     input, mask = _prepared(F, "mean", input, mask, dtype)
     dims = normalize_dims(dim, input.ndim)
     total = F.sum(_filled(F, input, mask, 0), dim=dims, keepdim=keepdim)
@@ -147,7 +152,7 @@ def masked_mean(F, input, dim=None, *, keepdim=False, dtype=None, mask=None):
 
 def _variance(F: Any, name: str, input: Any, dim: Any, unbiased: Any, correction: Any, keepdim: bool, dtype: Any, mask: Any) -> Any:
     if unbiased is not None and correction is not None:
-        raise errors.masked_correction()
+        raise errors.ArgumentError("Only one of unbiased and correction may be given")
     correction = (1 if unbiased is None else int(unbiased)) if correction is None else number_of(correction)
     if dtype is None and raw(input).dtype.kind in "iub":
         dtype = dtypes.get_default_dtype()
@@ -244,7 +249,7 @@ def masked_median(F, input, dim=-1, *, keepdim=False, dtype=None, mask=None):
     if mask is None or kind.kind == "f":
         return F.nanmedian(_filled(F, input, mask, nan), dim, keepdim)[0]
     if not bool(raw(mask).any(axis=dim).all()):
-        raise errors.masked_median_of_nothing()
+        raise errors.ElementError("masked median expects no fully masked out rows if dtype is not floating point")
     filled = _filled(F, F.cast(input, dtype=np.dtype(np.float64)), mask, nan)
     return F.cast(F.nanmedian(filled, dim, keepdim)[0], dtype=kind)
 

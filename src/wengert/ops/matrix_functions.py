@@ -75,7 +75,7 @@ def cross(F, input, other, dim=None):
     if dim is None:
         dim = next((d for d, size in enumerate(input.shape) if size == 3), None)
         if dim is None:
-            raise errors.cross_no_dim()
+            raise errors.ShapeError("no dimension of size 3 in input")
     return F.linalg_cross(input, other, dim=dim)
 
 
@@ -85,7 +85,7 @@ def vander(F, x, N=None, increasing=False):
 
     x: (n); returns (n, N), with N = n if None. Derivative: as linalg.vander."""
     if x.ndim != 1:
-        raise errors.vander_ndim()
+        raise errors.ShapeError("x must be a one-dimensional tensor.")
     N = x.shape[0] if N is None else N
     if N < 2:
         return F.cumprod(F.narrow(F.unsqueeze(F.ones_like(x), dim=-1), -1, 0, N), dim=-1)
@@ -150,7 +150,7 @@ def _geqrf(xp, A):
 
 @_geqrf.vjp("A")
 def _(F, ct):
-    raise errors.missing_derivative("geqrf", "self")
+    raise errors.MissingDerivativeError("the derivative for 'geqrf: self' is not implemented.")
 
 
 @composite(method=True)

@@ -45,7 +45,7 @@ def _zeros_of(xp, x):
 def _moments(xp: Any, op: str, x: Any, dim: Any, correction: float, keepdim: bool) -> tuple[Any, Any]:
     """Return (variance, mean) over dim. The mean keeps the reduced dimensions. 16-bit inputs are computed in float32."""
     if x.dtype.kind not in "fcV":
-        raise errors.variance_dtype(op)
+        raise errors.UnsupportedDtypeError(f"{op} only support floating point and complex dtypes")
     if x.dtype.itemsize == 2:
         x = x.astype(xp.float32)
     axis = normalize_dims(dim, x.ndim)

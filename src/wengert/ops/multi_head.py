@@ -30,7 +30,7 @@ def _additive(mask: Any, dtype: Any, name: str) -> Any:
     if array.dtype.kind == "b":
         return wrap(np.where(array, -np.inf, 0.0).astype(dtype))
     if array.dtype.kind not in "fV":
-        raise errors.attention_mask_kind(name)
+        raise errors.AttentionShapeError(f"only bool and floating types of {name} are supported")
     return mask
 
 
@@ -70,7 +70,9 @@ def _mask_of_scores(F: Any, mask: Any, padding: Any, shape: tuple[int, int, int,
                 f"For batched (3-D) `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {mask.ndim}-D tensor instead"
             )
         if tuple(mask.shape) != wanted:
-            raise errors.multi_head_mask(mask.ndim, mask.shape, wanted)
+            raise errors.ShapeError(
+                f"The shape of the {mask.ndim}D attn_mask is {tuple(mask.shape)}, but should be {tuple(wanted)}."
+            )
         found = _additive(mask, dtype, "attn_mask")
         found = found if mask.ndim == 2 else F.reshape(found, shape=shape)
     if padding is not None:
@@ -134,7 +136,10 @@ def multi_head_attention_forward(
     Derivative: that of the formula."""
     _check_shapes(query, key, value, embed_dim_to_check, num_heads)
     if is_causal and attn_mask is None:
-        raise errors.causal_without_mask()
+        raise errors.ShapeError(
+            "Need attn_mask if specifying the is_causal hint. Hint: is_causal says that attn_mask is causal; make it with "
+            "torch.triu(torch.ones(n, n, dtype=torch.bool), 1)."
+        )
     unbatched = query.ndim == 2
     separate = _separate(use_separate_proj_weight, in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight)
     if unbatched:

@@ -97,7 +97,7 @@ def norm_except_dim(F, v, pow=2, dim=0):
 
 def _sampler(F: Any, dims: int, input: Any, grid: Any, modes: tuple[int, int], align_corners: bool) -> Any:
     if input.ndim != dims + 2:
-        raise errors.sampler_dims(dims, input.ndim)
+        raise errors.ShapeError(f"grid_sampler_{dims}d(): Expected input with {dims + 2} dimensions, but got {input.ndim}")
     return F.grid_sampler(input, grid, *modes, align_corners)
 
 

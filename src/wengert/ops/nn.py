@@ -150,7 +150,10 @@ def embedding(F, input, weight, padding_idx=None, max_norm=None, norm_type=2.0, 
 def _embedding(xp, x, weight, *, padding_idx, scale_grad_by_freq):
     """weight[x]. padding_idx: 0 <= padding_idx < n, or None."""
     if x.dtype.kind not in "iu":
-        raise errors.embedding_indices(x.dtype)
+        raise errors.UnsupportedDtypeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"{errors.tensor_type(x.dtype)} instead (while checking arguments for embedding)"
+        )
     found = places.take_along(weight, x.reshape(-1), 0, False) if weight.ndim == 2 else None
     if found is not None:
         return found.reshape(*x.shape, weight.shape[1])
@@ -203,9 +206,9 @@ def one_hot(xp, tensor, *, num_classes=-1):
     tensor: int64, any shape, 0 <= value < num_classes; returns int64. num_classes: size of the new dimension; -1 means
     the largest value + 1. Raises RuntimeError for a value out of range."""
     if tensor.dtype != xp.int64:
-        raise errors.one_hot_dtype()
+        raise errors.UnsupportedDtypeError("one_hot is only applicable to index tensor of type LongTensor.")
     if tensor.size == 0 and num_classes <= 0:
-        raise errors.one_hot_empty()
+        raise errors.ShapeError("Can not infer total number of classes from empty tensor.")
     if tensor.size and tensor.min() < 0:
         raise errors.one_hot_range("non-negative")
     highest = int(tensor.max()) if tensor.size else -1
@@ -290,7 +293,9 @@ def cosine_similarity(F, x1, x2, dim=1, eps=1e-8):
     x1, x2: floating, shapes that broadcast. Derivative: that of the quotient; a length below eps counts as constant."""
     dtype = dtypes.promote_types(x1.dtype, x2.dtype)
     if not dtype.is_floating_point:
-        raise errors.cosine_dtype(dtype)
+        raise errors.UnsupportedDtypeError(
+            f"expected common dtype to be floating point, yet common dtype is {errors.scalar_name(dtype)}"
+        )
     x1, x2 = (x if x.dtype == dtype else F.cast(x, dtype.dtype) for x in (x1, x2))
     if x1.shape != x2.shape:
         x1, x2 = F.broadcast_tensors(x1, x2)

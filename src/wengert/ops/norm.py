@@ -156,9 +156,9 @@ def _check_dtypes(x: Any, kernel: str, *others: Any) -> None:
     found = {other.dtype for other in others if other is not None}
     if x.dtype.itemsize == 2 and np.dtype(np.float32) in found:
         if len(found) > 1:
-            raise errors.norm_parameter_dtype()
+            raise errors.PromotionError("mixed dtype (CPU): expect parameter to have scalar type of Float")
     elif found - {x.dtype}:
-        raise errors.norm_dtypes()
+        raise errors.PromotionError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
 def _update(running: Any, value: Any, momentum: float) -> None:
@@ -174,7 +174,10 @@ def _store(running: Any, values: Any) -> None:
 def _refuse_gradients(**running: Any) -> None:
     for name, vector in running.items():
         if vector is not None and getattr(vector, "requires_grad", False):
-            raise errors.norm_running_grad(name)
+            raise errors.RequiresGradError(
+                f"The function 'native_batch_norm' is not differentiable with respect to argument '{name}'. This input "
+                "cannot have requires_grad True."
+            )
 
 
 def _batch_norm(
@@ -184,11 +187,11 @@ def _batch_norm(
     if not training:
         for name, running in (("running_mean", running_mean), ("running_var", running_var)):
             if running is None:
-                raise errors.norm_missing(name)
+                raise errors.ShapeError(f"{name} must be defined in evaluation mode")
     _check_channels(channels, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     _refuse_gradients(running_mean=running_mean, running_var=running_var)
     if (running_mean is None) != (running_var is None):
-        raise errors.norm_half_running()
+        raise errors.ElementError("running_mean and running_var must either both be None or neither be None")
     array = raw(x)
     _check_dtypes(array, "batch_norm", *map(raw, (weight, bias, running_mean, running_var)))
     if not training:
@@ -249,14 +252,17 @@ def group_norm(F, input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_en
     Derivative: as `layer_norm`."""
     shape = tuple(input.shape)
     if len(shape) < 2:
-        raise errors.group_norm_dims(len(shape))
+        raise errors.ShapeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
     if num_groups <= 0 or shape[1] % num_groups:
         raise errors.group_norm_groups(shape, num_groups)
     if prod([shape[0] * shape[1] // num_groups, *shape[2:]]) == 1:
         raise errors.norm_one_value(shape)
     for name, vector in (("weight", weight), ("bias", bias)):
         if vector is not None and tuple(vector.shape) != (shape[1],):
-            raise errors.group_norm_vector(name, tuple(vector.shape), shape)
+            raise errors.ShapeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, but got {name} of shape "
+                f"{list(vector.shape)} and input of shape {list(shape)}"
+            )
     _check_dtypes(raw(input), "GroupNormKernelImpl", raw(weight), raw(bias))
     return F._standardize(input, weight, bias, groups=num_groups, eps=eps, node="NativeGroupNormBackward0")[0]
 
@@ -273,7 +279,9 @@ def instance_norm(
 
     Derivative: as `batch_norm`."""
     if use_input_stats and prod(input.shape[2:]) == 1:
-        raise errors.instance_norm_size(tuple(input.shape))
+        raise errors.ElementError(
+            f"Expected more than 1 spatial element when training, got input size torch.Size({list(input.shape)})"
+        )
     return _instance_norm(F, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 
 
@@ -283,7 +291,7 @@ def _instance_norm(
     """batch_norm that treats each channel of each item as a channel. own: use the input's own mean and variance."""
     shape = tuple(x.shape)
     if not own and (running_mean is None or running_var is None):
-        raise errors.instance_norm_running()
+        raise errors.ShapeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     n, channels = shape[:2]
     _check_channels(channels, running_mean=running_mean, running_var=running_var)
     for name, vector in (("weight", weight), ("bias", bias)):
@@ -319,7 +327,7 @@ def local_response_norm(F, input, size, alpha=0.0001, beta=0.75, k=1.0):
 
     Derivative: that of the formula."""
     if input.ndim < 3:
-        raise errors.response_norm_dims(input.ndim)
+        raise errors.ElementError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
     if 0 in input.shape:
         return input
     image = (input.shape[1], prod(input.shape[2:]))

@@ -120,7 +120,7 @@ def resize_(self, *sizes, size=None, memory_format=None):
     The elements keep their order. A smaller tensor keeps the first elements in the same memory. A larger tensor gets new
     memory, and its further elements are uninitialised. Raises RuntimeError for a tensor that requires grad."""
     if self.requires_grad:
-        raise errors.resize_requires_grad()
+        raise errors.InplaceError("cannot resize variables that require grad")
     shape = sizes_of("resize_", sizes, size)
     array = self._array
     count = math.prod(shape)

@@ -29,7 +29,10 @@ def constant_pad_nd(xp, x, *, pad, value=0):
     if len(pad) % 2:
         raise errors.pad_odd()
     if len(pad) > 2 * x.ndim:
-        raise errors.pad_length(len(pad), x.ndim)
+        raise errors.ShapeError(
+            "Padding length should be less than or equal to two times the input dimension but got padding length "
+            f"{len(pad)} and input of dimension {x.ndim}"
+        )
     shape = list(x.shape)
     source: list[slice] = []
     target: list[slice] = []
@@ -84,15 +87,25 @@ def _check_repeated(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> 
     if len(pad) % 2:
         raise errors.pad_odd()
     if dims not in (1, 2, 3) or len(shape) not in (dims + 1, dims + 2):
-        raise errors.pad_combination(len(pad), len(shape))
+        raise errors.UnsupportedModeError(
+            f"Padding size {len(pad)} is not supported for {len(shape)}D input tensor.\nSupported combinations for "
+            "non-constant padding:\n  - 2D or 3D input: padding size = 2 (pads last dimension)\n  - 3D or 4D input: "
+            "padding size = 4 (pads last 2 dimensions)\n  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
     if 0 in shape[-dims - 1 :]:
-        raise errors.pad_empty(dims, shape)
+        raise errors.ShapeError(
+            f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            f"dimensions for input, but got: {list(shape)}"
+        )
     for i in range(dims):
         front, back, n = pad[2 * i], pad[2 * i + 1], shape[-1 - i]
         if mode == "reflect" and max(front, back) >= n:
-            raise errors.pad_reflected(pad, i, len(shape) - 1 - i, shape)
+            raise errors.ShapeError(
+                f"Argument #{2 * i + 4}: Padding size should be less than the corresponding input dimension, but got: "
+                f"padding ({pad[2 * i]}, {pad[2 * i + 1]}) at dimension {len(shape) - 1 - i} of input {list(shape)}"
+            )
         if mode == "circular" and max(front, back) > n:
-            raise errors.pad_wrapped()
+            raise errors.ShapeError("Padding value causes wrapping around more than once.")
         if n + front + back < 0:
             raise errors.pad_negative()
 
@@ -111,9 +124,9 @@ def pad(F, input, pad, mode="constant", value=None):
     if mode == "constant":
         return F.constant_pad_nd(input, pad=pad, value=0 if value is None else value)
     if value:
-        raise errors.pad_value(mode)
+        raise errors.ShapeError(f"Padding mode \"{mode}\" doesn't take in value argument")
     if mode not in _NODES:
-        raise errors.pad_mode(mode)
+        raise errors.UnsupportedModeError(f"Unrecognised padding mode {mode}")
     return F._resample(input, tables=_padding_tables(raw(input).shape, pad, mode), node=_NODES[mode].format(len(pad) // 2))
 
 
@@ -122,9 +135,9 @@ def pad(F, input, pad, mode="constant", value=None):
 
 def _check_shuffle(op: str, x: Any, factor: int, name: str) -> None:
     if x.ndim < 3:
-        raise errors.shuffle_dims(op, x.ndim)
+        raise errors.ShapeError(f"{op} expects input to have at least 3 dimensions, but got input with {x.ndim} dimension(s)")
     if factor <= 0:
-        raise errors.shuffle_factor(op, name, factor)
+        raise errors.ShapeError(f"{op} expects a positive {name}, but got {factor}")
 
 
 @linear(promote=NONE, **_FUNCTIONAL)
@@ -137,7 +150,10 @@ def pixel_shuffle(xp, x, *, upscale_factor):
     _check_shuffle("pixel_shuffle", x, r, "upscale_factor")
     *lead, channels, h, w = x.shape
     if channels % (r * r):
-        raise errors.shuffle_channels(channels, r * r)
+        raise errors.ShapeError(
+            "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+            f"input.size(-3)={channels} is not divisible by {r * r}"
+        )
     parts = x.reshape(*lead, channels // (r * r), r, r, h, w)
     n = parts.ndim
     return parts.transpose(*range(n - 4), n - 2, n - 4, n - 1, n - 3).reshape(*lead, channels // (r * r), h * r, w * r)
@@ -153,7 +169,10 @@ def pixel_unshuffle(xp, x, *, downscale_factor):
     *lead, channels, h, w = x.shape
     for side, name, size in ((-2, "height", h), (-1, "width", w)):
         if size % r:
-            raise errors.shuffle_side(name, side, size, r)
+            raise errors.ShapeError(
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but input.size({side})={size} is not "
+                f"divisible by {r}"
+            )
     parts = x.reshape(*lead, channels, h // r, r, w // r, r)
     n = parts.ndim
     return parts.transpose(*range(n - 4), n - 3, n - 1, n - 4, n - 2).reshape(*lead, channels * r * r, h // r, w // r)
@@ -176,12 +195,12 @@ def channel_shuffle(xp, x, *, groups):
     x: (n, channels, ...). Raises RuntimeError if groups does not divide the channels. Derivative: the inverse shuffle of
     ct."""
     if x.ndim < 3:
-        raise errors.channel_shuffle_dims(x.shape)
+        raise errors.ShapeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(x.shape)}")
     if groups <= 0:
-        raise errors.channel_shuffle_groups(groups)
+        raise errors.ShapeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
     n, channels = x.shape[:2]
     if channels % groups:
-        raise errors.channel_shuffle_channels(channels, groups)
+        raise errors.ShapeError(f"Number of channels must be divisible by groups. Got {channels} channels and {groups} groups.")
     return x.reshape(n, groups, channels // groups, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
 
 

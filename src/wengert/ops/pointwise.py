@@ -19,7 +19,10 @@ _LN10 = math.log(10.0)
 
 def _refuse_bool(operands):
     if kind_of(operands[0]) == "b":
-        raise errors.bool_negation()
+        raise errors.UnsupportedDtypeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the "
+            "`~` or `logical_not()` operator instead."
+        )
 
 
 @pointwise(inplace=True, operator="neg", check=_refuse_bool)

@@ -191,7 +191,9 @@ def _max_unpool(xp, x, indices, *, size, node):
     dims = len(size)
     if indices.size and not (indices.min() >= 0 and indices.max() < prod(size)):
         wrong = indices[(indices < 0) | (indices >= prod(size))]
-        raise errors.unpool_index(int(wrong.flat[0]), size)
+        raise errors.ShapeError(
+            f"Found an invalid max index: {int(wrong.flat[0])} (output volumes are of size {'x'.join(map(str, size))})"
+        )
     out = xp.zeros((*x.shape[: x.ndim - dims], *size), x.dtype)
     out.reshape(-1)[_flat_places(xp, indices, size)] = x.reshape(-1)
     return out
@@ -333,15 +335,20 @@ def _fitting_windows(
     steps = kernel if stride is None or stride == () else _pool_sizes(op, "stride", stride, dims)
     low, dilation = _pool_sizes(op, "padding", padding, dims), _pool_sizes(op, "dilation", dilation, dims)
     if len(shape) not in (dims + 1, dims + 2) or 0 in shape[-dims - 1 :]:
-        raise errors.pool_dims(dims, shape)
+        raise errors.ShapeError(
+            f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size for input, but "
+            f"got:{list(shape)}"
+        )
     for argument, values in (("kernel size", kernel), ("stride", steps), ("dilation", dilation)):
         if min(values) <= 0:
             raise errors.pool_range(argument, values)
     if min(low) < 0:
-        raise errors.pool_negative_padding(min(low))
+        raise errors.ShapeError(f"pad must be non-negative, but got pad: {min(low)}")
     for p, k, d in zip(low, kernel, dilation, strict=True):
         if p > ((k - 1) * d + 1) // 2:
-            raise errors.pool_padding(p, k, d)
+            raise errors.ShapeError(
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}"
+            )
     size = shape[-dims:]
     count = []
     for n, k, s, p, d in zip(size, kernel, steps, low, dilation, strict=True):
@@ -350,7 +357,10 @@ def _fitting_windows(
         count.append(m - 1 if ceil_mode and (m - 1) * s >= n + p else m)
     if min(count) < 1:
         channels = shape[-dims - 1]
-        raise errors.pool_too_small((channels, *size), (channels, *[max(m, 0) for m in count]))
+        raise errors.ShapeError(
+            f"Given input size: ({'x'.join(map(str, (channels, *size)))}). Calculated output size: "
+            f"({'x'.join(map(str, (channels, *[max(m, 0) for m in count])))}). Output size is too small"
+        )
     return Windows(size, kernel, tuple(count), steps, low, dilation)
 
 
@@ -419,7 +429,7 @@ def _divisors(windows: Windows, count_include_pad: bool, divisor_override: int |
     """What the sum over each window is divided by: a number, or an array of the windows' shape."""
     if divisor_override is not None:
         if divisor_override == 0:
-            raise errors.pool_divisor()
+            raise errors.ShapeError("divisor must be not zero")
         return divisor_override
     if not any(windows.padding) and all(r <= n for r, n in zip(windows.reach, windows.size, strict=True)):
         return windows.taps
@@ -490,17 +500,20 @@ def _adaptive_size(op: str, x: Any, dims: int, output_size: Any, colon: str = ""
 def _fitting_size(op: str, shape: tuple[int, ...], dims: int, output_size: Any, colon: str) -> tuple[int, ...]:
     given = output_size if isinstance(output_size, tuple) else (output_size,) * dims
     if dims > 1 and len(shape) <= dims:
-        raise errors.adaptive_input(dims + 1)
+        raise errors.ElementError(f"Input dimension should be at least {dims + 1}")
     if len(shape) not in (dims + 1, dims + 2):
-        raise errors.adaptive_dims(op, dims, shape, colon)
+        raise errors.ShapeError(f"{op}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(shape)}")
     if len(given) != dims:
-        raise errors.adaptive_sizes(op, dims)
+        raise errors.ShapeError(f"{op}: output_size must be {dims}")
     size = tuple([n if m is None else int(m) for m, n in zip(given, shape[-dims:], strict=True)])
     if min(size) < 0:
         raise errors.adaptive_negative(op, size)
     for d in range(len(shape) - dims - 1, len(shape)):
         if not shape[d]:
-            raise errors.adaptive_empty(op, shape, d)
+            raise errors.ShapeError(
+                f"{op}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)} "
+                f"with dimension {d} being empty"
+            )
     return size
 
 
@@ -604,10 +617,13 @@ def _unpool_size(op: str, x: Any, windows: tuple[Any, ...], output_size: Any) ->
     if len(size) == dims + 2:
         size = size[2:]
     if len(size) != dims:
-        raise errors.unpool_size_length(dims, len(size))
+        raise errors.ElementError(
+            f"output_size should be a sequence containing {dims} or {dims + 2} elements, but it has a length of "
+            f"'{len(size)}'"
+        )
     for d, (wanted, n, s) in enumerate(zip(size, natural, stride, strict=True)):
         if not n - s < wanted < n + s:
-            raise errors.unpool_size(size, d, n - s, n + s)
+            raise errors.ElementError(f'invalid output_size "{tuple(size)}" (dim {d} must be between {n - s} and {n + s})')
     return size
 
 
@@ -619,9 +635,14 @@ def _make_max_unpool(dims: int) -> None:
         steps = kernel if stride is None else _pool_sizes(name, "stride", stride, dims)
         size = _unpool_size(name, input, (kernel, steps, _pool_sizes(name, "padding", padding, dims)), output_size)
         if raw(indices).dtype != np.int64:
-            raise errors.unpool_dtype(raw(indices).dtype)
+            raise errors.UnsupportedDtypeError(
+                f"elements in indices should be type int64 but got: {errors.scalar_name(raw(indices).dtype)}"
+            )
         if tuple(indices.shape) != tuple(input.shape):
-            raise errors.unpool_shapes(tuple(input.shape), tuple(indices.shape))
+            raise errors.ShapeError(
+                f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got indices "
+                f"tensor with shape: {list(indices.shape)}"
+            )
         if dims > 1:
             return F._max_unpool(input, indices, size=size, node=f"MaxUnpool{dims}DBackward0")
         rows, places = F.unsqueeze(input, dim=-1), F.unsqueeze(indices, dim=-1)

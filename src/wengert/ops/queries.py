@@ -154,9 +154,9 @@ def map2_(self, x, y, callable):
 def _strided(op: str, size: Any, stride: Any, dtype: Any, options: dict[str, Any]) -> Any:
     size, stride = tuple(size), tuple(stride)
     if len(size) != len(stride):
-        raise errors.strides_and_sizes(len(size), len(stride))
+        raise errors.ShapeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides ({len(stride)})")
     if min(stride, default=0) < 0 or min(size, default=0) < 0:
-        raise errors.negative_strides(size, stride)
+        raise errors.ShapeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
     count = 0 if 0 in size else 1 + sum([(n - 1) * step for n, step in zip(size, stride, strict=True)])
     memory = np.empty(count, dtype)
     array = np.ndarray(size, dtype, memory, 0, [step * memory.itemsize for step in stride])
@@ -173,12 +173,18 @@ def empty_strided(size, stride, *, dtype=None, **options):
 def empty_permuted(size, physical_layout, *, dtype=None, **options):
     """A tensor of a size without gaps in memory whose dimensions lie there in the order given, the outermost first."""
     if len(physical_layout) != len(size):
-        raise errors.permuted_number(len(size), len(physical_layout))
+        raise errors.ShapeError(
+            f"Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = {len(size)} "
+            f"is not equal to len(physical_layout) = {len(physical_layout)}"
+        )
     for i, d in enumerate(physical_layout):
         if not 0 <= d < len(size):
-            raise errors.permuted_range(d, i, len(size))
+            raise errors.ShapeError(
+                f"Dimension out of range (expected to be between 0 and {len(size) - 1}, but got {d} at index {i}). Hint: "
+                "count dimensions from the front here."
+            )
     if len(set(physical_layout)) != len(size):
-        raise errors.permuted_twice()
+        raise errors.ShapeError("Duplicate dim not allowed")
     step, stride = 1, [0] * len(size)
     for d in reversed(physical_layout):
         stride[d] = step

@@ -52,9 +52,11 @@ def _run(
     """(the last layer's output at each step, the last states of all layers, ...)."""
     each, directions = (4 if has_biases else 2), (2 if bidirectional else 1)
     if len(params) != each * directions * num_layers:
-        raise errors.recurrent_params(each * directions * num_layers, len(params))
+        raise errors.ShapeError(
+            f"got an incorrect number of RNN parameters: expected {each * directions * num_layers}, got {len(params)}"
+        )
     if input.ndim not in (2, 3):
-        raise errors.recurrent_dims(input.ndim)
+        raise errors.ShapeError(f"Expected input to be 2D or 3D, got {input.ndim}D instead")
     unbatched = input.ndim == 2
     if unbatched:
         input, batch_first = F.unsqueeze(input, dim=1), False

@@ -71,7 +71,7 @@ def nansum(xp, x, *, dim=None, keepdim=False, dtype=None):
 
     Derivative: 1 in every element, 0 where it is NaN."""
     if x.dtype.kind == "c":
-        raise errors.nansum_complex()
+        raise errors.UnsupportedDtypeError("nansum on CPU does not support complex inputs")
     x = _as_dtype(xp, x, dtype)
     return _add_up(xp, xp.where(xp.isnan(x), x.dtype.type(0), x), _axis(dim, x.ndim), keepdim)
 
@@ -103,7 +103,10 @@ def mean(xp, x, *, dim=None, keepdim=False, dtype=None):
     """
     x = _as_dtype(xp, x, dtype)
     if x.dtype.kind in "biu":
-        raise errors.needs_floating("mean", x.dtype)
+        raise errors.UnsupportedDtypeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+            f"{errors.scalar_name(x.dtype)}"
+        )
     axis = _axis(dim, x.ndim)
     average = rows.reduce(rows.MEAN, x, axis, keepdim)
     if average is not None:

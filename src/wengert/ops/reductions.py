@@ -16,7 +16,9 @@ def reduction_of(size_average: Any, reduce: Any, reduction: str, also: tuple[str
     """The reduction, where size_average and reduce may stand in its place, as they once did."""
     if size_average is not None or reduce is not None:
         reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
-        warnings.warn(errors.reduction_arguments(reduction), stacklevel=STACKLEVEL)
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=STACKLEVEL
+        )
     if reduction not in ("mean", "sum", "none", *also):
         raise errors.reduction_mode(reduction)
     return reduction

@@ -100,12 +100,12 @@ def _sizes(
     spatial = list(shape[2:])
     dims = len(spatial)
     if size is not None and scale_factor is not None:
-        raise errors.interpolate_both()
+        raise errors.ElementError("only one of size or scale_factor should be defined")
     if size is None and scale_factor is None:
-        raise errors.interpolate_neither()
+        raise errors.ElementError("either size or scale_factor should be defined")
     if size is not None:
         if recompute:
-            raise errors.interpolate_recompute()
+            raise errors.ElementError("recompute_scale_factor is not meaningful with an explicit size.")
         given = tuple(size) if isinstance(size, (tuple, list)) else (size,) * dims
         if len(given) != dims:
             raise errors.interpolate_sizes("output size", "output size in (o1, o2, ...,oK)", spatial, given, "of")
@@ -120,15 +120,22 @@ def _sizes(
 
 def _check_mode(ndim: int, mode: str, align_corners: Any, antialias: bool) -> None:
     if mode not in _DIMS and align_corners is not None:
-        raise errors.interpolate_corners()
+        raise errors.ElementError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+        )
     if antialias and not (mode in ("bilinear", "bicubic") and ndim == 4):
-        raise errors.interpolate_antialias()
+        raise errors.ElementError(
+            "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor as input"
+        )
     dims = _DIMS.get(mode)
     known = mode in _NODES or mode == "area"
     if not known or ndim not in (3, 4, 5) or (mode == "bicubic" and ndim != 4):
-        raise errors.interpolate_mode(ndim, mode)
+        raise errors.UnsupportedModeError(
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {ndim}D) for the modes: nearest | linear | "
+            f"bilinear | bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
+        )
     if dims is not None and ndim != dims + 2:
-        raise errors.interpolate_dims(ndim, mode, dims + 2)
+        raise errors.UnsupportedModeError(f"Got {ndim}D input, but {mode} mode needs {dims + 2}D input")
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -143,7 +150,7 @@ def _plan(
     if min(*sizes, *shape[2:]) <= 0:
         raise errors.interpolate_empty(shape[2:], sizes)
     if not shape[1]:
-        raise errors.interpolate_channels(shape)
+        raise errors.ShapeError(f"Non-empty {len(shape)}D data tensor expected but got a tensor with sizes {list(shape)}")
     rows = zip(shape[2:], sizes, scales, strict=True)
     return sizes, tuple([_table(mode, n, m, s, bool(align_corners), antialias) for n, m, s in rows])
 
@@ -246,14 +253,24 @@ def affine_grid(F, theta, size, align_corners=None):
     Derivative: sums over the points."""
     size = tuple([int(n) for n in size])
     if raw(theta).dtype.kind not in "fV":
-        raise errors.affine_dtype(raw(theta).dtype)
+        raise errors.ElementError(f"Expected theta to have floating point type, but got {errors.dtype_name(raw(theta).dtype)}")
     if len(size) not in (4, 5):
-        raise errors.affine_size(size)
+        raise errors.UnsupportedModeError(
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size "
+            f"{tuple(size)}."
+        )
     dims = len(size) - 2
     if theta.ndim != 3 or tuple(theta.shape[1:]) != (dims, dims + 1):
-        raise errors.affine_theta(dims, size, tuple(theta.shape))
+        raise errors.ElementError(
+            f"Expected a batch of {dims}D affine matrices of shape Nx{dims}x{dims + 1} for size {tuple(size)}. Got "
+            f"torch.Size({list(theta.shape)})."
+        )
     if min(size) <= 0:
-        raise errors.affine_empty(size)
+        raise errors.ElementError(f"Expected non-zero, positive output size. Got {tuple(size)}")
     if theta.shape[0] != size[0]:
-        raise errors.affine_batch(size[0], theta.shape[0], dims + 1)
+        points = dims + 1
+        raise errors.ShapeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{size[0]}, {points}] but got: "
+            f"[{theta.shape[0]}, {points}]."
+        )
     return F._affine_grid(theta, size=size[2:], align_corners=bool(align_corners))

@@ -160,9 +160,9 @@ def diff(F, input, n=1, dim=-1, prepend=None, append=None):
 
     Derivative: that of the differences."""
     if input.ndim == 0:
-        raise errors.diff_ndim()
+        raise errors.ShapeError("diff expects input to be at least one-dimensional")
     if n < 0:
-        raise errors.diff_order(n)
+        raise errors.ShapeError(f"order must be non-negative but got {n}")
     dim = normalize_dim(dim, input.ndim)
     if n == 0:
         return F.clone(input)  # without what would be put before and after it
@@ -180,7 +180,9 @@ def _trapezoids(F: Any, op: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any
     if x is not None and dx is not None:
         raise errors.ArgumentError(f"{op}() takes x or dx, not both")
     if raw(y).dtype.kind == "b" or (x is not None and raw(x).dtype.kind == "b"):
-        raise errors.trapezoid_bool(op, "`y`" if x is None else "`x` or `y`")
+        raise errors.UnsupportedDtypeError(
+            f"{op}: received a bool input for {'`y`' if x is None else '`x` or `y`'}, but bool is not supported"
+        )
     dim = normalize_dim(dim, y.ndim)
     size = y.shape[dim]
     sums = F.narrow(y, dim, min(1, size), max(size - 1, 0)) + F.narrow(y, dim, 0, max(size - 1, 0))
@@ -188,7 +190,7 @@ def _trapezoids(F: Any, op: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any
         return sums, (1 if dx is None else dx) / 2
     if x.ndim == 1:
         if x.shape[0] != size:
-            raise errors.trapezoid_points(op)
+            raise errors.ShapeError(f"{op}: There must be one `x` value for each sample point")
         steps = F.diff(x)
         return sums * F.reshape(steps, shape=(-1,) + (1,) * (y.ndim - dim - 1)), 0.5
     return sums * F.diff(x, dim=dim - y.ndim), 0.5
@@ -231,15 +233,18 @@ def gradient(F, input, *, spacing=None, dim=None, edge_order=1):
     Derivative: that of the differences."""
     dims = unrepeated_dims(range(input.ndim) if dim is None else as_dims(dim), input.ndim)
     if raw(input).dtype == "uint8":
-        raise errors.gradient_dtype()
+        raise errors.UnsupportedDtypeError("torch.gradient does not support uint8 input.")
     if edge_order not in (1, 2):
-        raise errors.gradient_edge_order()
+        raise errors.ShapeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     if any(input.shape[d] < edge_order + 1 for d in dims):
-        raise errors.gradient_size()
+        raise errors.ShapeError("torch.gradient expected each dimension size to be at least edge_order+1")
     spacing = 1 if spacing is None else spacing
     spacings = [spacing] * len(dims) if not isinstance(spacing, (tuple, list)) else list(spacing)
     if len(spacings) != len(dims):
-        raise errors.gradient_spacing(len(dims), len(spacings))
+        raise errors.ShapeError(
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list with a length equal to the number of "
+            f"dims, {len(dims)}, but got {len(spacings)} of them"
+        )
     return tuple([_slope(F, input, d, h, edge_order) for d, h in zip(dims, spacings, strict=True)])
 
 

@@ -19,18 +19,24 @@ _NEUTRAL = {"sum": 0.0, "mean": np.nan, "prod": 1.0, "amax": -np.inf, "amin": np
 def _checked_lengths(data: Any, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> Any:
     """How long the segments are: an array of the shape of data in front of axis, then one an entry."""
     if lengths is None and offsets is None:
-        raise errors.segments_missing()
+        raise errors.ShapeError("segment_reduce(): Either lengths or offsets must be defined.")
     given = raw(offsets if lengths is None else lengths)
     if given.dtype.kind not in "iu":
         raise errors.unsupported_dtype("_segment_reduce_lengths_cpu_kernel1", given.dtype)
     if given.ndim - 1 != axis:
-        raise errors.segments_axis("lengths" if offsets is None else "offsets", axis)
+        raise errors.ShapeError(
+            f"segment_reduce(): Expected axis to be the last dimension of {'lengths' if offsets is None else 'offsets'} "
+            f"but got {axis}."
+        )
     found = given[..., 1:] - given[..., :-1] if lengths is None else given
     if not unsafe:
         if found.size and found.min() < 0:
-            raise errors.segments_negative()
+            raise errors.ShapeError("lengths contains negative value!")
         if lengths is not None and (found.sum(axis=-1) != data.shape[axis]).any():
-            raise errors.segments_sum()
+            raise errors.ShapeError(
+                "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
+                "!unsafe."
+            )
     return found
 
 
@@ -67,7 +73,7 @@ def segment_reduce(F, data, reduce, *, lengths=None, indices=None, offsets=None,
     A piece of no elements gives initial, or else 0, NaN, 1 or an infinity. Derivative: as scatter_reduce; an extremum's
     is shared evenly among the elements that attain it."""
     if reduce not in _REDUCTIONS:
-        raise errors.segments_reduction(reduce)
+        raise errors.ShapeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     axis = normalize_dim(axis, data.ndim)
     counts = _checked_lengths(data, lengths, offsets, axis, unsafe)
     reduce = _REDUCTIONS[reduce]

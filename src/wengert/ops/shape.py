@@ -334,7 +334,10 @@ def permute(xp, x, *, dims):
     torch.Size([4, 2, 3])
     """
     if len(dims) != x.ndim:
-        raise errors.permute_number(x.ndim, len(dims))
+        raise errors.ShapeError(
+            "permute(): number of dimensions in the tensor input does not match the length of the desired ordering of "
+            f"dimensions i.e. input.dim() = {x.ndim} is not equal to len(dims) = {len(dims)}"
+        )
     try:
         return x.transpose(dims)
     except ValueError:
@@ -364,7 +367,7 @@ def movedim(F, input, source, destination):
     source, destination = (tuple([normalize_dim(d, ndim) for d in dims]) for dims in given)
     for name, dims, asked in zip(("source", "destination"), (source, destination), given, strict=True):
         if len(set(dims)) != len(dims):
-            raise errors.moved_dim_repeated(name, asked)
+            raise errors.ShapeError(f"movedim: repeated dim in `{name}` ({list(asked)})")
     order = [dim for dim in range(ndim) if dim not in source]
     for to, dim in sorted(zip(destination, source, strict=True)) if ndim else ():
         order.insert(to, dim)

@@ -65,7 +65,10 @@ def stft(
     is_complex = raw(input).dtype.kind == "c" or (window is not None and raw(window).dtype.kind == "c")
     if return_complex is None:
         if not is_complex:
-            raise errors.stft_return_complex()
+            raise errors.ShapeError(
+                "stft requires the return_complex parameter be given for real inputs, and will further require that "
+                "return_complex=True in a future PyTorch release."
+            )
         return_complex = True
     if center and align_to_window is not None:
         raise errors.spectrum(None, "stft align_to_window should only be set when center = false")
@@ -93,7 +96,9 @@ def stft(
 
 def _check_istft(input: Any, n_fft: int, hop_length: int, win_length: int, onesided: bool) -> None:
     if raw(input).dtype.kind != "c":
-        raise errors.istft_real()
+        raise errors.UnsupportedDtypeError(
+            "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
+        )
     if raw(input).size == 0:
         raise errors.spectrum("istft", "input tensor cannot be empty.")
     if input.ndim not in (2, 3):
@@ -165,7 +170,10 @@ def istft(
     end = min(start + length, total) if length is not None else total - (n_fft // 2 if center else 0)
     envelope = F.narrow(envelope, -1, start, max(end - start, 0))
     if raw(envelope).size and abs(raw(envelope)).min() <= 1e-11:
-        raise errors.window_overlap()
+        raise errors.ShapeError(
+            "istft(): window overlap add min: 1. Hint: somewhere no window reaches; pieces nearer to each other, or "
+            "center=True."
+        )
     signal = F.narrow(_overlap_add(F, pieces, hop_length), -1, start, max(end - start, 0)) / envelope
     if length is not None and length > signal.shape[-1]:
         signal = F.pad(signal, (0, length - signal.shape[-1]))

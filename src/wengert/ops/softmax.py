@@ -69,7 +69,10 @@ def _(F, x_t, x, out, dim, keepdim):
 def _softmax_dim(op: str, dim: Any, ndim: int) -> int:
     """The dim of a softmax; torch's choice, with its warning, where none is given."""
     if dim is None:
-        warnings.warn(errors.implicit_softmax_dim(op), stacklevel=4)
+        warnings.warn(
+            f"Implicit dimension choice for {op} has been deprecated. Change the call to include dim=X as an argument.",
+            stacklevel=4,
+        )
         dim = 0 if ndim in (0, 1, 3) else 1
     return normalize_dim(dim, ndim)
 

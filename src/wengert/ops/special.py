@@ -116,7 +116,7 @@ def _polygamma_method(F, input, n):
 
 def _refuse_bool(operands):
     if operands[0].dtype.kind == "b":
-        raise errors.mvlgamma_bool()
+        raise errors.UnsupportedDtypeError("The input tensor may not be a boolean tensor.")
 
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(1.5, 5.0), check=_refuse_bool)
@@ -126,7 +126,7 @@ def mvlgamma(xp, x, *, p):
 
     Derivative: the sum of digamma(x - j / 2)."""
     if p < 1:
-        raise errors.mvlgamma_dimension()
+        raise errors.ShapeError("p has to be greater than or equal to 1")
     constant = math.log(math.pi) * p * (p - 1) / 4
     return sum([lgamma.forward(xp, x - 0.5 * j) for j in range(1, p)], lgamma.forward(xp, x)) + x.dtype.type(constant)
 

@@ -30,7 +30,7 @@ def hash_tensor(xp, x, *, dim=None, keepdim=False, mode=0):
     tensor(7, dtype=torch.uint64)
     """
     if mode != 0:
-        raise errors.hash_mode(mode)
+        raise errors.ShapeError(f"Unknown hash_tensor mode: {mode}. Hint: 0 is the only one.")
     if x.dtype.kind == "c" or (x.dtype.kind == "u" and x.dtype.itemsize > 1):
         raise errors.unsupported_dtype("xor_sum_cpu", x.dtype)
     dims = normalize_dims(dim, x.ndim)
@@ -49,7 +49,10 @@ def nanmean(F, input, dim=None, keepdim=False, *, dtype=None):
 
     Derivative: 1 over their number, 0 for NaN."""
     if raw(input).dtype.kind in "biu":
-        raise errors.nanmean_dtype(raw(input).dtype)
+        raise errors.UnsupportedDtypeError(
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            f"{errors.scalar_name(raw(input).dtype)}"
+        )
     total = F.nansum(input, dim=dim, keepdim=keepdim, dtype=dtype)
     return total / F.sum(F.logical_not(F.isnan(input)), dim=dim, keepdim=keepdim)
 
@@ -204,9 +207,9 @@ def histc(input, bins=100, min=0, max=0):
     if low == high:
         low, high = low - 1, high + 1
     if not (np.isfinite(low) and np.isfinite(high)):
-        raise errors.histogram_range(low, high)
+        raise errors.ShapeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low > high:
-        raise errors.histogram_order()
+        raise errors.ShapeError("torch.histc: max must be larger than min")
     return wrap(np.histogram(x, bins, (low, high))[0].astype(x.dtype))
 
 
@@ -286,7 +289,9 @@ def _weights(x: Any, correction: int, fweights: Any, aweights: Any) -> tuple[Any
     lost = correction if aweights is None or not total else correction * float((weights * aweights).sum()) / total
     divisor = total - lost
     if divisor <= 0:
-        warnings.warn(errors.cov_degrees(), stacklevel=5)
+        warnings.warn(
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.", stacklevel=5
+        )
         divisor = 0.0
     return weights, total, divisor
 
@@ -346,7 +351,7 @@ def renorm(F, input, p, dim, maxnorm):
 def _frexp(xp, x):
     """frexp."""
     if x.dtype.kind in "biu":
-        raise errors.frexp_dtype()
+        raise errors.UnsupportedDtypeError("torch.frexp() only supports floating-point dtypes")
     mantissa, exponent = xp.frexp(x.astype(xp.float32) if x.dtype.itemsize == 2 else x)
     return mantissa.astype(x.dtype, copy=False), exponent.astype(xp.int32)
 

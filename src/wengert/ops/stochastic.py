@@ -39,19 +39,25 @@ class _ScoreNode(StochasticNode):
             if not dtypes.is_floating_point(reward._array.dtype):
                 raise errors.reward_type(dtypes.legacy_type_name(reward._array.dtype))
             if reward._array.shape != shape:
-                raise errors.reward_size(reward._array.shape, shape)
+                raise errors.ElementError(
+                    f"got reward of size {list(reward._array.shape)}, but expected a tensor of size {list(shape)}"
+                )
             reward = reward._array.copy()
         elif isinstance(reward, bool) or not isinstance(reward, (int, float, np.integer, np.floating)):
             raise errors.reward_type(type(reward))
         if self._reward is not None:
-            raise errors.reinforced_twice()
+            raise errors.GraphError("you can only reinforce a stochastic Function once")
         self._reward = reward
 
     def _run(self, cotangents: list[Any], create_graph: bool) -> list[Any]:
         if self._values is None:
             raise freed_error(self)
         if self._reward is None:
-            raise errors.missing_reward(self.name())
+            raise errors.GraphError(
+                f"differentiating stochastic functions requires providing a reward. The samples of {self.name()} have "
+                "none. Hint: call .reinforce(reward) on them before the backward pass, or draw them from "
+                "probabilities.detach()."
+            )
         parameters = [unpack_tensor(v, self) if isinstance(v, SavedTensor) else v for v in self._values]
         with set_recording(create_graph):
             return self._gradients(wrap(np.asarray(self._reward)), *parameters)

@@ -26,7 +26,7 @@ def rrelu(F, input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False,
 
     Derivative: 1 or the slope that was drawn."""
     if lower > upper:
-        raise errors.rrelu_bounds()
+        raise errors.ShapeError("Lower bound should be less than or equal to the upper bound")
     if not training:
         return F.leaky_relu(input, (lower + upper) / 2, inplace)
     if raw(input).dtype.kind not in "fV":

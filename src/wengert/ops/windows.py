@@ -41,7 +41,7 @@ def as_sizes(value: Any, dims: int, argument: str) -> tuple[int, ...]:
     """The same; raises RuntimeError for a sequence of another length."""
     found = sizes_of_argument(value, dims)
     if found is None:
-        raise errors.sizes_argument(argument, dims, len(value))
+        raise errors.ShapeError(f"It is expected {argument} equals to {dims}, but got size {len(value)}")
     return found
 
 
