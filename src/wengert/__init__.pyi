@@ -87,9 +87,9 @@ def is_tensor(obj: object) -> _bool:
     """Whether obj is a tensor."""
 
 def add(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype. alpha: a number, an int for integers."""
+    """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype."""
 def sub(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
 def rsub(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """y - alpha * x: `sub` with the operands exchanged."""
 def mul(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -97,21 +97,21 @@ def mul(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tenso
 def div(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None, out: Tensor | None = None) -> Tensor:
     """input / other, with broadcasting. input, other: tensors or numbers; integers give the default float dtype."""
 def floor_divide(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for integers over zero."""
+    """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for an integer division by zero."""
 def remainder(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x - y * floor(x / y), which has the sign of y: Python's %. Raises RuntimeError for an integer division by zero."""
+    """x - y * floor(x / y), as Python's %: the result has the sign of y. Raises RuntimeError for an integer division by zero."""
 def fmod(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x - y * trunc(x / y), which has the sign of x: C's fmod. Raises RuntimeError for an integer division by zero."""
+    """x - y * trunc(x / y), as C's fmod: the result has the sign of x. Raises RuntimeError for an integer division by zero."""
 def pow(input: _Operand, exponent: _Operand, *, out: Tensor | None = None) -> Tensor:
     """x ** exponent, with broadcasting. x, exponent: tensors or numbers."""
 def float_power(input: Tensor, exponent: _Operand, *, out: Any = None) -> Tensor:
     """input ** exponent, computed in float64, or in complex128 if either is complex."""
 def addcmul(input: _Operand, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1, out: Tensor | None = None) -> Tensor:
-    """x + value * tensor1 * tensor2, with broadcasting. value: a number, cut to an integer for integers."""
+    """x + value * tensor1 * tensor2, with broadcasting. value: a number, truncated to an integer if x is integral."""
 def addcdiv(input: _Operand, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1, out: Tensor | None = None) -> Tensor:
-    """x + value * tensor1 / tensor2, with broadcasting. value: a number. Raises RuntimeError where both are integers."""
+    """x + value * tensor1 / tensor2, with broadcasting. value: a number."""
 def lerp(input: _Operand, end: _Operand, weight: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor."""
+    """x + weight * (end - x): exactly x at weight 0, exactly end at weight 1. x, end: floating or complex."""
 def neg(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Negative of each element, -x. Raises RuntimeError for bool x."""
 def positive(input: Tensor, *, out: Any = None) -> Tensor:
@@ -193,28 +193,28 @@ def deg2rad(input: _Operand, *, out: Tensor | None = None) -> Tensor:
 def rad2deg(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Convert radians to degrees."""
 def maximum(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The larger of x and y, element by element, with broadcasting; NaN where either is NaN."""
+    """The larger of x and y, element by element, with broadcasting; NaN where x or y is NaN."""
 def minimum(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The smaller of x and y, element by element, with broadcasting; NaN where either is NaN."""
+    """The smaller of x and y, element by element, with broadcasting; NaN where x or y is NaN."""
 def fmax(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The larger of x and y, element by element; the number where the other is NaN."""
+    """The larger of x and y, element by element, with broadcasting; where one of them is NaN, the other."""
 def fmin(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The smaller of x and y, element by element; the number where the other is NaN."""
+    """The smaller of x and y, element by element, with broadcasting; where one of them is NaN, the other."""
 def clamp(input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None) -> Tensor:
-    """input, not below min and not above max (max, where min is above it)."""
+    """input clipped to [min, max], with broadcasting; max where min > max."""
 def clamp_min(input: _Operand, min: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x, not below min, a number or a tensor."""
+    """max(x, min), element by element, with broadcasting. min: a number or a tensor."""
 def clamp_max(input: _Operand, max: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x, not above max, a number or a tensor."""
+    """min(x, max), element by element, with broadcasting. max: a number or a tensor."""
 @overload
 def where(condition: Tensor) -> tuple[Tensor, ...]:
-    """input where condition is true, else other, with broadcasting."""
+    """input where condition is True, else other, with broadcasting."""
 @overload
 def where(condition: Tensor, input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor: ...
 def fill(input: Tensor, value: _Operand) -> Tensor:
-    """A tensor like input with value, a number or a 0-d tensor, in every element."""
+    """A new tensor of input's shape and dtype with value in every element. value: a number or a 0-d tensor."""
 def eq(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN equals nothing."""
+    """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN differs from every value, also NaN."""
 def ne(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
 def lt(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -226,11 +226,11 @@ def gt(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor
 def ge(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
 def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Whether abs(x - y) <= atol + rtol * abs(y), or x equals y: a bool tensor. An infinity is close to itself alone."""
+    """Whether |x - y| <= atol + rtol * |y| or x equals y, element by element, with broadcasting: a bool tensor."""
 def allclose(input: Tensor, other: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *, out: Any = None) -> _bool:
-    """Whether all elements are close, as isclose has it: a Python bool."""
+    """Whether all elements of input and other are close: all(isclose(...)) as a Python bool. Parameters as in `isclose`."""
 def equal(input: Tensor, other: _Operand, *, out: Any = None) -> _bool:
-    """Whether two tensors have the same shape and equal elements: a Python bool."""
+    """Whether input and other have the same shape and equal elements: a Python bool."""
 def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Sum over dim (an int, a tuple, or None for all dimensions)."""
 def nansum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
@@ -422,51 +422,51 @@ def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Kronecker product: x with each element replaced by that element times y. The shapes multiply."""
 def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
-    """A tensor of its own memory, with the values of data."""
+    """A new tensor with a copy of data."""
 def as_tensor(data: Any, dtype: _Dtype | None = None, device: _device | str | None = None) -> Tensor:
-    """A tensor of data that shares its memory where it can: data itself where it is a tensor of that dtype, the"""
+    """Convert data to a tensor, without a copy if possible."""
 def asarray(obj: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, copy: Any = None, requires_grad: _bool = False) -> Tensor:
-    """A tensor of obj: with copy=None sharing its memory where it can, True never, False always (ValueError where it"""
+    """Convert obj to a tensor."""
 def from_numpy(ndarray: Any) -> Tensor:
-    """A tensor that shares the memory of a NumPy array: writes through either are seen by both."""
+    """A tensor that shares the memory of a NumPy array: a write to one changes the other."""
 def from_dlpack(ext_tensor: Any, *, device: _device | str | None = None, copy: Any = None) -> Tensor:
-    """A tensor that shares the memory of an object of another library, through DLPack; with copy=True one of its own."""
+    """A tensor that shares the memory of another library's object, through DLPack. copy=True copies instead."""
 def frombuffer(buffer: Any, *, dtype: _Dtype | None, count: _int = -1, offset: _int = 0, requires_grad: _bool = False) -> Tensor:
-    """A vector that shares the memory of a buffer (bytearray, memoryview), from a byte offset on."""
+    """A vector that shares the memory of a buffer, such as a bytearray or memoryview."""
 def scalar_tensor(s: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """A 0-d tensor of a number, in the default dtype unless another is asked for."""
+    """A 0-d tensor of a number. dtype: the default dtype unless given."""
 def zeros(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Zeros of a size, zeros(2, 3) or zeros((2, 3)), in the default dtype unless another is asked for."""
+    """A tensor of zeros: zeros(2, 3) or zeros((2, 3)). dtype: the default dtype unless given."""
 def ones(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Ones of a size, ones(2, 3) or ones((2, 3)), in the default dtype unless another is asked for."""
+    """A tensor of ones: ones(2, 3) or ones((2, 3)). dtype: the default dtype unless given."""
 def empty(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """A tensor of a size whose values are whatever the memory holds, in the default dtype unless another is asked"""
+    """An uninitialised tensor: empty(2, 3) or empty((2, 3)). dtype: the default dtype unless given."""
 def full(size: _int | Sequence[_int], fill_value: _Number, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """A tensor of a size filled with one value; its dtype, unless one is asked for, is the value's."""
+    """A tensor of shape size, filled with fill_value. dtype: the dtype of fill_value unless given."""
 def eye(n: _int, m: Any = None, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The n x m matrix (n x n without m) with ones on its diagonal and zeros elsewhere."""
+    """(n, m) matrix with ones on the diagonal and zeros elsewhere. m: n unless given."""
 def zeros_like(input: Tensor, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Zeros of the shape of a tensor, and of its dtype unless another is asked for."""
+    """A tensor of zeros of input's shape. dtype: input's dtype unless given."""
 def ones_like(input: Tensor, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Ones of the shape of a tensor, and of its dtype unless another is asked for."""
+    """A tensor of ones of input's shape. dtype: input's dtype unless given."""
 def empty_like(input: Tensor, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """A tensor of the shape and dtype of another, whose values are whatever the memory holds."""
+    """An uninitialised tensor of input's shape. dtype: input's dtype unless given."""
 def full_like(input: Tensor, fill_value: _Number, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """A tensor of the shape and dtype of another, filled with one value."""
+    """A tensor of input's shape, filled with fill_value. dtype: input's dtype unless given."""
 def arange(*bounds: Any, start: _int = 0, end: Any = None, step: _int = 1, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """start, start + step, ... up to end, which is left out: arange(end), arange(start, end), arange(start, end, step)."""
+    """start, start + step, ... up to end, without end: arange(end), arange(start, end) or arange(start, end, step)."""
 def range(start: _int = 0, end: Any = None, step: _int = 1, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """start, start + step, ... up to end, end included. Deprecated: use arange, which leaves end out as Python's"""
+    """start, start + step, ... up to end, end included; range(end) begins at 0."""
 def linspace(start: _int, end: Any, steps: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """steps numbers from start to end, both included, at equal distances."""
+    """`steps` evenly spaced numbers from start to end, both included."""
 def logspace(start: _int, end: Any, steps: Any, base: _float = 10.0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """steps numbers from base**start to base**end, both included, at equal ratios."""
+    """`steps` numbers from base**start to base**end, both included, with equal ratios. Other parameters as in `linspace`."""
 def tril_indices(row: Any, col: Any, offset: _int = 0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The places in the lower triangle of a row x col matrix: row numbers above column numbers, as int64."""
+    """Indices of the lower triangle of a (row, col) matrix: (2, k), the row indices above the column indices."""
 def triu_indices(row: Any, col: Any, offset: _int = 0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The places in the upper triangle of a row x col matrix: row numbers above column numbers, as int64."""
+    """Indices of the upper triangle of a (row, col) matrix: (2, k), the row indices above the column indices."""
 def meshgrid(*tensors: Tensor, indexing: Any = None, out: Any = None) -> tuple[Tensor, ...]:
-    """Grids of coordinates: of n vectors, n tensors of n dimensions, the i-th the i-th vector along dimension i. Views."""
+    """Coordinate grids of n vectors: a tuple of n views of n dimensions. The i-th holds the i-th vector along dimension i."""
 def rand(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """Numbers drawn evenly from [0, 1), rand(2, 3) or rand((2, 3)), in the default dtype unless another is asked"""
 def randn(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
@@ -506,61 +506,61 @@ def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: A
 def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, eps: _float | None = None, *, out: Any = None) -> Tensor:
     """Root mean square normalisation: input / sqrt(mean(input**2) + eps) * weight over the last dimensions."""
 def selu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """1.0507 times `elu` with alpha 1.6733: the scale that keeps activations normalised. input: any shape, floating."""
+    """1.0507 * `elu`(input, alpha=1.6733). These constants keep activations normalised. input: any shape, floating."""
 def celu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """input where it is positive, alpha (exp(input / alpha) - 1) elsewhere. input: any shape, floating."""
+    """input where input > 0, alpha * (exp(input / alpha) - 1) elsewhere. input: any shape, floating."""
 def prelu(input: Tensor, weight: Any, *, out: Any = None) -> Tensor:
-    """input where it is positive, weight * input elsewhere. input: any shape, floating."""
+    """input where input > 0, weight * input elsewhere. input: any shape, floating."""
 def threshold(input: Tensor, threshold: Any, value: _Operand, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """input where it is above threshold, value elsewhere. input: any shape and real dtype."""
+    """input where input > threshold, value elsewhere. input: any shape, any real dtype."""
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor:
     """input where |input| > lambd, else 0. input: any shape, floating."""
 def atan2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+    """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
 def hypot(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """sqrt(x**2 + y**2), without overflow on the way."""
+    """sqrt(x**2 + y**2), without overflow in the squares."""
 def logaddexp(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """log(exp(x) + exp(y)), without overflow on the way."""
+    """log(exp(x) + exp(y)), without overflow in the exponentials."""
 def logaddexp2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """log2(2**x + 2**y), without overflow on the way."""
+    """log2(2**x + 2**y), without overflow in the powers."""
 def xlogy(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x * log(y), and 0 where x is 0, unless y is NaN."""
+    """x * log(y); 0 where x is 0 and y is not NaN."""
 def copysign(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The magnitude of x with the sign of y; that of a zero counts."""
+    """|x| with the sign of y, which may be a signed zero."""
 def ldexp(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """x * 2**y, with broadcasting."""
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """0 where x is negative, 1 where it is positive, values where it is 0."""
+    """0 where x < 0, 1 where x > 0, values where x is 0."""
 def nextafter(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
+    """The next floating-point number after x towards y. Raises RuntimeError for integers."""
 def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The greatest common divisor of integers."""
+    """Greatest common divisor. x, y: integers, else RuntimeError."""
 def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The least common multiple of integers."""
+    """Least common multiple. x, y: integers, else RuntimeError."""
 def conj(input: Tensor, *, out: Any = None) -> Tensor:
-    """The complex conjugate of each element; of a real tensor the tensor itself. A copy, where torch has a view."""
+    """Complex conjugate of each element. A complex tensor is copied, where torch has a view; a real tensor is returned itself."""
 def resolve_conj(input: Tensor, *, out: Any = None) -> Tensor:
-    """The tensor itself: conjugates are never left for later here."""
+    """Return the tensor itself: wengert computes conjugates at once, so there is nothing to resolve."""
 def resolve_neg(input: Tensor, *, out: Any = None) -> Tensor:
-    """The tensor itself: negation is never left for later here."""
+    """Return the tensor itself: wengert computes negation at once, so there is nothing to resolve."""
 def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
-    """The complex conjugate of each element; of a real tensor the tensor itself. The same as conj."""
+    """Complex conjugate of each element, as a copy. A real tensor is returned itself."""
 def real(input: Tensor, *, out: Any = None) -> Tensor:
-    """The real parts, in the tensor's own memory; of a real tensor the tensor itself."""
+    """Real part of each element: a view. A real tensor is returned itself."""
 def imag(input: Tensor, *, out: Any = None) -> Tensor:
-    """The imaginary parts, in the tensor's own memory. Raises RuntimeError for a real tensor."""
+    """Imaginary part of each element: a view. Raises RuntimeError for a real tensor."""
 def angle(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The angle of each complex number in radians, from -pi to pi; of a real one 0, or pi where it is negative."""
+    """Angle of each complex number in radians, from -pi to pi. Of a real x 0, or pi where x < 0; NaN stays NaN."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """real + 1j * imag, with broadcasting. real, imag: tensors of one dtype, float32 or float64."""
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """abs * exp(1j * angle), with broadcasting. abs, angle (radians): tensors of one dtype, float32 or float64."""
 def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether the imaginary part is 0."""
+    """Whether the imaginary part of each element is 0: a bool tensor."""
 def view_as_real(input: Tensor) -> Tensor:
-    """The real and imaginary parts of a complex x in a last dimension of size 2: a view. Raises RuntimeError for reals."""
+    """View of a complex x, (...), as (..., 2): the last dimension holds real and imaginary part. RuntimeError for a real x."""
 def view_as_complex(input: Tensor) -> Tensor:
-    """The complex numbers whose real and imaginary parts are in x's last dimension, of size 2: a view."""
+    """View of x, (..., 2), as complex numbers (...): the last dimension of x holds real and imaginary part."""
 def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is NaN: a bool tensor."""
 def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -736,43 +736,43 @@ def set_default_tensor_type(t: Tensor) -> None:
 def typename(obj: Tensor) -> _str:
     """Return a tensor's type name, such as "torch.FloatTensor"; for another object, its class name with the module."""
 def alias_copy(input: Tensor, *, out: Any = None) -> Tensor:
-    """The input, as a copy. Derivative: the cotangent."""
+    """A copy of input. Derivative: the cotangent."""
 def detach_copy(input: Tensor, *, out: Any = None) -> Tensor:
-    """detach(), as a copy: it has no history."""
+    """A copy of input.detach(), which has no history. Not differentiable."""
 def as_strided_copy(input: Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None, *, out: Any = None) -> Tensor:
-    """as_strided(), as a copy. Derivative: each element gets the sum of the cotangents of the places that show it."""
+    """A copy of as_strided(). Derivative: each element of input gets the sum of the cotangents of its copies."""
 def expand_copy(input: Tensor, size: _int | Sequence[_int], *, implicit: _bool = False, out: Any = None) -> Tensor:
-    """expand(), as a copy. Derivative: the cotangent, summed to the input's shape."""
+    """A copy of expand(). Derivative: the cotangent summed to input's shape."""
 def permute_copy(input: Tensor, dims: _int | Sequence[_int], *, out: Any = None) -> Tensor:
-    """permute(), as a copy. Derivative: the cotangent with the dimensions put back."""
+    """A copy of permute(). Derivative: the cotangent with the dimensions in their old order."""
 def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Any = None) -> Tensor:
-    """transpose(), as a copy. Derivative: the cotangent with the two dimensions exchanged."""
+    """A copy of transpose(). Derivative: the cotangent with the two dimensions exchanged."""
 def t_copy(input: Tensor, *, out: Any = None) -> Tensor:
-    """t(), as a copy. Derivative: the transpose of the cotangent."""
+    """A copy of t(). Derivative: the transpose of the cotangent."""
 def select_copy(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> Tensor:
-    """select(), as a copy. Derivative: the cotangent at index, 0 elsewhere."""
+    """A copy of select(). Derivative: the cotangent at index, 0 elsewhere."""
 def slice_copy(input: Tensor, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1, *, out: Any = None) -> Tensor:
-    """input[start:end:step] along dim, as a copy. Derivative: the cotangent in the slice, 0 elsewhere."""
+    """A copy of input[start:end:step] along dim. Derivative: the cotangent in the slice, 0 elsewhere."""
 def narrow_copy(input: Tensor, dim: _int, start: _int, length: _int, *, out: Any = None) -> Tensor:
-    """narrow(), as a copy. Derivative: the cotangent in the part, 0 elsewhere."""
+    """A copy of narrow(). Derivative: the cotangent in the part, 0 elsewhere."""
 def split_copy(input: Tensor, split_size: _int | Sequence[_int], dim: _int = 0, *, out: Any = None) -> tuple[Tensor, ...]:
-    """split() into parts of one size, as copies. Derivative: the cotangents in their places."""
+    """Copies of the parts that split() gives for one split_size: a tuple. Derivative: the cotangents, concatenated."""
 def split_with_sizes_copy(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0, *, out: Any = None) -> tuple[Tensor, ...]:
-    """split_with_sizes(), as copies. Derivative: the cotangents in their places."""
+    """Copies of the parts that split_with_sizes() gives: a tuple. Derivative: the cotangents, concatenated."""
 def unbind_copy(input: Tensor, dim: _int = 0, *, out: Any = None) -> tuple[Tensor, ...]:
-    """unbind(), as copies. Derivative: the cotangents in their places."""
+    """Copies of the slices that unbind() gives: a tuple. Derivative: the cotangents, stacked along dim."""
 def squeeze_copy(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
-    """squeeze(), as a copy. Derivative: the cotangent in the input's shape."""
+    """A copy of squeeze(). Derivative: the cotangent in input's shape."""
 def unsqueeze_copy(input: Tensor, dim: _int, *, out: Any = None) -> Tensor:
-    """unsqueeze(), as a copy. Derivative: the cotangent in the input's shape."""
+    """A copy of unsqueeze(). Derivative: the cotangent in input's shape."""
 def unfold_copy(input: Tensor, dimension: _int, size: _int | Sequence[_int], step: _int, *, out: Any = None) -> Tensor:
-    """All windows along a dimension as Tensor.unfold has them, as a copy. Derivative: the sum of the cotangents of the"""
+    """A copy of Tensor.unfold(): all windows along a dimension."""
 def view_copy(input: Tensor, size: _int | Sequence[_int], *, out: Any = None) -> Tensor:
-    """view(), of another shape or another dtype, as a copy. Derivative: the cotangent in the input's shape."""
+    """A copy of view(). size: a shape or a dtype. Derivative: the cotangent in input's shape."""
 def view_as_real_copy(input: Tensor, *, out: Any = None) -> Tensor:
-    """view_as_real(), as a copy. Derivative: the parts of the cotangent as complex numbers."""
+    """A copy of view_as_real(). Derivative: the pairs of the cotangent as complex numbers."""
 def view_as_complex_copy(input: Tensor, *, out: Any = None) -> Tensor:
-    """view_as_complex(), as a copy. Derivative: the cotangent as pairs of its parts."""
+    """A copy of view_as_complex(). Derivative: the real and imaginary parts of the cotangent."""
 def index_reduce(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True, out: Any = None) -> Tensor:
     """A copy of input whose slices along dim that index names are reduced with those of source."""
 def as_strided_scatter(input: Tensor, src: Any, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None, *, out: Any = None) -> Tensor:
@@ -988,13 +988,13 @@ def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, paddi
 def conv3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
 def conv_transpose1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
-    """Transposed convolution: what conv1d's derivative does to a cotangent; plus bias."""
+    """Transposed convolution, the adjoint of conv1d in its input, plus bias."""
 def conv_transpose2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
-    """Transposed convolution: what conv2d's derivative does to a cotangent; plus bias."""
+    """Transposed convolution, the adjoint of conv2d in its input, plus bias."""
 def conv_transpose3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
-    """Transposed convolution: what conv3d's derivative does to a cotangent; plus bias."""
+    """Transposed convolution, the adjoint of conv3d in its input, plus bias."""
 def convolution(input: Tensor, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any, output_padding: Any, groups: Any, *, out: Any = None) -> Tensor:
-    """Convolution in as many dimensions as input has beyond two, or its transposed form: see `conv2d`."""
+    """Convolution, or transposed convolution if `transposed`, in input.ndim - 2 dimensions. Parameters as in `conv2d`."""
 def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, *, out: Any = None) -> Tensor:
     """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut"""
 def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
@@ -1030,33 +1030,33 @@ def cdist(x1: Tensor, x2: Any, p: _float = 2.0, compute_mode: _str = 'use_mm_for
 def pdist(input: Tensor, p: _float = 2.0, *, out: Any = None) -> Tensor:
     """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ..."""
 def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
+    """Set each element with probability p to the limit of `selu` at minus infinity, then scale and shift all elements."""
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims, if any is drawn."""
+    """`alpha_dropout` of whole channels. input: (n, channels, ...)."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """input where it is positive, else input times a slope: in training a random one from [lower, upper) for each element,"""
 def FloatTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.float32 tensors: FloatTensor(2, 3) is uninitialised, FloatTensor([1, 2]) has these values."""
+    """Legacy constructor of torch.float32 tensors: FloatTensor(2, 3) is uninitialised, FloatTensor([1, 2]) holds the values 1 and 2."""
 def DoubleTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.float64 tensors: DoubleTensor(2, 3) is uninitialised, DoubleTensor([1, 2]) has these values."""
+    """Legacy constructor of torch.float64 tensors: DoubleTensor(2, 3) is uninitialised, DoubleTensor([1, 2]) holds the values 1 and 2."""
 def HalfTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.float16 tensors: HalfTensor(2, 3) is uninitialised, HalfTensor([1, 2]) has these values."""
+    """Legacy constructor of torch.float16 tensors: HalfTensor(2, 3) is uninitialised, HalfTensor([1, 2]) holds the values 1 and 2."""
 def LongTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.int64 tensors: LongTensor(2, 3) is uninitialised, LongTensor([1, 2]) has these values."""
+    """Legacy constructor of torch.int64 tensors: LongTensor(2, 3) is uninitialised, LongTensor([1, 2]) holds the values 1 and 2."""
 def IntTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.int32 tensors: IntTensor(2, 3) is uninitialised, IntTensor([1, 2]) has these values."""
+    """Legacy constructor of torch.int32 tensors: IntTensor(2, 3) is uninitialised, IntTensor([1, 2]) holds the values 1 and 2."""
 def ShortTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.int16 tensors: ShortTensor(2, 3) is uninitialised, ShortTensor([1, 2]) has these values."""
+    """Legacy constructor of torch.int16 tensors: ShortTensor(2, 3) is uninitialised, ShortTensor([1, 2]) holds the values 1 and 2."""
 def CharTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.int8 tensors: CharTensor(2, 3) is uninitialised, CharTensor([1, 2]) has these values."""
+    """Legacy constructor of torch.int8 tensors: CharTensor(2, 3) is uninitialised, CharTensor([1, 2]) holds the values 1 and 2."""
 def ByteTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.uint8 tensors: ByteTensor(2, 3) is uninitialised, ByteTensor([1, 2]) has these values."""
+    """Legacy constructor of torch.uint8 tensors: ByteTensor(2, 3) is uninitialised, ByteTensor([1, 2]) holds the values 1 and 2."""
 def BoolTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.bool tensors: BoolTensor(2, 3) is uninitialised, BoolTensor([1, 2]) has these values."""
+    """Legacy constructor of torch.bool tensors: BoolTensor(2, 3) is uninitialised, BoolTensor([1, 2]) holds the values 1 and 2."""
 def BFloat16Tensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The legacy constructor of torch.bfloat16 tensors: BFloat16Tensor(2, 3) is uninitialised, BFloat16Tensor([1, 2]) has these values."""
+    """Legacy constructor of torch.bfloat16 tensors: BFloat16Tensor(2, 3) is uninitialised, BFloat16Tensor([1, 2]) holds the values 1 and 2."""
 def subtract(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
 def multiply(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """x * y, with broadcasting. x, y: tensors or numbers of any dtype."""
 def divide(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None, out: Tensor | None = None) -> Tensor:
@@ -1082,7 +1082,7 @@ def arctanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
 def fix(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Round x towards zero, in x's dtype."""
 def clip(input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None) -> Tensor:
-    """input, not below min and not above max (max, where min is above it)."""
+    """input clipped to [min, max], with broadcasting; max where min > max."""
 def not_equal(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
 def less(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1104,7 +1104,7 @@ def row_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
 def ger(input: Tensor, vec2: Any, *, out: Any = None) -> Tensor:
     """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
 def arctan2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+    """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
 def abs_(input: Tensor) -> Tensor:
     """Absolute value of each element; the real magnitude for complex x."""
 def absolute_(input: Tensor) -> Tensor:
@@ -1114,13 +1114,13 @@ def acos_(input: Tensor) -> Tensor:
 def acosh_(input: Tensor) -> Tensor:
     """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
 def add_(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
-    """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype. alpha: a number, an int for integers."""
+    """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype."""
 def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
 def addcdiv_(input: Tensor, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
-    """x + value * tensor1 / tensor2, with broadcasting. value: a number. Raises RuntimeError where both are integers."""
+    """x + value * tensor1 / tensor2, with broadcasting. value: a number."""
 def addcmul_(input: Tensor, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
-    """x + value * tensor1 * tensor2, with broadcasting. value: a number, cut to an integer for integers."""
+    """x + value * tensor1 * tensor2, with broadcasting. value: a number, truncated to an integer if x is integral."""
 def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """beta * x + alpha * (mat1 @ mat2)."""
 def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
@@ -1139,7 +1139,7 @@ def arcsin_(input: Tensor) -> Tensor:
 def arcsinh_(input: Tensor) -> Tensor:
     """The number whose hyperbolic sine is x."""
 def arctan2_(input: Tensor, other: _Operand) -> Tensor:
-    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+    """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
 def arctan_(input: Tensor) -> Tensor:
     """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
 def arctanh_(input: Tensor) -> Tensor:
@@ -1151,7 +1151,7 @@ def asin_(input: Tensor) -> Tensor:
 def asinh_(input: Tensor) -> Tensor:
     """The number whose hyperbolic sine is x."""
 def atan2_(input: Tensor, other: _Operand) -> Tensor:
-    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+    """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
 def atan_(input: Tensor) -> Tensor:
     """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
 def atanh_(input: Tensor) -> Tensor:
@@ -1180,17 +1180,17 @@ def celu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def clamp_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
     """In-place form of clamp."""
 def clamp_max_(input: Tensor, max: _Operand) -> Tensor:
-    """x, not above max, a number or a tensor."""
+    """min(x, max), element by element, with broadcasting. max: a number or a tensor."""
 def clamp_min_(input: Tensor, min: _Operand) -> Tensor:
-    """x, not below min, a number or a tensor."""
+    """max(x, min), element by element, with broadcasting. min: a number or a tensor."""
 def clip_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
     """In-place form of clamp."""
 def conj_physical_(input: Tensor) -> Tensor:
-    """The complex conjugate, which for real x is x."""
+    """Complex conjugate of x. A real x is copied."""
 def copy_(input: Tensor, src: Any, non_blocking: _bool = False) -> Tensor:
-    """Writes src, a number or a tensor that broadcasts to this one, into this tensor, in its dtype, and returns it."""
+    """Write src into this tensor, cast to its dtype, and return the tensor."""
 def copysign_(input: Tensor, other: _Operand) -> Tensor:
-    """The magnitude of x with the sign of y; that of a zero counts."""
+    """|x| with the sign of y, which may be a signed zero."""
 def cos_(input: Tensor) -> Tensor:
     """The cosine of x in radians."""
 def cosh_(input: Tensor) -> Tensor:
@@ -1208,7 +1208,7 @@ def div_(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "flo
 def divide_(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
     """In-place form of div."""
 def eq_(input: Tensor, other: _Operand) -> Tensor:
-    """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN equals nothing."""
+    """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN differs from every value, also NaN."""
 def erf_(input: Tensor) -> Tensor:
     """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
 def erfc_(input: Tensor) -> Tensor:
@@ -1225,7 +1225,7 @@ def exponential_(input: Tensor, lambd: _float = 1.0, *, generator: Generator | N
     """Fills the tensor with numbers from the exponential distribution of rate lambd, and returns it. Derivative: 0."""
 def feature_alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def fill_(input: Tensor, value: _Operand) -> Tensor:
-    """Writes value, a number or a 0-d tensor, into every element, and returns the tensor."""
+    """Write value, a number or a 0-d tensor, into every element of this tensor, and return the tensor."""
 def fill_diagonal_(input: Tensor, fill_value: _Number, wrap: _bool = False) -> Tensor:
     """In-place: writes a number onto the diagonal of a matrix, or of a cube of any number of dimensions."""
 def fix_(input: Tensor) -> Tensor:
@@ -1235,13 +1235,13 @@ def float_power_(input: Tensor, exponent: _Operand) -> Tensor:
 def floor_(input: Tensor) -> Tensor:
     """Largest integer <= x, in x's dtype."""
 def floor_divide_(input: Tensor, other: _Operand) -> Tensor:
-    """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for integers over zero."""
+    """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for an integer division by zero."""
 def fmod_(input: Tensor, other: _Operand) -> Tensor:
-    """x - y * trunc(x / y), which has the sign of x: C's fmod. Raises RuntimeError for an integer division by zero."""
+    """x - y * trunc(x / y), as C's fmod: the result has the sign of x. Raises RuntimeError for an integer division by zero."""
 def frac_(input: Tensor) -> Tensor:
     """Fractional part x - trunc(x), with the sign of x. Raises RuntimeError for integers and bools."""
 def gcd_(input: Tensor, other: Tensor) -> Tensor:
-    """The greatest common divisor of integers."""
+    """Greatest common divisor. x, y: integers, else RuntimeError."""
 def ge_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
 def geometric_(input: Tensor, p: _float, *, generator: Generator | None = None) -> Tensor:
@@ -1253,9 +1253,9 @@ def greater_equal_(input: Tensor, other: _Operand) -> Tensor:
 def gt_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x is greater than y, element by element, with broadcasting: a bool tensor."""
 def heaviside_(input: Tensor, values: Tensor) -> Tensor:
-    """0 where x is negative, 1 where it is positive, values where it is 0."""
+    """0 where x < 0, 1 where x > 0, values where x is 0."""
 def hypot_(input: Tensor, other: _Operand) -> Tensor:
-    """sqrt(x**2 + y**2), without overflow on the way."""
+    """sqrt(x**2 + y**2), without overflow in the squares."""
 def i0_(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind of order 0."""
 def igamma_(input: Tensor, other: _Operand) -> Tensor:
@@ -1273,13 +1273,13 @@ def index_put_(input: Tensor, indices: Any, values: Any, accumulate: _bool = Fal
 def index_reduce_(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
     """A copy of input whose slices along dim that index names are reduced with those of source."""
 def lcm_(input: Tensor, other: Tensor) -> Tensor:
-    """The least common multiple of integers."""
+    """Least common multiple. x, y: integers, else RuntimeError."""
 def ldexp_(input: Tensor, other: _Operand) -> Tensor:
     """x * 2**y, with broadcasting."""
 def le_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x is less than or equal to y, element by element, with broadcasting: a bool tensor."""
 def lerp_(input: Tensor, end: _Operand, weight: _Operand) -> Tensor:
-    """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor."""
+    """x + weight * (end - x): exactly x at weight 0, exactly end at weight 1. x, end: floating or complex."""
 def less_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x is less than y, element by element, with broadcasting: a bool tensor."""
 def less_equal_(input: Tensor, other: _Operand) -> Tensor:
@@ -1333,7 +1333,7 @@ def neg_(input: Tensor) -> Tensor:
 def negative_(input: Tensor) -> Tensor:
     """Negative of each element, -x. Raises RuntimeError for bool x."""
 def nextafter_(input: Tensor, other: _Operand) -> Tensor:
-    """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
+    """The next floating-point number after x towards y. Raises RuntimeError for integers."""
 def normal_(input: Tensor, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fills the tensor with numbers from a normal distribution, and returns it. Derivative: 0."""
 def not_equal_(input: Tensor, other: _Operand) -> Tensor:
@@ -1353,7 +1353,7 @@ def reciprocal_(input: Tensor) -> Tensor:
 def relu_(input: Tensor) -> Tensor:
     """Rectified linear unit: x where x > 0, else 0; NaN stays NaN."""
 def remainder_(input: Tensor, other: _Operand) -> Tensor:
-    """x - y * floor(x / y), which has the sign of y: Python's %. Raises RuntimeError for an integer division by zero."""
+    """x - y * floor(x / y), as Python's %: the result has the sign of y. Raises RuntimeError for an integer division by zero."""
 def renorm_(input: Tensor, p: _float, dim: _int, maxnorm: Any) -> Tensor:
     """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
 def resize_(input: Tensor, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: Any = None) -> Tensor:
@@ -1393,9 +1393,9 @@ def square_(input: Tensor) -> Tensor:
 def squeeze_(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
     """In-place form of squeeze: takes dimensions of size 1 out of this tensor (all, or those among dim), and returns it."""
 def sub_(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
-    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
 def subtract_(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
-    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
 def swapaxes_(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
     """NumPy's name of transpose_(dim0, dim1)."""
 def swapdims_(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
@@ -1422,6 +1422,6 @@ def uniform_(input: Tensor, *bounds: Any, generator: Generator | None = None, **
 def unsqueeze_(input: Tensor, dim: _int) -> Tensor:
     """In-place form of unsqueeze: puts a dimension of size 1 into this tensor at dim, and returns it."""
 def xlogy_(input: Tensor, other: _Operand) -> Tensor:
-    """x * log(y), and 0 where x is 0, unless y is NaN."""
+    """x * log(y); 0 where x is 0 and y is not NaN."""
 def zero_(input: Tensor) -> Tensor:
-    """Writes 0 into every element, and returns the tensor."""
+    """Write 0 into every element of this tensor, and return the tensor."""

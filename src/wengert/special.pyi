@@ -39,7 +39,7 @@ def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel
 def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(softmax(x)) over one dimension, exact also where softmax is close to 0 or 1. Arguments as in `softmax`."""
 def xlogy(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """x * log(y), and 0 where x is 0, unless y is NaN."""
+    """x * log(y); 0 where x is 0 and y is not NaN."""
 def erf(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
 def erfc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -135,4 +135,4 @@ def psi(input: Tensor, *, out: Any = None) -> Tensor:
 def multigammaln(input: Tensor, p: _float, *, out: Any = None) -> Tensor:
     """`mvlgamma`: the logarithm of the multivariate gamma function of dimension p. Derivative: as mvlgamma."""
 def betainc(a: _Operand, b: _Operand, input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The regularised incomplete beta function I_x(a, b): the integral from 0 to x of t**(a - 1) (1 - t)**(b - 1), over"""
+    """The regularised incomplete beta function I_x(a, b), with broadcasting. torch does not have it."""

@@ -33,16 +33,16 @@ class Tensor(TensorBase):
     def requires_grad_(self, requires_grad: _bool=True) -> Tensor:
         """Sets requires_grad and returns the tensor itself."""
     def add(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
-        """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype. alpha: a number, an int for integers."""
+        """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype."""
     def add_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
-        """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype. alpha: a number, an int for integers."""
+        """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype."""
     def __add__(self, other: _Operand) -> Tensor: ...
     def __radd__(self, other: _Operand) -> Tensor: ...
     def __iadd__(self, other: _Operand) -> Tensor: ...
     def sub(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
-        """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+        """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
     def sub_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
-        """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+        """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
     def __sub__(self, other: _Operand) -> Tensor: ...
     def __rsub__(self, other: _Operand) -> Tensor: ...
     def __isub__(self, other: _Operand) -> Tensor: ...
@@ -64,23 +64,23 @@ class Tensor(TensorBase):
     def div_(self, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
         """In-place form of div."""
     def floor_divide(self, other: _Operand) -> Tensor:
-        """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for integers over zero."""
+        """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for an integer division by zero."""
     def floor_divide_(self, other: _Operand) -> Tensor:
-        """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for integers over zero."""
+        """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for an integer division by zero."""
     def __floordiv__(self, other: _Operand) -> Tensor: ...
     def __rfloordiv__(self, other: _Operand) -> Tensor: ...
     def __ifloordiv__(self, other: _Operand) -> Tensor: ...
     def remainder(self, other: _Operand) -> Tensor:
-        """x - y * floor(x / y), which has the sign of y: Python's %. Raises RuntimeError for an integer division by zero."""
+        """x - y * floor(x / y), as Python's %: the result has the sign of y. Raises RuntimeError for an integer division by zero."""
     def remainder_(self, other: _Operand) -> Tensor:
-        """x - y * floor(x / y), which has the sign of y: Python's %. Raises RuntimeError for an integer division by zero."""
+        """x - y * floor(x / y), as Python's %: the result has the sign of y. Raises RuntimeError for an integer division by zero."""
     def __mod__(self, other: _Operand) -> Tensor: ...
     def __rmod__(self, other: _Operand) -> Tensor: ...
     def __imod__(self, other: _Operand) -> Tensor: ...
     def fmod(self, other: _Operand) -> Tensor:
-        """x - y * trunc(x / y), which has the sign of x: C's fmod. Raises RuntimeError for an integer division by zero."""
+        """x - y * trunc(x / y), as C's fmod: the result has the sign of x. Raises RuntimeError for an integer division by zero."""
     def fmod_(self, other: _Operand) -> Tensor:
-        """x - y * trunc(x / y), which has the sign of x: C's fmod. Raises RuntimeError for an integer division by zero."""
+        """x - y * trunc(x / y), as C's fmod: the result has the sign of x. Raises RuntimeError for an integer division by zero."""
     def pow(self, exponent: _Operand) -> Tensor:
         """x ** exponent, with broadcasting. x, exponent: tensors or numbers."""
     def pow_(self, exponent: _Operand) -> Tensor:
@@ -93,17 +93,17 @@ class Tensor(TensorBase):
     def float_power_(self, exponent: _Operand) -> Tensor:
         """input ** exponent, computed in float64, or in complex128 if either is complex."""
     def addcmul(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
-        """x + value * tensor1 * tensor2, with broadcasting. value: a number, cut to an integer for integers."""
+        """x + value * tensor1 * tensor2, with broadcasting. value: a number, truncated to an integer if x is integral."""
     def addcmul_(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
-        """x + value * tensor1 * tensor2, with broadcasting. value: a number, cut to an integer for integers."""
+        """x + value * tensor1 * tensor2, with broadcasting. value: a number, truncated to an integer if x is integral."""
     def addcdiv(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
-        """x + value * tensor1 / tensor2, with broadcasting. value: a number. Raises RuntimeError where both are integers."""
+        """x + value * tensor1 / tensor2, with broadcasting. value: a number."""
     def addcdiv_(self, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
-        """x + value * tensor1 / tensor2, with broadcasting. value: a number. Raises RuntimeError where both are integers."""
+        """x + value * tensor1 / tensor2, with broadcasting. value: a number."""
     def lerp(self, end: _Operand, weight: _Operand) -> Tensor:
-        """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor."""
+        """x + weight * (end - x): exactly x at weight 0, exactly end at weight 1. x, end: floating or complex."""
     def lerp_(self, end: _Operand, weight: _Operand) -> Tensor:
-        """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor."""
+        """x + weight * (end - x): exactly x at weight 0, exactly end at weight 1. x, end: floating or complex."""
     def neg(self) -> Tensor:
         """Negative of each element, -x. Raises RuntimeError for bool x."""
     def neg_(self) -> Tensor:
@@ -265,37 +265,37 @@ class Tensor(TensorBase):
     def rad2deg_(self) -> Tensor:
         """Convert radians to degrees."""
     def maximum(self, other: _Operand) -> Tensor:
-        """The larger of x and y, element by element, with broadcasting; NaN where either is NaN."""
+        """The larger of x and y, element by element, with broadcasting; NaN where x or y is NaN."""
     def minimum(self, other: _Operand) -> Tensor:
-        """The smaller of x and y, element by element, with broadcasting; NaN where either is NaN."""
+        """The smaller of x and y, element by element, with broadcasting; NaN where x or y is NaN."""
     def fmax(self, other: _Operand) -> Tensor:
-        """The larger of x and y, element by element; the number where the other is NaN."""
+        """The larger of x and y, element by element, with broadcasting; where one of them is NaN, the other."""
     def fmin(self, other: _Operand) -> Tensor:
-        """The smaller of x and y, element by element; the number where the other is NaN."""
+        """The smaller of x and y, element by element, with broadcasting; where one of them is NaN, the other."""
     def clamp(self, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None) -> Tensor:
-        """input, not below min and not above max (max, where min is above it)."""
+        """input clipped to [min, max], with broadcasting; max where min > max."""
     def clamp_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """In-place form of clamp."""
     def clamp_min(self, min: _Operand) -> Tensor:
-        """x, not below min, a number or a tensor."""
+        """max(x, min), element by element, with broadcasting. min: a number or a tensor."""
     def clamp_min_(self, min: _Operand) -> Tensor:
-        """x, not below min, a number or a tensor."""
+        """max(x, min), element by element, with broadcasting. min: a number or a tensor."""
     def clamp_max(self, max: _Operand) -> Tensor:
-        """x, not above max, a number or a tensor."""
+        """min(x, max), element by element, with broadcasting. max: a number or a tensor."""
     def clamp_max_(self, max: _Operand) -> Tensor:
-        """x, not above max, a number or a tensor."""
+        """min(x, max), element by element, with broadcasting. max: a number or a tensor."""
     def where(self, condition: Any, other: _Operand) -> Tensor:
-        """self where condition is true, else other: where(condition, self, other)."""
+        """where(condition, self, other): self where condition is True, else other."""
     def fill_(self, value: _Operand) -> Tensor:
-        """Writes value, a number or a 0-d tensor, into every element, and returns the tensor."""
+        """Write value, a number or a 0-d tensor, into every element of this tensor, and return the tensor."""
     def zero_(self) -> Tensor:
-        """Writes 0 into every element, and returns the tensor."""
+        """Write 0 into every element of this tensor, and return the tensor."""
     def copy_(self, src: Any, non_blocking: _bool = False) -> Tensor:
-        """Writes src, a number or a tensor that broadcasts to this one, into this tensor, in its dtype, and returns it."""
+        """Write src into this tensor, cast to its dtype, and return the tensor."""
     def eq(self, other: _Operand) -> Tensor:
-        """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN equals nothing."""
+        """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN differs from every value, also NaN."""
     def eq_(self, other: _Operand) -> Tensor:
-        """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN equals nothing."""
+        """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN differs from every value, also NaN."""
     def __eq__(self, other: _Operand) -> Tensor: ...  # type: ignore[override]
     def ne(self, other: _Operand) -> Tensor:
         """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
@@ -323,11 +323,11 @@ class Tensor(TensorBase):
         """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
     def __ge__(self, other: _Operand) -> Tensor: ...
     def isclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
-        """Whether abs(x - y) <= atol + rtol * abs(y), or x equals y: a bool tensor. An infinity is close to itself alone."""
+        """Whether |x - y| <= atol + rtol * |y| or x equals y, element by element, with broadcasting: a bool tensor."""
     def allclose(self, other: _Operand, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
-        """Whether all elements are close, as isclose has it: a Python bool."""
+        """Whether all elements of input and other are close: all(isclose(...)) as a Python bool. Parameters as in `isclose`."""
     def equal(self, other: _Operand) -> _bool:
-        """Whether two tensors have the same shape and equal elements: a Python bool."""
+        """Whether input and other have the same shape and equal elements: a Python bool."""
     def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
         """Sum over dim (an int, a tuple, or None for all dimensions)."""
     def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
@@ -517,17 +517,17 @@ class Tensor(TensorBase):
     def kron(self, other: Tensor) -> Tensor:
         """Kronecker product: x with each element replaced by that element times y. The shapes multiply."""
     def new_tensor(self, data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-        """A tensor of data, with its own memory, in this tensor's dtype unless another is asked for."""
+        """A new tensor with a copy of data. dtype: this tensor's dtype unless given."""
     def new_zeros(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-        """Zeros of a size, in this tensor's dtype unless another is asked for."""
+        """A tensor of zeros of the given size. dtype: this tensor's dtype unless given."""
     def new_ones(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-        """Ones of a size, in this tensor's dtype unless another is asked for."""
+        """A tensor of ones of the given size. dtype: this tensor's dtype unless given."""
     def new_empty(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-        """A tensor of a size whose values are whatever the memory holds, in this tensor's dtype unless another is asked"""
+        """An uninitialised tensor of the given size. dtype: this tensor's dtype unless given."""
     def new_full(self, size: _int | Sequence[_int], fill_value: _Number, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-        """A tensor of a size filled with one value, in this tensor's dtype unless another is asked for."""
+        """A tensor of shape size, filled with fill_value. dtype: this tensor's dtype unless given."""
     def new(self, *args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-        """The legacy constructor in this tensor's dtype: new(2, 3) is uninitialised, new([1, 2]) has these values."""
+        """Legacy constructor with this tensor's dtype: new(2, 3) is uninitialised, new([1, 2]) holds the values 1 and 2."""
     def bernoulli(self, p: _float | Tensor | None = None, *, generator: Generator | None = None) -> Tensor:
         """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError"""
     def multinomial(self, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
@@ -549,63 +549,63 @@ class Tensor(TensorBase):
     def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
         """Fills the tensor with exponentials of numbers from a normal distribution, and returns it. Derivative: 0."""
     def prelu(self, weight: Any) -> Tensor:
-        """input where it is positive, weight * input elsewhere. input: any shape, floating."""
+        """input where input > 0, weight * input elsewhere. input: any shape, floating."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
         """input where |input| > lambd, else 0. input: any shape, floating."""
     def atan2(self, other: _Operand) -> Tensor:
-        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+        """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
     def atan2_(self, other: _Operand) -> Tensor:
-        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+        """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
     def hypot(self, other: _Operand) -> Tensor:
-        """sqrt(x**2 + y**2), without overflow on the way."""
+        """sqrt(x**2 + y**2), without overflow in the squares."""
     def hypot_(self, other: _Operand) -> Tensor:
-        """sqrt(x**2 + y**2), without overflow on the way."""
+        """sqrt(x**2 + y**2), without overflow in the squares."""
     def logaddexp(self, other: _Operand) -> Tensor:
-        """log(exp(x) + exp(y)), without overflow on the way."""
+        """log(exp(x) + exp(y)), without overflow in the exponentials."""
     def logaddexp2(self, other: _Operand) -> Tensor:
-        """log2(2**x + 2**y), without overflow on the way."""
+        """log2(2**x + 2**y), without overflow in the powers."""
     def xlogy(self, other: _Operand) -> Tensor:
-        """x * log(y), and 0 where x is 0, unless y is NaN."""
+        """x * log(y); 0 where x is 0 and y is not NaN."""
     def xlogy_(self, other: _Operand) -> Tensor:
-        """x * log(y), and 0 where x is 0, unless y is NaN."""
+        """x * log(y); 0 where x is 0 and y is not NaN."""
     def copysign(self, other: _Operand) -> Tensor:
-        """The magnitude of x with the sign of y; that of a zero counts."""
+        """|x| with the sign of y, which may be a signed zero."""
     def copysign_(self, other: _Operand) -> Tensor:
-        """The magnitude of x with the sign of y; that of a zero counts."""
+        """|x| with the sign of y, which may be a signed zero."""
     def ldexp(self, other: _Operand) -> Tensor:
         """x * 2**y, with broadcasting."""
     def ldexp_(self, other: _Operand) -> Tensor:
         """x * 2**y, with broadcasting."""
     def heaviside(self, values: Tensor) -> Tensor:
-        """0 where x is negative, 1 where it is positive, values where it is 0."""
+        """0 where x < 0, 1 where x > 0, values where x is 0."""
     def heaviside_(self, values: Tensor) -> Tensor:
-        """0 where x is negative, 1 where it is positive, values where it is 0."""
+        """0 where x < 0, 1 where x > 0, values where x is 0."""
     def nextafter(self, other: _Operand) -> Tensor:
-        """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
+        """The next floating-point number after x towards y. Raises RuntimeError for integers."""
     def nextafter_(self, other: _Operand) -> Tensor:
-        """The next floating-point number after x in the direction of y. Raises RuntimeError for integers."""
+        """The next floating-point number after x towards y. Raises RuntimeError for integers."""
     def gcd(self, other: Tensor) -> Tensor:
-        """The greatest common divisor of integers."""
+        """Greatest common divisor. x, y: integers, else RuntimeError."""
     def gcd_(self, other: Tensor) -> Tensor:
-        """The greatest common divisor of integers."""
+        """Greatest common divisor. x, y: integers, else RuntimeError."""
     def lcm(self, other: Tensor) -> Tensor:
-        """The least common multiple of integers."""
+        """Least common multiple. x, y: integers, else RuntimeError."""
     def lcm_(self, other: Tensor) -> Tensor:
-        """The least common multiple of integers."""
+        """Least common multiple. x, y: integers, else RuntimeError."""
     def conj(self) -> Tensor:
-        """The complex conjugate of each element; of a real tensor the tensor itself. A copy, where torch has a view."""
+        """Complex conjugate of each element. A complex tensor is copied, where torch has a view; a real tensor is returned itself."""
     def resolve_conj(self) -> Tensor:
-        """The tensor itself: conjugates are never left for later here."""
+        """Return the tensor itself: wengert computes conjugates at once, so there is nothing to resolve."""
     def resolve_neg(self) -> Tensor:
-        """The tensor itself: negation is never left for later here."""
+        """Return the tensor itself: wengert computes negation at once, so there is nothing to resolve."""
     def conj_physical_(self) -> Tensor:
-        """The complex conjugate, which for real x is x."""
+        """Complex conjugate of x. A real x is copied."""
     def conj_physical(self) -> Tensor:
-        """The complex conjugate of each element; of a real tensor the tensor itself. The same as conj."""
+        """Complex conjugate of each element, as a copy. A real tensor is returned itself."""
     def angle(self) -> Tensor:
-        """The angle of each complex number in radians, from -pi to pi; of a real one 0, or pi where it is negative."""
+        """Angle of each complex number in radians, from -pi to pi. Of a real x 0, or pi where x < 0; NaN stays NaN."""
     def isreal(self) -> Tensor:
-        """Whether the imaginary part is 0."""
+        """Whether the imaginary part of each element is 0: a bool tensor."""
     def isnan(self) -> Tensor:
         """Whether each element is NaN: a bool tensor."""
     def isinf(self) -> Tensor:
@@ -877,7 +877,7 @@ class Tensor(TensorBase):
     def resize_as_(self, the_template: Tensor, memory_format: Any = None) -> Tensor:
         """Change the size of the tensor in place to that of the_template; see resize_."""
     def narrow_copy(self, dim: _int, start: _int, length: _int) -> Tensor:
-        """narrow(), as a copy. Derivative: the cotangent in the part, 0 elsewhere."""
+        """A copy of narrow(). Derivative: the cotangent in the part, 0 elsewhere."""
     def index_reduce(self, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
         """A copy of input whose slices along dim that index names are reduced with those of source."""
     def index_reduce_(self, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
@@ -993,9 +993,9 @@ class Tensor(TensorBase):
     def frexp(self) -> return_types.frexp:
         """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
     def subtract(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
-        """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+        """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
     def subtract_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
-        """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools."""
+        """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
     def multiply(self, other: _Operand) -> Tensor:
         """x * y, with broadcasting. x, y: tensors or numbers of any dtype."""
     def multiply_(self, other: _Operand) -> Tensor:
@@ -1045,7 +1045,7 @@ class Tensor(TensorBase):
     def fix_(self) -> Tensor:
         """Round x towards zero, in x's dtype."""
     def clip(self, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None) -> Tensor:
-        """input, not below min and not above max (max, where min is above it)."""
+        """input clipped to [min, max], with broadcasting; max where min > max."""
     def clip_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """In-place form of clamp."""
     def not_equal(self, other: _Operand) -> Tensor:
@@ -1073,9 +1073,9 @@ class Tensor(TensorBase):
     def ger(self, vec2: Any) -> Tensor:
         """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
     def arctan2(self, other: _Operand) -> Tensor:
-        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+        """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
     def arctan2_(self, other: _Operand) -> Tensor:
-        """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa."""
+        """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
     @property
     def shape(self) -> Size:
         """The size of each dimension."""

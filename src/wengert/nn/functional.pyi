@@ -57,47 +57,47 @@ def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: A
 def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, eps: _float | None = None, *, out: Any = None) -> Tensor:
     """Root mean square normalisation: input / sqrt(mean(input**2) + eps) * weight over the last dimensions."""
 def leaky_relu(input: Tensor, negative_slope: _float = 0.01, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """input where it is positive, negative_slope * input elsewhere. input: any shape, floating."""
+    """input where input > 0, negative_slope * input elsewhere. input: any shape, floating."""
 def elu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """input where it is positive, alpha (exp(input) - 1) elsewhere. input: any shape, floating."""
+    """input where input > 0, alpha * (exp(input) - 1) elsewhere. input: any shape, floating."""
 def relu(input: Tensor, inplace: _bool = False) -> Tensor:
-    """input where it is positive, else 0. input: any shape and real dtype but bool. inplace: written into the input."""
+    """input where input > 0, else 0. input: any shape, any real dtype but bool. inplace: write the result into input."""
 def relu_(input: Tensor) -> Tensor:
-    """relu, written into the input. Derivative: as there."""
+    """In-place form of relu. Derivative: 1 where input is positive or NaN, else 0."""
 def selu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """1.0507 times `elu` with alpha 1.6733: the scale that keeps activations normalised. input: any shape, floating."""
+    """1.0507 * `elu`(input, alpha=1.6733). These constants keep activations normalised. input: any shape, floating."""
 def celu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """input where it is positive, alpha (exp(input / alpha) - 1) elsewhere. input: any shape, floating."""
+    """input where input > 0, alpha * (exp(input / alpha) - 1) elsewhere. input: any shape, floating."""
 def prelu(input: Tensor, weight: Any, *, out: Any = None) -> Tensor:
-    """input where it is positive, weight * input elsewhere. input: any shape, floating."""
+    """input where input > 0, weight * input elsewhere. input: any shape, floating."""
 def hardtanh(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """input cut off at min_val and max_val. input: any shape and real dtype. Raises ValueError for min_val > max_val."""
+    """input clipped to [min_val, max_val]. input: any shape, any real dtype. Raises ValueError if min_val > max_val."""
 def relu6(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """input cut off at 0 and 6. input: any shape and real dtype."""
+    """input clipped to [0, 6]. input: any shape, any real dtype."""
 def threshold(input: Tensor, threshold: Any, value: _Operand, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """input where it is above threshold, value elsewhere. input: any shape and real dtype."""
+    """input where input > threshold, value elsewhere. input: any shape, any real dtype."""
 def gelu(input: Tensor, approximate: _str = 'none', *, out: Any = None) -> Tensor:
-    """input times the normal distribution's probability of being below it. input: any shape, floating."""
+    """input * Phi(input), where Phi is the standard normal distribution function. input: any shape, floating."""
 def silu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input * sigmoid(input). input: any shape, floating or complex."""
 def mish(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input * tanh(log(1 + exp(input))). input: any shape, floating."""
 def softplus(input: Tensor, beta: _Number = 1.0, threshold: _float = 20.0, *, out: Any = None) -> Tensor:
-    """log(1 + exp(beta * input)) / beta; input itself where beta * input is above threshold."""
+    """log(1 + exp(beta * input)) / beta, or input where beta * input > threshold. input: any shape, floating."""
 def logsigmoid(input: Tensor, *, out: Any = None) -> Tensor:
-    """log(sigmoid(input)), exact for inputs of any size. input: any shape, floating."""
+    """log(sigmoid(input)), accurate also for large |input|. input: any shape, floating."""
 def softsign(input: Tensor, *, out: Any = None) -> Tensor:
     """input / (1 + |input|). input: any shape, floating."""
 def tanhshrink(input: Tensor, *, out: Any = None) -> Tensor:
     """input - tanh(input). input: any shape, floating."""
 def glu(input: Tensor, dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
-    """The first half of x along dim, times the sigmoid of the second half. Raises RuntimeError for an odd size."""
+    """first * sigmoid(second), where first and second are the two halves of x along dim."""
 def hardswish(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input * relu6(input + 3) / 6. input: any shape, floating."""
 def hardsigmoid(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """relu6(input + 3) / 6. input: any shape, floating."""
 def softshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor:
-    """input moved lambd towards 0, which it does not cross. input: any shape, floating. Raises RuntimeError for a negative"""
+    """sign(input) * max(|input| - lambd, 0). input: any shape, floating. Raises RuntimeError if lambd < 0."""
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor:
     """input where |input| > lambd, else 0. input: any shape, floating."""
 def conv_tbc(input: Tensor, weight: Any, bias: Any, pad: _int = 0, *, out: Any = None) -> Tensor:
@@ -127,15 +127,15 @@ def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, paddi
 def conv3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
 def conv_transpose1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
-    """Transposed convolution: what conv1d's derivative does to a cotangent; plus bias."""
+    """Transposed convolution, the adjoint of conv1d in its input, plus bias."""
 def conv_transpose2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
-    """Transposed convolution: what conv2d's derivative does to a cotangent; plus bias."""
+    """Transposed convolution, the adjoint of conv2d in its input, plus bias."""
 def conv_transpose3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
-    """Transposed convolution: what conv3d's derivative does to a cotangent; plus bias."""
+    """Transposed convolution, the adjoint of conv3d in its input, plus bias."""
 def unfold(input: Tensor, kernel_size: Any, dilation: _int = 1, padding: _int = 0, stride: _int = 1, *, out: Any = None) -> Tensor:
-    """All windows of an image as columns. input: (n, c, height, width), or without the n, floating or complex; returns"""
+    """All windows of an image as columns: (n, c * taps, windows)."""
 def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: _int = 1, padding: _int = 0, stride: _int = 1, *, out: Any = None) -> Tensor:
-    """The image in which each element is the sum of the column entries that `unfold` would have taken from it."""
+    """Add the columns that `unfold` gives back into an image: each element is the sum of its column entries."""
 def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, *, out: Any = None) -> Tensor:
     """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut"""
 def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
@@ -213,17 +213,17 @@ def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: Any =
 def grid_sample(input: Tensor, grid: Any, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: Any = None, *, out: Any = None) -> Tensor:
     """input read at the points of grid. input: (n, c, height, width), grid: (n, ..., 2) with points (x, y) from -1 to 1;"""
 def scaled_dot_product_attention(query: Tensor, key: Any, value: _Operand, attn_mask: Any = None, dropout_p: _float = 0.0, is_causal: _bool = False, scale: Any = None, enable_gqa: _bool = False, *, out: Any = None) -> Tensor:
-    """softmax(query @ key^T * scale + mask) @ value. query: (..., rows, n), key: (..., columns, n), value: (..., columns,"""
+    """softmax(query @ key^T * scale + attn_mask) @ value. Returns (..., rows, m)."""
 def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False, *, out: Any = None) -> Tensor:
     """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating."""
 def pdist(input: Tensor, p: _float = 2.0, *, out: Any = None) -> Tensor:
     """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ..."""
 def embedding_bag(input: Tensor, weight: Any, offsets: Any = None, max_norm: Any = None, norm_type: _int = 2, scale_grad_by_freq: _bool = False, mode: _str = 'mean', sparse: _bool = False, per_sample_weights: Any = None, include_last_offset: _bool = False, padding_idx: Any = None, *, out: Any = None) -> Tensor:
-    """The sum, mean or maximum of the rows of weight, (n, m), that each bag of input names: (bags, m)."""
+    """Sum, mean or maximum of the rows of weight, (n, m), that each bag of input names: (bags, m)."""
 def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and"""
+    """Set each element with probability p to the limit of `selu` at minus infinity, then scale and shift all elements."""
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
-    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims, if any is drawn."""
+    """`alpha_dropout` of whole channels. input: (n, channels, ...)."""
 def poisson_nll_loss(input: Tensor, target: Any, log_input: _bool = True, full: _bool = False, size_average: Any = None, eps: _float = 1e-08, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """Negative log likelihood of the counts target under Poisson rates exp(input), or input if log_input is False."""
 def gaussian_nll_loss(input: Tensor, target: Any, var: Any, full: _bool = False, eps: _float = 1e-06, reduction: _str = 'mean', *, out: Any = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Activation functions of neural networks. relu, sigmoid and tanh are among the pointwise operations."""
+"""Activation functions of neural networks. relu, sigmoid and tanh are in pointwise.py."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SELU_SCALE = 1.0507009873554804934193349852946
 
 
 def _activate(F: Any, name: str, input: Any, inplace: bool = False, /, **params: Any) -> Any:
-    """Runs an activation out of place, or into its input. Raises RuntimeError for an integer input."""
+    """Run the operation `name` out of place, or in place if `inplace`."""
     if inplace:
         op: Any = OPS[name]
         return call_inplace(op, (input,), {**op.defaults, **params})
@@ -28,6 +28,7 @@ def _activate(F: Any, name: str, input: Any, inplace: bool = False, /, **params:
 
 
 def _check_floating(name: str, x: Any) -> None:
+    """Raise RuntimeError unless x is of a real floating dtype."""
     if x.dtype.kind not in "fV":
         raise errors.unsupported_dtype(name, x.dtype)
 
@@ -37,9 +38,9 @@ def _check_floating(name: str, x: Any) -> None:
 
 @composite(namespaces=("nn.functional",))
 def leaky_relu(F, input, negative_slope=0.01, inplace=False):
-    """input where it is positive, negative_slope * input elsewhere. input: any shape, floating.
+    """input where input > 0, negative_slope * input elsewhere. input: any shape, floating.
 
-    Derivative: 1 or negative_slope; negative_slope at 0 and NaN."""
+    Derivative: 1 where input > 0, else negative_slope (also at 0 and NaN)."""
     return _activate(F, "_leaky_relu", input, inplace, negative_slope=negative_slope)
 
 
@@ -57,23 +58,23 @@ def _(F, ct, x, negative_slope):
 
 @composite(namespaces=("nn.functional",))
 def elu(F, input, alpha=1.0, inplace=False):
-    """input where it is positive, alpha (exp(input) - 1) elsewhere. input: any shape, floating.
+    """input where input > 0, alpha * (exp(input) - 1) elsewhere. input: any shape, floating.
 
-    Derivative: 1 where positive, alpha exp(input) elsewhere, so alpha at 0."""
+    Derivative: 1 where input > 0, alpha * exp(input) elsewhere. At 0 it is alpha."""
     return _activate(F, "_elu", input, inplace, alpha=alpha)
 
 
 @plain(name="nn.functional_relu", namespaces=("nn.functional",))
 def relu(input: Any, inplace: bool = False) -> Any:
-    """input where it is positive, else 0. input: any shape and real dtype but bool. inplace: written into the input.
+    """input where input > 0, else 0. input: any shape, any real dtype but bool. inplace: write the result into input.
 
-    Derivative: 1 where input is positive (or NaN), else 0."""
+    Derivative: 1 where input is positive or NaN, else 0."""
     return _relu_into(input) if inplace else OPS["relu"].function(input)
 
 
 @plain(name="nn.functional_relu_", namespaces=("nn.functional",))
 def relu_(input: Any) -> Any:
-    """relu, written into the input. Derivative: as there."""
+    """In-place form of relu. Derivative: 1 where input is positive or NaN, else 0."""
     return _relu_into(input)
 
 
@@ -84,23 +85,23 @@ def _relu_into(input: Any) -> Any:
 
 @composite(namespaces=("", "nn.functional"))
 def selu(F, input, inplace=False):
-    """1.0507 times `elu` with alpha 1.6733: the scale that keeps activations normalised. input: any shape, floating.
+    """1.0507 * `elu`(input, alpha=1.6733). These constants keep activations normalised. input: any shape, floating.
 
-    Derivative: 1.0507 times that of elu."""
+    Derivative: 1.0507 times the derivative of elu."""
     return _activate(F, "_elu", input, inplace, alpha=_SELU_ALPHA, scale=_SELU_SCALE)
 
 
 @composite(namespaces=("", "nn.functional"))
 def celu(F, input, alpha=1.0, inplace=False):
-    """input where it is positive, alpha (exp(input / alpha) - 1) elsewhere. input: any shape, floating.
+    """input where input > 0, alpha * (exp(input / alpha) - 1) elsewhere. input: any shape, floating.
 
-    Derivative: 1 where positive, exp(input / alpha) elsewhere."""
+    Derivative: 1 where input > 0, exp(input / alpha) elsewhere. At 0 it is 1."""
     return _activate(F, "_celu", input, inplace, alpha=alpha)
 
 
 @pointwise(node="EluBackward0", **_PRIVATE)
 def _elu(xp, x, *, alpha=1.0, scale=1.0):
-    """scale * elu(x): elu and selu in one."""
+    """scale * elu(x). elu has scale 1, selu another."""
     _check_floating("elu_cpu", x)
     return xp.where(x <= 0, (alpha * scale) * xp.expm1(x), scale * x)
 
@@ -108,7 +109,7 @@ def _elu(xp, x, *, alpha=1.0, scale=1.0):
 @_elu.vjp("x")
 def _(F, ct, x, alpha, scale):
     below = x <= 0
-    # Of what is not below 0 the exponential may be infinite, and times the 0 that its derivative gets it would be NaN.
+    # exp(x) may overflow where x > 0. The second derivative multiplies it by 0 there, which would give NaN.
     return F.where(below, ct * ((alpha * scale) * F.exp(F.where(below, x, 0.0))), ct * scale)
 
 
@@ -127,11 +128,13 @@ def _(F, ct, x, alpha):
 
 @composite(method=True, namespaces=("", "nn.functional"))
 def prelu(F, input, weight):
-    """input where it is positive, weight * input elsewhere. input: any shape, floating.
+    """input where input > 0, weight * input elsewhere. input: any shape, floating.
 
-    weight: one number, or one for each channel (dimension 1).
+    weight: of input's dtype; 0-d, (1) or (channels), the channels being dimension 1 of input. Raises RuntimeError for
+    another shape or dtype.
 
-    Derivative: 1 or weight in input (weight at 0); the sum of ct * input over the negative part in weight."""
+    Derivative: in input 1 where input > 0, else weight. In weight the sum of ct * input over the elements that are not
+    positive."""
     if input.dtype != weight.dtype:
         raise errors.UnsupportedDtypeError(
             f"prelu: Type promoting not supported. Got {errors.scalar_name(input.dtype)} and "
@@ -152,7 +155,7 @@ def prelu(F, input, weight):
 
 @pointwise(node="PreluKernelBackward0", **_PRIVATE)
 def _prelu(xp, x, weight):
-    """prelu with a weight that broadcasts."""
+    """prelu with a weight that broadcasts to x."""
     _check_floating("prelu_cpu", x)
     return xp.where(x > 0, x, x * weight)
 
@@ -169,9 +172,9 @@ def _(F, ct, x):
 
 @composite(namespaces=("nn.functional",))
 def hardtanh(F, input, min_val=-1.0, max_val=1.0, inplace=False):
-    """input cut off at min_val and max_val. input: any shape and real dtype. Raises ValueError for min_val > max_val.
+    """input clipped to [min_val, max_val]. input: any shape, any real dtype. Raises ValueError if min_val > max_val.
 
-    Derivative: 1 between the bounds, 0 at them and outside."""
+    Derivative: 1 between the bounds, 0 at the bounds and outside."""
     if min_val > max_val:
         raise errors.ElementError("min_val cannot be greater than max_val")
     return _activate(F, "_hardtanh", input, inplace, min_val=min_val, max_val=max_val)
@@ -179,9 +182,9 @@ def hardtanh(F, input, min_val=-1.0, max_val=1.0, inplace=False):
 
 @composite(namespaces=("nn.functional",))
 def relu6(F, input, inplace=False):
-    """input cut off at 0 and 6. input: any shape and real dtype.
+    """input clipped to [0, 6]. input: any shape, any real dtype.
 
-    Derivative: 1 between the bounds, 0 at them and outside."""
+    Derivative: 1 between the bounds, 0 at the bounds and outside."""
     return _activate(F, "_hardtanh", input, inplace, min_val=0, max_val=6)
 
 
@@ -204,9 +207,9 @@ def _(F, ct, x, min_val, max_val):
 
 @composite(namespaces=("", "nn.functional"))
 def threshold(F, input, threshold, value, inplace=False):
-    """input where it is above threshold, value elsewhere. input: any shape and real dtype.
+    """input where input > threshold, value elsewhere. input: any shape, any real dtype.
 
-    Derivative: 1 above threshold, 0 at it and below."""
+    Derivative: 1 where input > threshold, else 0."""
     return _activate(F, "_threshold", input, inplace, threshold=threshold, value=value)
 
 
@@ -228,11 +231,11 @@ def _(F, ct, x, threshold):
 
 @composite(namespaces=("nn.functional",))
 def gelu(F, input, approximate="none"):
-    """input times the normal distribution's probability of being below it. input: any shape, floating.
+    """input * Phi(input), where Phi is the standard normal distribution function. input: any shape, floating.
 
-    approximate: "tanh" for the formula with tanh in place of erf, else "none".
+    approximate: "none" computes Phi with erf, "tanh" approximates it with tanh. Raises RuntimeError for another.
 
-    Derivative: Phi(x) + x phi(x), Phi and phi being the normal distribution and its density."""
+    Derivative: Phi(x) + x * phi(x), where phi is the density of the standard normal distribution."""
     if approximate not in ("none", "tanh"):
         raise errors.ShapeError("approximate argument must be either none or tanh.")
     return F._gelu_tanh(input) if approximate == "tanh" else F._gelu(input)
@@ -242,7 +245,7 @@ def gelu(F, input, approximate="none"):
 def _gelu(xp, x):
     """gelu with erf."""
     _check_floating("GeluKernelImpl", x)
-    from scipy.special import erf  # megabytes, so not before there is something to compute
+    from scipy.special import erf  # imported at the first call: scipy.special takes megabytes
 
     return (x * (0.5 * (1.0 + erf(x * _SQRT_HALF)))).astype(x.dtype, copy=False)
 
@@ -275,7 +278,7 @@ def _(F, ct, x):
 def silu(F, input, inplace=False):
     """input * sigmoid(input). input: any shape, floating or complex.
 
-    Derivative: s (1 + x (1 - s)) with s = sigmoid(x)."""
+    Derivative: s * (1 + x * (1 - s)) with s = sigmoid(x)."""
     return _activate(F, "_silu", input, inplace)
 
 
@@ -297,7 +300,7 @@ def _(F, ct, x):
 def mish(F, input, inplace=False):
     """input * tanh(log(1 + exp(input))). input: any shape, floating.
 
-    Derivative: t + x s (1 - t**2) with s = sigmoid(x), t = tanh(softplus(x))."""
+    Derivative: t + x * s * (1 - t**2) with s = sigmoid(x), t = tanh(softplus(x))."""
     return _activate(F, "_mish", input, inplace)
 
 
@@ -316,17 +319,15 @@ def _(F, ct, x):
 
 @composite(namespaces=("nn.functional",))
 def softplus(F, input, beta=1.0, threshold=20.0):
-    """log(1 + exp(beta * input)) / beta; input itself where beta * input is above threshold.
+    """log(1 + exp(beta * input)) / beta, or input where beta * input > threshold. input: any shape, floating.
 
-    input: any shape, floating.
-
-    Derivative: sigmoid(beta * input); 1 above the threshold."""
+    Derivative: sigmoid(beta * input), or 1 where beta * input > threshold."""
     return F._softplus(input, beta=beta, threshold=threshold)
 
 
 @pointwise(node="SoftplusBackward0", **_PRIVATE)
 def _softplus(xp, x, *, beta=1.0, threshold=20.0):
-    """softplus."""
+    """softplus with its parameters as keywords."""
     _check_floating("softplus_cpu", x)
     scaled = beta * x
     return xp.where(scaled > threshold, x, xp.log1p(xp.exp(scaled)) / beta)
@@ -340,7 +341,7 @@ def _(F, ct, x, beta, threshold):
 
 @composite(namespaces=("nn.functional",))
 def logsigmoid(F, input):
-    """log(sigmoid(input)), exact for inputs of any size. input: any shape, floating.
+    """log(sigmoid(input)), accurate also for large |input|. input: any shape, floating.
 
     Derivative: sigmoid(-input)."""
     return F._log_sigmoid(input)
@@ -376,9 +377,9 @@ def tanhshrink(F, input):
 
 @pointwise(complex=False, method=False, namespaces=())
 def _gate(xp, x, y):
-    """x times the sigmoid of y.
+    """x * sigmoid(y).
 
-    Derivative: the sigmoid in x; in y, x times s (1 - s)."""
+    Derivative: with s = sigmoid(y), s in x and x * s * (1 - s) in y."""
     return x / (1.0 + xp.exp(-y))
 
 
@@ -398,9 +399,11 @@ _GATE, _GATE_OF_SECOND = (-1, -1) if native is None else (native.find("gate"), n
 
 @general(method=False, namespaces=("nn.functional",), complex=False)
 def glu(xp, x, *, dim=-1):
-    """The first half of x along dim, times the sigmoid of the second half. Raises RuntimeError for an odd size.
+    """first * sigmoid(second), where first and second are the two halves of x along dim.
 
-    Derivative: the sigmoid in the first half; in the second, the first times s (1 - s)."""
+    x: at least 1-D, floating. Raises RuntimeError if the size along dim is odd.
+
+    Derivative: with s = sigmoid(second), s in first and first * s * (1 - s) in second."""
     _check_floating("glu_cpu", x)
     dim = normalize_dim(dim, x.ndim)
     if x.ndim == 0 or x.shape[dim] % 2:
@@ -411,6 +414,7 @@ def glu(xp, x, *, dim=-1):
 
 
 def _halves(x: Any, dim: int) -> tuple[Any, Any]:
+    """Return views of the two halves of x along dim."""
     half, before = x.shape[dim] // 2, (slice(None),) * (dim if dim >= 0 else dim + x.ndim)
     return x[(*before, slice(0, half))], x[(*before, slice(half, None))]
 
@@ -420,7 +424,7 @@ def _(F, ct, x, dim):
     if not F.is_tensor and native is not None:
         (first, second), out = _halves(x, dim), new_array(x.shape, x.dtype)
         of_first, of_second = _halves(out, dim)
-        # Both into one array, of which there would be copies else.
+        # Both halves are written into one array: concatenating them would copy each.
         if (
             native.apply(_GATE, (ct, second), of_first) is not None
             and native.apply(_GATE_OF_SECOND, (ct, first, second), of_second) is not None
@@ -438,7 +442,7 @@ def _(F, ct, x, dim):
 def hardswish(F, input, inplace=False):
     """input * relu6(input + 3) / 6. input: any shape, floating.
 
-    Derivative: 0 up to -3, x / 3 + 1 / 2 between, 1 from 3."""
+    Derivative: 0 for x <= -3, 1 for x >= 3, x / 3 + 1 / 2 between."""
     return _activate(F, "_hardswish", input, inplace)
 
 
@@ -458,7 +462,7 @@ def _(F, ct, x):
 def hardsigmoid(F, input, inplace=False):
     """relu6(input + 3) / 6. input: any shape, floating.
 
-    Derivative: 1 / 6 between -3 and 3, 0 at them and outside."""
+    Derivative: 1 / 6 for -3 < x < 3, else 0."""
     return _activate(F, "_hardsigmoid", input, inplace)
 
 
@@ -476,10 +480,9 @@ def _(F, ct, x):
 
 @composite(namespaces=("nn.functional",))
 def softshrink(F, input, lambd=0.5):
-    """input moved lambd towards 0, which it does not cross. input: any shape, floating. Raises RuntimeError for a negative
-    lambd.
+    """sign(input) * max(|input| - lambd, 0). input: any shape, floating. Raises RuntimeError if lambd < 0.
 
-    Derivative: 1 where |x| > lambd, else 0."""
+    Derivative: 1 where |input| > lambd, else 0."""
     if not lambd >= 0:
         raise errors.ShapeError(
             f"lambda must be in range [0, {dtypes.finfo(input.dtype).max:g}] for input dtype "
@@ -490,7 +493,7 @@ def softshrink(F, input, lambd=0.5):
 
 @pointwise(node="SoftshrinkBackward0", **_PRIVATE)
 def _softshrink(xp, x, *, lambd=0.5):
-    """softshrink."""
+    """softshrink with lambd as a keyword."""
     _check_floating("softshrink_cpu", x)
     return xp.where(x > lambd, x - lambd, xp.where(x < -lambd, x + lambd, x * 0))
 
@@ -504,13 +507,13 @@ def _(F, ct, x, lambd):
 def hardshrink(F, input, lambd=0.5):
     """input where |input| > lambd, else 0. input: any shape, floating.
 
-    Derivative: 1 where |x| > lambd, else 0."""
+    Derivative: 1 where |input| > lambd, else 0."""
     return F._hardshrink(input, lambd=lambd)
 
 
 @pointwise(node="HardshrinkBackward0", **_PRIVATE)
 def _hardshrink(xp, x, *, lambd=0.5):
-    """hardshrink."""
+    """hardshrink with lambd as a keyword."""
     _check_floating("hardshrink_cpu", x)
     return xp.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
 

@@ -1,7 +1,7 @@
-"""target[index] += value, where index may name an element several times: what the cotangent of every read comes down to.
+"""target[index] += value, where index may name an element several times. The cotangent of every indexed read is such a sum.
 
-np.add.at is quick for vectors only; for rows it costs some ten times as much as the additions. Here rows are added as
-vectors of their elements, wide rows one by one, and a great many of them as a sparse matrix product.
+np.add.at is fast for vectors only. For rows it costs about ten times as much as the additions. So narrow rows are added
+as one vector of their elements, wide rows one by one, and very many rows as a sparse matrix product.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy as np
 from wengert.kernels import places
 from wengert.ops.indices import Along
 
-_FEW_ELEMENTS = 256  # elements: below this np.add.at is quickest
-_WIDE_ROW = 128  # elements a row: from here on adding row by row is quicker than element by element
-_MANY_ELEMENTS = 1 << 16  # elements: from here on, importing SciPy once and a sparse product pay
+_FEW_ELEMENTS = 256  # np.add.at is fastest below this size of value
+_WIDE_ROW = 128  # adding row by row is faster than element by element from this row length on
+_MANY_ELEMENTS = 1 << 16  # a sparse product pays for the import of SciPy from this size of value on
 
 
 def add_at(target: Any, index: Any, value: Any, repeats: bool) -> None:
-    """target[index] += value; with repeats, an element that index names several times gets all of its values.
+    """Add value to target[index] in place. If repeats, an element that index names several times gets all its values.
 
-    index: whatever NumPy takes, or an Along. value: an array of the dtype of target; its shape broadcasts to that of target[index].
+    index: any NumPy index, or an Along. value: an array of target's dtype that broadcasts to target[index].
     """
     if type(index) is int and target.ndim == 1:
-        target[index] = target.item(index) + value.item()  # a quarter of the cost of +=; as exact, for float64 is wider
+        target[index] = target.item(index) + value.item()  # a quarter of the cost of +=; as exact, because item() is as wide
     elif type(index) is Along:
         if not places.write_along(places.ADD, target, index.index, value, index.dim, False):
             _add_repeated(target, index.mesh(target.shape), value)
@@ -50,7 +50,7 @@ def _is_basic(index: Any) -> bool:
 
 
 def _add_repeated(target: Any, index: Any, value: Any) -> None:
-    """target[index] += value by the quickest way for this kind of index."""
+    """Add value to target[index], which may name elements several times, by the fastest way for this kind of index."""
     if not target.ndim:
         np.add(target, value.sum(), out=target)
         return
@@ -69,7 +69,7 @@ def _add_repeated(target: Any, index: Any, value: Any) -> None:
 
 
 def _add_elements(target: Any, items: tuple, value: Any) -> None:
-    """An index array for every dimension: one index into all elements as a vector."""
+    """Add value if every dimension has an index array: by one index into the flattened target."""
     flat: Any = 0
     for item, size in zip(items, target.shape, strict=True):
         flat = flat * size + np.where(item < 0, item + size, item)
@@ -79,7 +79,9 @@ def _add_elements(target: Any, items: tuple, value: Any) -> None:
 
 
 def _add_rows(target: Any, dim: int, index: Any, value: Any) -> None:
-    """Full slices, and one index array at dimension dim: target as blocks of rows, the index array naming rows."""
+    """Add value if the index is full slices and, at dimension dim, one index array.
+
+    target is seen as (blocks, rows, width); the index array names rows in each block."""
     size = target.shape[dim]
     width = int(np.prod(target.shape[dim + 1 :]))
     value = np.broadcast_to(value, (*target.shape[:dim], *index.shape, *target.shape[dim + 1 :]))
@@ -103,7 +105,7 @@ def _add_rows(target: Any, dim: int, index: Any, value: Any) -> None:
 
 
 def _add_rows_by_product(blocks: Any, index: Any, value: Any) -> None:
-    """The same as a product: with the matrix that has a 1 where a row of value goes to a row of target."""
+    """Add rows by a matrix product: the sparse matrix has 1 at (i, j) if row j of value goes to row i of the block."""
     from scipy.sparse import csc_array
 
     starts = np.arange(index.size + 1)

@@ -1,4 +1,4 @@
-"""Arithmetic of two and three operands: sums, products, quotients, powers, and functions made of them."""
+"""Arithmetic of two and three operands: sums, products, quotients, powers, and combinations of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ _INTEGER_POWER = "Integers to negative integer powers are not allowed."
 
 @pointwise(inplace=True, operator="add")
 def add(xp, x, y, *, alpha=1):
-    """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype. alpha: a number, an int for integers.
+    """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype.
+
+    alpha: a number; an int if x and y are integers, else RuntimeError.
 
     Derivative: 1 in x, alpha in y."""
     return xp.add(x, y) if alpha == 1 else xp.add(x, _times_alpha(x, y, alpha))
@@ -40,7 +42,7 @@ def _(F, ct, alpha):
 
 
 def _times_alpha(x, y, alpha):
-    """alpha * y. Raises RuntimeError where alpha is of a higher category than the operands."""
+    """alpha * y. x gives the operands' dtype. Raises RuntimeError if alpha is of a higher category than this dtype."""
     kind = x.dtype.kind
     if kind in "biu":
         if isinstance(alpha, (float, complex)):
@@ -51,10 +53,11 @@ def _times_alpha(x, y, alpha):
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
     if kind == "b":
         return y & bool(alpha)
-    return y * np.asarray(alpha).astype(y.dtype) if kind == "u" else y * alpha  # of bytes -1 is 255
+    return y * np.asarray(alpha).astype(y.dtype) if kind == "u" else y * alpha  # alpha = -1 wraps to 255 in uint8
 
 
 def _refuse_bool(operands):
+    """Raise RuntimeError if an operand is bool."""
     kinds = ["b" if isinstance(x, bool) else kind_of(x) for x in operands]
     if "b" in kinds:
         raise errors.bool_subtraction(both=kinds == ["b", "b"])
@@ -62,7 +65,7 @@ def _refuse_bool(operands):
 
 @pointwise(inplace=True, operator="sub", check=_refuse_bool)
 def sub(xp, x, y, *, alpha=1):
-    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha as in `add`. Raises RuntimeError for bools.
+    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools.
 
     Derivative: 1 in x, -alpha in y."""
     return xp.subtract(x, y) if alpha == 1 else xp.subtract(x, _times_alpha(x, y, alpha))
@@ -124,7 +127,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace="_div_", operator="truediv", **_PRIVATE)
 def _div(xp, x, y):
-    """x / y, with broadcasting: what div does without rounding_mode.
+    """x / y, with broadcasting: div without rounding_mode.
 
     Derivative: 1 / y in x, -x / y**2 in y."""
     return xp.true_divide(x, y)
@@ -137,12 +140,12 @@ def _(F, ct, y):
 
 @_div.vjp("y")
 def _(F, ct, x, y):
-    return -ct * F.conj(x / y / y)  # not from the output: what is so often written in place must not be saved
+    return -ct * F.conj(x / y / y)  # recomputed: the output is often written in place, so it must not be saved
 
 
 @pointwise(node="DivBackward2", inplace="_div_rounded_", complex=False, **_PRIVATE)
 def _div_rounded(xp, x, y, *, rounding_mode):
-    """x / y rounded to an integer, in the operands' own dtype: what div does with rounding_mode.
+    """x / y rounded to an integer, in the operands' dtype: div with rounding_mode.
 
     Derivative: 0."""
     if rounding_mode == "floor":
@@ -173,7 +176,7 @@ def _floor_divide(xp, x, y):
 
 
 def _check_divisor(xp, y, op):
-    """Raises RuntimeError for bools, and for a zero among integer divisors."""
+    """Raise RuntimeError if y is bool, or if y is integral and holds a zero."""
     kind = kind_of(y)
     if kind == "b":
         raise errors.unsupported_dtype(op, y.dtype)
@@ -185,8 +188,8 @@ def _check_divisor(xp, y, op):
 def div(input, other, *, rounding_mode=None, out=None):
     """input / other, with broadcasting. input, other: tensors or numbers; integers give the default float dtype.
 
-    rounding_mode: None; "floor" rounds the quotient down, as Python's //; "trunc" rounds it towards zero, as C does.
-    With either, integers give integers, and RuntimeError is raised for an integer division by zero.
+    rounding_mode: "floor" rounds the quotient down, as Python's //; "trunc" rounds it towards zero, as C's /; None does
+    not round. If the quotient is rounded, integers give integers, and an integer division by zero raises RuntimeError.
 
     Derivative: 1 / other in input, -input / other**2 in other; 0 with a rounding_mode.
 
@@ -209,7 +212,7 @@ def div_(self, other, *, rounding_mode=None):
 
 @pointwise(inplace=True, operator="floordiv", complex=False)
 def floor_divide(xp, x, y):
-    """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for integers over zero.
+    """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for an integer division by zero.
 
     Derivative: 0."""
     return _floor_divide(xp, x, y)
@@ -226,13 +229,13 @@ def _(F, ct):
 
 
 def _node_by_second_operand(name):
-    """A node's name: 1 where the second operand is a tensor, 0 where it is a number."""
+    """Return the function that names the node: suffix 1 if the second operand is a tensor, 0 if it is a number."""
     return lambda inputs, params: f"{name}Backward{int(isinstance(inputs[1], TensorBase))}"
 
 
 @pointwise(inplace=True, operator="mod", complex=False, node=_node_by_second_operand("Remainder"))
 def remainder(xp, x, y):
-    """x - y * floor(x / y), which has the sign of y: Python's %. Raises RuntimeError for an integer division by zero.
+    """x - y * floor(x / y), as Python's %: the result has the sign of y. Raises RuntimeError for an integer division by zero.
 
     Derivative: 1 in x, -floor(x / y) in y."""
     _check_divisor(xp, y, "remainder")
@@ -251,7 +254,7 @@ def _(F, ct, x, y):
 
 @pointwise(inplace=True, complex=False, node=_node_by_second_operand("Fmod"))
 def fmod(xp, x, y):
-    """x - y * trunc(x / y), which has the sign of x: C's fmod. Raises RuntimeError for an integer division by zero.
+    """x - y * trunc(x / y), as C's fmod: the result has the sign of x. Raises RuntimeError for an integer division by zero.
 
     Derivative: 1 in x, -trunc(x / y) in y."""
     _check_divisor(xp, y, "fmod")
@@ -272,6 +275,7 @@ def _(F, ct, x, y):
 
 
 def _refuse_negative_power(operands):
+    """Raise RuntimeError if the base is integral and the exponent a negative int."""
     x, exponent = operands
     if isinstance(exponent, int) and exponent < 0 and kind_of(x) in ("i", "u"):
         raise RuntimeError(_INTEGER_POWER)
@@ -287,13 +291,13 @@ def _pow_node(inputs, params):
 def pow(xp, x, exponent):
     """x ** exponent, with broadcasting. x, exponent: tensors or numbers.
 
-    Integers to a negative integer number raise RuntimeError; where the exponent is a tensor they give what division of
-    integers would, 0 for all bases but 1 and -1.
+    If x is integral, a negative int as exponent raises RuntimeError. A tensor of integers as exponent may be negative:
+    the power is then 0 for all bases but 1 and -1.
 
-    Derivative: exponent * x**(exponent - 1) in x, 0 where the exponent is 0; x**exponent * log(x) in the exponent, 0
-    where x is 0 and the exponent is not negative."""
+    Derivative: in x exponent * x**(exponent - 1), and 0 where exponent is 0. In exponent x**exponent * log(x), and 0
+    where x is 0 and exponent >= 0."""
     if is_number(exponent):
-        # Of these NumPy's power is slow, or (a square root) exact only in its own function; ndarray ** has the others.
+        # NumPy's power is slow for 3, 4 and -2, and inexact for -0.5. ndarray.__pow__ is fast for 2, 0.5 and -1.
         if exponent == 3:
             return x * x * x
         if exponent == 4:
@@ -313,6 +317,7 @@ def pow(xp, x, exponent):
 
 
 def _integer_power(xp, x, exponent):
+    """x ** exponent for an integer array as exponent. A negative exponent gives 1, -1 or 0, as integer division would."""
     if exponent.dtype.kind == "b":
         raise errors.unsupported_dtype("pow", exponent.dtype)
     negative = exponent < 0
@@ -340,7 +345,7 @@ def _(F, ct, x, exponent):
 def _(F, ct, x, exponent, out):
     if is_number(x) and x != 0:
         if is_complex(x) or is_complex(exponent):
-            import cmath  # a library of its own, to be opened by programs that get here
+            import cmath  # a shared library: opened only by programs that need it
 
             return ct * F.conj(out * cmath.log(x))
         return ct * F.conj(out * log_of(F, x))
@@ -352,7 +357,7 @@ def _(F, ct, x, exponent, out):
 def float_power(F, input, exponent):
     """input ** exponent, computed in float64, or in complex128 if either is complex.
 
-    Derivative: as of pow."""
+    Derivative: as in `pow`."""
     dtype = np.dtype(np.complex128 if is_complex(input) or is_complex(exponent) else np.float64)
     operands = [dtype.type(x).item() if is_number(x) else F.cast(x, dtype=dtype) for x in (input, exponent)]
     return F.pow(*operands)
@@ -363,7 +368,7 @@ def float_power(F, input, exponent):
 
 @pointwise(inplace=True)
 def addcmul(xp, x, tensor1, tensor2, *, value=1):
-    """x + value * tensor1 * tensor2, with broadcasting. value: a number, cut to an integer for integers.
+    """x + value * tensor1 * tensor2, with broadcasting. value: a number, truncated to an integer if x is integral.
 
     Derivative: 1 in x, value * tensor2 in tensor1, value * tensor1 in tensor2."""
     if x.dtype.kind == "b":
@@ -390,13 +395,16 @@ def _(F, ct, tensor1, value):
 
 
 def _refuse_integer_division(operands):
+    """Raise RuntimeError if numerator and denominator are integers."""
     if all(isinstance(x, int) or kind_of(x) in ("b", "i", "u") for x in operands[1:]):
         raise RuntimeError(_INTEGER_ADDCDIV)
 
 
 @pointwise(inplace=True, check=_refuse_integer_division)
 def addcdiv(xp, x, tensor1, tensor2, *, value=1):
-    """x + value * tensor1 / tensor2, with broadcasting. value: a number. Raises RuntimeError where both are integers.
+    """x + value * tensor1 / tensor2, with broadcasting. value: a number.
+
+    Raises RuntimeError if tensor1 and tensor2 are integers.
 
     Derivative: 1 in x, value / tensor2 in tensor1, -value * tensor1 / tensor2**2 in tensor2."""
     if x.dtype.kind in "biu":
@@ -425,7 +433,9 @@ def _(F, ct, tensor1, tensor2, value):
     node=lambda inputs, params: "LerpBackward1" if isinstance(inputs[2], TensorBase) else "LerpBackward0",
 )
 def lerp(xp, x, end, weight):
-    """x + weight * (end - x): from x at weight 0 to end at weight 1, both met exactly. weight: a number or a tensor.
+    """x + weight * (end - x): exactly x at weight 0, exactly end at weight 1. x, end: floating or complex.
+
+    weight: a number or a tensor.
 
     Derivative: 1 - weight in x, weight in end, end - x in weight."""
     if x.dtype.kind in "biu":

@@ -1,4 +1,4 @@
-"""Names for operations in the form of torch.ops.aten: `wengert.ops.aten.mm.default`, to tell a policy what to save."""
+"""Operations under the names of torch.ops.aten, as in `wengert.ops.aten.mm.default`, for policies of selective checkpoints."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 
 
 class OpOverload:
-    """An operation, as policies of selective checkpoints get it. One object for all overloads: here, operations have one."""
+    """An operation, as a policy of selective checkpoints receives it. All overloads of an operation are one object."""
 
     __slots__ = ("_name",)
 
@@ -14,7 +14,7 @@ class OpOverload:
         self._name = name
 
     def name(self) -> str:
-        """aten::mm"""
+        """Qualified name of the operation, such as aten::mm."""
         return f"aten::{self._name}"
 
     def __str__(self) -> str:
@@ -25,7 +25,7 @@ class OpOverload:
 
 
 class OpOverloadPacket:
-    """A name of operations; its attributes, `default` and any other, are the operation."""
+    """The overloads of one operation. Every attribute, `default` or another, is the same OpOverload."""
 
     __slots__ = ("_name",)
 
@@ -45,7 +45,7 @@ class OpOverloadPacket:
 
 @cache
 def overload_of(name: str) -> OpOverload:
-    """The operation of a name."""
+    """The OpOverload of this name: the same object at each call."""
     return OpOverload(name)
 
 

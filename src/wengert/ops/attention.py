@@ -1,4 +1,4 @@
-"""Attention: what queries find in keys decides how much of each value they get."""
+"""Scaled dot-product attention."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from wengert.ops.registry import composite
 
 
 def _check_arguments(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool) -> None:
+    """Raise RuntimeError for dimensions, dtypes and options that do not fit."""
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise errors.ShapeError(
             f"Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {query.ndim} key.dim: "
@@ -35,15 +36,16 @@ def _check_arguments(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p
 
 
 def _causal_mask(rows: int, columns: int, dtype: Any) -> Any:
-    """0 where a row may look, minus infinity at the columns after it."""
+    """(rows, columns) array to add to scores: 0 where column <= row, else -inf."""
     later = np.arange(columns) > np.arange(rows)[:, None]
     return np.where(later, -np.inf, 0.0).astype(dtype)
 
 
 def _mask_scores(scores: Any, mask: Any) -> tuple[Any, Any]:
-    """(the scores with minus infinity where mask keeps from looking; 0 for rows that may look nowhere, else 1).
+    """Return (masked scores, visible). Masked scores are -inf at blocked columns.
 
-    The scores of such rows stay as they are, so that nothing infinite comes into their derivative."""
+    visible: (..., rows, 1), 0 for rows whose columns are all blocked, else 1; None if there is no such row. The scores of
+    such a row are not masked, so that no infinity enters their derivative."""
     array, dtype = raw(mask), raw(scores).dtype
     blocked = ~array if array.dtype.kind == "b" else array == -np.inf
     fully_masked = blocked.all(axis=-1, keepdims=True)
@@ -59,15 +61,16 @@ def _mask_scores(scores: Any, mask: Any) -> tuple[Any, Any]:
 def scaled_dot_product_attention(
     F, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
 ):
-    """softmax(query @ key^T * scale + mask) @ value. query: (..., rows, n), key: (..., columns, n), value: (..., columns,
-    m); the dims in front broadcast; floating, all of one dtype. Returns (..., rows, m).
+    """softmax(query @ key^T * scale + attn_mask) @ value. Returns (..., rows, m).
 
-    attn_mask: bools, True where a row may look, or numbers that are added; broadcasts to (..., rows, columns).
-    is_causal: each row sees the columns up to its own number. A row that may look nowhere gets zeros. dropout_p: the
-    probability of dropping a weight. scale: 1 / sqrt(n) unless given. enable_gqa: each head of key and value (third
-    dim from the end) serves as many heads of query as there are more. Raises RuntimeError for what does not fit.
+    query: (..., rows, n), key: (..., columns, n), value: (..., columns, m), floating, of one dtype; leading dimensions
+    broadcast. attn_mask: broadcasts to (..., rows, columns); a bool mask is True where a row attends to a column, a
+    floating mask is added. is_causal: row i attends to columns 0 to i. A row that attends to no column gives zeros.
+    dropout_p: the probability of dropping each weight. scale: 1 / sqrt(n) unless given. enable_gqa: query may have k
+    times as many heads (dimension -3) as key and value; each head of key and value then serves k heads of query. Raises
+    RuntimeError for shapes, dtypes and options that do not fit.
 
-    Derivative: that of the formula, also in a mask of numbers."""
+    Derivative: that of the formula, also in a floating attn_mask."""
     _check_arguments(query, key, value, attn_mask, dropout_p, is_causal)
     if enable_gqa:
         heads = query.shape[-3]

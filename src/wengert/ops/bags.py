@@ -1,4 +1,4 @@
-"""Sums, means and maxima of rows of a weight, bag by bag; dropout that keeps mean and variance."""
+"""embedding_bag: sums, means and maxima of rows of a weight by bag. alpha_dropout: dropout that keeps mean and variance."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
 
 def _bag_starts(bags: Any) -> Any:
-    """Where each bag that has elements begins. bags: the number of the bag of each element, in ascending order."""
+    """Index of the first element of each nonempty bag. bags: the bag number of each element, ascending."""
     return np.flatnonzero(np.concatenate((np.ones(min(bags.size, 1), bool), bags[1:] != bags[:-1])))
 
 
 @linear(promote=NONE, node="EmbeddingBagBackward0", complex=False, **_PRIVATE)
 def _bag_sums(xp, x, *, bags, rows):
-    """The sums of the rows of x, (n, m), that are of one bag: (rows, m). Derivative: the bag's cotangent for each row."""
+    """Sums by bag of the rows of x, (n, m); returns (rows, m). Derivative: each row gets the cotangent of its bag."""
     out = xp.zeros((rows, x.shape[1]), x.dtype)
     if bags.size:
         starts = _bag_starts(bags)
@@ -42,9 +42,9 @@ def _(F, ct, bags):
 
 @general(promote=NONE, node="EmbeddingBagBackward0", outputs=("out", "indices"), complex=False, **_PRIVATE)
 def _bag_maxima(xp, x, *, bags, rows):
-    """The maxima of the rows of x, (n, m), that are of one bag, and the first row of each; 0 and -1 for empty bags.
+    """Maxima by bag of the rows of x, (n, m), and the first row that attains each, both (rows, m); 0 and -1 for empty bags.
 
-    Derivative: the cotangent at that row."""
+    Derivative: the row that attains the maximum gets the cotangent."""
     out = xp.zeros((rows, x.shape[1]), x.dtype)
     where = xp.full(out.shape, -1)
     if bags.size:
@@ -66,7 +66,7 @@ def _(F, ct, x_shape, indices):
 
 
 def _checked_bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[Any, Any, int]:
-    """(indices as a vector, the number of the bag of each, how many bags there are)."""
+    """Return (indices as a vector, bag number of each index, number of bags). Raises torch's errors for bad arguments."""
     indices = raw(input)
     if indices.ndim == 2:
         if offsets is not None:
@@ -97,6 +97,7 @@ def _checked_bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[
 
 
 def _check_bag_options(input: Any, weights: Any, per_sample_weights: Any, mode: str, scale_grad_by_freq: bool) -> None:
+    """Raise torch's errors for a mode, dtypes and weights that do not fit."""
     if mode not in ("sum", "mean", "max"):
         raise errors.ElementError("mode has to be one of sum, mean or max")
     if mode == "max" and scale_grad_by_freq:
@@ -135,16 +136,17 @@ def embedding_bag(
     F, input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean", sparse=False,
     per_sample_weights=None, include_last_offset=False, padding_idx=None,
 ):  # fmt: skip
-    """The sum, mean or maximum of the rows of weight, (n, m), that each bag of input names: (bags, m).
+    """Sum, mean or maximum of the rows of weight, (n, m), that each bag of input names: (bags, m).
 
-    input: integers; a matrix has a bag a row, a vector has its bags begin at offsets (with include_last_offset, also the
-    end of the last). mode: "sum", "mean" or "max"; an empty bag gives zeros. per_sample_weights: of input's shape, what
-    each row is multiplied by, for "sum". padding_idx: a row that counts for nothing. max_norm, norm_type: rows that are
-    longer are scaled down first, in place. scale_grad_by_freq: each row's gradient is divided by how often it is used.
-    sparse is accepted, gradients are dense.
+    input: int64 or int32. Each row of a matrix is a bag. A vector is cut into bags, which begin at offsets; if
+    include_last_offset, the last offset is the end of the last bag. mode: "sum", "mean" or "max"; an empty bag gives
+    zeros. per_sample_weights: of input's shape, a factor for each row, for mode "sum" only. padding_idx: a row that is
+    left out. max_norm: rows whose norm_type-norm is larger are scaled down to max_norm first, in place.
+    scale_grad_by_freq: the gradient of each row is divided by how often input names the row. sparse is accepted, but
+    gradients are dense.
 
-    Derivative: in each row of weight the sum of ct of the bags that it is in, times its factor there; in
-    per_sample_weights the products of ct with the rows."""
+    Derivative: each row of weight gets the sum of ct over the bags that contain the row, times the row's factor in each
+    bag. per_sample_weights get the products of ct with the rows."""
     _check_bag_options(input, weight, per_sample_weights, mode, scale_grad_by_freq)
     indices, bags, count = _checked_bags(input, offsets, include_last_offset)
     if max_norm is not None:
@@ -170,12 +172,12 @@ def embedding_bag(
 
 # -- dropout that keeps mean and variance ------------------------------------------------------------------------------
 
-_SATURATION = -1.7580993408473766  # where selu ends towards minus infinity: -scale * alpha
+_SATURATION = -1.7580993408473766  # limit of selu at minus infinity: -scale * alpha
 
 
 @nondifferentiable(**_PRIVATE)
 def _keep_mask(xp, x, *, p, dims):
-    """1 with probability 1 - p, else 0, drawn for each place of the first dims of x; of size 1 in the others."""
+    """Random 1 (probability 1 - p) or 0, of x's size in the first `dims` dimensions, of size 1 in the others."""
     shape = (*x.shape[:dims], *(1,) * (x.ndim - dims))
     return (default_generator.numpy.random(shape, dtype=xp.float32) >= p).astype(x.dtype)
 
@@ -195,18 +197,20 @@ def _alpha_dropout(F: Any, input: Any, p: float, training: bool, inplace: bool, 
 
 @composite(namespaces=("nn.functional", ""))
 def alpha_dropout(F, input, p=0.5, training=False, inplace=False):
-    """input with each element set, with probability p, to the value at which `selu` ends, and then all scaled and
-    shifted so that mean 0 and variance 1 stay; input itself if not training.
+    """Set each element with probability p to the limit of `selu` at minus infinity, then scale and shift all elements.
 
-    inplace: writes into input and returns it. Raises ValueError for p outside [0, 1].
+    Scale and shift keep mean 0 and variance 1. Returns input itself if not training or p is 0, and zeros if p is 1.
+    inplace: write into input and return it. Raises ValueError unless 0 <= p <= 1.
 
-    Derivative: the scale, 0 where the element was set."""
+    Derivative: the scale, and 0 where the element was set."""
     return _alpha_dropout(F, input, p, training, inplace, input.ndim)
 
 
 @composite(namespaces=("nn.functional", ""))
 def feature_alpha_dropout(F, input, p=0.5, training=False, inplace=False):
-    """`alpha_dropout` of whole channels. input: (n, channels, ...). Raises RuntimeError for fewer dims, if any is drawn.
+    """`alpha_dropout` of whole channels. input: (n, channels, ...).
+
+    Raises RuntimeError for fewer than two dimensions if training and 0 < p < 1.
 
     Derivative: as in `alpha_dropout`."""
     if input.ndim < 2 and training and 0 < p < 1:

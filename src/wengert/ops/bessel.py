@@ -1,7 +1,8 @@
-"""Bessel functions, spherical ones, and Airy's function. SciPy computes them.
+"""Bessel functions, spherical Bessel functions and Airy's function, computed by SciPy.
 
-The derivative of each is a sum of the orders beside it (Abramowitz and Stegun 9.1.27, 9.6.26, 10.1.20), which is
-finite wherever the function is: no formula here divides by x. So derivatives of any order are exact at 0 as well.
+The derivative of each Bessel function is a sum of the functions of the neighbouring orders (Abramowitz and Stegun 9.1.27,
+9.6.26, 10.1.20). These formulas do not divide by x. So derivatives of any order are exact wherever the function is
+finite, also at 0.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from wengert.ops.scipy_special import special
 _SETTINGS: dict[str, Any] = {"promote": INT_TO_FLOAT, "complex": False, "domain": (0.2, 4.0), "method": False}
 _PRIVATE: dict[str, Any] = {**_SETTINGS, "namespaces": ()}
 
-# SciPy's function of any order, and its faster ones of order 0 and 1.
+# By kind: SciPy's function of any order, and its faster functions of order 0 and order 1.
 _SCIPY_NAMES = {
     "j": ("jv", "j0", "j1"),
     "y": ("yn", "y0", "y1"),
@@ -29,7 +30,7 @@ _SCIPY_NAMES = {
 
 
 def _bessel(kind: str, order: int, x: Any) -> Any:
-    """The function of this kind and of an integer order, not negative."""
+    """The Bessel function of a kind (a key of _SCIPY_NAMES) and an integer order >= 0."""
     names = _SCIPY_NAMES[kind]
     if order < 2:
         return special(names[order + 1], x)
@@ -42,7 +43,9 @@ _LEADING_FACTORS = {"ie": 1 / math.sqrt(2 * math.pi), "ke": math.sqrt(math.pi / 
 
 
 def _large_by_series(kind: str, order: int, x: Any, found: Any) -> Any:
-    """found, with two terms of the asymptotic series (Abramowitz and Stegun 9.7.1, 9.7.2) for large x, where SciPy has NaN."""
+    """Replace found by two terms of the asymptotic series (Abramowitz and Stegun 9.7.1, 9.7.2) for large x.
+
+    SciPy returns NaN there for orders above 1."""
     size = np.abs(x)
     large = size > _SERIES_FROM if kind == "ie" else x > _SERIES_FROM
     if not large.any():
@@ -58,7 +61,7 @@ def _large_by_series(kind: str, order: int, x: Any, found: Any) -> Any:
 def _bessel_j(xp, x, *, order):
     """The Bessel function of the first kind, J.
 
-    Derivative: (J(order - 1) - J(order + 1)) / 2, and -J(1) of order 0."""
+    Derivative: (J(order - 1) - J(order + 1)) / 2; for order 0 -J(1)."""
     return _bessel("j", order, x)
 
 
@@ -66,7 +69,7 @@ def _bessel_j(xp, x, *, order):
 def _bessel_y(xp, x, *, order):
     """The Bessel function of the second kind, Y; NaN for negative x.
 
-    Derivative: (Y(order - 1) - Y(order + 1)) / 2, and -Y(1) of order 0."""
+    Derivative: (Y(order - 1) - Y(order + 1)) / 2; for order 0 -Y(1)."""
     return _bessel("y", order, x)
 
 
@@ -89,9 +92,9 @@ def _(F, ct, x, order):
 
 @pointwise(**_PRIVATE)
 def _bessel_i(xp, x, *, order, scaled):
-    """The modified Bessel function of the first kind, I; scaled by exp(-|x|).
+    """The modified Bessel function of the first kind, I; if scaled, times exp(-|x|).
 
-    Derivative: (I(order - 1) + I(order + 1)) / 2, and I(1) of order 0; of the scaled one less sign(x) times itself."""
+    Derivative: (I(order - 1) + I(order + 1)) / 2; for order 0 I(1). If scaled, minus sign(x) * out, with scaled I."""
     return _bessel("ie" if scaled else "i", order, x)
 
 
@@ -101,6 +104,7 @@ def _(F, ct, x, out, order, scaled):
 
 
 def _derivative_of_i(F: Any, x: Any, out: Any, order: int, scaled: bool) -> Any:
+    """The derivative of I, whose value is out."""
     slope = F._bessel_i(x, order=order + 1, scaled=scaled)
     if order:
         slope = 0.5 * (slope + F._bessel_i(x, order=order - 1, scaled=scaled))
@@ -109,9 +113,9 @@ def _derivative_of_i(F: Any, x: Any, out: Any, order: int, scaled: bool) -> Any:
 
 @pointwise(**_PRIVATE)
 def _bessel_k(xp, x, *, order, scaled):
-    """The modified Bessel function of the second kind, K; scaled by exp(x). NaN for negative x.
+    """The modified Bessel function of the second kind, K; if scaled, times exp(x). NaN for negative x.
 
-    Derivative: -(K(order - 1) + K(order + 1)) / 2, and -K(1) of order 0; of the scaled one plus itself."""
+    Derivative: -(K(order - 1) + K(order + 1)) / 2; for order 0 -K(1). If scaled, plus out, with scaled K."""
     return _bessel("ke" if scaled else "k", order, x)
 
 
@@ -121,6 +125,7 @@ def _(F, ct, x, out, order, scaled):
 
 
 def _derivative_of_k(F: Any, x: Any, out: Any, order: int, scaled: bool) -> Any:
+    """The derivative of K, whose value is out."""
     slope = F._bessel_k(x, order=order + 1, scaled=scaled)
     if order:
         slope = 0.5 * (slope + F._bessel_k(x, order=order - 1, scaled=scaled))
@@ -147,9 +152,9 @@ def _(F, ct, x, order):
 
 @pointwise(**_PRIVATE)
 def _airy(xp, x, *, derivative):
-    """Airy's function Ai, or its derivative.
+    """Airy's function Ai, or if `derivative` its derivative Ai'.
 
-    Derivative: Ai'; of that x Ai (Abramowitz and Stegun 10.4.1)."""
+    Derivative: Ai'(x) of Ai, x * Ai(x) of Ai' (Abramowitz and Stegun 10.4.1)."""
     wide = x if x.dtype.itemsize == 8 else x.astype(xp.float64)
     from scipy.special import airy
 
@@ -165,13 +170,13 @@ def _(F, ct, x, derivative):
 
 
 def _register(name: str, text: str, kind: str, order: int, node: str | None = None) -> None:
-    """Registers special.<name>, a Bessel function of one kind and order. kind: as in _SCIPY_NAMES."""
+    """Register special.<name>, a Bessel function of one kind (a key of _SCIPY_NAMES) and order, with text as docstring."""
 
     def forward(xp, x):
         return _bessel(kind, order, x)
 
     forward.__name__ = forward.__qualname__ = f"special_{name}"
-    forward.__doc__ = f"{text}\n\n    Derivative: from the orders beside it, finite wherever the function is."
+    forward.__doc__ = f"{text}\n\n    Derivative: from the neighbouring orders, finite wherever the function is."
     op = pointwise(**_SETTINGS, namespaces=("special",), node=node)(forward)
 
     if kind in ("j", "y"):

@@ -12,11 +12,13 @@ _SETTINGS: dict[str, Any] = {"promote": INT_TO_FLOAT, "complex": False, "method"
 
 @pointwise(**_SETTINGS, domain=(0.1, 0.9), namespaces=("special",))
 def special_betainc(xp, a, b, x):
-    """The regularised incomplete beta function I_x(a, b): the integral from 0 to x of t**(a - 1) (1 - t)**(b - 1), over
-    B(a, b). a, b: positive; x: between 0 and 1; with broadcasting; NaN else. torch has not got it.
+    """The regularised incomplete beta function I_x(a, b), with broadcasting. torch does not have it.
 
-    Derivative: x**(a - 1) (1 - x)**(b - 1) / B(a, b) in x; in a and b, 0 where x is 0 or 1, by quadrature, to a relative error
-    of about 1e-13 for a and b from 1e-3 to 1e4 (see incomplete_beta.py)."""
+    I_x(a, b) is the integral from 0 to x of t**(a - 1) (1 - t)**(b - 1), divided by B(a, b). a, b > 0 and 0 <= x <= 1, else
+    the result is NaN.
+
+    Derivative: in x x**(a - 1) (1 - x)**(b - 1) / B(a, b). In a and b by quadrature, with a relative error of about 1e-13
+    for a and b from 1e-3 to 1e4 (see incomplete_beta.py); 0 where x is 0 or 1."""
     return special("betainc", a, b, x)
 
 
@@ -37,9 +39,10 @@ def _(F, ct, a, b, x):
 
 @pointwise(**_SETTINGS, domain=(0.1, 0.9), namespaces=())
 def _betainc_by_parameters(xp, a, b, x, *, m, n):
-    """The derivative of betainc(a, b, x) of order m in a and n in b, which are not both 0.
+    """The derivative of betainc(a, b, x) of order m in a and order n in b, m + n >= 1.
 
-    Derivative: of the next order in a and b; in x the density times a polynomial (`densities.bell`), 0 where the density is."""
+    Derivative: in a and b the derivative of the next order. In x the density of the beta distribution times a polynomial
+    (`densities.bell`), and 0 where the density is 0."""
     from wengert.ops.incomplete_beta import by_parameters
 
     wide = _as_float64(xp, a, b, x)
@@ -65,7 +68,7 @@ def _(F, ct, a, b, x, m, n):
 
 
 def _log_derivatives(F: Any, a: Any, b: Any, x: Any) -> Any:
-    """The derivatives of the density's logarithm with respect to a and b, by their orders."""
+    """Return a function of (i, j): the derivative of the density's logarithm of order i in a and order j in b."""
 
     def derivative(i: int, j: int) -> Any:
         if i and j:
@@ -81,7 +84,8 @@ def _log_derivatives(F: Any, a: Any, b: Any, x: Any) -> Any:
 def _beta_density(xp, a, b, x, *, k, j):
     """x**(a - 1 - k) (1 - x)**(b - 1 - j) / B(a, b).
 
-    Derivative: times those of its logarithm in a and b; in x two of the same, which are finite at 0 and 1 where it is."""
+    Derivative: in a and b the value times the derivative of its logarithm. In x two terms of the same form, with k + 1 or
+    j + 1; they are finite at 0 and 1 where the derivative is."""
     from wengert.ops.densities import beta_density
 
     wide = _as_float64(xp, a, b, x)
@@ -102,16 +106,16 @@ def _(F, ct, a, b, x, out):
 def _(F, ct, a, b, x, k, j):
     below = (a - (k + 1)) * F._beta_density(a, b, x, k=k + 1, j=j)
     above = (b - (j + 1)) * F._beta_density(a, b, x, k=k, j=j + 1)
-    # Where a factor is 0, its power may be infinite; and at an end, the power that is infinite decides.
+    # A power may be infinite where its factor is 0: such a term is 0. At x = 0 and 1 only the infinite power counts.
     no_below, no_above = (a == k + 1) | ((x == 1) & (b < j + 1)), (b == j + 1) | ((x == 0) & (a < k + 1))
     return ct * (F._zero_where(below, no_below) - F._zero_where(above, no_above))
 
 
 @pointwise(**_SETTINGS, domain=(0.3, 3.0), namespaces=())
 def _polygamma_step(xp, z, d, *, order):
-    """polygamma(order, z + d) - polygamma(order, z) for z > 0 and z + d > 0, exact also where that is small.
+    """polygamma(order, z + d) - polygamma(order, z) for z > 0 and z + d > 0, accurate also where the difference is small.
 
-    Derivative: of the next order in z; polygamma(order + 1, z + d) in d."""
+    Derivative: the step of the next order in z, polygamma(order + 1, z + d) in d."""
     from wengert.ops.densities import polygamma_step
 
     wide = _as_float64(xp, z, d)
@@ -129,4 +133,5 @@ def _(F, ct, z, d, order):
 
 
 def _as_float64(xp: Any, *operands: Any) -> Any:
+    """Convert the operands to float64 and broadcast them against each other."""
     return xp.broadcast_arrays(*[xp.asarray(x, xp.float64) for x in operands])

@@ -1,4 +1,4 @@
-"""Functions of two numbers: angles and lengths, logarithms of sums, signs, powers of two, divisors."""
+"""Functions of two operands: atan2, hypot, logaddexp, xlogy, copysign, ldexp, gcd and the like."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from wengert.ops.values import integer_ufunc, is_complex, log_of
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False)
 def atan2(xp, x, y):
-    """The angle of the point (y, x), in radians from -pi to pi: x is the ordinate, y the abscissa.
+    """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi.
 
-    Derivative: y / (x**2 + y**2) in x, -x / (x**2 + y**2) in y, 0 at the origin."""
+    Derivative: y / (x**2 + y**2) in x, -x / (x**2 + y**2) in y; both 0 at the origin."""
     return xp.arctan2(x, y)
 
 
@@ -36,9 +36,9 @@ def _reciprocal_square(F, x, y):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False)
 def hypot(xp, x, y):
-    """sqrt(x**2 + y**2), without overflow on the way.
+    """sqrt(x**2 + y**2), without overflow in the squares.
 
-    Derivative: x / out in x, y / out in y; 0 at the origin, to second order, as of norms (torch's is NaN)."""
+    Derivative: x / out in x, y / out in y. At the origin first and second derivatives are 0, as for norms; torch has NaN."""
     return xp.hypot(x, y)
 
 
@@ -54,7 +54,7 @@ def _(F, ct, y, out):
 
 @pointwise(promote=INT_TO_FLOAT)
 def logaddexp(xp, x, y):
-    """log(exp(x) + exp(y)), without overflow on the way.
+    """log(exp(x) + exp(y)), without overflow in the exponentials.
 
     Derivative: sigmoid(x - y) in x, sigmoid(y - x) in y."""
     if is_complex(x) or is_complex(y):
@@ -76,7 +76,7 @@ def _(F, ct, x, y):
 
 @pointwise(promote=INT_TO_FLOAT, complex=False)
 def logaddexp2(xp, x, y):
-    """log2(2**x + 2**y), without overflow on the way.
+    """log2(2**x + 2**y), without overflow in the powers.
 
     Derivative: 1 / (1 + 2**(y - x)) in x, 1 / (1 + 2**(x - y)) in y."""
     return xp.logaddexp2(x, y)
@@ -102,9 +102,9 @@ def _xlogy_node(inputs, params):
     promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(0.2, 3.0), node=_xlogy_node, namespaces=("", "special")
 )
 def xlogy(xp, x, y):
-    """x * log(y), and 0 where x is 0, unless y is NaN.
+    """x * log(y); 0 where x is 0 and y is not NaN.
 
-    Derivative: log(y) in x, 0 where x is 0 and y is not positive; x / y in y."""
+    Derivative: log(y) in x, and 0 where x is 0 and y <= 0; x / y in y."""
     product = xp.asarray(x * log_of(xp, y))
     xp.copyto(product, 0, where=(x == 0) & (y == y))
     return product
@@ -127,9 +127,9 @@ def _(F, ct, x, y):
     node=lambda inputs, params: "CopysignBackward0" if isinstance(inputs[1], TensorBase) else "CopysignBackward1",
 )
 def copysign(xp, x, y):
-    """The magnitude of x with the sign of y; that of a zero counts.
+    """|x| with the sign of y, which may be a signed zero.
 
-    Derivative: the ratio of output and x, 1 or -1, in x, 0 where x is 0; 0 in y."""
+    Derivative: out / x, which is 1 or -1, in x, and 0 where x is 0; 0 in y."""
     return xp.copysign(x, y)
 
 
@@ -163,15 +163,15 @@ def _(F, ct, out):
 
 @nondifferentiable(inplace=True, complex=False)
 def heaviside(xp, x, values):
-    """0 where x is negative, 1 where it is positive, values where it is 0."""
+    """0 where x < 0, 1 where x > 0, values where x is 0."""
     return xp.where(x == 0, values, x > 0).astype(x.dtype)
 
 
 @pointwise(inplace=True, complex=False, own_precision=True)
 def nextafter(xp, x, y):
-    """The next floating-point number after x in the direction of y. Raises RuntimeError for integers.
+    """The next floating-point number after x towards y. Raises RuntimeError for integers.
 
-    Derivative: 1 in x, but 0 where x equals y; 0 in y."""
+    Derivative: 1 in x where x differs from y, else 0; 0 in y."""
     if x.dtype.kind in "biu":
         raise errors.unsupported_dtype("nextafter", x.dtype)
     return xp.nextafter(x, y)
@@ -189,13 +189,13 @@ def _(F, ct):
 
 @nondifferentiable(inplace=True, complex=False)
 def gcd(xp, x, y):
-    """The greatest common divisor of integers."""
+    """Greatest common divisor. x, y: integers, else RuntimeError."""
     return integer_ufunc("gcd_cpu", xp.gcd, x, y)
 
 
 @nondifferentiable(inplace=True, complex=False)
 def lcm(xp, x, y):
-    """The least common multiple of integers."""
+    """Least common multiple. x, y: integers, else RuntimeError."""
     return integer_ufunc("lcm_cpu", xp.lcm, x, y)
 
 

@@ -20,7 +20,7 @@ from wengert.ops.registry import NONE, SAME, alias, general, linear, nondifferen
 from wengert.ops.values import is_number
 
 _PRIVATE = {"method": False, "namespaces": ()}
-_LARGE_SIZE = 512  # elements; below, one NumPy call more costs more than a slow one
+_LARGE_SIZE = 512  # below this size, a second NumPy call costs more than the slower single call
 
 # -- what rules are made of --------------------------------------------------------------------------------------------
 
@@ -35,7 +35,7 @@ def _zeros(xp, x):
 def _zero_where(xp, x, mask):
     """x with 0 where mask is true. mask broadcasts to x.
 
-    A product with the mask would make NaN of an infinite or NaN x; this does not.
+    Multiplying x by the mask instead would give NaN where x is infinite or NaN.
 
     Derivative: 0 where mask is true, else 1."""
     found = None if native is None or x.ndim == 0 else native.choose(mask, np.zeros((), x.dtype), x)
@@ -43,7 +43,7 @@ def _zero_where(xp, x, mask):
         return found
     if x.size < _LARGE_SIZE or x.dtype.kind == "c":
         return xp.where(mask, x.dtype.type(0), x)
-    # xp.where mispredicts a branch at every other element of a random mask; bits times 0 or 1 take a sixth of its time.
+    # xp.where mispredicts a branch at every other element of a random mask. Multiplying the bits by 0 or 1 is 6 times as fast.
     result = xp.empty(x.shape, x.dtype)
     bits = f"i{x.itemsize}"
     xp.multiply(x.view(bits), xp.logical_not(mask), out=result.view(bits))
@@ -56,7 +56,7 @@ def _(F, ct, mask):
 
 
 def _all_overwritten():
-    """The mask of an input that is overwritten."""
+    """Return the untaken mask of an input that is overwritten everywhere."""
     return np.ones((), np.bool_)
 
 
@@ -65,9 +65,9 @@ def _all_overwritten():
 
 @pointwise(complex=False)
 def maximum(xp, x, y):
-    """The larger of x and y, element by element, with broadcasting; NaN where either is NaN.
+    """The larger of x and y, element by element, with broadcasting; NaN where x or y is NaN.
 
-    Derivative: 1 in the larger and 0 in the smaller, a half in each where they are equal."""
+    Derivative: 1 in the larger, 0 in the smaller; 1 / 2 in both where they are equal."""
     return xp.maximum(x, y)
 
 
@@ -83,9 +83,9 @@ def _(F, ct, x, y):
 
 @pointwise(complex=False)
 def minimum(xp, x, y):
-    """The smaller of x and y, element by element, with broadcasting; NaN where either is NaN.
+    """The smaller of x and y, element by element, with broadcasting; NaN where x or y is NaN.
 
-    Derivative: 1 in the smaller and 0 in the larger, a half in each where they are equal."""
+    Derivative: 1 in the smaller, 0 in the larger; 1 / 2 in both where they are equal."""
     return xp.minimum(x, y)
 
 
@@ -100,20 +100,20 @@ def _(F, ct, x, y):
 
 
 def _fmax_is_x(x, y):
-    """Where fmax(x, y) is x."""
+    """Whether fmax(x, y) is x, element by element."""
     return (x >= y) | (y != y)
 
 
 def _fmin_is_x(x, y):
-    """Where fmin(x, y) is x."""
+    """Whether fmin(x, y) is x, element by element."""
     return (x <= y) | (y != y)
 
 
 @pointwise(complex=False)
 def fmax(xp, x, y):
-    """The larger of x and y, element by element; the number where the other is NaN.
+    """The larger of x and y, element by element, with broadcasting; where one of them is NaN, the other.
 
-    Derivative: 1 in x where it is chosen (also where the two are equal), else 1 in y."""
+    Derivative: 1 in x where x is chosen (also where x equals y), else 1 in y."""
     return xp.fmax(x, y)
 
 
@@ -129,9 +129,9 @@ def _(F, ct, x, y):
 
 @pointwise(complex=False)
 def fmin(xp, x, y):
-    """The smaller of x and y, element by element; the number where the other is NaN.
+    """The smaller of x and y, element by element, with broadcasting; where one of them is NaN, the other.
 
-    Derivative: 1 in x where it is chosen (also where the two are equal), else 1 in y."""
+    Derivative: 1 in x where x is chosen (also where x equals y), else 1 in y."""
     return xp.fmin(x, y)
 
 
@@ -149,16 +149,17 @@ def _(F, ct, x, y):
 
 
 def _clamp_array(xp, x, min, max):
+    """clamp of an array. min or max may be None."""
     if max is None:
         return xp.maximum(x, min)
     if min is None:
         return xp.minimum(x, max)
-    # A fourth of the time, but three times the overhead.
+    # clip takes a fourth of the time for large arrays, but has three times the overhead.
     return xp.clip(x, min, max) if x.size > _LARGE_SIZE else xp.minimum(xp.maximum(x, min), max)
 
 
 def _is_outside(x, min, max):
-    """Where x is neither within the bounds nor at one; also where it is NaN."""
+    """Whether x is outside [min, max] or NaN, element by element."""
     if max is None:
         return ~(x >= min)
     if min is None:
@@ -168,9 +169,9 @@ def _is_outside(x, min, max):
 
 @pointwise(complex=False, node="ClampBackward1", inplace="_clamp_between_", **_PRIVATE)
 def _clamp_between(xp, x, *, min, max):
-    """x, not below min and not above max, numbers or None: clamp of a floating x with numbers for bounds.
+    """clamp of a floating x. min, max: numbers or None.
 
-    Derivative: 1 where x is within the bounds or at one, else 0."""
+    Derivative: 1 where min <= x <= max, else 0."""
     return _clamp_array(xp, x, min, max)
 
 
@@ -185,9 +186,9 @@ def _clamp_node(inputs, params):
 
 @pointwise(complex=False, node=_clamp_node, inplace="_clamp_", **_PRIVATE)
 def _clamp(xp, x, min=None, max=None):
-    """x, not below min and not above max, in their promoted dtype: clamp with any bounds.
+    """clamp with any bounds, in the promoted dtype of x, min and max.
 
-    Derivative: 1 in x where it is within the bounds or at one, else 0; 1 in the bound that replaces x."""
+    Derivative: 1 in x where min <= x <= max, else 0; 1 in a bound where it replaces x."""
     return _clamp_array(xp, x, min, max)
 
 
@@ -197,12 +198,12 @@ def _(F, ct, x, min, max):
 
 
 def _is_not_min(x, min, max):
-    """Where clamp(x, min, max) is not min."""
+    """Whether clamp(x, min, max) is not min, element by element."""
     return ~(x < min) if max is None else ~((x < min) & (min < max))
 
 
 def _is_not_max(x, min, max):
-    """Where clamp(x, min, max) is not max."""
+    """Whether clamp(x, min, max) is not max, element by element."""
     return ~(x > max) if min is None else ~((x > max) | (max < min))
 
 
@@ -220,7 +221,7 @@ _PLAIN_BOUNDS = (float, int, type(None))
 
 
 def _bounds_are_plain(input, min, max):
-    """Whether bounds leave the dtype as it is. Raises RuntimeError where there are none."""
+    """Whether input is a floating tensor and the bounds are numbers, which keep its dtype. Raises RuntimeError for no bounds."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     plain_bounds = type(min) in _PLAIN_BOUNDS and type(max) in _PLAIN_BOUNDS
@@ -229,11 +230,11 @@ def _bounds_are_plain(input, min, max):
 
 @plain(method=True, array=partial(_clamp_array, numpy_backend))
 def clamp(input, min=None, max=None, *, out=None):
-    """input, not below min and not above max (max, where min is above it).
+    """input clipped to [min, max], with broadcasting; max where min > max.
 
-    min, max: numbers, tensors or None. Raises RuntimeError where both are None.
+    min, max: numbers, tensors or None. Raises RuntimeError if both are None.
 
-    Derivative: 1 in input where it is within the bounds or at one, else 0 (also at NaN); 1 in the bound in its place.
+    Derivative: 1 in input where min <= input <= max, else 0 (also at NaN); 1 in a bound where it replaces input.
 
     >>> import wengert
     >>> wengert.clamp(wengert.tensor([-2.0, 0.5, 2.0]), min=-1, max=1)
@@ -258,9 +259,9 @@ def _bound_node(name):
 
 @pointwise(inplace=True, complex=False, node=_bound_node("ClampMin"))
 def clamp_min(xp, x, min):
-    """x, not below min, a number or a tensor.
+    """max(x, min), element by element, with broadcasting. min: a number or a tensor.
 
-    Derivative: 1 in x where it is not below min, else 0; the rest in min. NaN: 0 in both."""
+    Derivative: 1 in x where x >= min, 1 in min where x < min, else 0. NaN gives 0 in both."""
     return xp.maximum(x, min)
 
 
@@ -276,9 +277,9 @@ def _(F, ct, x, min):
 
 @pointwise(inplace=True, complex=False, node=_bound_node("ClampMax"))
 def clamp_max(xp, x, max):
-    """x, not above max, a number or a tensor.
+    """min(x, max), element by element, with broadcasting. max: a number or a tensor.
 
-    Derivative: 1 in x where it is not above max, else 0; the rest in max. NaN: 0 in both."""
+    Derivative: 1 in x where x <= max, 1 in max where x > max, else 0. NaN gives 0 in both."""
     return xp.minimum(x, max)
 
 
@@ -301,7 +302,7 @@ alias("clip_", clamp_)
 
 @linear(promote=NONE, **_PRIVATE)
 def _where(xp, condition, x, y):
-    """x where condition is true, else y: what where does.
+    """x where condition is True, else y.
 
     Derivative: 1 where the operand is chosen, else 0."""
     if not isinstance(x, np.ndarray) or not isinstance(y, np.ndarray) or x.dtype != y.dtype:
@@ -328,7 +329,7 @@ def _cast(x, dtype):
 
 
 def _as_condition(condition):
-    """A condition as a bool tensor or array. uint8 is taken as well, as it was bool's stand-in once."""
+    """Convert a condition to a bool tensor or array. Old programs use uint8 for bool. Raises RuntimeError for other dtypes."""
     if isinstance(condition, TensorBase) and condition._array.dtype.kind == "b":
         return condition
     if isinstance(condition, Traced):
@@ -348,13 +349,14 @@ def _as_condition(condition):
 
 @plain(array=memory.choose)
 def where(condition, input=None, other=None, *, out=None):
-    """input where condition is true, else other, with broadcasting.
+    """input where condition is True, else other, with broadcasting.
 
-    condition: a bool tensor. input, other: tensors or numbers, which promote as in arithmetic. Without them the result
-    is nonzero(condition, as_tuple=True). Raises RuntimeError for a condition of another dtype.
+    condition: a bool (or uint8) tensor; RuntimeError for another dtype. input, other: tensors or numbers, which promote
+    as in arithmetic. If both are left out, the result is nonzero(condition, as_tuple=True).
 
-    Derivative: 1 where the operand is chosen, else 0. What is not chosen gets 0, also where its own derivative is infinite
-    or NaN: the derivative of where(x > 0, sqrt(x), 0) is 0 at 0. docs/derivatives.md says how far back that holds.
+    Derivative: 1 where the operand is chosen, else 0. An element that is not chosen gets 0 even if the derivative of its
+    operand is infinite or NaN: the derivative of where(x > 0, sqrt(x), 0) is 0 at 0. docs/derivatives.md says for which
+    graphs this holds.
 
     >>> import wengert
     >>> x = wengert.tensor([-1.0, 2.0], requires_grad=True)
@@ -372,7 +374,7 @@ def where(condition, input=None, other=None, *, out=None):
 
 @plain(name="_where_method", method="where", namespaces=())
 def where_(self, condition, other):
-    """self where condition is true, else other: where(condition, self, other).
+    """where(condition, self, other): self where condition is True, else other.
 
     Derivative: 1 where the operand is chosen, else 0."""
     return call(_where, (_as_condition(condition), self, other), None)
@@ -384,12 +386,13 @@ def where_(self, condition, other):
 def _full(xp, x, value):
     """value, a number or a 0-d tensor, in x's shape and dtype.
 
-    Derivative: 0 in x, 1 in value for each element."""
+    Derivative: 0 in x; the sum of ct in value."""
     return xp.full(x.shape, value if isinstance(value, np.ndarray) else dtypes.checked_scalar(value, x.dtype), x.dtype)
 
 
-# Two operations for one: torch numbers the nodes of fill and of fill_ apart.
+# fill and fill_ are two operations because torch gives their nodes different numbers.
 def _make_fill(name, with_number, with_tensor):
+    """Register _full under a name, with its node's names for a number and for a tensor as value."""
     def node(inputs, params):
         return with_tensor if isinstance(inputs[1], TensorBase) else with_number
 
@@ -411,6 +414,7 @@ _fill_inplace = _make_fill("_fill_inplace", "FillBackward2", "FillBackward3")
 
 
 def _fill_value(value):
+    """Return value, a NumPy scalar or 0-d array as a Python number. Raises RuntimeError for more dimensions."""
     ndim = 0 if is_number(value) else np.ndim(raw(value))
     if ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {ndim} dimensions.")
@@ -419,19 +423,19 @@ def _fill_value(value):
 
 @plain()
 def fill(input, value):
-    """A tensor like input with value, a number or a 0-d tensor, in every element.
+    """A new tensor of input's shape and dtype with value in every element. value: a number or a 0-d tensor.
 
-    Derivative: 0 in input, 1 in value for each element."""
+    Derivative: 0 in input; the sum of ct in value."""
     return _fill.function(input, _fill_value(value))
 
 
 @plain(name="fill_", method=True, namespaces=())
 def fill_(self, value):
-    """Writes value, a number or a 0-d tensor, into every element, and returns the tensor.
+    """Write value, a number or a 0-d tensor, into every element of this tensor, and return the tensor.
 
-    Raises RuntimeError for a number that the dtype cannot hold, and for a tensor with dimensions.
+    Raises RuntimeError if the dtype cannot hold the number, and for a tensor with dimensions.
 
-    Derivative: 0 in what was there, 1 in value for each element."""
+    Derivative: 0 in the old values; the sum of ct in value."""
     if fill_at_once(self, value):
         return self
     value = _fill_value(value)
@@ -451,9 +455,9 @@ def _(F, ct):
 
 @plain(name="zero_", method=True, namespaces=())
 def zero_(self):
-    """Writes 0 into every element, and returns the tensor.
+    """Write 0 into every element of this tensor, and return the tensor.
 
-    Derivative: 0 in what was there."""
+    Derivative: 0 in the old values."""
     if fill_at_once(self, 0):
         return self
     return write_inplace(_zero, (self,), {}, _zero_into, one_value=True)
@@ -465,7 +469,7 @@ def _zero_into(target):
 
 @linear(promote=NONE, node="CopyBackwards", moves=True, **_PRIVATE)
 def _copy(xp, x, src):
-    """src, in x's shape and dtype.
+    """src, broadcast and cast to x's shape and dtype.
 
     Derivative: 0 in x, 1 in src."""
     result = xp.empty_like(x)
@@ -485,14 +489,16 @@ def _(F, ct):
 
 @plain(name="copy_", method=True, namespaces=())
 def copy_(self, src, non_blocking=False):
-    """Writes src, a number or a tensor that broadcasts to this one, into this tensor, in its dtype, and returns it.
+    """Write src into this tensor, cast to its dtype, and return the tensor.
 
-    Derivative: 0 in what was there, 1 in src."""
+    src: a number, or a tensor that broadcasts to this tensor's shape; RuntimeError if it does not.
+
+    Derivative: 0 in the old values, 1 in src."""
     return write_inplace(_copy, (self, src), {}, _copy_into)
 
 
 def _copy_into(target, src):
-    """target[...] = src, an array or a number, cast as torch casts."""
+    """Write src, an array or a number, into target, cast as torch casts. Raises RuntimeError for shapes that do not fit."""
     if not isinstance(src, np.ndarray):
         src = dtypes.checked_scalar(src, target.dtype)
     try:

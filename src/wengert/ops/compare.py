@@ -1,4 +1,4 @@
-"""Comparisons. Their results are bool, and have no derivative."""
+"""Comparisons. Their results are bool tensors and have no derivative."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wengert.ops.registry import alias, composite, nondifferentiable
 
 @nondifferentiable(promote=COMPARE, inplace=True, operator="__eq__")
 def eq(xp, x, y):
-    """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN equals nothing."""
+    """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN differs from every value, also NaN."""
     return xp.equal(x, y)
 
 
@@ -54,9 +54,9 @@ alias("greater_equal", ge)
 
 @nondifferentiable(promote=COMPARE, keyword_only=())
 def isclose(xp, x, y, *, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether abs(x - y) <= atol + rtol * abs(y), or x equals y: a bool tensor. An infinity is close to itself alone.
+    """Whether |x - y| <= atol + rtol * |y| or x equals y, element by element, with broadcasting: a bool tensor.
 
-    rtol, atol: not negative. equal_nan: whether NaN is close to NaN."""
+    An infinity is close to itself only. rtol, atol: not negative, else RuntimeError. equal_nan: whether NaN is close to NaN."""
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if tolerance < 0:
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
@@ -71,13 +71,13 @@ def isclose(xp, x, y, *, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 @composite(method=True)
 def allclose(F, input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether all elements are close, as isclose has it: a Python bool."""
+    """Whether all elements of input and other are close: all(isclose(...)) as a Python bool. Parameters as in `isclose`."""
     return bool(raw(F.isclose(input, other, rtol=rtol, atol=atol, equal_nan=equal_nan)).all())
 
 
 @composite(method=True)
 def equal(F, input, other):
-    """Whether two tensors have the same shape and equal elements: a Python bool.
+    """Whether input and other have the same shape and equal elements: a Python bool.
 
     >>> import wengert
     >>> wengert.equal(wengert.tensor([1.0, 2.0]), wengert.tensor([1.0, 2.0]))

@@ -1,4 +1,4 @@
-"""Complex numbers: their parts, conjugates and angles, and making them."""
+"""Complex numbers: their construction, parts, conjugates and angles."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _PRIVATE = {"method": False, "namespaces": ()}
 
 @pointwise(node="ConjBackward0", **_PRIVATE)
 def _conj(xp, x):
-    """The complex conjugate of a complex x.
+    """Complex conjugate of a complex x.
 
-    Derivative: the cotangent's conjugate."""
+    Derivative: the conjugate of the cotangent."""
     return xp.conjugate(x)
 
 
@@ -30,9 +30,9 @@ def _(F, ct):
 
 @composite(method=True, array=conj_of)
 def conj(F, input):
-    """The complex conjugate of each element; of a real tensor the tensor itself. A copy, where torch has a view.
+    """Complex conjugate of each element. A complex tensor is copied, where torch has a view; a real tensor is returned itself.
 
-    Derivative: the cotangent's conjugate."""
+    Derivative: the conjugate of the cotangent."""
     if is_number(input) or isinstance(input, np.ndarray):
         return conj_of(input)
     return _conj.function(input) if is_complex(input) else input
@@ -40,7 +40,7 @@ def conj(F, input):
 
 @composite(method=True)
 def resolve_conj(F, input):
-    """The tensor itself: conjugates are never left for later here.
+    """Return the tensor itself: wengert computes conjugates at once, so there is nothing to resolve.
 
     Derivative: 1."""
     return _unchanged(input)
@@ -48,22 +48,23 @@ def resolve_conj(F, input):
 
 @composite(method=True)
 def resolve_neg(F, input):
-    """The tensor itself: negation is never left for later here.
+    """Return the tensor itself: wengert computes negation at once, so there is nothing to resolve.
 
     Derivative: 1."""
     return _unchanged(input)
 
 
 def _unchanged(input):
-    input.dtype  # noqa: B018 (what is no tensor has none, which makes the error)
+    """Return input. Raises an error if input is not a tensor."""
+    input.dtype  # noqa: B018 (an object without a dtype raises here)
     return input
 
 
 @pointwise(inplace="conj_physical_", **_PRIVATE)
 def _conj_physical(xp, x):
-    """The complex conjugate, which for real x is x.
+    """Complex conjugate of x. A real x is copied.
 
-    Derivative: the cotangent's conjugate."""
+    Derivative: the conjugate of the cotangent."""
     return xp.conjugate(x)
 
 
@@ -74,15 +75,15 @@ def _(F, ct):
 
 @composite(method=True, array=conj_of)
 def conj_physical(F, input):
-    """The complex conjugate of each element; of a real tensor the tensor itself. The same as conj.
+    """Complex conjugate of each element, as a copy. A real tensor is returned itself.
 
-    Derivative: the cotangent's conjugate."""
+    Derivative: the conjugate of the cotangent."""
     return _conj_physical.function(input) if is_complex(input) else input
 
 
 @view(node="SelectBackward0", promote=NONE, **_PRIVATE)
 def _real(xp, x):
-    """The real part of a complex x, in x's memory.
+    """Real part of a complex x: a view.
 
     Derivative: the cotangent as the real part."""
     return x.real
@@ -95,9 +96,9 @@ def _(F, ct):
 
 @composite(array=np.real)
 def real(F, input):
-    """The real parts, in the tensor's own memory; of a real tensor the tensor itself.
+    """Real part of each element: a view. A real tensor is returned itself.
 
-    Derivative: the cotangent as the real part, 0 as the imaginary one."""
+    Derivative: the cotangent as the real part, 0 as the imaginary part."""
     if is_number(input):
         return input.real
     return _real.function(input) if is_complex(input) else input
@@ -105,7 +106,7 @@ def real(F, input):
 
 @view(node="SelectBackward0", promote=NONE, **_PRIVATE)
 def _imag(xp, x):
-    """The imaginary part of a complex x, in x's memory.
+    """Imaginary part of a complex x: a view.
 
     Derivative: the cotangent as the imaginary part."""
     return x.imag
@@ -118,9 +119,9 @@ def _(F, ct):
 
 @composite(array=np.imag)
 def imag(F, input):
-    """The imaginary parts, in the tensor's own memory. Raises RuntimeError for a real tensor.
+    """Imaginary part of each element: a view. Raises RuntimeError for a real tensor.
 
-    Derivative: the cotangent as the imaginary part, 0 as the real one."""
+    Derivative: the cotangent as the imaginary part, 0 as the real part."""
     if not is_complex(input):
         raise errors.UnsupportedDtypeError("imag is not implemented for tensors with non-complex dtypes.")
     return F._imag(input)
@@ -128,9 +129,9 @@ def imag(F, input):
 
 @pointwise(promote=INT_TO_FLOAT)
 def angle(xp, x):
-    """The angle of each complex number in radians, from -pi to pi; of a real one 0, or pi where it is negative.
+    """Angle of each complex number in radians, from -pi to pi. Of a real x 0, or pi where x < 0; NaN stays NaN.
 
-    Derivative: 1j * x / abs(x)**2, 0 at 0; 0 for real x."""
+    Derivative: 1j * x / |x|**2 for complex x, and 0 at 0; 0 for real x."""
     if x.dtype.kind == "c":
         return xp.arctan2(x.imag, x.real)
     return xp.where(x != x, x, xp.where(x < 0, math.pi, 0.0)).astype(x.dtype, copy=False)
@@ -145,6 +146,7 @@ def _(F, ct, x):
 
 
 def _check_parts(op: str, names: tuple[str, str], x: Any, y: Any) -> None:
+    """Raise TypeError or RuntimeError unless x and y are floating arrays of one dtype."""
     for i, part in enumerate((x, y)):
         if not hasattr(part, "dtype"):
             raise errors.wrong_argument_type(op, names[i], i, type(part))
@@ -159,7 +161,7 @@ def _check_parts(op: str, names: tuple[str, str], x: Any, y: Any) -> None:
 def make_complex(xp, real, imag):
     """real + 1j * imag, with broadcasting. real, imag: tensors of one dtype, float32 or float64.
 
-    Derivative: the cotangent's real part in real, its imaginary part in imag."""
+    Derivative: the real part of ct in real, the imaginary part of ct in imag."""
     _check_parts("complex", ("real", "imag"), real, imag)
     shape = xp.broadcast_shapes(real.shape, imag.shape)
     result = xp.empty(shape, xp.result_type(real.dtype, xp.complex64))
@@ -182,7 +184,7 @@ def _(F, ct):
 def polar(xp, abs, angle):
     """abs * exp(1j * angle), with broadcasting. abs, angle (radians): tensors of one dtype, float32 or float64.
 
-    Derivative, from the cotangent turned by -angle: its real part in abs, abs times its imaginary part in angle."""
+    Derivative: with c = ct * exp(-1j * angle), the real part of c in abs, abs times the imaginary part of c in angle."""
     _check_parts("polar", ("abs", "angle"), abs, angle)
     return abs * (xp.cos(angle) + 1j * xp.sin(angle))
 
@@ -199,7 +201,7 @@ def _(F, ct, out):
 
 @nondifferentiable(promote=NONE)
 def isreal(xp, x):
-    """Whether the imaginary part is 0."""
+    """Whether the imaginary part of each element is 0: a bool tensor."""
     return xp.isreal(x)
 
 
@@ -208,9 +210,9 @@ def isreal(xp, x):
 
 @view(promote=NONE, method=False)
 def view_as_real(xp, x):
-    """The real and imaginary parts of a complex x in a last dimension of size 2: a view. Raises RuntimeError for reals.
+    """View of a complex x, (...), as (..., 2): the last dimension holds real and imaginary part. RuntimeError for a real x.
 
-    Derivative: the cotangent's pairs as complex numbers.
+    Derivative: the pairs of the cotangent as complex numbers.
 
     >>> import wengert
     >>> wengert.view_as_real(wengert.tensor([1 + 2j]))
@@ -230,11 +232,11 @@ def _(F, ct):
 
 @view(promote=NONE, method=False)
 def view_as_complex(xp, x):
-    """The complex numbers whose real and imaginary parts are in x's last dimension, of size 2: a view.
+    """View of x, (..., 2), as complex numbers (...): the last dimension of x holds real and imaginary part.
 
-    x: float32 or float64, its last dimension of stride 1, the other strides even. Raises RuntimeError for others.
+    x: float32 or float64, with stride 1 in the last dimension and even strides in the others, else RuntimeError.
 
-    Derivative: the cotangent's real and imaginary parts.
+    Derivative: the real and imaginary parts of the cotangent.
 
     >>> import wengert
     >>> wengert.view_as_complex(wengert.tensor([[1.0, 2.0]]))

@@ -1,9 +1,9 @@
 """Convolutions and transposed convolutions in one, two and three dimensions; unfold and fold.
 
-Three bilinear operations, each of which has its derivatives among the three: the convolution, its adjoint in the input
-(which is the transposed convolution) and its adjoint in the weight. All are matrix products of the weight with the
-windows of the input laid out as columns, a block of them at a time, so that the columns stay in the cache. Kernels do
-that for floats (kernels/wk_convolution.c); for what they do not take, NumPy, see Note [Columns].
+Three bilinear operations do the work: the convolution, its adjoint in the input (the transposed convolution) and its
+adjoint in the weight. The derivatives of each are among the three. Each is a matrix product of the weight with the windows
+of the input laid out as columns. Columns are made block by block, so that they stay in the cache. Kernels compute floats
+(kernels/wk_convolution.c). NumPy computes the rest: see Note [Columns].
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from wengert.ops.windows import Windows, as_cache_key, as_sizes, sizes_of_argume
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _Key = tuple[tuple[int, ...], Any]  # the shape and dtype of an array
 
-# Note [Columns]: the columns of one item have taps times as many elements as its output has places and channels. Those
-# of a whole batch would run through main memory twice; half a megabyte of them stays in the second-level cache, which
-# measured two to ten times as fast for large inputs and no slower for small ones. Where an item has only few places,
-# as in the last layers of a network, a product an item would be thin: then a product takes all items of the chunk,
-# their columns side by side. Columns are quicker to write than to add up: with stride 1 the adjoint is a convolution too.
+# Note [Columns]: the columns of one item have channels * taps * places elements. The columns of a whole batch would pass
+# through main memory twice. Half a megabyte of columns stays in the second-level cache: this measured two to ten times as
+# fast for large inputs, and no slower for small ones. If an item has few places, as in the last layers of a network, one
+# product per item would be thin. Then one product takes all items of the chunk, their columns side by side. Writing columns
+# is faster than adding them up, so with stride 1 the adjoint is computed as a convolution too.
 _CHUNK_BYTES = 1 << 19
 _FEW_PLACES = 64
 
@@ -34,24 +34,24 @@ _FEW_PLACES = 64
 
 
 def _chunks(n: int, item_bytes: int) -> Iterator[slice]:
-    """The batch in slices whose columns fill the cache."""
+    """Yield slices of a batch of n items whose columns, item_bytes each, fit into the cache."""
     step = max(1, _CHUNK_BYTES // max(item_bytes, 1))
     for start in range(0, n, step):
         yield slice(start, min(start + step, n))
 
 
 def _widen_half(xp: Any, x: Any) -> Any:
-    """x in a dtype that products are computed in: half precision as float32."""
+    """Convert half precision to float32, in which products are computed. Other dtypes stay."""
     return x.astype(xp.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
 
 
 def _split_groups(x: Any, groups: int) -> Any:
-    """(n, groups * channels, ...) as (n, groups, channels, places)."""
+    """Reshape (n, groups * channels, ...) to (n, groups, channels, places)."""
     return x.reshape(x.shape[0], groups, x.shape[1] // groups, -1)
 
 
 def _columns_buffer(xp: Any, n: int, channels: int, windows: Windows, dtype: Any, side_by_side: bool) -> Any:
-    """Memory for the columns of n items, as (n, channels, *kernel, *count); side_by_side: the n next to the count."""
+    """Allocate the columns of n items: (n, channels, *kernel, *count). If side_by_side, n lies next to count in memory."""
     if not side_by_side:
         return xp.empty((n, channels, *windows.kernel, *windows.count), dtype)
     k = len(windows.kernel)
@@ -60,7 +60,9 @@ def _columns_buffer(xp: Any, n: int, channels: int, windows: Windows, dtype: Any
 
 
 def _columns_matrix(columns: Any, groups: int, windows: Windows, side_by_side: bool) -> Any:
-    """The columns as matrices: (n, groups, channels * taps, places), or (groups, channels * taps, n * places)."""
+    """Reshape columns to matrices: (n, groups, channels / groups * taps, places).
+
+    If side_by_side, (groups, channels / groups * taps, n * places)."""
     n, channels = columns.shape[:2]
     rows = channels // groups * windows.taps
     if not side_by_side:
@@ -70,18 +72,19 @@ def _columns_matrix(columns: Any, groups: int, windows: Windows, side_by_side: b
 
 
 def _fits_without_columns(windows: Windows) -> bool:
-    """Whether the kernel is one tap that visits every element once: then the input is its own columns."""
+    """Whether the kernel has one tap, which visits every element once. The input is then equal to its columns."""
     return windows.taps == 1 and windows.count == windows.size and windows.reach == windows.size and not any(windows.padding)
 
 
 def _add_bias(out: Any, bias: Any) -> Any:
+    """Add bias, (channels) or None, to out, (n, channels, ...), in place."""
     if bias is not None:
         out += bias.reshape(-1, *(1,) * (out.ndim - 2))
     return out
 
 
 def _convolve(xp: Any, x: Any, weight: Any, bias: Any, windows: Windows, groups: int) -> Any:
-    """x: (n, c, *size), weight: (o, c / groups, *kernel), bias: (o) or None; returns (n, o, *count)."""
+    """Convolve x, (n, c, *size), with weight, (o, c / groups, *kernel), and add bias, (o) or None: (n, o, *count)."""
     w = windows
     if not _fits_without_columns(w):
         out = kernels.convolve(x, weight, bias, w.stride, w.padding, w.dilation, w.count, groups)
@@ -91,6 +94,7 @@ def _convolve(xp: Any, x: Any, weight: Any, bias: Any, windows: Windows, groups:
 
 
 def _convolve_columns(xp: Any, x: Any, weight: Any, windows: Windows, groups: int) -> Any:
+    """Convolve by NumPy's matrix products. See Note [Columns]."""
     dtype, x, weight = x.dtype, _widen_half(xp, x), _widen_half(xp, weight)
     n, c, o = x.shape[0], x.shape[1], weight.shape[0]
     rows = weight.reshape(groups, o // groups, -1)
@@ -115,7 +119,7 @@ def _convolve_columns(xp: Any, x: Any, weight: Any, windows: Windows, groups: in
 
 
 def _convolve_adjoint(xp: Any, y: Any, weight: Any, windows: Windows, groups: int) -> Any:
-    """The adjoint of _convolve in x. y: (n, o, *count); returns (n, c, *size)."""
+    """Apply the adjoint of _convolve in x to y, (n, o, *count); returns (n, c, *size)."""
     w = windows
     if not _fits_without_columns(w):
         found = kernels.convolve_adjoint(y, weight, w.stride, w.padding, w.dilation, w.size, groups)
@@ -139,14 +143,14 @@ def _convolve_adjoint(xp: Any, y: Any, weight: Any, windows: Windows, groups: in
 
 
 def _opposite_weight(weight: Any, groups: int) -> Any:
-    """(outputs, inputs / groups, *kernel) as (inputs, outputs / groups, *kernel reversed)."""
+    """Rearrange a weight (outputs, inputs / groups, *kernel) to (inputs, outputs / groups, *reversed kernel)."""
     o, c, *kernel = weight.shape
     split = weight.reshape(groups, o // groups, c, *kernel)[(..., *(slice(None, None, -1),) * len(kernel))]
     return split.swapaxes(1, 2).reshape(groups * c, o // groups, *kernel)
 
 
 def _convolve_adjoint_in_weight(xp: Any, x: Any, y: Any, windows: Windows, groups: int) -> Any:
-    """The adjoint of _convolve in weight: (o, c / groups, *kernel)."""
+    """Apply the adjoint of _convolve in weight to y, (n, o, *count), for the input x; returns (o, c / groups, *kernel)."""
     w = windows
     found = kernels.convolve_weight(x, y, w.stride, w.padding, w.dilation, w.kernel, groups)
     if found is not None:
@@ -175,7 +179,7 @@ def _bias_cotangent(F: Any, ct: Any) -> Any:
 
 @bilinear(promote=NONE, node="ConvolutionBackward0", added="bias", **_PRIVATE)
 def _convolution(xp, x, weight, bias=None, *, windows, groups):
-    """The sums over each window of x, (n, c, *size), times weight, (o, c / groups, *kernel): (n, o, *count); + bias.
+    """Convolution of x, (n, c, *size), with weight, (o, c / groups, *kernel), plus bias, (o) or None: (n, o, *count).
 
     Derivative: the adjoint in each factor."""
     return _convolve(xp, x, weight, bias, windows, groups)
@@ -183,15 +187,16 @@ def _convolution(xp, x, weight, bias=None, *, windows, groups):
 
 @bilinear(promote=NONE, node="ConvolutionBackward0", added="bias", **_PRIVATE)
 def _convolution_transposed(xp, x, weight, bias=None, *, windows, groups):
-    """The adjoint of a convolution in its input: x, (n, o, *count), spread over windows of an array (n, c, *size).
+    """Transposed convolution, the adjoint of a convolution in its input, of x, (n, o, *count): (n, c, *size).
 
-    Derivative: the convolution in x, the convolution's own derivative in weight with the two arrays exchanged."""
+    Each element of x, times weight, is added to its window of the result. Derivative: the convolution of ct in x; in weight
+    the derivative of the convolution in its weight, with x and ct exchanged."""
     return _add_bias(_convolve_adjoint(xp, x, weight, windows, groups), bias)
 
 
 @bilinear(promote=NONE, node="ConvolutionBackwardBackward0", **_PRIVATE)
 def _convolution_weight(xp, x, y, *, windows, groups):
-    """The adjoint of a convolution in its weight, of its input x and a cotangent y of its output."""
+    """Adjoint of a convolution in its weight, for the input x and a cotangent y of the output."""
     return _convolve_adjoint_in_weight(xp, x, y, windows, groups)
 
 
@@ -239,6 +244,7 @@ def _(F, ct):
 
 
 def _checked_sizes(argument: str, value: Any, dims: int, least: int) -> tuple[int, ...]:
+    """Return an argument as a tuple of `dims` ints. Raises RuntimeError for another length, and for values below least."""
     found = sizes_of_argument(value, dims)
     if found is None:
         raise errors.ShapeError(
@@ -251,7 +257,7 @@ def _checked_sizes(argument: str, value: Any, dims: int, least: int) -> tuple[in
 
 
 class _Operand(NamedTuple):
-    """What is asked of an array before anything is computed."""
+    """Shape and dtype of an array, for the checks before the computation."""
 
     shape: tuple[int, ...]
     dtype: Any
@@ -262,7 +268,7 @@ class _Operand(NamedTuple):
 
 
 def _check_convolution(x: Any, weight: Any, bias: Any, groups: int, transposed: bool) -> None:
-    """Raises RuntimeError for shapes and dtypes that do not fit. x: batched."""
+    """Raise RuntimeError for shapes and dtypes that do not fit. x has a batch dimension."""
     if dtypes.as_numpy_dtype(x.dtype).kind == "b":
         raise errors.unsupported_dtype("slow_conv2d_cpu", x.dtype)
     if groups <= 0:
@@ -298,7 +304,7 @@ def _check_convolution(x: Any, weight: Any, bias: Any, groups: int, transposed: 
 
 
 def _operands(op: str, dims: int, x: _Key, weight: _Key, bias: _Key | None) -> tuple[_Operand, _Operand, _Operand | None]:
-    """The operands, x with a dimension for the batch. Raises RuntimeError where it has too few dimensions, or too many."""
+    """Return the operands, x with a batch dimension. Raises RuntimeError if x has a wrong number of dimensions."""
     if len(x[0]) not in (dims + 1, dims + 2):
         raise errors.ShapeError(
             f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {op}, but got input of size: {list(x[0])}"
@@ -308,7 +314,7 @@ def _operands(op: str, dims: int, x: _Key, weight: _Key, bias: _Key | None) -> t
 
 
 def _padding_of(padding: Any, kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Any:
-    """(zeros in front, zeros in all) along each dimension. padding: "valid", "same", or numbers."""
+    """Return (zeros in front, zeros in total) for each dimension. padding: "valid", "same", or an int for each dimension."""
     if not isinstance(padding, str):
         return padding, tuple([2 * p for p in padding])
     if padding == "valid":
@@ -325,7 +331,7 @@ def _padding_of(padding: Any, kernel: tuple[int, ...], stride: tuple[int, ...], 
 def _windows_of(
     op: str, dims: int, x: _Key, weight: _Key, bias: _Key | None, stride: Any, padding: Any, dilation: Any, groups: int
 ) -> Windows:
-    """The windows of a convolution with torch's arguments. Raises RuntimeError for what does not fit."""
+    """Return the windows of a convolution with torch's arguments. Raises RuntimeError for arguments that do not fit."""
     arrays = _operands(op, dims, x, weight, bias)
     stride, dilation = _checked_sizes("stride", stride, dims, 1), _checked_sizes("dilation", dilation, dims, 1)
     padding = padding if isinstance(padding, str) else _checked_sizes("padding", padding, dims, 0)
@@ -344,7 +350,9 @@ def _windows_of(
 def _transposed_windows_of(
     op: str, dims: int, x: _Key, weight: _Key, bias: _Key | None, stride: Any, padding: Any, extra: Any, groups: int, dilation: Any
 ) -> Windows:
-    """The windows of a transposed convolution with torch's arguments. Raises RuntimeError for what does not fit."""
+    """Return the windows of a transposed convolution with torch's arguments. Raises RuntimeError for arguments that do not fit.
+
+    extra: the argument output_padding."""
     arrays = _operands(op, dims, x, weight, bias)
     stride, padding = _checked_sizes("stride", stride, dims, 1), _checked_sizes("padding", padding, dims, 0)
     extra, dilation = _checked_sizes("output_padding", extra, dims, 0), _checked_sizes("dilation", dilation, dims, 1)
@@ -360,12 +368,13 @@ def _transposed_windows_of(
 
 
 def _key(x: Any) -> _Key:
+    """Return shape and dtype of a tensor or an array."""
     array = raw(x)
     return array.shape, array.dtype
 
 
 def _call_convolution(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
-    """A convolution with torch's arguments. options: stride, padding, dilation, groups."""
+    """Call the convolution with torch's arguments. options: (stride, padding, dilation, groups)."""
     arrays = _key(x), _key(weight), None if bias is None else _key(bias)
     windows = _windows_of(op, dims, *arrays, *[as_cache_key(o) for o in options])
     if x.ndim == dims + 2:
@@ -374,7 +383,7 @@ def _call_convolution(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any
 
 
 def _call_transposed(F: Any, op: str, dims: int, x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> Any:
-    """A transposed convolution with torch's arguments. options: stride, padding, output_padding, groups, dilation."""
+    """Call the transposed convolution with torch's arguments. options: (stride, padding, output_padding, groups, dilation)."""
     arrays = _key(x), _key(weight), None if bias is None else _key(bias)
     windows = _transposed_windows_of(op, dims, *arrays, *[as_cache_key(o) for o in options])
     if x.ndim == dims + 2:
@@ -394,13 +403,14 @@ def _make_convolution(dims: int) -> Any:
     convolution.__name__ = convolution.__qualname__ = name
     convolution.__doc__ = f"""Convolution (cross-correlation): sums over windows of input times weight, plus bias.
 
-    input: (n, channels, {_SPATIAL[dims]}), or without the n; weight: (outputs, channels / groups, one size a
-    dimension); bias: (outputs) or None; all of one dtype. stride, padding, dilation: an int, or one a dimension;
-    padding also "valid" (none) or "same" (with stride 1, so much that the size stays). groups: outputs of each group
-    see only its channels. Raises RuntimeError for shapes that do not fit.
+    input: (n, channels, {_SPATIAL[dims]}) or (channels, {_SPATIAL[dims]}). weight: (outputs, channels / groups, *kernel),
+    with one kernel size for each dimension. bias: (outputs) or None. All of one dtype. stride, padding, dilation: an int,
+    or one for each dimension. padding may also be "valid", no padding, or "same", which keeps the size and needs stride 1.
+    groups: channels and outputs are cut into groups; each group of outputs sees its group of channels only. Raises
+    RuntimeError for shapes that do not fit.
 
-    Derivative: the transposed convolution of ct with weight in input; in weight, sums over windows of input times ct;
-    sums of ct in bias."""
+    Derivative: in input the transposed convolution of ct with weight. In weight the sums over windows of input times ct. In
+    bias the sums of ct over all other dimensions."""
     return composite(namespaces=("", "nn.functional"))(convolution)
 
 
@@ -412,15 +422,15 @@ def _make_transposed(dims: int) -> Any:
 
     name = f"conv_transpose{dims}d"
     convolution.__name__ = convolution.__qualname__ = name
-    convolution.__doc__ = f"""Transposed convolution: what conv{dims}d's derivative does to a cotangent; plus bias.
+    convolution.__doc__ = f"""Transposed convolution, the adjoint of conv{dims}d in its input, plus bias.
 
-    input: (n, channels, {_SPATIAL[dims]}), or without the n; weight: (channels, outputs / groups, one size a
-    dimension); bias: (outputs) or None; all of one dtype. The size becomes (size - 1) * stride - 2 * padding +
-    dilation * (kernel - 1) + output_padding + 1. Raises RuntimeError for shapes that do not fit, and for an
-    output_padding that is smaller neither than stride nor than dilation.
+    input: (n, channels, {_SPATIAL[dims]}) or (channels, {_SPATIAL[dims]}). weight: (channels, outputs / groups, *kernel),
+    with one kernel size for each dimension. bias: (outputs) or None. All of one dtype. Each size becomes
+    (size - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1. Raises RuntimeError for shapes that do
+    not fit, and unless output_padding < max(stride, dilation).
 
-    Derivative: the convolution of ct with weight in input; in weight, sums over windows of ct times input; sums of ct
-    in bias."""
+    Derivative: in input the convolution of ct with weight. In weight the sums over windows of ct times input. In bias the
+    sums of ct over all other dimensions."""
     return composite(namespaces=("", "nn.functional"))(convolution)
 
 
@@ -430,9 +440,9 @@ conv_transpose1d, conv_transpose2d, conv_transpose3d = (_make_transposed(dims) f
 
 @composite()
 def convolution(F, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
-    """Convolution in as many dimensions as input has beyond two, or its transposed form: see `conv2d`.
+    """Convolution, or transposed convolution if `transposed`, in input.ndim - 2 dimensions. Parameters as in `conv2d`.
 
-    Derivative: as of `conv2d` and `conv_transpose2d`."""
+    Derivative: as in `conv2d` and `conv_transpose2d`."""
     dims = input.ndim - 2
     if transposed:
         options = (stride, padding, output_padding, groups, dilation)
@@ -445,7 +455,7 @@ def convolution(F, input, weight, bias, stride, padding, dilation, transposed, o
 
 @linear(promote=NONE, node="Im2ColBackward0", **_PRIVATE)
 def _im2col(xp, x, *, windows):
-    """The windows of x, (n, c, *size) or (c, *size), as columns: (n, c * taps, places). Derivative: _col2im."""
+    """Windows of x, (n, c, *size) or (c, *size), as columns: (n, c * taps, places). Derivative: _col2im of ct."""
     items = x if x.ndim == 4 else x[None]
     columns = xp.empty((*items.shape[:2], *windows.kernel, *windows.count), x.dtype)
     if columns.size:
@@ -455,7 +465,7 @@ def _im2col(xp, x, *, windows):
 
 @linear(promote=NONE, node="Col2ImBackward0", **_PRIVATE)
 def _col2im(xp, x, *, windows):
-    """The array of which each element is the sum of the column entries that show it. Derivative: _im2col."""
+    """Adjoint of _im2col: each element is the sum of the column entries that _im2col copies from it. Derivative: _im2col of ct."""
     channels = x.shape[-2] // windows.taps
     items = x.reshape(x.shape[0] if x.ndim == 3 else 1, channels, *windows.kernel, *windows.count)
     return windows.add_up(xp, items).reshape(*x.shape[:-2], channels, *windows.size)
@@ -474,6 +484,7 @@ def _(F, ct, windows):
 def _check_fold_sizes(
     kernel: tuple[int, ...], stride: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
 ) -> None:
+    """Raise RuntimeError for values out of range."""
     for argument, name, values in (
         ("kernel size", "kernel", kernel),
         ("stride", "stride", stride),
@@ -487,6 +498,7 @@ def _check_fold_sizes(
 
 @lru_cache(maxsize=256, typed=True)
 def _fold_windows(size: tuple[int, ...], kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Windows:
+    """Return the windows of fold and unfold over images of this size."""
     kernel, dilation = as_sizes(kernel_size, 2, "kernel_size"), as_sizes(dilation, 2, "dilation")
     padding, stride = as_sizes(padding, 2, "padding"), as_sizes(stride, 2, "stride")
     _check_fold_sizes(kernel, stride, padding, dilation)
@@ -497,10 +509,10 @@ def _fold_windows(size: tuple[int, ...], kernel_size: Any, dilation: Any, paddin
 
 @composite(name="nn.functional_unfold", namespaces=("nn.functional",))
 def unfold(F, input, kernel_size, dilation=1, padding=0, stride=1):
-    """All windows of an image as columns. input: (n, c, height, width), or without the n, floating or complex; returns
-    (n, c * taps, windows).
+    """All windows of an image as columns: (n, c * taps, windows).
 
-    kernel_size, dilation, padding, stride: an int, or two. Raises RuntimeError where no window fits.
+    input: (n, c, height, width) or (c, height, width), floating or complex. kernel_size, dilation, padding, stride: an
+    int, or two. taps: the product of the two kernel sizes. Raises RuntimeError if no window fits.
 
     Derivative: `fold` of ct."""
     if input.ndim not in (3, 4) or 0 in input.shape[-3:]:
@@ -517,10 +529,10 @@ def unfold(F, input, kernel_size, dilation=1, padding=0, stride=1):
 
 @composite(name="nn.functional_fold", namespaces=("nn.functional",))
 def fold(F, input, output_size, kernel_size, dilation=1, padding=0, stride=1):
-    """The image in which each element is the sum of the column entries that `unfold` would have taken from it.
+    """Add the columns that `unfold` gives back into an image: each element is the sum of its column entries.
 
-    input: (n, c * taps, windows), or without the n; returns (n, c, *output_size). Raises RuntimeError where the numbers
-    of taps or windows do not fit.
+    input: (n, c * taps, windows) or (c * taps, windows); returns (n, c, *output_size) or (c, *output_size). Other
+    parameters as in `unfold`. Raises RuntimeError if the numbers of taps or windows do not fit.
 
     Derivative: `unfold` of ct."""
     if input.ndim not in (2, 3) or 0 in input.shape[-2:]:

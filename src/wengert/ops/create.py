@@ -1,8 +1,8 @@
-"""Making tensors: from data, from sizes, ranges, and like another tensor.
+"""Creation of tensors: from data, from sizes, ranges, and like another tensor.
 
-All take dtype= (this package's, NumPy's or Python's), device= (the CPU) and requires_grad=; layout=, pin_memory= and
-memory_format= are accepted, and change nothing. Sizes are ints, one list or one tuple. No derivatives: the results
-are leaves.
+All functions take dtype= (wengert's, NumPy's or Python's), device= (the CPU) and requires_grad=. They accept layout=,
+pin_memory= and memory_format=, which change nothing. Sizes are ints, one list or one tuple. There are no derivatives: the
+results are leaves.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from wengert.ops.registry import composite, creation
 
 @creation()
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
-    """A tensor of its own memory, with the values of data.
+    """A new tensor with a copy of data.
 
-    data: a number, a nested list or tuple, a NumPy array or scalar, a tensor. dtype: None for the data's own: int64 for
-    Python ints, the default dtype for floats, NumPy's for its arrays and scalars. With requires_grad=True and no dtype
-    Python ints become the default dtype, as integers have no gradient. Raises RuntimeError where requires_grad=True
-    meets another integer or bool type, ValueError for rows of different lengths.
+    data: a number, a nested list or tuple, a NumPy array or scalar, or a tensor. dtype: if None, Python ints give int64,
+    Python floats the default dtype, and NumPy's arrays and scalars keep their dtype. If requires_grad and dtype is None,
+    Python ints give the default dtype, because integers have no gradient. Raises RuntimeError for requires_grad=True with
+    other integers or bools, and ValueError for rows of different lengths.
 
     >>> import wengert
     >>> wengert.tensor([[1, 2], [3, 4]])
@@ -54,8 +54,10 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
 
 @creation()
 def as_tensor(data, dtype=None, device=None):
-    """A tensor of data that shares its memory where it can: data itself where it is a tensor of that dtype, the
-    memory of a NumPy array of that dtype; else a copy. A tensor stays in its graph, also when cast.
+    """Convert data to a tensor, without a copy if possible.
+
+    A tensor of the wanted dtype is returned itself. A NumPy array of the wanted dtype shares its memory with the result.
+    Other data are copied. A tensor stays in its graph, also if it is cast.
 
     >>> import numpy as np
     >>> import wengert
@@ -73,10 +75,10 @@ def as_tensor(data, dtype=None, device=None):
 
 @creation()
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
-    """A tensor of obj: with copy=None sharing its memory where it can, True never, False always (ValueError where it
-    cannot).
+    """Convert obj to a tensor.
 
-    A tensor stays in its graph unless it is copied; the result of other data is a leaf."""
+    copy: None shares obj's memory if possible; True always copies; False never copies, and raises ValueError if a copy is
+    needed. A tensor stays in its graph; from other data the result is a leaf."""
     check_device(device)
     wanted = None if dtype is None else numpy_dtype(dtype)
     if isinstance(obj, TensorBase):
@@ -89,7 +91,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 
 
 def _asarray_of_tensor(tensor: Any, wanted: Any, copy: Any, requires_grad: bool) -> Any:
-    """asarray() of a tensor."""
+    """asarray() of a tensor. wanted: a NumPy dtype or None."""
     same = wanted is None or tensor._array.dtype == wanted
     if copy is False and not same:
         raise errors.ElementError("can't alias a tensor of another dtype than is asked for; copy=False forbids a copy")
@@ -99,10 +101,10 @@ def _asarray_of_tensor(tensor: Any, wanted: Any, copy: Any, requires_grad: bool)
 
 @creation()
 def from_numpy(ndarray):
-    """A tensor that shares the memory of a NumPy array: writes through either are seen by both.
+    """A tensor that shares the memory of a NumPy array: a write to one changes the other.
 
-    Raises TypeError for anything else, and for dtypes that no tensor has. A read-only array gives a tensor whose writes
-    raise ValueError.
+    Raises TypeError if ndarray is not a NumPy array, and for dtypes that tensors do not have. A write to the tensor of a
+    read-only array raises ValueError.
 
     >>> import numpy as np
     >>> import wengert
@@ -116,21 +118,23 @@ def from_numpy(ndarray):
 
 @creation()
 def from_dlpack(ext_tensor, *, device=None, copy=None):
-    """A tensor that shares the memory of an object of another library, through DLPack; with copy=True one of its own."""
+    """A tensor that shares the memory of another library's object, through DLPack. copy=True copies instead."""
     array = np.from_dlpack(ext_tensor)
     return finished("from_dlpack", array.copy() if copy else array, {"device": device})
 
 
 @creation()
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A vector that shares the memory of a buffer (bytearray, memoryview), from a byte offset on."""
+    """A vector that shares the memory of a buffer, such as a bytearray or memoryview.
+
+    offset: in bytes. count: the number of elements; -1 takes all that follow."""
     array = np.frombuffer(buffer, numpy_dtype(dtype), count, offset)
     return finished("frombuffer", array, {"requires_grad": requires_grad})
 
 
 @creation()
 def scalar_tensor(s, *, dtype=None, **options):
-    """A 0-d tensor of a number, in the default dtype unless another is asked for."""
+    """A 0-d tensor of a number. dtype: the default dtype unless given."""
     return finished("scalar_tensor", np.array(s, numpy_dtype(dtype)), options)
 
 
@@ -139,7 +143,7 @@ def scalar_tensor(s, *, dtype=None, **options):
 
 @creation()
 def zeros(*sizes, size=None, dtype=None, **options):
-    """Zeros of a size, zeros(2, 3) or zeros((2, 3)), in the default dtype unless another is asked for.
+    """A tensor of zeros: zeros(2, 3) or zeros((2, 3)). dtype: the default dtype unless given.
 
     >>> import wengert
     >>> wengert.zeros(2, 3)
@@ -151,20 +155,19 @@ def zeros(*sizes, size=None, dtype=None, **options):
 
 @creation()
 def ones(*sizes, size=None, dtype=None, **options):
-    """Ones of a size, ones(2, 3) or ones((2, 3)), in the default dtype unless another is asked for."""
+    """A tensor of ones: ones(2, 3) or ones((2, 3)). dtype: the default dtype unless given."""
     return finished("ones", np.ones(sizes_of("ones", sizes, size), numpy_dtype(dtype)), options)
 
 
 @creation()
 def empty(*sizes, size=None, dtype=None, **options):
-    """A tensor of a size whose values are whatever the memory holds, in the default dtype unless another is asked
-    for."""
+    """An uninitialised tensor: empty(2, 3) or empty((2, 3)). dtype: the default dtype unless given."""
     return finished("empty", np.empty(sizes_of("empty", sizes, size), numpy_dtype(dtype)), options)
 
 
 @creation()
 def full(size, fill_value, *, dtype=None, **options):
-    """A tensor of a size filled with one value; its dtype, unless one is asked for, is the value's.
+    """A tensor of shape size, filled with fill_value. dtype: the dtype of fill_value unless given.
 
     >>> import wengert
     >>> wengert.full((2,), 7)
@@ -176,6 +179,7 @@ def full(size, fill_value, *, dtype=None, **options):
 
 
 def _full_array(shape: tuple, value: Any, dtype: Any) -> Any:
+    """Return an array filled with value, in value's dtype if dtype is None. Raises RuntimeError for a value with dimensions."""
     if isinstance(value, (TensorBase, np.ndarray)):
         value = array_of(value)
         if value.ndim:
@@ -189,7 +193,7 @@ def _full_array(shape: tuple, value: Any, dtype: Any) -> Any:
 
 @creation()
 def eye(n, m=None, *, dtype=None, **options):
-    """The n x m matrix (n x n without m) with ones on its diagonal and zeros elsewhere."""
+    """(n, m) matrix with ones on the diagonal and zeros elsewhere. m: n unless given."""
     for name, size in (("n", n), ("m", m)):
         if size is not None and size < 0:
             raise errors.ShapeError(f"{name} must be greater or equal to 0, got {size}")
@@ -200,47 +204,48 @@ def eye(n, m=None, *, dtype=None, **options):
 
 
 def _array_and_dtype(input: Any, dtype: Any) -> tuple[Any, Any]:
+    """Return the array of input, and dtype as NumPy's, or if None the array's."""
     array = input._array if isinstance(input, TensorBase) else np.asarray(input)
     return array, array.dtype if dtype is None else numpy_dtype(dtype)
 
 
 @creation(array=np.zeros_like)
 def zeros_like(input, *, dtype=None, **options):
-    """Zeros of the shape of a tensor, and of its dtype unless another is asked for."""
+    """A tensor of zeros of input's shape. dtype: input's dtype unless given."""
     array, dtype = _array_and_dtype(input, dtype)
     return finished("zeros_like", np.zeros_like(array, dtype), options)
 
 
 @creation(array=np.ones_like)
 def ones_like(input, *, dtype=None, **options):
-    """Ones of the shape of a tensor, and of its dtype unless another is asked for."""
+    """A tensor of ones of input's shape. dtype: input's dtype unless given."""
     array, dtype = _array_and_dtype(input, dtype)
     return finished("ones_like", np.ones_like(array, dtype), options)
 
 
 @creation()
 def empty_like(input, *, dtype=None, **options):
-    """A tensor of the shape and dtype of another, whose values are whatever the memory holds."""
+    """An uninitialised tensor of input's shape. dtype: input's dtype unless given."""
     array, dtype = _array_and_dtype(input, dtype)
     return finished("empty_like", np.empty_like(array, dtype), options)
 
 
 @creation()
 def full_like(input, fill_value, *, dtype=None, **options):
-    """A tensor of the shape and dtype of another, filled with one value."""
+    """A tensor of input's shape, filled with fill_value. dtype: input's dtype unless given."""
     array, dtype = _array_and_dtype(input, dtype)
     return finished("full_like", np.full_like(array, dtypes.checked_scalar(_python_number(fill_value), dtype), dtype), options)
 
 
 def _python_number(value: Any) -> Any:
-    """A Python number: of a 0-d tensor or array its value."""
+    """Return value as a Python number. value: a number, or a 0-d tensor or array."""
     value = raw(value)
     return value.item() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 @creation(method=True, namespaces=())
 def new_tensor(self, data, *, dtype=None, **options):
-    """A tensor of data, with its own memory, in this tensor's dtype unless another is asked for."""
+    """A new tensor with a copy of data. dtype: this tensor's dtype unless given."""
     return finished("new_tensor", np.array(array_of(data, _array_and_dtype(self, dtype)[1])), options)
 
 
@@ -250,33 +255,32 @@ def _new_zeros_array(x: Any, *, size: tuple) -> Any:
 
 @creation(method=True, namespaces=(), array=_new_zeros_array)
 def new_zeros(self, *sizes, size=None, dtype=None, **options):
-    """Zeros of a size, in this tensor's dtype unless another is asked for."""
+    """A tensor of zeros of the given size. dtype: this tensor's dtype unless given."""
     return finished("new_zeros", np.zeros(sizes_of("new_zeros", sizes, size), _array_and_dtype(self, dtype)[1]), options)
 
 
 @creation(method=True, namespaces=())
 def new_ones(self, *sizes, size=None, dtype=None, **options):
-    """Ones of a size, in this tensor's dtype unless another is asked for."""
+    """A tensor of ones of the given size. dtype: this tensor's dtype unless given."""
     return finished("new_ones", np.ones(sizes_of("new_ones", sizes, size), _array_and_dtype(self, dtype)[1]), options)
 
 
 @creation(method=True, namespaces=())
 def new_empty(self, *sizes, size=None, dtype=None, **options):
-    """A tensor of a size whose values are whatever the memory holds, in this tensor's dtype unless another is asked
-    for."""
+    """An uninitialised tensor of the given size. dtype: this tensor's dtype unless given."""
     return finished("new_empty", np.empty(sizes_of("new_empty", sizes, size), _array_and_dtype(self, dtype)[1]), options)
 
 
 @creation(method=True, namespaces=())
 def new_full(self, size, fill_value, *, dtype=None, **options):
-    """A tensor of a size filled with one value, in this tensor's dtype unless another is asked for."""
+    """A tensor of shape size, filled with fill_value. dtype: this tensor's dtype unless given."""
     wanted = self._array.dtype if dtype is None else dtype
     return finished("new_full", _full_array(sizes_of("new_full", (size,)), _python_number(fill_value), wanted), options)
 
 
 @creation(method=True, namespaces=())
 def new(self, *args, **options):
-    """The legacy constructor in this tensor's dtype: new(2, 3) is uninitialised, new([1, 2]) has these values."""
+    """Legacy constructor with this tensor's dtype: new(2, 3) is uninitialised, new([1, 2]) holds the values 1 and 2."""
     return legacy_tensor(TensorBase, args, options, self._array.dtype)
 
 
@@ -285,9 +289,10 @@ def new(self, *args, **options):
 
 @creation()
 def arange(*bounds, start=0, end=None, step=1, dtype=None, **options):
-    """start, start + step, ... up to end, which is left out: arange(end), arange(start, end), arange(start, end, step).
+    """start, start + step, ... up to end, without end: arange(end), arange(start, end) or arange(start, end, step).
 
-    dtype: int64 for ints, else the default dtype. Raises RuntimeError where step is 0 or leads away from end.
+    dtype: unless given, int64 if all arguments are ints, else the default dtype. Raises RuntimeError if step is 0 or leads
+    away from end.
 
     >>> import wengert
     >>> wengert.arange(1, 2, 0.25)
@@ -307,6 +312,7 @@ def arange(*bounds, start=0, end=None, step=1, dtype=None, **options):
 
 
 def _range_array(start: Any, end: Any, step: Any, dtype: Any) -> Any:
+    """arange() as an array. Raises RuntimeError for bounds that are complex, infinite or NaN, and for a wrong step."""
     for number in (start, end, step):
         if isinstance(number, complex):
             raise errors.value_overflow("double")
@@ -324,14 +330,15 @@ def _range_array(start: Any, end: Any, step: Any, dtype: Any) -> Any:
         raise errors.ShapeError("upper bound and lower bound inconsistent with step sign")
     if wanted.kind in "iub":
         return np.arange(start, end, step).astype(wanted, copy=False)
-    # In float64, so that the last of many float32 steps is right.
+    # Computed in float64, so that the last of many float32 numbers is accurate.
     return np.arange(start, end, step, dtype=np.float64).astype(wanted, copy=False)
 
 
 @creation(name="range")
 def range_(start=0, end=None, step=1, *, dtype=None, **options):
-    """start, start + step, ... up to end, end included. Deprecated: use arange, which leaves end out as Python's
-    range does."""
+    """start, start + step, ... up to end, end included; range(end) begins at 0.
+
+    Deprecated: use arange, which excludes end as Python's range does."""
     warnings.warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
@@ -345,7 +352,10 @@ def range_(start=0, end=None, step=1, *, dtype=None, **options):
 
 @creation()
 def linspace(start, end, steps, *, dtype=None, **options):
-    """steps numbers from start to end, both included, at equal distances.
+    """`steps` evenly spaced numbers from start to end, both included.
+
+    start, end: numbers or 0-d tensors. dtype: the default dtype unless given; the default complex dtype if start or end is
+    complex. Raises RuntimeError for steps < 0.
 
     >>> import wengert
     >>> wengert.linspace(0, 1, 5)
@@ -358,12 +368,14 @@ def linspace(start, end, steps, *, dtype=None, **options):
 
 
 def _check_endpoints(op: str, start: Any, end: Any) -> None:
+    """Raise RuntimeError if start or end is a tensor with dimensions."""
     dims = [getattr(raw(x), "ndim", 0) for x in (start, end)]
     if any(dims):
         raise errors.line_ends(op, *dims)
 
 
 def _spaced_dtype(start: Any, end: Any, dtype: Any) -> Any:
+    """Return the NumPy dtype of a linspace: dtype if given, else the default real or complex one."""
     if dtype is not None:
         return numpy_dtype(dtype)
     if isinstance(_python_number(start), complex) or isinstance(_python_number(end), complex):
@@ -372,7 +384,9 @@ def _spaced_dtype(start: Any, end: Any, dtype: Any) -> Any:
 
 
 def _evenly_spaced(start: Any, end: Any, steps: int, wanted: Any) -> Any:
-    """The numbers, in wanted where that is a floating type; from either end inwards, so that both are met exactly."""
+    """`steps` numbers from start to end, in the dtype wanted if it is a wide floating type, else in float64.
+
+    They are computed from both ends inwards, so that both ends are met exactly."""
     if steps < 0:
         raise errors.ShapeError("number of steps must be non-negative")
     if wanted.kind in "iu":
@@ -386,7 +400,7 @@ def _evenly_spaced(start: Any, end: Any, steps: int, wanted: Any) -> Any:
 
 @creation()
 def logspace(start, end, steps, base=10.0, *, dtype=None, **options):
-    """steps numbers from base**start to base**end, both included, at equal ratios."""
+    """`steps` numbers from base**start to base**end, both included, with equal ratios. Other parameters as in `linspace`."""
     _check_endpoints("logspace", start, end)
     wanted = _spaced_dtype(start, end, dtype)
     wide = np.dtype(np.complex128 if wanted.kind == "c" else np.float64)
@@ -401,24 +415,28 @@ def _triangle_indices(op: str, indices: tuple, dtype: Any, options: dict[str, An
 
 @creation()
 def tril_indices(row, col, offset=0, *, dtype=None, **options):
-    """The places in the lower triangle of a row x col matrix: row numbers above column numbers, as int64."""
+    """Indices of the lower triangle of a (row, col) matrix: (2, k), the row indices above the column indices.
+
+    offset: the last diagonal that belongs to the triangle. dtype: int64 unless given."""
     return _triangle_indices("tril_indices", np.tril_indices(row, offset, col), dtype, options)
 
 
 @creation()
 def triu_indices(row, col, offset=0, *, dtype=None, **options):
-    """The places in the upper triangle of a row x col matrix: row numbers above column numbers, as int64."""
+    """Indices of the upper triangle of a (row, col) matrix: (2, k), the row indices above the column indices.
+
+    offset: the first diagonal that belongs to the triangle. dtype: int64 unless given."""
     return _triangle_indices("triu_indices", np.triu_indices(row, offset, col), dtype, options)
 
 
 @composite()
 def meshgrid(F, *tensors, indexing=None):
-    """Grids of coordinates: of n vectors, n tensors of n dimensions, the i-th the i-th vector along dimension i. Views.
+    """Coordinate grids of n vectors: a tuple of n views of n dimensions. The i-th holds the i-th vector along dimension i.
 
-    indexing: "ij" (also the default, with a warning, as in torch), or "xy", where the first two dimensions are
-    exchanged.
+    tensors: vectors or 0-d tensors of one dtype, else RuntimeError. indexing: "ij" (the default, with a warning as in
+    torch), or "xy", which exchanges the first two dimensions.
 
-    Derivative: in each vector the sum over the other dimensions.
+    Derivative: in each vector the sum of ct over the other dimensions.
 
     >>> import wengert
     >>> rows, columns = wengert.meshgrid(wengert.arange(2), wengert.arange(3), indexing="ij")
@@ -459,7 +477,7 @@ def meshgrid(F, *tensors, indexing=None):
 
 
 def legacy_tensor(cls: type, args: tuple, options: dict[str, Any], dtype: Any = None) -> Any:
-    """What Tensor(2, 3), Tensor([1, 2]), Tensor(size) and Tensor(tensor) make, of class cls, in the default dtype."""
+    """Construct Tensor(2, 3), Tensor([1, 2]), Tensor(size) or Tensor(tensor), of class cls. dtype: the default dtype if None."""
     check_device(options.pop("device", None))
     wanted = numpy_dtype(dtype)
     size, data = options.pop("size", None), options.pop("data", None)
@@ -484,13 +502,14 @@ def legacy_tensor(cls: type, args: tuple, options: dict[str, Any], dtype: Any = 
 
 
 def _is_size(x: Any) -> bool:
+    """Whether x is a wengert.Size."""
     from wengert.sizes import Size
 
     return isinstance(x, Size)
 
 
 class _TypedMeta(type):
-    """The classes of old that name a dtype: calling one makes a tensor of it, isinstance asks for its dtype."""
+    """Metaclass of legacy classes such as FloatTensor: a call constructs a tensor of the dtype, isinstance compares dtypes."""
 
     dtype: Any
 
@@ -502,8 +521,9 @@ class _TypedMeta(type):
 
 
 def _typed_class(d: Any) -> Any:
+    """Return the legacy class of a dtype, such as FloatTensor."""
     name = f"{d.scalar_name}Tensor"
-    doc = f"The legacy constructor of {d!r} tensors: {name}(2, 3) is uninitialised, {name}([1, 2]) has these values."
+    doc = f"Legacy constructor of {d!r} tensors: {name}(2, 3) is uninitialised, {name}([1, 2]) holds the values 1 and 2."
     return _TypedMeta(name, (), {"__doc__": doc, "dtype": d})
 
 
