@@ -232,19 +232,19 @@ def allclose(input: Tensor, other: _Operand, rtol: _float = 1e-05, atol: _float 
 def equal(input: Tensor, other: _Operand, *, out: Any = None) -> _bool:
     """Whether input and other have the same shape and equal elements: a Python bool."""
 def sum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Sum over dim (an int, a tuple, or None for all dimensions)."""
+    """Sum over dim."""
 def nansum(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Sum over dim in which NaN counts as 0. Arguments as in `sum`; complex types raise RuntimeError."""
+    """Sum over dim that counts NaN as 0. Arguments: as `sum`. Raises RuntimeError for complex x."""
 def mean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Mean over dim (an int, a tuple, or None for all dimensions)."""
+    """Mean over dim."""
 def prod(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Product over one dimension, or over all. x: any shape and dtype; bools and integers give int64. Of nothing: 1."""
+    """Product over one dimension, or over all if dim is None."""
 def all(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Whether all elements along dim (an int, a tuple, None for all) are true, that is not 0. NaN is true."""
+    """Whether all elements over dim are nonzero; NaN is nonzero. True if there are no elements."""
 def any(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Whether some element along dim (an int, a tuple, None for all) is true, that is not 0. NaN is true."""
+    """Whether any element over dim is nonzero; NaN is nonzero. False if there are no elements."""
 def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
-    """How many elements along dim (an int, a tuple, None for all) are not 0, as int64. x: any shape and dtype."""
+    """Number of nonzero elements over dim (an int, a tuple, or None for all dimensions), int64. x: any shape and dtype."""
 def amax(input: Tensor, dim: _int | Sequence[_int] = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Largest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as largest."""
 def amin(input: Tensor, dim: _int | Sequence[_int] = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -468,35 +468,35 @@ def triu_indices(row: Any, col: Any, offset: _int = 0, *, dtype: _Dtype | None =
 def meshgrid(*tensors: Tensor, indexing: Any = None, out: Any = None) -> tuple[Tensor, ...]:
     """Coordinate grids of n vectors: a tuple of n views of n dimensions. The i-th holds the i-th vector along dimension i."""
 def rand(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Numbers drawn evenly from [0, 1), rand(2, 3) or rand((2, 3)), in the default dtype unless another is asked"""
+    """Return uniform random numbers from [0, 1): rand(2, 3) or rand((2, 3))."""
 def randn(*sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Numbers from the normal distribution of mean 0 and variance 1, randn(2, 3) or randn((2, 3)), in the default dtype"""
+    """Return random numbers from the normal distribution of mean 0 and variance 1: randn(2, 3) or randn((2, 3))."""
 def randint(*bounds: Any, low: _int = 0, high: Any = None, size: Sequence[_int] | None = None, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Integers drawn evenly from [low, high), randint(low, high, size), or from [0, high), randint(high, size); as"""
+    """Return uniform random integers from [low, high): randint(low, high, size), or randint(high, size) with low = 0."""
 def randperm(n: _int, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The numbers from 0 to n - 1 in random order, as int64 unless another dtype is asked for."""
+    """Return a random permutation of 0, ..., n - 1, in int64 unless dtype is given. Raises RuntimeError for n < 0."""
 def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """rand() of the shape and dtype of a tensor."""
+    """rand() with the shape of a tensor, and its dtype unless dtype is given."""
 def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """randn() of the shape and dtype of a tensor."""
+    """randn() with the shape of a tensor, and its dtype unless dtype is given."""
 def randint_like(input: Tensor, low: Any, high: Any = None, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """randint(low, high), or randint(high), of the shape and dtype of a tensor."""
+    """randint(low, high), or randint(high), with the shape of a tensor, and its dtype unless dtype is given."""
 def bernoulli(input: Tensor, p: _float | Tensor | None = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
-    """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError"""
+    """Draw 1 with probability input, else 0, for each element, in input's dtype."""
 def multinomial(input: Tensor, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
-    """Indices drawn with the probabilities in x, as int64: from a vector num_samples of them, from a matrix as many a"""
+    """Draw num_samples indices, as int64, with probabilities proportional to the weights in each row of input."""
 def normal(mean: _float = 0.0, std: _float = 1.0, size: _int | Sequence[_int] | None = None, *, generator: Generator | None = None, dtype: _Dtype | None = None, **options: Any) -> Tensor:
-    """Numbers from normal distributions. mean, std: tensors, which broadcast, or numbers; with numbers alone a size."""
+    """Draw from normal distributions: normal(mean, std), normal(mean), or normal(mean=0.0, std=1.0, size=(2, 3))."""
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Numbers from Poisson distributions with the rates in x, in x's dtype. x: floating, not negative (RuntimeError"""
+    """Draw from Poisson distributions with the rates in input, in input's dtype. The sample has no history."""
 def binomial(count: Tensor, prob: Any, generator: Generator | None = None) -> Tensor:
-    """Numbers of successes in count trials, each of probability prob: tensors that broadcast; in their dtype."""
+    """Draw from binomial distributions: the number of successes in count trials of probability prob."""
 def _standard_gamma(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
-    """Numbers from gamma distributions of shape x and scale 1. x: floating, not negative."""
+    """Draw from gamma distributions of shape parameter x and scale 1. x: floating, >= 0."""
 def _standard_gamma_grad(x: Tensor, y: Any, *, out: Any = None) -> Tensor:
-    """How a sample y of a gamma distribution of shape x changes with x, its quantile held fixed."""
+    """Derivative, in the shape parameter x, of a sample y of a gamma distribution with its quantile held fixed."""
 def _sample_dirichlet(x: Tensor, generator: Generator | None = None, *, out: Any = None) -> Tensor:
-    """Numbers from Dirichlet distributions of concentrations x, along the last dimension: they are positive, of sum 1."""
+    """Draw from Dirichlet distributions with concentrations x along the last dimension; each sample sums to 1."""
 def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Tensor:
     """Bilinear form of two rows with each of k matrices: input1 @ weight[i] @ input2 + bias[i]."""
 def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08, *, out: Any = None) -> Tensor:
@@ -618,7 +618,7 @@ def logit(input: _Operand, eps: _float | None = None, *, out: Tensor | None = No
 def cumsum(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running sum along one dimension."""
 def cumprod(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
+    """Running product along one dimension."""
 def var(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
     """Variance over dim: the sum of squared distances from the mean, divided by n - correction."""
 def std(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
@@ -631,31 +631,31 @@ def norm(input: Tensor, p: _Number | _str | None = 'fro', dim: _int | Sequence[_
     """p-norm of the elements over dim: (sum of |x|**p)**(1 / p)."""
 @overload
 def flip(input: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
-    """A copy of x with its elements in reverse order along these dimensions, x.flip(0, 1). Derivative: flipped back."""
+    """Copy of x with the order of elements reversed along dims, x.flip(0, 1). Derivative: the cotangent, flipped back."""
 @overload
 def flip(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
 def fliplr(input: Tensor, *, out: Any = None) -> Tensor:
-    """x.flip(1). Raises RuntimeError for less than two dimensions. Derivative: flipped back."""
+    """Reverse the columns: x.flip(1). Raises RuntimeError for less than two dimensions."""
 def flipud(input: Tensor, *, out: Any = None) -> Tensor:
-    """x.flip(0). Raises RuntimeError for a 0-d tensor. Derivative: flipped back."""
+    """Reverse the rows: x.flip(0). Raises RuntimeError for a 0-d tensor. Derivative: the cotangent, flipped back."""
 def roll(input: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
-    """A copy of x with its elements moved on along dimensions; what leaves at the end comes in at the start."""
+    """Copy of x with its elements shifted along dims; elements shifted beyond the end re-enter at the start."""
 def rot90(input: Tensor, k: _int = 1, dims: _int | Sequence[_int] = ..., *, out: Tensor | None = None) -> Tensor:
-    """A copy of x turned by k quarter turns in the plane of two dimensions, from the first towards the second."""
+    """Copy of x rotated by k quarter turns in the plane of two dimensions, from the first towards the second."""
 def tile(input: Tensor, *repeats: _int | Sequence[_int] | Tensor, **keywords: Any) -> Tensor:
-    """repeat() that takes fewer numbers than there are dimensions: 1 is put in front. x.tile(2), x.tile((2, 1))."""
+    """Repeat input along its dimensions, x.tile(2) or x.tile((2, 1)); see `repeat`."""
 def repeat_interleave(input: Tensor, repeats: _int | Sequence[_int] | Tensor | None = None, dim: _int | Sequence[_int] | None = None, *, output_size: Any = None, out: Any = None) -> Tensor:
-    """Each slice of x along dim so many times in a row; without dim, each element of x flattened."""
+    """Repeat each slice of input along dim, copies in a row; if dim is None, each element of the flattened input."""
 def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, *, out: Tensor | None = None) -> Tensor:
-    """Matrices, in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere."""
+    """Matrices in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere."""
 def diag(input: Tensor, diagonal: _int = 0, *, out: Any = None) -> Tensor:
-    """The diagonal of a matrix, as a copy; of a vector, the matrix with it on the diagonal."""
+    """Copy of a diagonal of a matrix; or, for a vector, the matrix with the vector on a diagonal."""
 def diagflat(input: Tensor, offset: _int = 0, *, out: Any = None) -> Tensor:
-    """The matrix with the elements of x, flattened, on a diagonal. Derivative: the cotangent's diagonal."""
+    """Matrix with the elements of the flattened input on a diagonal. Derivative: the cotangent's diagonal."""
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one)."""
+    """Lower triangle of each matrix in the last two dimensions of x; 0 above the diagonal."""
 def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
+    """Upper triangle of each matrix in the last two dimensions of x; 0 below the diagonal."""
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
     """The slices of x along dim that index, a vector of int64 or int32, names; they may repeat, but not be negative."""
 def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Any = None) -> Tensor:
@@ -816,7 +816,7 @@ def grid_sampler_3d(input: Tensor, grid: Any, interpolation_mode: Any, padding_m
 def affine_grid_generator(theta: Tensor, size: _int | Sequence[_int], align_corners: Any, *, out: Any = None) -> Tensor:
     """nn.functional.affine_grid with no defaults. Derivative: as there."""
 def segment_reduce(data: Tensor, reduce: Any, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: _int = 0, unsafe: _bool = False, initial: Any = None, out: Any = None) -> Tensor:
-    """The reduction of each of the consecutive pieces that a dimension is cut into."""
+    """Reduce each of n consecutive segments of a dimension."""
 def svd_lowrank(A: Tensor, q: _int = 6, niter: _int = 2, M: Any = None, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """(U, S, V) with A - M close to U diag(S) V^H, of rank q at most."""
 def pca_lowrank(A: Tensor, q: Any = None, center: _bool = True, niter: _int = 2, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
@@ -826,47 +826,47 @@ def lobpcg(A: Tensor, k: _int | None = None, B: Any = None, X: Any = None, n: _i
 def triangular_solve(input: Tensor, A: Any, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: Any = None) -> return_types.triangular_solve:
     """(X, A) with A @ X = input, or A^T @ X = input if transpose, for a triangular A: linalg.solve_triangular today."""
 def is_complex(input: Tensor) -> Tensor:
-    """Whether the dtype is a complex one."""
+    """Whether the dtype is complex."""
 def is_floating_point(input: Tensor) -> Tensor:
-    """Whether the dtype is a floating one."""
+    """Whether the dtype is floating."""
 def is_signed(input: Tensor) -> Tensor:
     """Whether the dtype has negative numbers."""
 def is_inference(input: Tensor) -> Tensor:
     """Whether the tensor was made in inference mode."""
 def is_nonzero(input: Tensor) -> Tensor:
-    """Whether the only element is not zero. Raises RuntimeError for any other number of elements."""
+    """Whether the single element is not zero. Raises RuntimeError unless the tensor has one element."""
 def is_conj(input: Tensor) -> Tensor:
-    """False: conjugates are computed at once here."""
+    """False: conj() computes its result at once instead of marking the tensor."""
 def is_neg(input: Tensor) -> Tensor:
-    """False: negatives are computed at once here."""
+    """False: negation computes its result at once instead of marking the tensor."""
 def get_device(input: Tensor) -> Tensor:
-    """The number of the tensor's device; -1 for the CPU."""
+    """Return the index of the tensor's device: -1 for the CPU."""
 def is_same_size(input: Tensor, other: _Operand) -> _bool:
     """Whether two tensors have the same shape."""
 def detach(input: Tensor) -> Tensor:
-    """The same memory with no history: Tensor.detach."""
+    """Return a tensor on the same memory without history: Tensor.detach."""
 def detach_(input: Tensor) -> Tensor:
-    """Cuts a tensor from its history: Tensor.detach_. In-place form of detach."""
+    """Remove the history of a tensor: Tensor.detach_. In-place form of detach."""
 def empty_strided(size: _int | Sequence[_int], stride: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """A tensor of a size and of steps in memory, in elements, with whatever values the memory holds."""
+    """Return an uninitialised tensor of the given size and strides. stride: one per dimension, in elements."""
 def empty_permuted(size: _int | Sequence[_int], physical_layout: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """A tensor of a size without gaps in memory whose dimensions lie there in the order given, the outermost first."""
+    """Return an uninitialised tensor without gaps in memory, whose dimensions are laid out in the given order."""
 def rnn_tanh(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """h' = tanh(W x + U h), in num_layers layers: (the outputs, the last states ...)."""
+    """h' = tanh(W x + U h), in num_layers layers; returns (outputs, final states, ...)."""
 def rnn_relu(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """h' = relu(W x + U h), in num_layers layers: (the outputs, the last states ...)."""
+    """h' = relu(W x + U h), in num_layers layers; returns (outputs, final states, ...)."""
 def gru(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """Gated recurrent units, in num_layers layers: (the outputs, the last states ...)."""
+    """Gated recurrent units, in num_layers layers; returns (outputs, final states, ...)."""
 def lstm(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
-    """Long short-term memory, in num_layers layers: (the outputs, the last states ...)."""
+    """Long short-term memory, in num_layers layers; returns (outputs, final states, ...)."""
 def rnn_tanh_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> Tensor:
-    """tanh(W x + b + U h + c): one step of rnn_tanh. Derivative: that of the formula."""
+    """One step of rnn_tanh: tanh(w_ih x + b_ih + w_hh h + b_hh). Derivative: that of the formula."""
 def rnn_relu_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> Tensor:
-    """relu(W x + b + U h + c): one step of rnn_relu. Derivative: that of the formula."""
+    """One step of rnn_relu: relu(w_ih x + b_ih + w_hh h + b_hh). Derivative: that of the formula."""
 def gru_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> Tensor:
-    """One step of gru. Derivative: that of the formula."""
+    """One step of gru: return the next state, given input and the state hx. Derivative: that of the formula."""
 def lstm_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """One step of lstm: (h, c) from hx, the pair of before. Derivative: that of the formula."""
+    """One step of lstm: return the next states (h, c), given input and hx = (h, c). Derivative: that of the formula."""
 def dropout(input: Tensor, p: _float, train: Any, *, out: Any = None) -> Tensor:
     """nn.functional.dropout. Derivative: what the element was multiplied by."""
 def dropout_(input: Tensor, p: _float, train: Any, *, out: Any = None) -> Tensor:
@@ -940,21 +940,21 @@ def orgqr(input: Tensor, tau: Any, *, out: Any = None) -> Tensor:
 def ormqr(input: Tensor, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False, *, out: Any = None) -> Tensor:
     """Compute Q @ other, or other @ Q if not left, for the square Q of a QR decomposition; with Q^H if transpose."""
 def cummax(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummax:
-    """The largest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
+    """Running maximum along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
 def cummin(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummin:
-    """The smallest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
+    """Running minimum along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
 def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm of the running sum of exponentials along a dimension, without overflow. Of complex numbers"""
+    """Logarithm of the running sum of exponentials along a dimension, without overflow."""
 def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None, *, out: Any = None) -> Tensor:
-    """The differences of neighbours along a dimension, n times over; for bools, whether they differ."""
+    """n-th differences of neighbours along a dimension; for bools, whether neighbours differ."""
 def trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
-    """The integral of y along a dimension by the trapezoidal rule. x: where the samples lie, of y's size along dim or of"""
+    """Integral of y along a dimension by the trapezoidal rule."""
 def trapz(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
-    """`trapezoid`. Derivative: as of that."""
+    """Older name of `trapezoid`. Derivative: as trapezoid."""
 def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int = -1, out: Any = None) -> Tensor:
-    """The running integral of y along a dimension by the trapezoidal rule: one element less than y. Arguments as in"""
+    """Running integral of y along a dimension by the trapezoidal rule; has one element less than y along dim."""
 def gradient(input: Tensor, *, spacing: Any = None, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1, out: Any = None) -> tuple[Tensor, ...]:
-    """The slope of input along each dim (all by default), as a tuple: by central differences inside, by one-sided ones of"""
+    """Tuple of the slopes of input along each of dim, by central differences, and one-sided differences at the ends."""
 def hash_tensor(input: Tensor, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, mode: _int = 0, out: Tensor | None = None) -> Tensor:
     """The elements along dim (an int, a tuple, or None for all), bit by bit in one number: their exclusive or, as uint64."""
 def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
@@ -996,17 +996,17 @@ def conv_transpose3d(input: Tensor, weight: Any, bias: Any = None, stride: _int 
 def convolution(input: Tensor, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any, output_padding: Any, groups: Any, *, out: Any = None) -> Tensor:
     """Convolution, or transposed convolution if `transposed`, in input.ndim - 2 dimensions. Parameters as in `conv2d`."""
 def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, *, out: Any = None) -> Tensor:
-    """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut"""
+    """Average pooling: the mean of each window."""
 def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
-    """The largest element of each window. input: (n, channels, length), or without the n; no complex numbers."""
+    """Max pooling: the maximum of each window."""
 def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """`max_pool1d` with return_indices."""
+    """Return (maxima, indices): `max_pool1d` with return_indices=True."""
 def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
-    """The largest element of each window. input: (n, channels, height, width), or without the n; no complex numbers."""
+    """Max pooling: the maximum of each window."""
 def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
-    """The largest element of each window. input: (n, channels, depth, height, width), or without the n; no complex numbers."""
+    """Max pooling: the maximum of each window."""
 def adaptive_avg_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> Tensor:
-    """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+    """Adaptive pooling: the mean of each of output_size regions that cover the input."""
 def batch_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: _bool, momentum: Any, eps: _float, cudnn_enabled: Any, *, out: Any = None) -> Tensor:
     """`nn.functional.batch_norm` with its arguments in the order of torch.batch_norm."""
 def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enabled: _bool = True, *, out: Any = None) -> Tensor:
@@ -1159,7 +1159,7 @@ def atanh_(input: Tensor) -> Tensor:
 def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """beta * x + alpha * (batch1 @ batch2)."""
 def bernoulli_(input: Tensor, p: _float = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Fills the tensor with 1 with probability p, a number or a tensor that broadcasts, else 0, and returns it."""
+    """Fill the tensor with 1 with probability p, else 0, and return it. Derivative: 0."""
 def bitwise_and_(input: Tensor, other: _Operand) -> Tensor:
     """The bits set in both. x, y: integers or bools."""
 def bitwise_left_shift_(input: Tensor, other: _Operand) -> Tensor:
@@ -1173,7 +1173,7 @@ def bitwise_right_shift_(input: Tensor, other: _Operand) -> Tensor:
 def bitwise_xor_(input: Tensor, other: _Operand) -> Tensor:
     """The bits set in one of the two. x, y: integers or bools."""
 def cauchy_(input: Tensor, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fills the tensor with numbers from a Cauchy distribution, and returns it. Derivative: 0."""
+    """Fill the tensor with numbers from the Cauchy distribution of this median and scale sigma. Derivative: 0."""
 def ceil_(input: Tensor) -> Tensor:
     """Smallest integer >= x, in x's dtype."""
 def celu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
@@ -1196,7 +1196,7 @@ def cos_(input: Tensor) -> Tensor:
 def cosh_(input: Tensor) -> Tensor:
     """The hyperbolic cosine."""
 def cumprod_(input: Tensor, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
-    """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
+    """Running product along one dimension."""
 def cumsum_(input: Tensor, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
     """Running sum along one dimension."""
 def deg2rad_(input: Tensor) -> Tensor:
@@ -1222,7 +1222,7 @@ def exp_(input: Tensor) -> Tensor:
 def expm1_(input: Tensor) -> Tensor:
     """e**x - 1, accurate near x = 0 too."""
 def exponential_(input: Tensor, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fills the tensor with numbers from the exponential distribution of rate lambd, and returns it. Derivative: 0."""
+    """Fill the tensor with numbers from the exponential distribution of rate lambd, and return it. Derivative: 0."""
 def feature_alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def fill_(input: Tensor, value: _Operand) -> Tensor:
     """Write value, a number or a 0-d tensor, into every element of this tensor, and return the tensor."""
@@ -1245,7 +1245,7 @@ def gcd_(input: Tensor, other: Tensor) -> Tensor:
 def ge_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
 def geometric_(input: Tensor, p: _float, *, generator: Generator | None = None) -> Tensor:
-    """Fills the tensor with numbers of trials up to the first success, of probability p, and returns it. Derivative:"""
+    """Fill the tensor with geometric random numbers, the trials until a success of probability p. Derivative: 0."""
 def greater_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x is greater than y, element by element, with broadcasting: a bool tensor."""
 def greater_equal_(input: Tensor, other: _Operand) -> Tensor:
@@ -1295,7 +1295,7 @@ def log2_(input: Tensor) -> Tensor:
 def log_(input: Tensor) -> Tensor:
     """Natural logarithm; -inf at 0, NaN for negative real x."""
 def log_normal_(input: Tensor, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
-    """Fills the tensor with exponentials of numbers from a normal distribution, and returns it. Derivative: 0."""
+    """Fill the tensor with exponentials of normal numbers of the given mean and std, and return it. Derivative: 0."""
 def logical_and_(input: Tensor, other: Tensor) -> Tensor:
     """Whether both elements are nonzero: a bool tensor."""
 def logical_not_(input: Tensor) -> Tensor:
@@ -1309,7 +1309,7 @@ def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
 def lt_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x is less than y, element by element, with broadcasting: a bool tensor."""
 def map2_(input: Tensor, x: Any, y: Any, callable: Any) -> Tensor:
-    """Replaces every element a by callable(a, b, c), with those of x and y in that place, and returns the tensor."""
+    """Replace each element a by callable(a, b, c), with the corresponding elements b of x and c of y; return the tensor."""
 def map_(input: Tensor, tensor: Tensor, callable: Any) -> Tensor:
     """Replace each element a by callable(a, b), where b is the corresponding element of `tensor`, and return self."""
 def masked_copy_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
@@ -1335,7 +1335,7 @@ def negative_(input: Tensor) -> Tensor:
 def nextafter_(input: Tensor, other: _Operand) -> Tensor:
     """The next floating-point number after x towards y. Raises RuntimeError for integers."""
 def normal_(input: Tensor, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fills the tensor with numbers from a normal distribution, and returns it. Derivative: 0."""
+    """Fill the tensor with normal random numbers of the given mean and std, and return it. Derivative: 0."""
 def not_equal_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
 def polygamma_(input: Tensor, n: _int) -> Tensor:
@@ -1347,7 +1347,7 @@ def put_(input: Tensor, index: Tensor, source: _int | Sequence[_int], accumulate
 def rad2deg_(input: Tensor) -> Tensor:
     """Convert radians to degrees."""
 def random_(input: Tensor, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
-    """Fills the tensor with integers, and returns it: from [0, to) with random_(to), [from, to) with random_(from, to),"""
+    """Fill the tensor with random integers, random_(to), random_(from, to) or random_(), and return it. Derivative: 0."""
 def reciprocal_(input: Tensor) -> Tensor:
     """Reciprocal of each element, 1 / x."""
 def relu_(input: Tensor) -> Tensor:
@@ -1375,7 +1375,7 @@ def selu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def sgn_(input: Tensor) -> Tensor:
     """Sign of real and complex numbers: x / abs(x), 0 at 0."""
 def share_memory_(input: Tensor) -> Tensor:
-    """The tensor itself. Processes that are forked have a copy of its memory, so writes do not reach others."""
+    """Return the tensor itself. Its memory is not shared: a forked process writes to a copy."""
 def sigmoid_(input: Tensor) -> Tensor:
     """Logistic sigmoid, 1 / (1 + exp(-x)), accurate for all x."""
 def sign_(input: Tensor) -> Tensor:
@@ -1410,15 +1410,15 @@ def threshold_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def transpose_(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """In-place form of transpose: exchanges two dimensions of this tensor, and returns it."""
 def tril_(input: Tensor, diagonal: _int = 0) -> Tensor:
-    """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one)."""
+    """Lower triangle of each matrix in the last two dimensions of x; 0 above the diagonal."""
 def triu_(input: Tensor, diagonal: _int = 0) -> Tensor:
-    """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
+    """Upper triangle of each matrix in the last two dimensions of x; 0 below the diagonal."""
 def true_divide_(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
     """In-place form of div."""
 def trunc_(input: Tensor) -> Tensor:
     """Round x towards zero, in x's dtype."""
 def uniform_(input: Tensor, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
-    """Fills the tensor with numbers drawn evenly from [from, to), uniform_(0, 1) by default, and returns it."""
+    """Fill the tensor with uniform random numbers from [from, to), by default [0, 1), and return it. Derivative: 0."""
 def unsqueeze_(input: Tensor, dim: _int) -> Tensor:
     """In-place form of unsqueeze: puts a dimension of size 1 into this tensor at dim, and returns it."""
 def xlogy_(input: Tensor, other: _Operand) -> Tensor:

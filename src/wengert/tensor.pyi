@@ -329,19 +329,19 @@ class Tensor(TensorBase):
     def equal(self, other: _Operand) -> _bool:
         """Whether input and other have the same shape and equal elements: a Python bool."""
     def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
-        """Sum over dim (an int, a tuple, or None for all dimensions)."""
+        """Sum over dim."""
     def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
-        """Sum over dim in which NaN counts as 0. Arguments as in `sum`; complex types raise RuntimeError."""
+        """Sum over dim that counts NaN as 0. Arguments: as `sum`. Raises RuntimeError for complex x."""
     def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
-        """Mean over dim (an int, a tuple, or None for all dimensions)."""
+        """Mean over dim."""
     def prod(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
-        """Product over one dimension, or over all. x: any shape and dtype; bools and integers give int64. Of nothing: 1."""
+        """Product over one dimension, or over all if dim is None."""
     def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
-        """Whether all elements along dim (an int, a tuple, None for all) are true, that is not 0. NaN is true."""
+        """Whether all elements over dim are nonzero; NaN is nonzero. True if there are no elements."""
     def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
-        """Whether some element along dim (an int, a tuple, None for all) is true, that is not 0. NaN is true."""
+        """Whether any element over dim is nonzero; NaN is nonzero. False if there are no elements."""
     def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """How many elements along dim (an int, a tuple, None for all) are not 0, as int64. x: any shape and dtype."""
+        """Number of nonzero elements over dim (an int, a tuple, or None for all dimensions), int64. x: any shape and dtype."""
     def amax(self, dim: _int | Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
         """Largest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as largest."""
     def amin(self, dim: _int | Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
@@ -529,25 +529,25 @@ class Tensor(TensorBase):
     def new(self, *args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
         """Legacy constructor with this tensor's dtype: new(2, 3) is uninitialised, new([1, 2]) holds the values 1 and 2."""
     def bernoulli(self, p: _float | Tensor | None = None, *, generator: Generator | None = None) -> Tensor:
-        """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError"""
+        """Draw 1 with probability input, else 0, for each element, in input's dtype."""
     def multinomial(self, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
-        """Indices drawn with the probabilities in x, as int64: from a vector num_samples of them, from a matrix as many a"""
+        """Draw num_samples indices, as int64, with probabilities proportional to the weights in each row of input."""
     def uniform_(self, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
-        """Fills the tensor with numbers drawn evenly from [from, to), uniform_(0, 1) by default, and returns it."""
+        """Fill the tensor with uniform random numbers from [from, to), by default [0, 1), and return it. Derivative: 0."""
     def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-        """Fills the tensor with numbers from a normal distribution, and returns it. Derivative: 0."""
+        """Fill the tensor with normal random numbers of the given mean and std, and return it. Derivative: 0."""
     def random_(self, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
-        """Fills the tensor with integers, and returns it: from [0, to) with random_(to), [from, to) with random_(from, to),"""
+        """Fill the tensor with random integers, random_(to), random_(from, to) or random_(), and return it. Derivative: 0."""
     def bernoulli_(self, p: _float = 0.5, *, generator: Generator | None = None) -> Tensor:
-        """Fills the tensor with 1 with probability p, a number or a tensor that broadcasts, else 0, and returns it."""
+        """Fill the tensor with 1 with probability p, else 0, and return it. Derivative: 0."""
     def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-        """Fills the tensor with numbers from the exponential distribution of rate lambd, and returns it. Derivative: 0."""
+        """Fill the tensor with numbers from the exponential distribution of rate lambd, and return it. Derivative: 0."""
     def geometric_(self, p: _float, *, generator: Generator | None = None) -> Tensor:
-        """Fills the tensor with numbers of trials up to the first success, of probability p, and returns it. Derivative:"""
+        """Fill the tensor with geometric random numbers, the trials until a success of probability p. Derivative: 0."""
     def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-        """Fills the tensor with numbers from a Cauchy distribution, and returns it. Derivative: 0."""
+        """Fill the tensor with numbers from the Cauchy distribution of this median and scale sigma. Derivative: 0."""
     def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
-        """Fills the tensor with exponentials of numbers from a normal distribution, and returns it. Derivative: 0."""
+        """Fill the tensor with exponentials of normal numbers of the given mean and std, and return it. Derivative: 0."""
     def prelu(self, weight: Any) -> Tensor:
         """input where input > 0, weight * input elsewhere. input: any shape, floating."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
@@ -724,9 +724,9 @@ class Tensor(TensorBase):
     def cumsum_(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
         """Running sum along one dimension."""
     def cumprod(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
-        """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
+        """Running product along one dimension."""
     def cumprod_(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
-        """Running product along one dimension. x: any shape and dtype; bools and integers give int64."""
+        """Running product along one dimension."""
     def var(self, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
         """Variance over dim: the sum of squared distances from the mean, divided by n - correction."""
     def std(self, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
@@ -747,40 +747,40 @@ class Tensor(TensorBase):
         """In-place form of squeeze: takes dimensions of size 1 out of this tensor (all, or those among dim), and returns it."""
     @overload
     def flip(self, dims: _int | Sequence[_int]) -> Tensor:
-        """A copy of x with its elements in reverse order along these dimensions, x.flip(0, 1). Derivative: flipped back."""
+        """Copy of x with the order of elements reversed along dims, x.flip(0, 1). Derivative: the cotangent, flipped back."""
     @overload
     def flip(self, *dims: _int) -> Tensor: ...
     def fliplr(self) -> Tensor:
-        """x.flip(1). Raises RuntimeError for less than two dimensions. Derivative: flipped back."""
+        """Reverse the columns: x.flip(1). Raises RuntimeError for less than two dimensions."""
     def flipud(self) -> Tensor:
-        """x.flip(0). Raises RuntimeError for a 0-d tensor. Derivative: flipped back."""
+        """Reverse the rows: x.flip(0). Raises RuntimeError for a 0-d tensor. Derivative: the cotangent, flipped back."""
     def roll(self, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
-        """A copy of x with its elements moved on along dimensions; what leaves at the end comes in at the start."""
+        """Copy of x with its elements shifted along dims; elements shifted beyond the end re-enter at the start."""
     def rot90(self, k: _int = 1, dims: _int | Sequence[_int] = ...) -> Tensor:
-        """A copy of x turned by k quarter turns in the plane of two dimensions, from the first towards the second."""
+        """Copy of x rotated by k quarter turns in the plane of two dimensions, from the first towards the second."""
     @overload
     def repeat(self, repeats: _int | Sequence[_int] | Tensor) -> Tensor:
-        """Copies of x side by side, x.repeat(2, 1): so many along each dimension; more numbers than dimensions add some"""
+        """Repeat x along its dimensions, x.repeat(2, 1)."""
     @overload
     def repeat(self, *repeats: _int) -> Tensor: ...
     def tile(self, *repeats: _int | Sequence[_int] | Tensor, **keywords: Any) -> Tensor:
-        """repeat() that takes fewer numbers than there are dimensions: 1 is put in front. x.tile(2), x.tile((2, 1))."""
+        """Repeat input along its dimensions, x.tile(2) or x.tile((2, 1)); see `repeat`."""
     def repeat_interleave(self, repeats: _int | Sequence[_int] | Tensor | None = None, dim: _int | Sequence[_int] | None = None, *, output_size: Any = None) -> Tensor:
-        """Each slice of x along dim so many times in a row; without dim, each element of x flattened."""
+        """Repeat each slice of input along dim, copies in a row; if dim is None, each element of the flattened input."""
     def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
-        """Matrices, in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere."""
+        """Matrices in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere."""
     def diag(self, diagonal: _int = 0) -> Tensor:
-        """The diagonal of a matrix, as a copy; of a vector, the matrix with it on the diagonal."""
+        """Copy of a diagonal of a matrix; or, for a vector, the matrix with the vector on a diagonal."""
     def diagflat(self, offset: _int = 0) -> Tensor:
-        """The matrix with the elements of x, flattened, on a diagonal. Derivative: the cotangent's diagonal."""
+        """Matrix with the elements of the flattened input on a diagonal. Derivative: the cotangent's diagonal."""
     def tril(self, diagonal: _int = 0) -> Tensor:
-        """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one)."""
+        """Lower triangle of each matrix in the last two dimensions of x; 0 above the diagonal."""
     def tril_(self, diagonal: _int = 0) -> Tensor:
-        """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one)."""
+        """Lower triangle of each matrix in the last two dimensions of x; 0 above the diagonal."""
     def triu(self, diagonal: _int = 0) -> Tensor:
-        """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
+        """Upper triangle of each matrix in the last two dimensions of x; 0 below the diagonal."""
     def triu_(self, diagonal: _int = 0) -> Tensor:
-        """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one)."""
+        """Upper triangle of each matrix in the last two dimensions of x; 0 below the diagonal."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """The slices of x along dim that index, a vector of int64 or int32, names; they may repeat, but not be negative."""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
@@ -895,33 +895,33 @@ class Tensor(TensorBase):
     def triangular_solve(self, A: Any, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> return_types.triangular_solve:
         """(X, A) with A @ X = input, or A^T @ X = input if transpose, for a triangular A: linalg.solve_triangular today."""
     def is_nonzero(self) -> Tensor:
-        """Whether the only element is not zero. Raises RuntimeError for any other number of elements."""
+        """Whether the single element is not zero. Raises RuntimeError unless the tensor has one element."""
     def is_conj(self) -> Tensor:
-        """False: conjugates are computed at once here."""
+        """False: conj() computes its result at once instead of marking the tensor."""
     def is_neg(self) -> Tensor:
-        """False: negatives are computed at once here."""
+        """False: negation computes its result at once instead of marking the tensor."""
     def get_device(self) -> Tensor:
-        """The number of the tensor's device; -1 for the CPU."""
+        """Return the index of the tensor's device: -1 for the CPU."""
     def is_pinned(self, device: _device | str | None = None) -> Tensor:
-        """False: main memory is not pinned for transfers."""
+        """False: memory is never pinned for transfers."""
     def is_shared(self) -> Tensor:
-        """Whether other processes see the memory: False."""
+        """Whether the memory is shared with other processes: always False."""
     def is_same_size(self, other: _Operand) -> _bool:
         """Whether two tensors have the same shape."""
     def is_set_to(self, tensor: Any) -> Tensor:
-        """Whether two tensors look into the same memory at the same place, with the same shape and strides."""
+        """Whether two tensors have the same memory address, dtype, shape and strides."""
     def dim_order(self) -> Tensor:
-        """The dimensions from that with the largest step in memory to that with the smallest."""
+        """Return the dimensions ordered by stride, the largest stride first."""
     def to_dense(self, dtype: _Dtype | None = None, *, masked_grad: Any = None) -> Tensor:
-        """The tensor itself, cast where a dtype is given: every tensor here is dense. Derivative: the cotangent."""
+        """Return the tensor, cast to dtype unless it is None. All tensors are dense. Derivative: the cotangent."""
     def pin_memory(self, device: _device | str | None = None) -> Tensor:
-        """The tensor itself: main memory needs no pinning here. Derivative: the cotangent."""
+        """Return the tensor itself: nothing needs pinned memory here. Derivative: the cotangent."""
     def share_memory_(self) -> Tensor:
-        """The tensor itself. Processes that are forked have a copy of its memory, so writes do not reach others."""
+        """Return the tensor itself. Its memory is not shared: a forked process writes to a copy."""
     def map2_(self, x: Any, y: Any, callable: Any) -> Tensor:
-        """Replaces every element a by callable(a, b, c), with those of x and y in that place, and returns the tensor."""
+        """Replace each element a by callable(a, b, c), with the corresponding elements b of x and c of y; return the tensor."""
     def new_empty_strided(self, size: _int | Sequence[_int], stride: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-        """empty_strided in this tensor's dtype unless another is asked for."""
+        """empty_strided with the dtype of this tensor unless dtype is given."""
     def inverse(self) -> Tensor:
         """Inverse of a square matrix or of each of a batch: `linalg.inv`."""
     def det(self) -> Tensor:
@@ -959,13 +959,13 @@ class Tensor(TensorBase):
     def ormqr(self, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
         """Compute Q @ other, or other @ Q if not left, for the square Q of a QR decomposition; with Q^H if transpose."""
     def cummax(self, dim: _int) -> return_types.cummax:
-        """The largest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
+        """Running maximum along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
     def cummin(self, dim: _int) -> return_types.cummin:
-        """The smallest element so far along a dimension, and where it was last met: a named tuple (values, indices)."""
+        """Running minimum along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
     def logcumsumexp(self, dim: _int) -> Tensor:
-        """The logarithm of the running sum of exponentials along a dimension, without overflow. Of complex numbers"""
+        """Logarithm of the running sum of exponentials along a dimension, without overflow."""
     def diff(self, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-        """The differences of neighbours along a dimension, n times over; for bools, whether they differ."""
+        """n-th differences of neighbours along a dimension; for bools, whether neighbours differ."""
     def hash_tensor(self, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
         """The elements along dim (an int, a tuple, or None for all), bit by bit in one number: their exclusive or, as uint64."""
     def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:

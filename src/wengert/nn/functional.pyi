@@ -137,53 +137,53 @@ def unfold(input: Tensor, kernel_size: Any, dilation: _int = 1, padding: _int = 
 def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: _int = 1, padding: _int = 0, stride: _int = 1, *, out: Any = None) -> Tensor:
     """Add the columns that `unfold` gives back into an image: each element is the sum of its column entries."""
 def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, *, out: Any = None) -> Tensor:
-    """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut"""
+    """Average pooling: the mean of each window."""
 def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
-    """The largest element of each window. input: (n, channels, length), or without the n; no complex numbers."""
+    """Max pooling: the maximum of each window."""
 def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """`max_pool1d` with return_indices."""
+    """Return (maxima, indices): `max_pool1d` with return_indices=True."""
 def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
-    """The largest element of each window. input: (n, channels, height, width), or without the n; no complex numbers."""
+    """Max pooling: the maximum of each window."""
 def max_pool2d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """`max_pool2d` with return_indices."""
+    """Return (maxima, indices): `max_pool2d` with return_indices=True."""
 def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
-    """The largest element of each window. input: (n, channels, depth, height, width), or without the n; no complex numbers."""
+    """Max pooling: the maximum of each window."""
 def max_pool3d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """`max_pool3d` with return_indices."""
+    """Return (maxima, indices): `max_pool3d` with return_indices=True."""
 def avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: Any = None, *, out: Any = None) -> Tensor:
-    """The mean of each window. input: (n, channels, height, width), or without the n; floating or int64 (whose"""
+    """Average pooling: the mean of each window."""
 def avg_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: Any = None, *, out: Any = None) -> Tensor:
-    """The mean of each window. input: (n, channels, depth, height, width), or without the n; floating or int64 (whose"""
+    """Average pooling: the mean of each window."""
 def adaptive_avg_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> Tensor:
-    """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+    """Adaptive pooling: the mean of each of output_size regions that cover the input."""
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: _bool = False, *, out: Any = None) -> Any:
-    """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+    """Adaptive pooling: the maximum of each of output_size regions that cover the input."""
 def adaptive_max_pool1d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """`adaptive_max_pool1d` with return_indices."""
+    """Return (maxima, indices): `adaptive_max_pool1d` with return_indices=True."""
 def adaptive_avg_pool2d(input: Tensor, output_size: Any, *, out: Any = None) -> Tensor:
-    """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+    """Adaptive pooling: the mean of each of output_size regions that cover the input."""
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: _bool = False, *, out: Any = None) -> Any:
-    """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+    """Adaptive pooling: the maximum of each of output_size regions that cover the input."""
 def adaptive_max_pool2d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """`adaptive_max_pool2d` with return_indices."""
+    """Return (maxima, indices): `adaptive_max_pool2d` with return_indices=True."""
 def adaptive_avg_pool3d(input: Tensor, output_size: Any, *, out: Any = None) -> Tensor:
-    """The mean of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+    """Adaptive pooling: the mean of each of output_size regions that cover the input."""
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: _bool = False, *, out: Any = None) -> Any:
-    """The largest element of each of output_size stretches of input, as equal as can be; neighbours may share an"""
+    """Adaptive pooling: the maximum of each of output_size regions that cover the input."""
 def adaptive_max_pool3d_with_indices(input: Tensor, output_size: Any, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """`adaptive_max_pool3d` with return_indices."""
+    """Return (maxima, indices): `adaptive_max_pool3d` with return_indices=True."""
 def lp_pool1d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False, *, out: Any = None) -> Tensor:
-    """The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,"""
+    """Power-average pooling: the norm (sum of x**norm_type)**(1 / norm_type) of each window."""
 def max_unpool1d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None, *, out: Any = None) -> Tensor:
-    """Images of zeros with the elements of input where max_pool1d found them. input, indices: what that"""
+    """Partial inverse of max_pool1d: images of zeros with the elements of input at indices."""
 def lp_pool2d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False, *, out: Any = None) -> Tensor:
-    """The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,"""
+    """Power-average pooling: the norm (sum of x**norm_type)**(1 / norm_type) of each window."""
 def max_unpool2d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None, *, out: Any = None) -> Tensor:
-    """Images of zeros with the elements of input where max_pool2d found them. input, indices: what that"""
+    """Partial inverse of max_pool2d: images of zeros with the elements of input at indices."""
 def lp_pool3d(input: Tensor, norm_type: Any, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False, *, out: Any = None) -> Tensor:
-    """The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,"""
+    """Power-average pooling: the norm (sum of x**norm_type)**(1 / norm_type) of each window."""
 def max_unpool3d(input: Tensor, indices: Any, kernel_size: Any, stride: Any = None, padding: _int = 0, output_size: Any = None, *, out: Any = None) -> Tensor:
-    """Images of zeros with the elements of input where max_pool3d found them. input, indices: what that"""
+    """Partial inverse of max_pool3d: images of zeros with the elements of input at indices."""
 def batch_norm(input: Tensor, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-05, *, out: Any = None) -> Tensor:
     """Batch normalisation: (input - mean) / sqrt(variance + eps) * weight + bias for each channel."""
 def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enabled: _bool = True, *, out: Any = None) -> Tensor:
@@ -201,15 +201,15 @@ def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None 
 def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
     """Interleave the groups of channels of x: the first channel of each group, then the second of each, and so on."""
 def interpolate(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None, recompute_scale_factor: Any = None, antialias: _bool = False, *, out: Any = None) -> Tensor:
-    """input resampled to another size. input: (n, channels, ...) with one to three dimensions after these; floating, or"""
+    """Resample the spatial dimensions of input to another size."""
 def upsample(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, mode: _str = 'nearest', align_corners: Any = None, *, out: Any = None) -> Tensor:
-    """interpolate() under its old name. Derivative: as there."""
+    """Older name of interpolate(). Derivative: as interpolate."""
 def upsample_nearest(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, *, out: Any = None) -> Tensor:
-    """interpolate() with mode "nearest", under its old name. Derivative: as there."""
+    """Older name of interpolate() with mode="nearest". Derivative: as interpolate."""
 def upsample_bilinear(input: Tensor, size: _int | Sequence[_int] | None = None, scale_factor: Any = None, *, out: Any = None) -> Tensor:
-    """interpolate() with mode "bilinear" and align_corners, under its old name. Derivative: as there."""
+    """Older name of interpolate() with mode="bilinear" and align_corners=True. Derivative: as interpolate."""
 def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: Any = None, *, out: Any = None) -> Tensor:
-    """The points where images transformed by theta are to be sampled, for `grid_sample`. theta: (n, 2, 3) for a size (n,"""
+    """Sampling points for `grid_sample` of images that are transformed by affine matrices theta."""
 def grid_sample(input: Tensor, grid: Any, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: Any = None, *, out: Any = None) -> Tensor:
     """input read at the points of grid. input: (n, c, height, width), grid: (n, ..., 2) with points (x, y) from -1 to 1;"""
 def scaled_dot_product_attention(query: Tensor, key: Any, value: _Operand, attn_mask: Any = None, dropout_p: _float = 0.0, is_causal: _bool = False, scale: Any = None, enable_gqa: _bool = False, *, out: Any = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Pooling: largest elements, means and norms of windows, and back (max_unpool)."""
+"""Pooling: maxima, means and norms of windows; and max_unpool."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ _FUNCTIONAL = ("nn.functional",)
 
 
 def _items(x: Any, dims: int) -> Any:
-    """x as (1, everything else, *spatial)."""
+    """Reshape x to (1, product of the leading dimensions, *spatial)."""
     return x.reshape(1, prod(x.shape[:-dims]), *x.shape[-dims:])
 
 
-# -- the largest elements ----------------------------------------------------------------------------------------------
+# -- maxima ------------------------------------------------------------------------------------------------------------
 
 
 def _least(dtype: Any) -> Any:
-    """What no element of a dtype is below."""
+    """Return the smallest value of a dtype: -inf for floating dtypes."""
     return -np.inf if dtypes.is_floating_point(dtype) else np.iinfo(dtype).min
 
 
 def _positions(xp: Any, windows: Windows, tap: Any, best: Any, least: Any) -> Any:
-    """Where in the image, as a vector of its elements, the tap of each window lies. tap: (..., *count)."""
+    """Index, in the flattened image, of the element under the given tap of each window.
+
+    tap: number of a tap, (..., *count). best, least: the maxima, and the smallest value of their dtype."""
     sizes = windows.size
     steps = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
     taps = xp.unravel_index(xp.arange(windows.taps), windows.kernel)
@@ -46,7 +48,7 @@ def _positions(xp: Any, windows: Windows, tap: Any, best: Any, least: Any) -> An
         grid.append((xp.arange(n) * s - p).reshape(-1, *(1,) * (len(sizes) - i - 1)))
     places = sum([g * step for g, step in zip(grid, steps, strict=True)]) + offset[tap]
     if any(windows.padding) and bool((best == least).any()):
-        # Nothing in such a window is above the padding: its first element that is none stands for it.
+        # The maximum of such a window equals the padding value: choose the first element of the window inside the image.
         first = [g + -(g // d) * d * (g < 0) for g, d in zip(grid, windows.dilation, strict=True)]
         lowest = sum([g * step for g, step in zip(first, steps, strict=True)])
         places = xp.where((best == least) & (places < lowest), lowest, places)
@@ -60,9 +62,9 @@ def _refuse(kernel: str, x: Any, integers: bool = True) -> None:
 
 @general(promote=NONE, outputs=("out", "indices"), **_PRIVATE)
 def _max_pool(xp, x, *, windows, node):
-    """The largest elements of the windows of x, (..., *size), and where they are in the image as a vector.
+    """Maxima of the windows of x, (..., *size), and their indices in the flattened image, both of shape (..., *count).
 
-    The first of equal ones, or the last NaN. Derivative: the cotangent at indices."""
+    The first of equal maxima counts, or the last NaN. Derivative: the cotangent at indices."""
     _refuse(f"max_pool{max(len(windows.size), 2)}d", x)
     w = windows
     found = kernels.max_pool(xp.ascontiguousarray(x), w.kernel, w.stride, w.padding, w.dilation, w.count, True)
@@ -74,7 +76,8 @@ def _max_pool(xp, x, *, windows, node):
     best = parts[0].copy()
     for part in parts[1:]:
         xp.maximum(best, part, out=best)
-    # The number of the first tap that is the largest: how many before it are not. Quicker than writing where it is.
+    # Index of the first tap that holds the maximum of the window, found by counting the taps before it. Counting is faster
+    # than writing the index under a mask.
     tap = xp.zeros(best.shape, xp.min_scalar_type(windows.taps))
     missing = xp.ones(best.shape, bool)
     for part in parts[:-1]:
@@ -87,21 +90,21 @@ def _max_pool(xp, x, *, windows, node):
     items = prod(x.shape[: x.ndim - len(windows.size)])
     places = _positions(xp, windows, tap, best, least).astype(xp.int64, copy=False)
     places = places.reshape(items, prod(windows.count))
-    # Read there, since which of two zeros maximum() takes is up to the processor.
+    # Read the values at the indices, because which of 0.0 and -0.0 maximum() returns depends on the processor.
     flat = x.reshape(items, prod(windows.size))
     return xp.take_along_axis(flat, places, axis=1).reshape(shape), places.reshape(shape)
 
 
 @general(promote=NONE, **_PRIVATE)
 def _largest(xp, x, *, windows):
-    """The first of the results of _max_pool alone. Derivative: the cotangent where that finds the largest elements."""
+    """Maxima of the windows of x, without their indices. Derivative: the cotangent at the indices that _max_pool finds."""
     w = windows
     found = kernels.max_pool(xp.ascontiguousarray(x), w.kernel, w.stride, w.padding, w.dilation, w.count, False)
     return array_face._max_pool(x, windows=w, node="")[0] if found is None else found
 
 
 def _argmax(xp: Any, rows: Any) -> Any:
-    """Where the largest element of each row is: the first, or the last NaN, as in _max_pool."""
+    """Index of the maximum of each row: the first of equal maxima, or the last NaN, as in _max_pool."""
     found = rows.argmax(axis=1)
     missing = rows != rows
     if missing.any():
@@ -112,7 +115,9 @@ def _argmax(xp: Any, rows: Any) -> Any:
 
 @general(promote=NONE, outputs=("out", "indices"), **_PRIVATE)
 def _adaptive_max_pool(xp, x, *, size, node):
-    """The largest elements of as many stretches as size says, and where they are. Derivative: the cotangent there."""
+    """Maxima of the `size` regions into which each image is divided, and their indices in the flattened image.
+
+    Derivative: the cotangent at indices."""
     dims = len(size)
     _refuse(f"adaptive_max_pool{max(dims, 2)}d", x, integers=False)
     found = kernels.max_pool_stretches(xp.ascontiguousarray(x), size)
@@ -136,7 +141,9 @@ def _adaptive_max_pool(xp, x, *, size, node):
 
 
 def _flat_places(xp: Any, indices: Any, size: tuple[int, ...]) -> Any:
-    """indices of images as indices into all of them as one vector. indices: (..., one dimension for each of size)."""
+    """Convert indices into each flattened image to indices into all images flattened. size: the shape of an image.
+
+    indices: (..., *spatial), with as many spatial dimensions as size has entries."""
     lead = indices.ndim - len(size)
     places = indices.reshape(prod(indices.shape[:lead]), prod(indices.shape[lead:]))
     return (places + xp.arange(len(places))[:, None] * prod(size)).reshape(-1)
@@ -144,7 +151,7 @@ def _flat_places(xp: Any, indices: Any, size: tuple[int, ...]) -> Any:
 
 @linear(promote=NONE, **_PRIVATE)
 def _add_at_places(xp, x, indices, *, size):
-    """Images of zeros, of a spatial size, with the elements of x added at indices. Derivative: the cotangent there."""
+    """Images of zeros, (..., *size), with the elements of x added at indices. Derivative: the cotangent at indices."""
     found = kernels.add_at_places(xp.ascontiguousarray(x), indices, size)
     if found is not None:
         return found
@@ -155,7 +162,7 @@ def _add_at_places(xp, x, indices, *, size):
 
 @linear(promote=NONE, **_PRIVATE)
 def _at_places(xp, x, indices, *, size):
-    """The elements of images, of a spatial size, at indices. Derivative: the cotangent there."""
+    """Elements at indices of images x, (..., *size). Derivative: the cotangent, added at indices."""
     return x.reshape(-1)[_flat_places(xp, indices, size)].reshape(indices.shape)
 
 
@@ -187,7 +194,7 @@ def _(F, ct, x_shape, indices, size):
 
 @linear(promote=NONE, **_PRIVATE)
 def _max_unpool(xp, x, indices, *, size, node):
-    """Images of zeros, of a spatial size, with the elements of x at indices. Derivative: the cotangent there."""
+    """Images of zeros, (..., *size), with the elements of x written at indices. Derivative: the cotangent at indices."""
     dims = len(size)
     if indices.size and not (indices.min() >= 0 and indices.max() < prod(size)):
         wrong = indices[(indices < 0) | (indices >= prod(size))]
@@ -212,7 +219,7 @@ def _cut(dims: int, i: int, where: slice) -> tuple[Any, ...]:
 
 
 def _sums(xp: Any, padded: Any, windows: Windows) -> Any:
-    """The sums over the windows of a padded array: along one dimension after the other."""
+    """Sum over the windows of a padded array, along one dimension after the other."""
     dims = len(windows.size)
     for i, (k, n, s) in enumerate(zip(windows.kernel, windows.count, windows.stride, strict=True)):
         total = padded[_cut(dims, i, slice(0, (n - 1) * s + 1, s))].copy()
@@ -223,7 +230,7 @@ def _sums(xp: Any, padded: Any, windows: Windows) -> Any:
 
 
 def _sums_adjoint(xp: Any, x: Any, windows: Windows) -> Any:
-    """The adjoint of _sums, and of the padding: each element added to all that its window covers."""
+    """Adjoint of _sums and of the padding: add each element of x to all elements of its window."""
     dims = len(windows.size)
     for i, (k, n, s) in enumerate(zip(windows.kernel, windows.count, windows.stride, strict=True)):
         shape = list(x.shape)
@@ -236,7 +243,7 @@ def _sums_adjoint(xp: Any, x: Any, windows: Windows) -> Any:
 
 
 def _averaged(x: Any, divisors: Any, tables: tuple[Table, ...], before: bool = False) -> Any:
-    """x resampled by tables, and divided by divisors after or before that; None for what no kernel takes."""
+    """Resample x by tables and divide by divisors, before or after resampling. Returns None if no kernel takes x."""
     if isinstance(divisors, int):
         return resample_at_once(x, tables, divisors)
     if before:
@@ -249,7 +256,9 @@ def _averaged(x: Any, divisors: Any, tables: tuple[Table, ...], before: bool = F
 
 @linear(promote=NONE, **_PRIVATE)
 def _avg_pool(xp, x, *, windows, divisors, node):
-    """The sums over the windows of x, (..., *size), each divided by its divisor. Derivative: spread evenly."""
+    """Sums over the windows of x, (..., *size), each divided by its divisor.
+
+    Derivative: the cotangent divided by the divisor, in each element of the window."""
     dims = len(windows.size)
     found = _averaged(x, divisors, window_tables(windows))
     if found is not None:
@@ -267,7 +276,7 @@ def _avg_pool(xp, x, *, windows, divisors, node):
 
 @linear(promote=NONE, **_PRIVATE)
 def _avg_pool_cotangent(xp, x, *, windows, divisors, node):
-    """The adjoint of _avg_pool: each element divided by its divisor and added to all that its window covers."""
+    """Adjoint of _avg_pool: divide each element of x by its divisor and add it to all elements of its window."""
     found = _averaged(x, divisors, window_tables_transposed(windows), before=True)
     if found is not None:
         return found
@@ -290,7 +299,9 @@ def _(F, ct, windows, divisors, node):
 
 @linear(promote=NONE, **_PRIVATE)
 def _resample(xp, x, *, tables, node):
-    """x, (..., one dimension for each table), resampled along these. Derivative: with the tables the other way round."""
+    """Resample the last dimensions of x, one by each table; None leaves a dimension as it is.
+
+    Derivative: the cotangent, resampled by the transposed tables."""
     out = x.astype(xp.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
     found = resample_at_once(out, tables)
     if found is not None:
@@ -322,7 +333,7 @@ def _pool_sizes(op: str, argument: str, value: Any, dims: int) -> tuple[int, ...
 def _windows_of(
     op: str, x: Any, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Windows:
-    """The windows of a pooling with torch's arguments. Raises RuntimeError for those that make no sense."""
+    """Return the windows of a pooling, given torch's arguments. Raises RuntimeError for arguments that do not fit."""
     sizes = as_cache_key(kernel_size), as_cache_key(stride), as_cache_key(padding), as_cache_key(dilation)
     return _fitting_windows(op, raw(x).shape, dims, *sizes, bool(ceil_mode))
 
@@ -365,12 +376,12 @@ def _fitting_windows(
 
 
 def _is_recorded(F: Any, x: Any) -> bool:
-    """Whether a node will be made for x: then results have torch's nodes, else there may be less of them."""
+    """Whether operations on x are recorded. Only then must the nodes be torch's; otherwise fewer operations may do."""
     return F.is_tensor and x.requires_grad and not flags() & NO_GRAD
 
 
 def _max_pooled(F: Any, op: str, dims: int, x: Any, options: tuple[Any, ...]) -> Any:
-    """(largest elements, indices). options: kernel_size, stride, padding, dilation, ceil_mode."""
+    """Return (maxima, indices). options: kernel_size, stride, padding, dilation, ceil_mode."""
     windows = _windows_of(op, x, dims, *options)
     if dims > 1:
         return F._max_pool(x, windows=windows, node=f"MaxPool{dims}DWithIndicesBackward0")
@@ -382,18 +393,19 @@ def _max_pooled(F: Any, op: str, dims: int, x: Any, options: tuple[Any, ...]) ->
 
 @lru_cache(maxsize=256)
 def _with_height(w: Windows) -> Windows:
-    """Windows along one dimension as windows over images of height 1."""
+    """Return windows along one dimension as windows over images of height 1."""
     return Windows((1, *w.size), (1, *w.kernel), (1, *w.count), (1, *w.stride), (0, *w.padding), (1, *w.dilation))
 
 
-_MAX_DOC = """The largest element of each window. input: (n, channels, {spatial}), or without the n; no complex numbers.
+_MAX_DOC = """Max pooling: the maximum of each window.
 
-    kernel_size, stride (that of the kernel unless given), padding, dilation: an int, or one a dimension; padding, of at
-    most half the kernel, counts as below everything. ceil_mode: windows may reach beyond the end. Returns the elements,
-    with return_indices also where they are in the image as a vector, as int64; the first of equal ones; NaN counts as
-    largest. Raises RuntimeError where there is no room for a window.
+    input: (n, channels, {spatial}) or (channels, {spatial}), real. kernel_size, stride, padding, dilation: an int, or a
+    tuple with one int per dimension. stride: kernel_size if None. padding: at most half the kernel; padded elements never
+    are the maximum. ceil_mode: round the number of windows up, so that the last window may reach beyond the end. Returns
+    the maxima, or (maxima, indices) if return_indices: int64 indices into the flattened image, the first of equal maxima.
+    NaN counts as the largest value. Raises RuntimeError if no window fits.
 
-    Derivative: the cotangent at the element chosen, 0 elsewhere."""
+    Derivative: the cotangent at the chosen element, 0 elsewhere."""
 _SPATIAL = {1: "length", 2: "height, width", 3: "depth, height, width"}
 
 
@@ -419,14 +431,14 @@ def _make_max_pool(dims: int) -> None:
 
     doc = _MAX_DOC.format(spatial=_SPATIAL[dims])
     composite(namespaces=("nn.functional", ""))(_named_as(name, pool, doc))
-    both = f"`{name}` with return_indices.\n\n    Derivative: as there."
+    both = f"Return (maxima, indices): `{name}` with return_indices=True.\n\n    Derivative: as {name}."
     namespaces = ("", "nn.functional") if dims == 1 else _FUNCTIONAL
     composite(namespaces=namespaces)(_named_as(f"{name}_with_indices", pool_with_indices, both))
 
 
 @lru_cache(maxsize=256)
 def _divisors(windows: Windows, count_include_pad: bool, divisor_override: int | None) -> Any:
-    """What the sum over each window is divided by: a number, or an array of the windows' shape."""
+    """Divisor of the sum over each window: a number, or an array of shape windows.count."""
     if divisor_override is not None:
         if divisor_override == 0:
             raise errors.ShapeError("divisor must be not zero")
@@ -450,12 +462,12 @@ def _avg_pooled(F: Any, dims: int, x: Any, windows: Windows, count_include_pad: 
 
 @composite(namespaces=("", "nn.functional"))
 def avg_pool1d(F, input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
-    """The mean of each window. input: (n, channels, length), or without the n; floating or int64 (whose means are cut
-    off).
+    """Average pooling: the mean of each window.
 
-    Other arguments as in `avg_pool2d`.
+    input: (n, channels, length) or (channels, length), floating or int64; means of integers are rounded towards zero.
+    Other arguments: as `avg_pool2d`.
 
-    Derivative: each cotangent spread evenly over its window."""
+    Derivative: the cotangent of each mean divided by its divisor, in each element of the window."""
     windows = _windows_of("avg_pool1d", input, 1, kernel_size, stride, padding, 1, ceil_mode)
     if not _is_recorded(F, input):
         return _avg_pooled(F, 1, input, windows, count_include_pad, None)
@@ -472,13 +484,13 @@ def _make_avg_pool(dims: int) -> None:
         windows = _windows_of(name, input, dims, kernel_size, stride, padding, 1, ceil_mode)
         return _avg_pooled(F, dims, input, windows, count_include_pad, divisor_override)
 
-    doc = f"""The mean of each window. input: (n, channels, {_SPATIAL[dims]}), or without the n; floating or int64 (whose
-    means are cut off).
+    doc = f"""Average pooling: the mean of each window.
 
-    kernel_size, stride, padding, ceil_mode: as in `max_pool{dims}d`, but that padding is zeros. count_include_pad:
-    whether these count in the mean. divisor_override: what all sums are divided by instead.
+    input: (n, channels, {_SPATIAL[dims]}) or (channels, {_SPATIAL[dims]}), floating or int64; means of integers are
+    rounded towards zero. kernel_size, stride, padding, ceil_mode: as `max_pool{dims}d`, but padded elements are zeros.
+    count_include_pad: whether padded elements count in the divisor. divisor_override: the divisor of all sums, or None.
 
-    Derivative: each cotangent spread evenly over its window."""
+    Derivative: the cotangent of each mean divided by its divisor, in each element of the window."""
     composite(namespaces=_FUNCTIONAL)(_named_as(name, pool, doc))
 
 
@@ -492,7 +504,7 @@ for _dims in (2, 3):
 
 
 def _adaptive_size(op: str, x: Any, dims: int, output_size: Any, colon: str = "") -> tuple[int, ...]:
-    """The output size with the input's own for None. Raises RuntimeError for shapes that do not fit."""
+    """Return output_size as a tuple, with the input's size in place of None. Raises RuntimeError if shapes do not fit."""
     return _fitting_size(op, raw(x).shape, dims, as_cache_key(output_size), colon)
 
 
@@ -529,10 +541,11 @@ def _adaptive_average(F: Any, op: str, dims: int, x: Any, size: tuple[int, ...])
     return F._resample(x, tables=_averaging(raw(x).shape[-dims:], size), node=f"AdaptiveAvgPool{dims}DBackward0")
 
 
-_ADAPTIVE_DOC = """The {what} of each of output_size stretches of input, as equal as can be; neighbours may share an
-    element. input: (n, channels, {spatial}), or without the n; floating.
+_ADAPTIVE_DOC = """Adaptive pooling: the {what} of each of output_size regions that cover the input.
 
-    output_size: an int, or one a dimension, None for the input's own. {returns}
+    Region j of m in a dimension of size n has the elements from floor(j n / m) up to, not including, ceil((j + 1) n / m).
+    input: (n, channels, {spatial}) or (channels, {spatial}), floating. output_size: an int, or a tuple with one int per
+    dimension; None means the input's size. {returns}
 
     Derivative: {derivative}."""
 
@@ -564,15 +577,15 @@ def _make_adaptive(dims: int) -> None:
     top = ("", "nn.functional") if dims == 1 else _FUNCTIONAL
     doc = _ADAPTIVE_DOC.format(
         what="mean", spatial=_SPATIAL[dims], returns="Raises RuntimeError for other shapes.",
-        derivative="each cotangent spread evenly over its stretch",
+        derivative="the cotangent of each mean divided by the size of its region, in each element of the region",
     )  # fmt: skip
     composite(namespaces=top)(_named_as(average_name, average, doc))
     doc = _ADAPTIVE_DOC.format(
-        what="largest element", spatial=_SPATIAL[dims], returns="return_indices: as in `max_pool2d`.",
-        derivative="the cotangent at the element chosen, 0 elsewhere",
+        what="maximum", spatial=_SPATIAL[dims], returns="return_indices: as `max_pool2d`.",
+        derivative="the cotangent at the chosen element, 0 elsewhere",
     )  # fmt: skip
     composite(namespaces=_FUNCTIONAL)(_named_as(max_name, pool, doc))
-    both = f"`{max_name}` with return_indices.\n\n    Derivative: as there."
+    both = f"Return (maxima, indices): `{max_name}` with return_indices=True.\n\n    Derivative: as {max_name}."
     composite(namespaces=_FUNCTIONAL)(_named_as(f"{max_name}_with_indices", pool_with_indices, both))
 
 
@@ -580,7 +593,7 @@ for _dims in (1, 2, 3):
     _make_adaptive(_dims)
 
 
-# -- norms, and back from the largest elements -------------------------------------------------------------------------
+# -- norms, and the inverse of max pooling -----------------------------------------------------------------------------
 
 
 def _make_lp_pool(dims: int) -> None:
@@ -597,10 +610,10 @@ def _make_lp_pool(dims: int) -> None:
             means = _avg_pooled(F, dims, power, windows, True, None)
         return F.pow(F.relu(F.abs(means)) * F.sign(means) * windows.taps, 1.0 / norm_type)
 
-    doc = f"""The norm_type-norm of each window: (sum of x**norm_type)**(1 / norm_type). input: (n, channels,
-    {_SPATIAL[dims]}), or without the n; floating.
+    doc = f"""Power-average pooling: the norm (sum of x**norm_type)**(1 / norm_type) of each window.
 
-    norm_type: inf gives the largest element. Other arguments as in `max_pool{dims}d`.
+    input: (n, channels, {_SPATIAL[dims]}) or (channels, {_SPATIAL[dims]}), floating. norm_type: a number; inf gives the
+    maximum. Other arguments: as `max_pool{dims}d`.
 
     Derivative: that of the formula."""
     composite(namespaces=_FUNCTIONAL)(_named_as(name, pool, doc))
@@ -648,10 +661,11 @@ def _make_max_unpool(dims: int) -> None:
         rows, places = F.unsqueeze(input, dim=-1), F.unsqueeze(indices, dim=-1)
         return F.squeeze(F._max_unpool(rows, places, size=(*size, 1), node="MaxUnpool2DBackward0"), dim=-1)
 
-    doc = f"""Images of zeros with the elements of input where max_pool{dims}d found them. input, indices: what that
-    returned; kernel_size, stride, padding: what it was called with. output_size: where several sizes pool to input's.
+    doc = f"""Partial inverse of max_pool{dims}d: images of zeros with the elements of input at indices.
 
-    Raises RuntimeError for an index outside, ValueError for an output_size that cannot be.
+    input, indices: the results of max_pool{dims}d. kernel_size, stride, padding: the arguments of that call. output_size:
+    the spatial size of the result, needed if images of several sizes pool to input's size. Raises RuntimeError for an
+    index out of range, ValueError for an output_size that does not fit.
 
     Derivative: the cotangent at indices."""
     composite(namespaces=_FUNCTIONAL)(_named_as(name, unpool, doc))

@@ -1,4 +1,4 @@
-"""Questions about a tensor as functions, tensors laid out by given strides, and what memory on one device makes trivial."""
+"""Queries about a tensor, tensors with given strides, and functions that are trivial for dense tensors on the CPU."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from wengert.ops.inplace import unrecorded_write
 from wengert.ops.options import finished, numpy_dtype
 from wengert.ops.registry import creation, plain
 
-# -- questions ---------------------------------------------------------------------------------------------------------
+# -- queries -----------------------------------------------------------------------------------------------------------
 
 
 @plain()
 def is_complex(input):
-    """Whether the dtype is a complex one."""
+    """Whether the dtype is complex."""
     return checked("is_complex", input).is_complex()
 
 
 @plain()
 def is_floating_point(input):
-    """Whether the dtype is a floating one."""
+    """Whether the dtype is floating."""
     return checked("is_floating_point", input).is_floating_point()
 
 
@@ -41,40 +41,40 @@ def is_inference(input):
 
 @plain(method=True)
 def is_nonzero(input):
-    """Whether the only element is not zero. Raises RuntimeError for any other number of elements."""
+    """Whether the single element is not zero. Raises RuntimeError unless the tensor has one element."""
     return bool(checked("is_nonzero", input))
 
 
 @plain(method=True)
 def is_conj(input):
-    """False: conjugates are computed at once here."""
+    """False: conj() computes its result at once instead of marking the tensor."""
     checked("is_conj", input)
     return False
 
 
 @plain(method=True)
 def is_neg(input):
-    """False: negatives are computed at once here."""
+    """False: negation computes its result at once instead of marking the tensor."""
     checked("is_neg", input)
     return False
 
 
 @plain(method=True)
 def get_device(input):
-    """The number of the tensor's device; -1 for the CPU."""
+    """Return the index of the tensor's device: -1 for the CPU."""
     index = checked("get_device", input).device.index
     return -1 if index is None else index
 
 
 @plain(method=True, namespaces=())
 def is_pinned(self, device=None):
-    """False: main memory is not pinned for transfers."""
+    """False: memory is never pinned for transfers."""
     return False
 
 
 @plain(method=True, namespaces=())
 def is_shared(self):
-    """Whether other processes see the memory: False."""
+    """Whether the memory is shared with other processes: always False."""
     return False
 
 
@@ -86,7 +86,7 @@ def is_same_size(input, other):
 
 @plain(method=True, namespaces=())
 def is_set_to(self, tensor):
-    """Whether two tensors look into the same memory at the same place, with the same shape and strides."""
+    """Whether two tensors have the same memory address, dtype, shape and strides."""
     array, other = self._array, checked("is_set_to", tensor, "tensor")._array
     same = array.ctypes.data == other.ctypes.data and array.dtype == other.dtype
     return bool(same and array.shape == other.shape and array.strides == other.strides)
@@ -94,48 +94,48 @@ def is_set_to(self, tensor):
 
 @plain(method=True, namespaces=())
 def dim_order(self):
-    """The dimensions from that with the largest step in memory to that with the smallest."""
+    """Return the dimensions ordered by stride, the largest stride first."""
     return tuple(sorted(range(self.ndim), key=lambda d: -self._array.strides[d]))
 
 
-# -- what is here already ----------------------------------------------------------------------------------------------
+# -- functions that return the tensor or its memory --------------------------------------------------------------------
 
 
 @plain()
 def detach(input):
-    """The same memory with no history: Tensor.detach."""
+    """Return a tensor on the same memory without history: Tensor.detach."""
     return checked("detach", input).detach()
 
 
 @plain()
 def detach_(input):
-    """Cuts a tensor from its history: Tensor.detach_. In-place form of detach."""
+    """Remove the history of a tensor: Tensor.detach_. In-place form of detach."""
     return checked("detach_", input).detach_()
 
 
 @plain(method=True, namespaces=())
 def to_dense(self, dtype=None, *, masked_grad=None):
-    """The tensor itself, cast where a dtype is given: every tensor here is dense. Derivative: the cotangent."""
+    """Return the tensor, cast to dtype unless it is None. All tensors are dense. Derivative: the cotangent."""
     return self if dtype is None else self.to(dtype)
 
 
 @plain(method=True, namespaces=())
 def pin_memory(self, device=None):
-    """The tensor itself: main memory needs no pinning here. Derivative: the cotangent."""
+    """Return the tensor itself: nothing needs pinned memory here. Derivative: the cotangent."""
     return self
 
 
 @plain(method=True, namespaces=())
 def share_memory_(self):
-    """The tensor itself. Processes that are forked have a copy of its memory, so writes do not reach others."""
+    """Return the tensor itself. Its memory is not shared: a forked process writes to a copy."""
     return self
 
 
 @plain(method=True, namespaces=())
 def map2_(self, x, y, callable):
-    """Replaces every element a by callable(a, b, c), with those of x and y in that place, and returns the tensor.
+    """Replace each element a by callable(a, b, c), with the corresponding elements b of x and c of y; return the tensor.
 
-    x, y: of shapes that broadcast to this one's. Raises RuntimeError where one requires grad."""
+    x, y: broadcast to the tensor's shape. Raises RuntimeError if one of the three requires grad."""
     for tensor in (self, x, y):
         if tensor.requires_grad:
             raise errors.GraphError(
@@ -148,7 +148,7 @@ def map2_(self, x, y, callable):
     return self
 
 
-# -- tensors with given steps in memory --------------------------------------------------------------------------------
+# -- tensors with given strides ----------------------------------------------------------------------------------------
 
 
 def _strided(op: str, size: Any, stride: Any, dtype: Any, options: dict[str, Any]) -> Any:
@@ -165,13 +165,17 @@ def _strided(op: str, size: Any, stride: Any, dtype: Any, options: dict[str, Any
 
 @creation()
 def empty_strided(size, stride, *, dtype=None, **options):
-    """A tensor of a size and of steps in memory, in elements, with whatever values the memory holds."""
+    """Return an uninitialised tensor of the given size and strides. stride: one per dimension, in elements.
+
+    Raises RuntimeError for negative numbers, and if size and stride differ in length."""
     return _strided("empty_strided", size, stride, numpy_dtype(dtype), options)
 
 
 @creation()
 def empty_permuted(size, physical_layout, *, dtype=None, **options):
-    """A tensor of a size without gaps in memory whose dimensions lie there in the order given, the outermost first."""
+    """Return an uninitialised tensor without gaps in memory, whose dimensions are laid out in the given order.
+
+    physical_layout: a permutation of the dimensions, that of the largest stride first. Raises RuntimeError otherwise."""
     if len(physical_layout) != len(size):
         raise errors.ShapeError(
             f"Number of dimensions in size does not match the length of the physical_layout; i.e. len(size) = {len(size)} "
@@ -194,6 +198,6 @@ def empty_permuted(size, physical_layout, *, dtype=None, **options):
 
 @creation(method=True, namespaces=())
 def new_empty_strided(self, size, stride, *, dtype=None, **options):
-    """empty_strided in this tensor's dtype unless another is asked for."""
+    """empty_strided with the dtype of this tensor unless dtype is given."""
     kind = self._array.dtype if dtype is None else numpy_dtype(dtype)
     return _strided("new_empty_strided", size, stride, kind, options)

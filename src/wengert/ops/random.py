@@ -1,8 +1,8 @@
-"""Random numbers: from sizes (rand, randn, randint), from parameters (bernoulli, multinomial, normal), and in place.
+"""Random numbers: of a given size (rand, randn, randint), from parameters (bernoulli, multinomial, normal), and in place.
 
-All draw from generator=, a wengert.Generator, or from the default one. But for gamma and Dirichlet distributions a sample
-has no history, and a tensor filled in place passes nothing on to what it was made of. Samples of bernoulli, multinomial
-and normal whose parameters require grad can be given a reward, though: see stochastic.py.
+All functions draw from generator=, a wengert.Generator, or from the default generator. Samples of gamma and Dirichlet
+distributions are differentiable; other samples have no history. The gradient of a tensor that is filled in place is 0.
+Samples of bernoulli, multinomial and normal whose parameters require grad can be given a reward: see stochastic.py.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ def _samples_of(distribution: str, parameters: tuple[Any, ...], array: Any) -> A
     return samples_of(distribution, parameters, array)
 
 
-# -- draws: arrays of a shape and dtype --------------------------------------------------------------------------------
+# -- arrays of random numbers ------------------------------------------------------------------------------------------
 
 
 def _uniform(generator: Any, shape: tuple, dtype: Any) -> Any:
-    """Numbers from [0, 1) in a floating dtype; in a complex one both parts."""
+    """Draw uniform numbers from [0, 1) in a floating dtype; for a complex dtype, both parts."""
     if dtype == np.float32 or dtype == np.float64:
         return np.asarray(generator_of(generator).random(shape, dtype))
     if dtype.kind == "c":
@@ -41,13 +41,13 @@ def _uniform(generator: Any, shape: tuple, dtype: Any) -> Any:
         return numbers.view(dtype).reshape(shape)
     if not dtypes.is_floating_point(dtype):
         raise errors.unsupported_dtype("check_uniform_bounds", dtype)
-    # In steps that the type has: rounding a float32 could give 1.
+    # Multiples of a step that the 16-bit dtype represents: rounding a float32 could give 1.
     steps = 2 ** (11 if dtype == np.float16 else 8)
     return (generator_of(generator).integers(0, steps, shape) / steps).astype(dtype)
 
 
 def _gaussian(generator: Any, shape: tuple, dtype: Any) -> Any:
-    """Numbers of mean 0 and variance 1 in a floating dtype; in a complex one half of that variance in each part."""
+    """Draw normal numbers of mean 0 and variance 1; for a complex dtype, each part has variance 1/2."""
     if dtype == np.float32 or dtype == np.float64:
         return np.asarray(generator_of(generator).standard_normal(shape, dtype))
     if dtype.kind == "c":
@@ -60,7 +60,7 @@ def _gaussian(generator: Any, shape: tuple, dtype: Any) -> Any:
 
 
 def _integers(generator: Any, low: Any, high: Any, shape: tuple, dtype: Any) -> Any:
-    """Integers from [low, high) in any dtype."""
+    """Draw integers from [low, high), in any dtype."""
     low, high = int(low), int(high)
     if low >= high:
         raise errors.ShapeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -69,34 +69,37 @@ def _integers(generator: Any, low: Any, high: Any, shape: tuple, dtype: Any) -> 
 
 
 def _whole(op: str, argument: str, value: Any) -> int:
-    """An argument that must be a whole number, as an int."""
+    """Convert an argument to an int. Raises TypeError, in torch's words, if it is no number."""
     try:
         return int(value)
     except TypeError:
         raise errors.wrong_argument_type(op, argument, 0, type(value), "int") from None
 
 
-# -- of a size ---------------------------------------------------------------------------------------------------------
+# -- tensors of a given size -------------------------------------------------------------------------------------------
 
 
 @creation()
 def rand(*sizes, size=None, generator=None, dtype=None, **options):
-    """Numbers drawn evenly from [0, 1), rand(2, 3) or rand((2, 3)), in the default dtype unless another is asked
-    for."""
+    """Return uniform random numbers from [0, 1): rand(2, 3) or rand((2, 3)).
+
+    dtype: floating or complex, the default dtype if None. generator: a wengert.Generator, or None for the default one."""
     return finished("rand", _uniform(generator, sizes_of("rand", sizes, size), numpy_dtype(dtype)), options)
 
 
 @creation()
 def randn(*sizes, size=None, generator=None, dtype=None, **options):
-    """Numbers from the normal distribution of mean 0 and variance 1, randn(2, 3) or randn((2, 3)), in the default dtype
-    unless another is asked for; in complex dtypes each part has half of that variance."""
+    """Return random numbers from the normal distribution of mean 0 and variance 1: randn(2, 3) or randn((2, 3)).
+
+    dtype: floating or complex, the default dtype if None; real and imaginary part of complex numbers have variance 1/2."""
     return finished("randn", _gaussian(generator, sizes_of("randn", sizes, size), numpy_dtype(dtype)), options)
 
 
 @creation()
 def randint(*bounds, low=0, high=None, size=None, generator=None, dtype=None, **options):
-    """Integers drawn evenly from [low, high), randint(low, high, size), or from [0, high), randint(high, size); as
-    int64 unless another dtype is asked for. Raises RuntimeError where low is not below high.
+    """Return uniform random integers from [low, high): randint(low, high, size), or randint(high, size) with low = 0.
+
+    dtype: int64 if None. Raises RuntimeError unless low < high.
 
     >>> import wengert
     >>> bool((wengert.randint(3, 5, (10,)) >= 3).all())
@@ -120,7 +123,7 @@ def randint(*bounds, low=0, high=None, size=None, generator=None, dtype=None, **
 
 @creation()
 def randperm(n, *, generator=None, dtype=None, **options):
-    """The numbers from 0 to n - 1 in random order, as int64 unless another dtype is asked for."""
+    """Return a random permutation of 0, ..., n - 1, in int64 unless dtype is given. Raises RuntimeError for n < 0."""
     n = _whole("randperm", "n", n)
     if n < 0:
         raise errors.ShapeError(f"n must be non-negative, got{n}")
@@ -135,27 +138,27 @@ def _like(input: Any, dtype: Any) -> tuple[tuple, Any]:
 
 @creation()
 def rand_like(input, *, generator=None, dtype=None, **options):
-    """rand() of the shape and dtype of a tensor."""
+    """rand() with the shape of a tensor, and its dtype unless dtype is given."""
     checked("rand_like", input)
     return finished("rand_like", _uniform(generator, *_like(input, dtype)), options)
 
 
 @creation()
 def randn_like(input, *, generator=None, dtype=None, **options):
-    """randn() of the shape and dtype of a tensor."""
+    """randn() with the shape of a tensor, and its dtype unless dtype is given."""
     checked("randn_like", input)
     return finished("randn_like", _gaussian(generator, *_like(input, dtype)), options)
 
 
 @creation()
 def randint_like(input, low, high=None, *, generator=None, dtype=None, **options):
-    """randint(low, high), or randint(high), of the shape and dtype of a tensor."""
+    """randint(low, high), or randint(high), with the shape of a tensor, and its dtype unless dtype is given."""
     checked("randint_like", input)
     low, high = (0, low) if high is None else (low, high)
     return finished("randint_like", _integers(generator, low, high, *_like(input, dtype)), options)
 
 
-# -- from parameters ---------------------------------------------------------------------------------------------------
+# -- samples of distributions with given parameters --------------------------------------------------------------------
 
 
 def _check_probability(p: Any, name: str) -> None:
@@ -164,18 +167,18 @@ def _check_probability(p: Any, name: str) -> None:
 
 
 def _bernoulli(generator: Any, p: Any, shape: tuple, dtype: Any) -> Any:
-    """1 with probability p, else 0."""
+    """Draw 1 with probability p, else 0."""
     return np.asarray(generator_of(generator).random(shape) < p).astype(dtype)
 
 
 @plain(method=True, out=True)
 def bernoulli(input, p=None, *, generator=None):
-    """1 with probability x, else 0, for each element, in x's dtype. x: floating, between 0 and 1 (RuntimeError
-    outside).
+    """Draw 1 with probability input, else 0, for each element, in input's dtype.
 
-    p: a probability used in place of x, which then gives shape and dtype only.
+    input: any shape, floating, 0 <= input <= 1. p: a probability, number or tensor, used in place of input, which then
+    only gives shape and dtype. Raises RuntimeError for probabilities out of range.
 
-    Derivative: none; where the probabilities require grad, that of the expected reward, through reinforce()."""
+    Derivative: none. If the probabilities require grad, reinforce() gives them the gradient of the expected reward."""
     array = raw(checked("bernoulli", input))
     if p is None:
         if not dtypes.is_floating_point(array.dtype):
@@ -191,13 +194,13 @@ def bernoulli(input, p=None, *, generator=None):
 
 @plain(method=True, out=True)
 def multinomial(input, num_samples, replacement=False, *, generator=None):
-    """Indices drawn with the probabilities in x, as int64: from a vector num_samples of them, from a matrix as many a
-    row.
+    """Draw num_samples indices, as int64, with probabilities proportional to the weights in each row of input.
 
-    x: floating, not negative, each row with a positive sum, which need not be 1. Without replacement no index comes
-    twice. Raises RuntimeError for anything else, and for more samples than there are.
+    input: (k) or (n, k), floating, >= 0, each row with a positive sum; returns (num_samples) or (n, num_samples). Without
+    replacement the indices of a row are distinct. Raises RuntimeError for other weights, and for more samples than k
+    without replacement.
 
-    Derivative: none; where x requires grad, that of the expected reward, through reinforce().
+    Derivative: none. If input requires grad, reinforce() gives it the gradient of the expected reward.
 
     >>> import wengert
     >>> wengert.multinomial(wengert.tensor([0.0, 1.0]), 3, replacement=True)
@@ -208,15 +211,15 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
     rows = np.atleast_2d(weights).astype(np.float64)
     rng = generator_of(generator)
     if replacement:
-        # Where a random part of the whole falls among the cumulative sums; the last index of positive weight is the
-        # limit.
+        # The index is the place of a random fraction of the total among the cumulative sums. It is clipped to the last
+        # index of positive weight, because the fraction may round up to the total.
         sums = rows.cumsum(axis=1)
         points = rng.random((len(rows), num_samples)) * sums[:, -1:]
         drawn = [np.searchsorted(s, p, side="right") for s, p in zip(sums, points, strict=True)]
         last = rows.shape[1] - 1 - (rows[:, ::-1] > 0).argmax(axis=1)
         indices = np.minimum(np.array(drawn, np.int64).reshape(-1, num_samples), last[:, None])
     else:
-        # The first of exponential waiting times with these rates: a draw without replacement, in order.
+        # The order of exponential waiting times whose rates are the weights is a draw without replacement.
         with np.errstate(divide="ignore"):
             times = rng.standard_exponential(rows.shape) / rows
         indices = times.argsort(axis=1, kind="stable")[:, :num_samples].astype(np.int64)
@@ -243,11 +246,12 @@ def _check_weights(weights: Any, num_samples: int, replacement: bool) -> None:
 
 @plain()
 def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, **options):
-    """Numbers from normal distributions. mean, std: tensors, which broadcast, or numbers; with numbers alone a size.
+    """Draw from normal distributions: normal(mean, std), normal(mean), or normal(mean=0.0, std=1.0, size=(2, 3)).
 
-    normal(mean, std), normal(mean), normal(mean=0.0, std=1.0, size=(2, 3)). Raises RuntimeError for a negative std.
+    mean, std: tensors that broadcast, or numbers. size: required if both are numbers, and refused otherwise. Raises
+    RuntimeError for a negative std.
 
-    Derivative: none; where mean or std requires grad, that of the expected reward, through reinforce()."""
+    Derivative: none. If mean or std requires grad, reinforce() gives it the gradient of the expected reward."""
     parameters = (mean, std)
     mean, std = raw(mean), raw(std)
     _check_std(std)
@@ -281,10 +285,9 @@ def _scaled_gaussian(generator: Any, mean: Any, std: Any, shape: tuple, dtype: A
 
 @plain()
 def poisson(input, generator=None):
-    """Numbers from Poisson distributions with the rates in x, in x's dtype. x: floating, not negative (RuntimeError
-    else).
+    """Draw from Poisson distributions with the rates in input, in input's dtype. The sample has no history.
 
-    The sample has no history."""
+    input: any shape, floating, >= 0. Raises RuntimeError for other rates."""
     rates = raw(checked("poisson", input))
     if not dtypes.is_floating_point(rates.dtype):
         raise errors.unsupported_dtype("poisson_cpu", rates.dtype)
@@ -295,9 +298,9 @@ def poisson(input, generator=None):
 
 @plain()
 def binomial(count, prob, generator=None):
-    """Numbers of successes in count trials, each of probability prob: tensors that broadcast; in their dtype.
+    """Draw from binomial distributions: the number of successes in count trials of probability prob.
 
-    The sample has no history."""
+    count, prob: tensors that broadcast; the result has prob's dtype and no history."""
     n, p = raw(checked("binomial", count, "count")), raw(prob)
     _check_probability(p, "prob")
     return wrap(np.asarray(generator_of(generator).binomial(n.astype(np.int64), p)).astype(p.dtype))
@@ -305,10 +308,10 @@ def binomial(count, prob, generator=None):
 
 @general(complex=False, node="StandardGammaBackward0", method=False)
 def _standard_gamma(xp, x, *, generator=None):
-    """Numbers from gamma distributions of shape x and scale 1. x: floating, not negative.
+    """Draw from gamma distributions of shape parameter x and scale 1. x: floating, >= 0.
 
-    Derivative: that of the sample where its quantile is held fixed, -dP(x, out)/dx / p(out), with P the cumulative
-    distribution and p the density (M. Figurnov and others, Implicit reparameterization gradients, 2018)."""
+    Derivative: that of the sample with its quantile held fixed, -dP(x, out)/dx / p(out), where P is the cumulative
+    distribution function and p the density (M. Figurnov and others, Implicit reparameterization gradients, 2018)."""
     if x.dtype.kind in "biu":
         raise errors.unsupported_dtype("gamma_cpu", x.dtype)
     return xp.asarray(generator_of(generator).standard_gamma(x.astype(np.float64))).astype(x.dtype)
@@ -321,27 +324,27 @@ def _(F, ct, x, out):
 
 @composite()
 def _standard_gamma_grad(F, x, y):
-    """How a sample y of a gamma distribution of shape x changes with x, its quantile held fixed.
+    """Derivative, in the shape parameter x, of a sample y of a gamma distribution with its quantile held fixed.
 
-    Derivative: by quadrature too, to any order; torch has none."""
+    Derivative: by quadrature, to any order; torch has none."""
     return -F._scaled_igamma(x, y, order=1)
 
 
 @composite()
 def _sample_dirichlet(F, x, generator=None):
-    """Numbers from Dirichlet distributions of concentrations x, along the last dimension: they are positive, of sum 1.
+    """Draw from Dirichlet distributions with concentrations x along the last dimension; each sample sums to 1.
 
-    Derivative: that of the gamma samples of which they are the shares."""
+    Derivative: that of gamma samples divided by their sum, which the samples are."""
     found = F._standard_gamma(x, generator=generator)
     return found / F.sum(found, dim=-1, keepdim=True)
 
 
-# -- in place ----------------------------------------------------------------------------------------------------------
+# -- random numbers in place -------------------------------------------------------------------------------------------
 
 
 @general(promote=NONE, method=False, namespaces=(), node=lambda inputs, params: params["node"])
 def _overwrite(xp, x, *, values, node):
-    """values, which take the place of x. Derivative: 0."""
+    """A copy of values, which replaces x. Derivative: 0."""
     return values.copy()
 
 
@@ -355,7 +358,7 @@ def _store(x: Any, *, values: Any, node: str) -> None:
 
 
 def _fill(self: Any, values: Any, node: str) -> Any:
-    """Writes values into a tensor; where it is recorded, as node."""
+    """Write values into a tensor in place, recorded under the node name `node`."""
     return write_inplace(_overwrite, (self,), {"values": values, "node": node}, _store)
 
 
@@ -365,7 +368,7 @@ def _check_floating(self: Any, kernel: str) -> None:
 
 
 def _from_and_to(op: str, args: tuple, keywords: dict[str, Any], defaults: tuple) -> tuple:
-    """The arguments (from, to), of which the first is a keyword of Python and so cannot be a parameter's name."""
+    """Return the arguments (from, to). `from` is a Python keyword and cannot be a parameter, so it comes in `keywords`."""
     if len(args) > 2:
         raise errors.too_many_arguments(op, 2, len(args))
     values = list(args) + list(defaults[len(args) :])
@@ -379,8 +382,7 @@ def _from_and_to(op: str, args: tuple, keywords: dict[str, Any], defaults: tuple
 
 @plain(method=True, namespaces=())
 def uniform_(self, *bounds, generator=None, **keywords):
-    """Fills the tensor with numbers drawn evenly from [from, to), uniform_(0, 1) by default, and returns it.
-    Derivative: 0."""
+    """Fill the tensor with uniform random numbers from [from, to), by default [0, 1), and return it. Derivative: 0."""
     low, high = _from_and_to("uniform_", bounds, keywords, (0.0, 1.0))
     _check_floating(self, "check_uniform_bounds")
     if low > high:
@@ -389,7 +391,7 @@ def uniform_(self, *bounds, generator=None, **keywords):
     values = _uniform(generator, self._array.shape, dtype)
     if (low, high) != (0.0, 1.0):
         values = (values * (high - low) + low).astype(dtype)
-        if high > low:  # rounding must not reach the bound that is left out
+        if high > low:  # rounding must not reach the excluded bound
             below = np.nextafter(dtype.type(high), dtype.type(low)) if dtype.kind == "f" else high
             values = np.minimum(values, below) if dtype.kind == "f" else values
     return _fill(self, values, "UniformBackward0")
@@ -397,7 +399,7 @@ def uniform_(self, *bounds, generator=None, **keywords):
 
 @plain(method=True, namespaces=())
 def normal_(self, mean=0.0, std=1.0, *, generator=None):
-    """Fills the tensor with numbers from a normal distribution, and returns it. Derivative: 0."""
+    """Fill the tensor with normal random numbers of the given mean and std, and return it. Derivative: 0."""
     _check_floating(self, "normal_kernel_cpu")
     _check_std(std)
     values = _scaled_gaussian(generator, mean, std, self._array.shape, self._array.dtype)
@@ -406,8 +408,10 @@ def normal_(self, mean=0.0, std=1.0, *, generator=None):
 
 @plain(method=True, namespaces=())
 def random_(self, *bounds, generator=None, **keywords):
-    """Fills the tensor with integers, and returns it: from [0, to) with random_(to), [from, to) with random_(from, to),
-    else with all integers that the dtype has (floating: those that it has exactly), from 0 on. Derivative: 0."""
+    """Fill the tensor with random integers, random_(to), random_(from, to) or random_(), and return it. Derivative: 0.
+
+    The range is [0, to) or [from, to). random_() draws from 0 up to the dtype's largest integer; for a floating dtype, up
+    to the largest integer below which it represents all integers."""
     node = f"RandomBackward{2 if not bounds and not keywords else 1 if len(bounds) == 1 else 0}"
     if len(bounds) == 1 and "to" not in keywords:
         bounds = (0, bounds[0])
@@ -424,8 +428,9 @@ def random_(self, *bounds, generator=None, **keywords):
 
 @plain(method=True, namespaces=())
 def bernoulli_(self, p=0.5, *, generator=None):
-    """Fills the tensor with 1 with probability p, a number or a tensor that broadcasts, else 0, and returns it.
-    Derivative: 0."""
+    """Fill the tensor with 1 with probability p, else 0, and return it. Derivative: 0.
+
+    p: a number, or a tensor that broadcasts to this one."""
     node = f"BernoulliBackward{1 if isinstance(p, TensorBase) else 2}"
     p = raw(p)
     _check_probability(p, "p")
@@ -434,7 +439,7 @@ def bernoulli_(self, p=0.5, *, generator=None):
 
 @plain(method=True, namespaces=())
 def exponential_(self, lambd=1.0, *, generator=None):
-    """Fills the tensor with numbers from the exponential distribution of rate lambd, and returns it. Derivative: 0."""
+    """Fill the tensor with numbers from the exponential distribution of rate lambd, and return it. Derivative: 0."""
     _check_floating(self, "exponential_cpu")
     if not lambd > 0:
         raise errors.ShapeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
@@ -444,8 +449,7 @@ def exponential_(self, lambd=1.0, *, generator=None):
 
 @plain(method=True, namespaces=())
 def geometric_(self, p, *, generator=None):
-    """Fills the tensor with numbers of trials up to the first success, of probability p, and returns it. Derivative:
-    0."""
+    """Fill the tensor with geometric random numbers, the trials until a success of probability p. Derivative: 0."""
     if not 0 < p < 1:
         raise errors.ShapeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     return _fill(self, generator_of(generator).geometric(p, self._array.shape), "GeometricBackward0")
@@ -453,7 +457,7 @@ def geometric_(self, p, *, generator=None):
 
 @plain(method=True, namespaces=())
 def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
-    """Fills the tensor with numbers from a Cauchy distribution, and returns it. Derivative: 0."""
+    """Fill the tensor with numbers from the Cauchy distribution of this median and scale sigma. Derivative: 0."""
     _check_floating(self, "cauchy_cpu")
     if not sigma > 0:
         raise errors.ShapeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
@@ -463,7 +467,7 @@ def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
 
 @plain(method=True, namespaces=())
 def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
-    """Fills the tensor with exponentials of numbers from a normal distribution, and returns it. Derivative: 0."""
+    """Fill the tensor with exponentials of normal numbers of the given mean and std, and return it. Derivative: 0."""
     _check_floating(self, "log_normal_cpu")
     if not std > 0:
         raise errors.ShapeError(f"log_normal_ expects std > 0.0, but found std={std:g}")

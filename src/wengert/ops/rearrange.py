@@ -1,4 +1,4 @@
-"""Copies in another arrangement: flip, roll, rotate, repeat, diagonals into matrices, triangles."""
+"""Rearranged copies: flip, roll, rotate, repeat, matrices from diagonals, triangles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from wengert.ops.registry import NONE, composite, linear
 
 @linear(promote=NONE, varargs="dims", moves=True)
 def flip(xp, x, *, dims):
-    """A copy of x with its elements in reverse order along these dimensions, x.flip(0, 1). Derivative: flipped back.
+    """Copy of x with the order of elements reversed along dims, x.flip(0, 1). Derivative: the cotangent, flipped back.
+
+    dims: ints or a tuple. Raises RuntimeError if a dimension is repeated.
 
     >>> import wengert
     >>> wengert.arange(3).flip(0)
@@ -35,7 +37,9 @@ def _(F, ct, dims):
 
 @composite(method=True)
 def fliplr(F, input):
-    """x.flip(1). Raises RuntimeError for less than two dimensions. Derivative: flipped back."""
+    """Reverse the columns: x.flip(1). Raises RuntimeError for less than two dimensions.
+
+    Derivative: the cotangent, flipped back."""
     if input.ndim < 2:
         raise errors.ShapeError("Input must be >= 2-d.")
     return F.flip(input, dims=(1,))
@@ -43,7 +47,7 @@ def fliplr(F, input):
 
 @composite(method=True)
 def flipud(F, input):
-    """x.flip(0). Raises RuntimeError for a 0-d tensor. Derivative: flipped back."""
+    """Reverse the rows: x.flip(0). Raises RuntimeError for a 0-d tensor. Derivative: the cotangent, flipped back."""
     if input.ndim < 1:
         raise errors.ShapeError("Input must be >= 1-d.")
     return F.flip(input, dims=(0,))
@@ -51,9 +55,10 @@ def flipud(F, input):
 
 @linear(promote=NONE, moves=True)
 def roll(xp, x, *, shifts, dims=None):
-    """A copy of x with its elements moved on along dimensions; what leaves at the end comes in at the start.
+    """Copy of x with its elements shifted along dims; elements shifted beyond the end re-enter at the start.
 
-    shifts, dims: ints or tuples of one length; without dims x is rolled as if flattened. Derivative: rolled back.
+    shifts, dims: ints, or tuples of equal length. If dims is None, the flattened x is rolled. Raises RuntimeError if the
+    lengths differ. Derivative: the cotangent, rolled back.
 
     >>> import wengert
     >>> wengert.arange(4).roll(1)
@@ -77,7 +82,7 @@ def roll(xp, x, *, shifts, dims=None):
 
 
 def _rolled(x: Any, shift: int, dim: int) -> Any:
-    """A copy of x with its elements moved on along one dim."""
+    """Copy of x with its elements shifted along one dimension."""
     before = (slice(None),) * dim
     cut = -shift % (x.shape[dim] or 1)
     return memory.concatenate((x[(*before, slice(cut, None))], x[(*before, slice(cut))]), dim)
@@ -91,9 +96,9 @@ def _(F, ct, shifts, dims):
 
 @linear(promote=NONE, moves=True)
 def rot90(xp, x, *, k=1, dims=(0, 1)):
-    """A copy of x turned by k quarter turns in the plane of two dimensions, from the first towards the second.
+    """Copy of x rotated by k quarter turns in the plane of two dimensions, from the first towards the second.
 
-    Derivative: turned back."""
+    dims: two different dimensions. Derivative: the cotangent, rotated back."""
     dims = as_dims(dims)
     if len(dims) != 2:
         raise errors.ShapeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
@@ -117,10 +122,11 @@ def _(F, ct, k, dims):
 
 @linear(promote=NONE, varargs="repeats", namespaces=(), aliases={"sizes": "repeats"}, moves=True)
 def repeat(xp, x, *, repeats):
-    """Copies of x side by side, x.repeat(2, 1): so many along each dimension; more numbers than dimensions add some
-    in front.
+    """Repeat x along its dimensions, x.repeat(2, 1).
 
-    Raises RuntimeError for fewer numbers than dimensions. Derivative: the sum of the copies' cotangents.
+    repeats: the number of copies along each dimension. If there are more numbers than dimensions, the result has new
+    leading dimensions. Raises RuntimeError for fewer numbers than dimensions. Derivative: the sum over the copies of
+    their cotangents.
 
     >>> import wengert
     >>> wengert.tensor([1, 2]).repeat(2, 2)
@@ -141,7 +147,7 @@ def repeat(xp, x, *, repeats):
 
 
 def _whole_counts(op: str, argument: str, counts: Any) -> tuple[int, ...]:
-    """Numbers of copies as ints. Raises TypeError for others; as torch, by what the first one is."""
+    """Convert numbers of copies to ints. Raises TypeError if the first one is no integer; torch checks only that one."""
     if counts and (isinstance(counts[0], bool) or not hasattr(counts[0], "__index__")):
         raise errors.wrong_argument_type(op, argument, 0, type(counts[0]), "tuple of ints")
     return tuple([int(count) for count in counts])
@@ -154,7 +160,7 @@ def _tiled_shape(shape: tuple, repeats: tuple) -> tuple:
 
 @repeat.vjp("x")
 def _(F, ct, x_shape, repeats):
-    # Each repeated dimension as two, the copies and the size; the copies are summed.
+    # Split each repeated dimension into (copies, size) and sum over the copies.
     added = len(repeats) - len(x_shape)
     shape: list[int] = []
     copies = []
@@ -169,9 +175,10 @@ def _(F, ct, x_shape, repeats):
 
 @composite(method=True)
 def tile(F, input, *repeats, **keywords):
-    """repeat() that takes fewer numbers than there are dimensions: 1 is put in front. x.tile(2), x.tile((2, 1)).
+    """Repeat input along its dimensions, x.tile(2) or x.tile((2, 1)); see `repeat`.
 
-    dims= is another way to give them. Derivative: the sum of the copies' cotangents."""
+    repeats, or dims=: if there are fewer numbers than dimensions, the leading dimensions are not repeated. Derivative:
+    the sum over the copies of their cotangents."""
     if not repeats:
         repeats = (keywords.pop("dims", ()),)
     for name in keywords:
@@ -184,8 +191,7 @@ def tile(F, input, *repeats, **keywords):
 
 @linear(promote=NONE, node="ViewBackward0", method=False, namespaces=(), moves=True)
 def _repeat_each(xp, x, *, repeats, dim):
-    """Each slice of x along dim, an int not below 0, so many times in a row. Derivative: the sum of the copies'
-    cotangents."""
+    """Repeat each slice of x along dim >= 0 `repeats` times in a row. Derivative: the sum over the copies."""
     return xp.repeat(x, repeats, axis=dim)
 
 
@@ -197,10 +203,11 @@ def _(F, ct, x_shape, repeats, dim):
 
 @composite(method=True)
 def repeat_interleave(F, input, repeats=None, dim=None, *, output_size=None):
-    """Each slice of x along dim so many times in a row; without dim, each element of x flattened.
+    """Repeat each slice of input along dim, copies in a row; if dim is None, each element of the flattened input.
 
-    repeats: an int, or a vector (tensor, array or list) with a number for each slice. repeat_interleave(repeats)
-    alone gives the indices. Raises RuntimeError for negative numbers. Derivative: the sum of the copies' cotangents.
+    repeats: an int, or a vector (tensor, array or list) with one number per slice. repeat_interleave(repeats) returns the
+    indices of the slices. Raises RuntimeError for negative numbers. Derivative: the sum over the copies of their
+    cotangents.
 
     >>> import wengert
     >>> wengert.tensor([1, 2]).repeat_interleave(2)
@@ -244,9 +251,10 @@ def _counts(repeats: Any) -> Any:
 
 @linear(promote=NONE, moves=True)
 def diag_embed(xp, x, *, offset=0, dim1=-2, dim2=-1):
-    """Matrices, in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere.
+    """Matrices in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere.
 
-    offset: above (positive) or below the main diagonal. Derivative: the cotangent's diagonals.
+    offset: number of the diagonal, > 0 above and < 0 below the main diagonal. Derivative: the diagonals of the
+    cotangent.
 
     >>> import wengert
     >>> wengert.tensor([1, 2]).diag_embed()
@@ -261,7 +269,7 @@ def diag_embed(xp, x, *, offset=0, dim1=-2, dim2=-1):
     size = n + abs(offset)
     result = memory.new_zeros((*x.shape[:-1], size, size), x.dtype)
     if n:
-        start = offset if offset >= 0 else -offset * size  # of the diagonal, in the elements of a matrix
+        start = offset if offset >= 0 else -offset * size  # index of the diagonal's first element in the flat matrix
         result.reshape(*x.shape[:-1], size * size)[..., start : start + n * (size + 1) : size + 1] = x
     return result if (first, second) == (ndim - 2, ndim - 1) else xp.moveaxis(result, (-2, -1), (first, second))
 
@@ -273,9 +281,10 @@ def _(F, ct, offset, dim1, dim2):
 
 @composite(method=True)
 def diag(F, input, diagonal=0):
-    """The diagonal of a matrix, as a copy; of a vector, the matrix with it on the diagonal.
+    """Copy of a diagonal of a matrix; or, for a vector, the matrix with the vector on a diagonal.
 
-    Raises RuntimeError for other numbers of dimensions. Derivative: the cotangent on the diagonal; or its diagonal.
+    diagonal: number of the diagonal, > 0 above and < 0 below the main one. Raises RuntimeError unless input is 1-D or
+    2-D. Derivative: for a matrix the cotangent on the diagonal, 0 elsewhere; for a vector the cotangent's diagonal.
 
     >>> import wengert
     >>> wengert.tensor([1, 2]).diag(1)
@@ -293,7 +302,7 @@ def diag(F, input, diagonal=0):
 
 @composite(method=True)
 def diagflat(F, input, offset=0):
-    """The matrix with the elements of x, flattened, on a diagonal. Derivative: the cotangent's diagonal."""
+    """Matrix with the elements of the flattened input on a diagonal. Derivative: the cotangent's diagonal."""
     return F.diag_embed(F.reshape(input, shape=(prod(input.shape),)), offset=offset)
 
 
@@ -304,9 +313,10 @@ def _check_matrix(op: str, x: Any) -> None:
 
 @linear(promote=NONE, inplace=True, moves=True)
 def tril(xp, x, *, diagonal=0):
-    """The lower triangle of each matrix in the last two dimensions of x, with 0 above the diagonal (0: the main one).
+    """Lower triangle of each matrix in the last two dimensions of x; 0 above the diagonal.
 
-    Raises RuntimeError for less than two dimensions. Derivative: the cotangent's lower triangle.
+    diagonal: 0 is the main one, > 0 lies above it. Raises RuntimeError for less than two dimensions. Derivative: the
+    lower triangle of the cotangent.
 
     >>> import wengert
     >>> wengert.ones(2, 2).tril()
@@ -324,9 +334,10 @@ def _(F, ct, diagonal):
 
 @linear(promote=NONE, inplace=True, moves=True)
 def triu(xp, x, *, diagonal=0):
-    """The upper triangle of each matrix in the last two dimensions of x, with 0 below the diagonal (0: the main one).
+    """Upper triangle of each matrix in the last two dimensions of x; 0 below the diagonal.
 
-    Raises RuntimeError for less than two dimensions. Derivative: the cotangent's upper triangle."""
+    diagonal: 0 is the main one, > 0 lies above it. Raises RuntimeError for less than two dimensions. Derivative: the
+    upper triangle of the cotangent."""
     _check_matrix("triu", x)
     return memory.triangle(x, diagonal, True)
 

@@ -1,7 +1,7 @@
-"""Recurrent networks and their cells: rnn_tanh, rnn_relu, gru, lstm, step by step.
+"""Recurrent networks and their cells: rnn_tanh, rnn_relu, gru, lstm, computed step by step.
 
-Weights come as torch has them, the gates one below the other: reset, update, new (gru), or input, forget, cell,
-output (lstm). Derivatives are those of the steps.
+The weights of the gates are stacked as in torch: reset, update, new (gru); input, forget, cell, output (lstm).
+Derivatives are those of the steps.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from wengert.ops.registry import composite
 
 
 def _affine(F: Any, x: Any, h: Any, weights: Any) -> tuple[Any, Any]:
-    """What the input and the state give the gates. weights: (w_ih, w_hh) or (w_ih, w_hh, b_ih, b_hh)."""
+    """Return (w_ih x + b_ih, w_hh h + b_hh), the two summands of the gates.
+
+    weights: (w_ih, w_hh) or (w_ih, w_hh, b_ih, b_hh)."""
     w_ih, w_hh, b_ih, b_hh = weights if len(weights) == 4 else (*weights, None, None)
     return F.linear(x, w_ih, b_ih), F.linear(h, w_hh, b_hh)
 
@@ -49,7 +51,7 @@ def _run(
     F: Any, step: Any, input: Any, states: tuple[Any, ...], params: Any, has_biases: bool, num_layers: int, dropout: float,
     train: bool, bidirectional: bool, batch_first: bool,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """(the last layer's output at each step, the last states of all layers, ...)."""
+    """Return (outputs of the last layer at all steps, final states of all layers, ...), one entry for each state."""
     each, directions = (4 if has_biases else 2), (2 if bidirectional else 1)
     if len(params) != each * directions * num_layers:
         raise errors.ShapeError(
@@ -84,9 +86,10 @@ def _run(
     return tuple([F.squeeze(r, dim=1) for r in results]) if unbatched else results
 
 
-_ARGUMENTS = """input: (steps, batch, features), or (batch, steps, features) with batch_first, or (steps, features). params:
-    w_ih, w_hh, and with has_biases b_ih, b_hh, layer by layer, and in each direction by direction. dropout: between
-    layers, in training. Raises RuntimeError for another number of params."""
+_ARGUMENTS = """input: (steps, batch, features), or (batch, steps, features) if batch_first, or (steps, features). hx: the
+    initial states, (num_layers * directions, batch, hidden). params: w_ih, w_hh, and b_ih, b_hh if has_biases, for each
+    layer and, within a layer, each direction. dropout: probability of dropout between layers, applied if train. Raises
+    RuntimeError for another number of params."""
 
 
 @composite()
@@ -111,30 +114,30 @@ def lstm(F, input, hx, params, has_biases, num_layers, dropout, train, bidirecti
 
 for _op, _what in ((rnn_tanh, "h' = tanh(W x + U h)"), (rnn_relu, "h' = relu(W x + U h)"), (gru, "Gated recurrent units"),
                    (lstm, "Long short-term memory")):  # fmt: skip
-    _op.doc = _op.function.__doc__ = f"""{_what}, in num_layers layers: (the outputs, the last states ...).
+    _op.doc = _op.function.__doc__ = f"""{_what}, in num_layers layers; returns (outputs, final states, ...).
 
     {_ARGUMENTS} Derivative: that of the steps."""
 
 
 @composite()
 def rnn_tanh_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """tanh(W x + b + U h + c): one step of rnn_tanh. Derivative: that of the formula."""
+    """One step of rnn_tanh: tanh(w_ih x + b_ih + w_hh h + b_hh). Derivative: that of the formula."""
     return _tanh_step(F, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
 
 
 @composite()
 def rnn_relu_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """relu(W x + b + U h + c): one step of rnn_relu. Derivative: that of the formula."""
+    """One step of rnn_relu: relu(w_ih x + b_ih + w_hh h + b_hh). Derivative: that of the formula."""
     return _relu_step(F, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
 
 
 @composite()
 def gru_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """One step of gru. Derivative: that of the formula."""
+    """One step of gru: return the next state, given input and the state hx. Derivative: that of the formula."""
     return _gru_step(F, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
 
 
 @composite()
 def lstm_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """One step of lstm: (h, c) from hx, the pair of before. Derivative: that of the formula."""
+    """One step of lstm: return the next states (h, c), given input and hx = (h, c). Derivative: that of the formula."""
     return _lstm_step(F, input, tuple(hx), (w_ih, w_hh, b_ih, b_hh))

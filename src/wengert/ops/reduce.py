@@ -1,4 +1,4 @@
-"""Sums, means, products, and whether all or any elements are true."""
+"""Sums, means, products, all, any and count_nonzero."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from wengert.ops.registry import INT_TO_INT64, general, linear, nondifferentiabl
 
 
 def _numbered(name: str, over: str = "dim") -> Any:
-    """Chooses a node's name: torch ends the one of a full reduction in 0, that of one over given dims in 1."""
+    """Return a function that names a node. As in torch, a full reduction ends in 0, a reduction over given dims in 1."""
     full, partial = f"{name}Backward0", f"{name}Backward1"
     return lambda inputs, params: full if params is None or params[over] is None else partial
 
 
 def _as_dtype(xp: Any, x: Any, dtype: Any) -> Any:
-    """x in the dtype that a caller asked for; x itself if it asked for none."""
+    """Cast x to dtype; return x itself if dtype is None."""
     if dtype is None:
         return x
     wanted = dtypes.as_numpy_dtype(dtype)
@@ -31,7 +31,7 @@ def _axis(dim: Any, ndim: int) -> tuple[int, ...] | None:
 
 
 def _is_short(x: Any) -> bool:
-    """Whether x is of a 16-bit floating type, of which sums are made in float32."""
+    """Whether x has a 16-bit floating dtype, which is summed in float32."""
     return x.dtype.itemsize == 2 and x.dtype.kind in "fV"
 
 
@@ -45,11 +45,10 @@ def _add_up(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
 
 @linear(promote=INT_TO_INT64, node=_numbered("Sum"), moves=True, layout=REDUCED)
 def sum(xp, x, *, dim=None, keepdim=False, dtype=None):
-    """Sum over dim (an int, a tuple, or None for all dimensions).
+    """Sum over dim.
 
-    x: any shape and dtype; bools and integers sum to int64.
-
-    keepdim: whether reduced dimensions stay, with size 1. dtype: x is cast to it first. The sum of nothing is 0.
+    x: any shape and dtype; bools and integers sum to int64. dim: an int, a tuple, or None for all dimensions. keepdim:
+    keep the reduced dimensions with size 1. dtype: x is cast to it first. The sum of no elements is 0.
 
     Derivative: 1 in every element.
 
@@ -67,9 +66,9 @@ def _(F, ct, x_shape, dim, keepdim):
 
 @general(promote=INT_TO_INT64, complex=False, along_dim=True)
 def nansum(xp, x, *, dim=None, keepdim=False, dtype=None):
-    """Sum over dim in which NaN counts as 0. Arguments as in `sum`; complex types raise RuntimeError.
+    """Sum over dim that counts NaN as 0. Arguments: as `sum`. Raises RuntimeError for complex x.
 
-    Derivative: 1 in every element, 0 where it is NaN."""
+    Derivative: 1 in every element, 0 where x is NaN."""
     if x.dtype.kind == "c":
         raise errors.UnsupportedDtypeError("nansum on CPU does not support complex inputs")
     x = _as_dtype(xp, x, dtype)
@@ -83,19 +82,19 @@ def _(F, ct, x, dim, keepdim):
 
 @nondifferentiable(method=False, namespaces=())
 def _is_number(xp, x):
-    """1 where x is a number, 0 where it is NaN, in the dtype of x."""
+    """1 where x is not NaN, 0 where x is NaN, in the dtype of x."""
     return (x == x).astype(x.dtype)
 
 
 @linear(node=_numbered("Mean"), moves=True)
 def mean(xp, x, *, dim=None, keepdim=False, dtype=None):
-    """Mean over dim (an int, a tuple, or None for all dimensions).
+    """Mean over dim.
 
-    x: any shape, floating or complex, unless dtype is given.
+    x: any shape, floating or complex; any dtype if dtype is given. dim: an int, a tuple, or None for all dimensions.
+    keepdim: keep the reduced dimensions with size 1. dtype: x is cast to it first. The mean of no elements is NaN. Raises
+    RuntimeError for bools and integers if dtype is None.
 
-    The mean of nothing is NaN. Raises RuntimeError for an integer x without dtype.
-
-    Derivative: 1 / n in every element, n being how many make one mean.
+    Derivative: 1 / n in every element, where n elements make up a mean.
 
     >>> import wengert
     >>> wengert.tensor([[1.0, 2.0], [3.0, 4.0]]).mean(dim=1)
@@ -124,9 +123,12 @@ def _(F, ct, x_shape, dim, keepdim):
 
 @general(promote=INT_TO_INT64, node=_numbered("Prod"), along_dim=True)
 def prod(xp, x, *, dim=None, keepdim=False, dtype=None):
-    """Product over one dimension, or over all. x: any shape and dtype; bools and integers give int64. Of nothing: 1.
+    """Product over one dimension, or over all if dim is None.
 
-    Derivative: for each element the product of the others; right also where some are 0, and to any order."""
+    x: any shape and dtype; bools and integers give int64. dim: an int or None. keepdim: keep the reduced dimension with
+    size 1. dtype: x is cast to it first. The product of no elements is 1.
+
+    Derivative: for each element the product of the others; right where elements are 0 too, and to any order."""
     x = _as_dtype(xp, x, dtype)
     axis = None if dim is None else normalize_dims(normalize_dim(dim, x.ndim), x.ndim)
     found = scans.multiply_up(x, axis[0]) if axis else None
@@ -141,7 +143,7 @@ _FOLD = 64
 
 
 def _multiply_up(xp: Any, x: Any) -> Any:
-    """The product along the last dimension, by multiplying halves: NumPy's own waits for each single multiplication."""
+    """Multiply along the last dimension by multiplying halves. NumPy's product is a chain of dependent multiplications."""
     while x.shape[-1] > _FOLD:
         half = x.shape[-1] // 2
         product = x[..., :half] * x[..., half : 2 * half]
@@ -164,14 +166,14 @@ def _(F, ct, x, out, dim, keepdim):
 
 @nondifferentiable(method=False, namespaces=())
 def _any_zero(xp, x, products=None):
-    """Whether an element of x is 0: a 0-d bool. products: of all elements, which are 0 or NaN where a factor is 0."""
+    """0-d bool: whether an element of x is 0. products: the products of all elements; one is 0 or NaN if a factor is 0."""
     if products is not None and not ((products == 0) | (products != products)).any():
         return xp.asarray(False)
     return xp.asarray(x.size != xp.count_nonzero(x))
 
 
 def _truth(xp: Any, combine: Any, x: Any, dim: Any, keepdim: bool) -> Any:
-    # An empty tuple reduces nothing here, unlike in all other reductions: so it is in torch.
+    # As in torch, dim=() reduces nothing here, unlike in all other reductions.
     axis = () if isinstance(dim, (tuple, list)) and not dim else _axis(dim, x.ndim)
     out = combine.reduce(x, axis=axis, keepdims=keepdim) if axis != () else x != 0
     return out.astype(x.dtype) if x.dtype.char == "B" else out
@@ -179,21 +181,23 @@ def _truth(xp: Any, combine: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 
 @nondifferentiable()
 def all(xp, x, *, dim=None, keepdim=False):
-    """Whether all elements along dim (an int, a tuple, None for all) are true, that is not 0. NaN is true.
+    """Whether all elements over dim are nonzero; NaN is nonzero. True if there are no elements.
 
-    x: any shape and dtype. Returns bool, uint8 for uint8. dim=() reduces nothing. True of nothing."""
+    x: any shape and dtype. dim: an int, a tuple, or None for all dimensions; dim=() reduces nothing. keepdim: keep the
+    reduced dimensions with size 1. Returns bool, or uint8 for uint8."""
     return _truth(xp, xp.logical_and, x, dim, keepdim)
 
 
 @nondifferentiable()
 def any(xp, x, *, dim=None, keepdim=False):
-    """Whether some element along dim (an int, a tuple, None for all) is true, that is not 0. NaN is true.
+    """Whether any element over dim is nonzero; NaN is nonzero. False if there are no elements.
 
-    x: any shape and dtype. Returns bool, uint8 for uint8. dim=() reduces nothing. False of nothing."""
+    x: any shape and dtype. dim: an int, a tuple, or None for all dimensions; dim=() reduces nothing. keepdim: keep the
+    reduced dimensions with size 1. Returns bool, or uint8 for uint8."""
     return _truth(xp, xp.logical_or, x, dim, keepdim)
 
 
 @nondifferentiable()
 def count_nonzero(xp, x, *, dim=None):
-    """How many elements along dim (an int, a tuple, None for all) are not 0, as int64. x: any shape and dtype."""
+    """Number of nonzero elements over dim (an int, a tuple, or None for all dimensions), int64. x: any shape and dtype."""
     return xp.asarray(xp.count_nonzero(x, axis=_axis(dim, x.ndim)))

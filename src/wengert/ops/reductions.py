@@ -1,4 +1,4 @@
-"""What losses share: the argument reduction, in its forms of every era, and what it does."""
+"""The `reduction` argument of losses, in its forms of every era."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from wengert import errors
 
 __all__ = ["STACKLEVEL", "check_floating", "reduced", "reduction_of"]
 
-STACKLEVEL = 4  # from a warning in a helper of a loss to the line that called the loss
+STACKLEVEL = 4  # from a warning in a helper of a loss to the line that calls the loss
 
 
 def reduction_of(size_average: Any, reduce: Any, reduction: str, also: tuple[str, ...] = ()) -> str:
-    """The reduction, where size_average and reduce may stand in its place, as they once did."""
+    """Return the reduction, given torch's older arguments size_average and reduce too; those override it, with a warning.
+
+    also: further names that are accepted. Raises ValueError for an unknown reduction."""
     if size_average is not None or reduce is not None:
         reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
         warnings.warn(
@@ -25,11 +27,11 @@ def reduction_of(size_average: Any, reduce: Any, reduction: str, also: tuple[str
 
 
 def reduced(F: Any, losses: Any, reduction: str) -> Any:
-    """The losses, their mean or their sum."""
+    """Return the losses, their mean or their sum."""
     return losses if reduction == "none" else F.mean(losses) if reduction == "mean" else F.sum(losses)
 
 
 def check_floating(kernel: str, x: Any) -> None:
-    """Raises RuntimeError, naming torch's kernel, for an array that is not floating."""
+    """Raise RuntimeError, naming torch's kernel, unless the array is floating."""
     if x.dtype.kind not in "fV":
         raise errors.unsupported_dtype(kernel, x.dtype)

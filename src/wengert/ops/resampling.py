@@ -1,7 +1,7 @@
 """Resampling along one dimension: each output is a weighted sum of a few inputs.
 
-Interpolation, adaptive averages and paddings that repeat the input are this along one dimension after the other. A
-table says which inputs and which weights; the table the other way round is the derivative's.
+Interpolation, adaptive averages, and paddings that repeat the input resample one dimension after the other. A table
+lists the inputs and weights of each output. The transposed table resamples cotangents.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ __all__ = ["Table", "averaging", "resample", "resample_at_once", "window_tables"
 
 
 class Table:
-    """Entry t of output j is input index[t][j] times weight[t][j], for the outputs rows[t] that have so many entries.
+    """The inputs and weights of each output: output rows[t][j] has, as its t-th term, weight[t][j] * input[index[t][j]].
 
-    rows: a slice where all have. weight: None where all are 1."""
+    rows[t]: the outputs with more than t terms, as an array, or a slice if all outputs have. weight: None if all weights
+    are 1."""
 
     __slots__ = ("_flat", "_transposed", "index", "rows", "size", "source", "weight")
 
     def __init__(self, source: int, size: int, rows: list[Any], index: list[Any], weight: list[Any] | None) -> None:
-        self.source, self.size = source, size  # how many inputs and outputs
+        self.source, self.size = source, size  # number of inputs, number of outputs
         self.rows, self.index, self.weight = rows, index, weight
         self._transposed: Table | None = None
         self._flat: dict[Any, tuple[Any, Any, Any]] = {}
@@ -35,7 +36,7 @@ class Table:
 
     @staticmethod
     def of_entries(source: int, size: int, outputs: Any, inputs: Any, weights: Any) -> Table:
-        """From one array each of the entries' outputs, inputs and weights (None: all 1), in any order."""
+        """Make a table of entries (outputs[i], inputs[i], weights[i]), in any order. weights: None if all are 1."""
         order = np.argsort(outputs, kind="stable")
         outputs, inputs = outputs[order], inputs[order]
         counts = np.bincount(outputs, minlength=size)
@@ -52,7 +53,7 @@ class Table:
 
     @property
     def transposed(self) -> Table:
-        """The table of the derivative: from cotangents of the outputs to those of the inputs."""
+        """The transposed table, which maps cotangents of the outputs to cotangents of the inputs."""
         if self._transposed is None:
             outputs, inputs, weights = self.entries()
             found = Table.of_entries(self.size, self.source, inputs, outputs, None if self.weight is None else weights)
@@ -61,13 +62,15 @@ class Table:
         return self._transposed
 
     def entries(self) -> tuple[Any, Any, Any]:
-        """The outputs, inputs and weights of all entries; no weights where all are 1."""
+        """Return (outputs, inputs, weights) of all entries; weights is empty if all are 1."""
         every, empty = np.arange(self.size), np.zeros(0, np.intp)
         outputs = np.concatenate([empty, *[every[rows] for rows in self.rows]])
         return outputs, np.concatenate([empty, *self.index]), np.concatenate([np.zeros(0), *(self.weight or ())])
 
     def flat(self, dtype: Any) -> tuple[Any, Any, Any]:
-        """(starts, inputs, weights of a dtype or None), as kernels have it: one output's entries after the other's."""
+        """Return (starts, inputs, weights of this dtype or None), entries sorted by output, as the kernels take them.
+
+        starts: (size + 1), the index of the first entry of each output."""
         found = self._flat.get(dtype)
         if found is None:
             outputs, inputs, weights = self.entries()
@@ -78,8 +81,10 @@ class Table:
         return found
 
     def in_fixed_point(self) -> tuple[Table, int]:
-        """The table with weights that are whole multiples of 2**-bits, multiplied by 2**bits, and the bits: as many as
-        keep the weights within 16. Entries of the same input are one first."""
+        """Return (table, bits): the table with its weights times 2**bits, rounded to integers.
+
+        bits is the largest number for which the weights fit into 16 bits. Entries of the same input and output are added
+        up first."""
         outputs, inputs, weights = self.entries()
         places, which = np.unique(outputs * self.source + inputs, return_inverse=True)
         weights = np.bincount(which, weights)
@@ -89,7 +94,7 @@ class Table:
 
 
 def resample(xp: Any, x: Any, axis: int, table: Table) -> Any:
-    """x resampled along an axis: a new array. x: floating or complex, or anything where all weights are 1."""
+    """Resample x along an axis into a new array. x: floating or complex, or of any dtype if all weights are 1."""
     after = (1,) * (x.ndim - axis - 1)
     out = None
     for t, rows in enumerate(table.rows):
@@ -107,7 +112,7 @@ def resample(xp: Any, x: Any, axis: int, table: Table) -> Any:
 
 
 def resample_at_once(x: Any, tables: tuple[Table | None, ...], divisor: int = 1) -> Any:
-    """x resampled along its last dimensions, and divided by a number: None for what no kernel takes."""
+    """Resample x along its last dimensions and divide by a number. Returns None if no kernel takes x."""
     return kernels.resample(x, _flat(tables, x.dtype), divisor)
 
 
@@ -117,7 +122,7 @@ def _flat(tables: tuple[Table | None, ...], dtype: Any) -> tuple[Any, ...]:
 
 
 def averaging(source: int, size: int) -> Table:
-    """The means over `size` stretches of the inputs as equal as can be; neighbours may share an input."""
+    """Table of the means over `size` regions that cover the inputs; see adaptive_avg_pool1d."""
     every = np.arange(size)
     first, last = every * source // max(size, 1), -(-(every + 1) * source // max(size, 1))
     outputs = np.repeat(every, last - first)
@@ -126,7 +131,7 @@ def averaging(source: int, size: int) -> Table:
 
 
 def _window_table(n: int, kernel: int, count: int, stride: int, padding: int) -> Table:
-    """The sums over windows along one dimension of n elements."""
+    """Table of the sums over windows along one dimension of n elements."""
     taps = np.arange(count)[:, None] * stride - padding + np.arange(kernel)
     outputs = np.broadcast_to(np.arange(count)[:, None], taps.shape)
     inside = (taps >= 0) & (taps < n)
@@ -135,12 +140,12 @@ def _window_table(n: int, kernel: int, count: int, stride: int, padding: int) ->
 
 @lru_cache(maxsize=256)
 def window_tables(windows: Windows) -> tuple[Table, ...]:
-    """The sums over windows, of dilation 1, along each dimension: zeros are what is outside."""
+    """Tables of the sums over windows of dilation 1, one for each dimension. Elements outside the array count as 0."""
     rows = zip(windows.size, windows.kernel, windows.count, windows.stride, windows.padding, strict=True)
     return tuple([_window_table(*row) for row in rows])
 
 
 @lru_cache(maxsize=256)
 def window_tables_transposed(windows: Windows) -> tuple[Table, ...]:
-    """The adjoint: each sum's cotangent is that of all elements of its window."""
+    """Transposed tables, which add the cotangent of each sum to all elements of its window."""
     return tuple([table.transposed for table in window_tables(windows)])

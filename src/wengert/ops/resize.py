@@ -1,4 +1,4 @@
-"""Interpolation to another size, and sampling at the points of a grid."""
+"""Interpolation to another size, and grids of sampling points."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from wengert.ops.windows import as_cache_key
 _FUNCTIONAL = ("nn.functional",)
 
 
-# -- where the outputs lie among the inputs ----------------------------------------------------------------------------
+# -- tables of the interpolation modes ---------------------------------------------------------------------------------
 
 
 def _scale(source: int, size: int, scale: float | None, align_corners: bool) -> float:
-    """How many inputs apart neighbouring outputs are. scale: the factor that the user gave, or None."""
+    """Distance of neighbouring outputs, in inputs. scale: the factor that the user gave, or None."""
     if align_corners:
         return (source - 1) / (size - 1) if size > 1 else 0.0
     return 1.0 / scale if scale is not None and scale > 0 else source / size
 
 
 def _cubic(t: Any, a: float) -> Any:
-    """The cubic convolution kernel at a distance t, which is not negative."""
+    """Cubic convolution kernel with parameter a at distances t >= 0."""
     near = ((a + 2) * t - (a + 3)) * t * t + 1
     far = ((t - 5) * t + 8) * t * a - 4 * a
     return np.where(t < 1, near, np.where(t < 2, far, 0.0))
@@ -42,7 +42,7 @@ def _nearest(source: int, size: int, scale: float | None, exact: bool) -> Table:
 
 
 def _smooth(source: int, size: int, scale: float | None, align_corners: bool, cubic: bool) -> Table:
-    """Linear interpolation between two inputs, or cubic convolution of four; beyond the ends the last input goes on."""
+    """Table of linear interpolation between two inputs, or cubic convolution of four; the outermost inputs are repeated."""
     step = _scale(source, size, scale, align_corners)
     every = np.arange(size)
     place = every * step if align_corners else (every + 0.5) * step - 0.5
@@ -59,7 +59,7 @@ def _smooth(source: int, size: int, scale: float | None, align_corners: bool, cu
 
 
 def _antialiased(source: int, size: int, scale: float | None, align_corners: bool, cubic: bool) -> Table:
-    """The kernel stretched over all inputs that an output stands for, its weights adding up to 1."""
+    """Table of an interpolation whose kernel is stretched over all inputs of an output; its weights sum to 1."""
     step = _scale(source, size, scale, align_corners)
     stretch = max(step, 1.0)
     reach = (2.0 if cubic else 1.0) * stretch
@@ -96,7 +96,7 @@ _DIMS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 def _sizes(
     shape: tuple[int, ...], size: Any, scale_factor: Any, recompute: Any
 ) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
-    """The output's size, and the factors to compute with (None: those that the sizes give)."""
+    """Return (size of the output, scale factor of each dimension or None if the sizes determine it)."""
     spatial = list(shape[2:])
     dims = len(spatial)
     if size is not None and scale_factor is not None:
@@ -142,7 +142,7 @@ def _check_mode(ndim: int, mode: str, align_corners: Any, antialias: bool) -> No
 def _plan(
     shape: tuple[int, ...], size: Any, scale_factor: Any, mode: str, align_corners: Any, recompute: Any, antialias: bool
 ) -> tuple[tuple[int, ...], tuple[Table, ...] | None]:
-    """(the output's size, the table of each dimension; None for means). Raises for what does not fit."""
+    """Return (size of the output, table of each dimension, or None for mode "area"). Raises for arguments that do not fit."""
     _check_mode(len(shape), mode, align_corners, antialias)
     sizes, scales = _sizes(shape, size, scale_factor, recompute)
     if mode == "area":
@@ -159,16 +159,17 @@ def _plan(
 def interpolate(
     F, input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False
 ):
-    """input resampled to another size. input: (n, channels, ...) with one to three dimensions after these; floating, or
-    bytes for images and for the nearest element. Bytes are weighted in fixed point of 16 bits, and rounded after each dimension.
+    """Resample the spatial dimensions of input to another size.
 
-    size: the new size, an int or one a dimension; or scale_factor, how many times the old (with recompute_scale_factor
-    the whole sizes give the factor that is computed with). mode: "nearest", "nearest-exact", "area" (means), "linear",
-    "bilinear" and "bicubic" (of images), "trilinear". align_corners: for the smooth modes, whether the centres of the
-    outermost elements, not their edges, fall together. antialias: for bilinear and bicubic, whether smaller sizes take
-    the mean over all inputs. Raises ValueError and NotImplementedError for what does not fit.
+    input: (n, channels, *spatial) with one to three spatial dimensions, floating; or uint8 for the modes nearest,
+    nearest-exact, bilinear and bicubic. uint8 images are weighted in 16-bit fixed point and rounded after each dimension.
+    size: the new spatial size, an int or a tuple with one int per dimension. scale_factor: the factor instead of the
+    size. recompute_scale_factor: compute with the factor that the rounded sizes give. mode: "nearest", "nearest-exact",
+    "area" (means), "linear" (1-D), "bilinear" and "bicubic" (2-D), "trilinear" (3-D). align_corners: for the linear and
+    cubic modes, align the centres of the outermost elements instead of their edges. antialias: for bilinear and bicubic,
+    average over all inputs if the size shrinks. Raises ValueError and NotImplementedError for arguments that do not fit.
 
-    Derivative: each input gets the cotangents of the outputs that it is part of, times its weights there."""
+    Derivative: for each input the sum over the outputs of their cotangents times the input's weight."""
     shape, dtype = raw(input).shape, raw(input).dtype
     options = (mode, align_corners, recompute_scale_factor, antialias)
     sizes, tables = _plan(shape, as_cache_key(size), as_cache_key(scale_factor), *options)
@@ -186,10 +187,10 @@ def interpolate(
 
 @nondifferentiable(promote=NONE, method=False, namespaces=())
 def _resample_bytes(xp, x, *, tables):
-    """x, uint8, resampled along its last dimensions in fixed point, the last one first; each is rounded to bytes."""
+    """Resample a uint8 x along its last dimensions in fixed point, the last one first, rounding to uint8 after each."""
     for axis in reversed(range(x.ndim)[-len(tables) :]):
         table = tables[axis - x.ndim]
-        if table.size != x.shape[axis]:  # a dimension that keeps its size is left as it is
+        if table.size != x.shape[axis]:
             weights, bits = table.in_fixed_point()
             sums = resample(xp, x.astype(np.int64), axis, weights)
             x = xp.clip((sums + (1 << bits >> 1)) >> bits, 0, 255).astype(np.uint8)
@@ -198,19 +199,19 @@ def _resample_bytes(xp, x, *, tables):
 
 @composite(namespaces=_FUNCTIONAL)
 def upsample(F, input, size=None, scale_factor=None, mode="nearest", align_corners=None):
-    """interpolate() under its old name. Derivative: as there."""
+    """Older name of interpolate(). Derivative: as interpolate."""
     return F.interpolate(input, size, scale_factor, mode, align_corners)
 
 
 @composite(namespaces=_FUNCTIONAL)
 def upsample_nearest(F, input, size=None, scale_factor=None):
-    """interpolate() with mode "nearest", under its old name. Derivative: as there."""
+    """Older name of interpolate() with mode="nearest". Derivative: as interpolate."""
     return F.interpolate(input, size, scale_factor, "nearest")
 
 
 @composite(namespaces=_FUNCTIONAL)
 def upsample_bilinear(F, input, size=None, scale_factor=None):
-    """interpolate() with mode "bilinear" and align_corners, under its old name. Derivative: as there."""
+    """Older name of interpolate() with mode="bilinear" and align_corners=True. Derivative: as interpolate."""
     return F.interpolate(input, size, scale_factor, "bilinear", True)
 
 
@@ -218,7 +219,7 @@ def upsample_bilinear(F, input, size=None, scale_factor=None):
 
 
 def _base_grid(xp: Any, size: tuple[int, ...], align_corners: bool, dtype: Any) -> Any:
-    """The points (x, y, 1) or (x, y, z, 1) of the pixels of an image of a size, from -1 to 1, as rows."""
+    """Coordinates (x, y, 1) or (x, y, z, 1) of the pixels of an image of this size, in [-1, 1], one row per pixel."""
     steps = []
     for n in size:
         steps.append(xp.linspace(-1, 1, n) if n > 1 else xp.zeros(1))
@@ -230,7 +231,9 @@ def _base_grid(xp: Any, size: tuple[int, ...], align_corners: bool, dtype: Any) 
 
 @linear(promote=NONE, node="AffineGridGeneratorBackward0", complex=False, method=False, namespaces=())
 def _affine_grid(xp, theta, *, size, align_corners):
-    """theta, (n, d, d + 1), applied to the points of an image of a size: (n, *size, d). Derivative: sums over points."""
+    """Apply theta, (n, d, d + 1), to the pixel coordinates of an image of this size; returns (n, *size, d).
+
+    Derivative: a sum over the pixels."""
     base = _base_grid(xp, size, align_corners, theta.dtype)
     return xp.matmul(base, theta.swapaxes(1, 2)).reshape(theta.shape[0], *size, len(size))
 
@@ -244,13 +247,13 @@ def _(F, ct, size, align_corners):
 
 @composite(namespaces=_FUNCTIONAL)
 def affine_grid(F, theta, size, align_corners=None):
-    """The points where images transformed by theta are to be sampled, for `grid_sample`. theta: (n, 2, 3) for a size (n,
-    c, height, width), (n, 3, 4) for one with a depth; returns (n, height, width, 2), or (n, depth, height, width, 3).
+    """Sampling points for `grid_sample` of images that are transformed by affine matrices theta.
 
-    align_corners: whether -1 and 1 are the centres of the outermost pixels, not their edges. Raises ValueError for
-    shapes that do not fit.
+    theta: (n, 2, 3) for size (n, c, height, width), or (n, 3, 4) for size (n, c, depth, height, width), floating; returns
+    (n, height, width, 2) or (n, depth, height, width, 3). align_corners: -1 and 1 are the centres of the outermost pixels
+    instead of their edges. Raises ValueError for shapes that do not fit.
 
-    Derivative: sums over the points."""
+    Derivative: in theta a sum over the points."""
     size = tuple([int(n) for n in size])
     if raw(theta).dtype.kind not in "fV":
         raise errors.ElementError(f"Expected theta to have floating point type, but got {errors.dtype_name(raw(theta).dtype)}")

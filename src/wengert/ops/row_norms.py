@@ -1,4 +1,4 @@
-"""Keeping the rows of an embedding's weight within a norm, in place."""
+"""Limiting the norms of an embedding's rows in place."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["limit_rows"]
 
 
 def limit_rows(weight: Any, index: Any, max_norm: float, norm_type: float) -> None:
-    """Scales the rows of weight that index names, and whose norm_type-norm is above max_norm, down to it; in place.
+    """Scale the rows weight[index] whose norm_type-norm is above max_norm down to max_norm, in place.
 
-    No part of the graph, as in torch: the gradient is that of the rows as they are afterwards."""
+    The write is not recorded, as in torch: gradients are those of the scaled rows."""
     used = np.unique(raw(index))
     array = raw(weight)
     used = used[(used >= 0) & (used < len(array))]

@@ -1,4 +1,4 @@
-"""Running extrema and running logsumexp; differences and integrals along a dimension."""
+"""Running extrema, running logsumexp, and differences and integrals along a dimension."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
 
 def _running(xp: Any, combine: Any, x: Any, dim: int) -> tuple[Any, Any]:
-    """(the extremum so far, where it was last met). NaN, once met, stays."""
+    """Return (running extremum, index of its last occurrence). After a NaN, all results are NaN."""
     dim = normalize_dim(dim, x.ndim)
     if not x.ndim:
         return x.copy(), xp.zeros((), xp.int64)
@@ -46,7 +46,7 @@ def _cummin(xp, x, *, dim):
 
 
 def _collected(F: Any, ct: Any, x_shape: tuple[int, ...], indices: Any, dim: int) -> Any:
-    """The cotangents, each added to the element that was the extremum."""
+    """Cotangent of x: each cotangent of values is added at the index of the extremum."""
     if not x_shape:
         return ct[0]
     index = Along(raw(indices), normalize_dim(dim, len(x_shape)))
@@ -62,9 +62,9 @@ for _op in (_cummax, _cummin):
 
 @composite(method=True)
 def cummax(F, input, dim):
-    """The largest element so far along a dimension, and where it was last met: a named tuple (values, indices).
+    """Running maximum along a dimension and the index of its last occurrence: a named tuple (values, indices).
 
-    Derivative: each element gets the cotangents of the places where it is the largest.
+    Derivative: for each element the sum of the cotangents of the values that it is.
 
     >>> import wengert
     >>> wengert.tensor([1.0, 3.0, 2.0]).cummax(0)
@@ -77,9 +77,9 @@ def cummax(F, input, dim):
 
 @composite(method=True)
 def cummin(F, input, dim):
-    """The smallest element so far along a dimension, and where it was last met: a named tuple (values, indices).
+    """Running minimum along a dimension and the index of its last occurrence: a named tuple (values, indices).
 
-    Derivative: each element gets the cotangents of the places where it is the smallest."""
+    Derivative: for each element the sum of the cotangents of the values that it is."""
     return return_types.cummin(F._cummin(input, dim=dim))
 
 
@@ -88,10 +88,12 @@ def cummin(F, input, dim):
 
 @general(promote=INT_TO_FLOAT, along_dim=True)
 def logcumsumexp(xp, x, *, dim):
-    """The logarithm of the running sum of exponentials along a dimension, without overflow. Of complex numbers
-    the one whose imaginary part goes on from that of the largest number so far.
+    """Logarithm of the running sum of exponentials along a dimension, without overflow.
 
-    Derivative: x[i] gets the sum of ct[j] exp(x[i] - out[j]) over j >= i."""
+    x: floating or complex. For complex numbers the branch of the logarithm is that of log(exp(a) + exp(b)) =
+    a + log(1 + exp(b - a)), where a has the larger real part.
+
+    Derivative: for x[i] the sum of ct[j] exp(x[i] - out[j]) over j >= i."""
     dim = normalize_dim(dim, x.ndim)
     if x.dtype.kind == "c":
         return _complex_logcumsumexp(xp, x, dim)
@@ -104,7 +106,7 @@ def logcumsumexp(xp, x, *, dim):
 
 
 def _complex_logcumsumexp(xp: Any, x: Any, dim: int) -> Any:
-    """logcumsumexp of complex numbers, one after the other. Imaginary parts go on from that of the largest number."""
+    """logcumsumexp of complex numbers, computed element by element along dim."""
     out = x.copy()
     if not x.ndim:
         return out
@@ -112,25 +114,25 @@ def _complex_logcumsumexp(xp: Any, x: Any, dim: int) -> Any:
     for i in range(1, len(rows)):
         before, row = rows[i - 1], rows[i]
         larger, smaller = xp.where(before.real > row.real, (before, row), (row, before))
-        # log(exp(a) + exp(b)) is a + log(1 + exp(b - a)); what is equal to an infinity, or -inf, adds nothing.
+        # log(exp(a) + exp(b)) is a + log(1 + exp(b - a)). If a is infinite, or b is -inf, it is a.
         alone = xp.isinf(larger.real) | xp.isneginf(smaller.real)
         rows[i] = xp.where(alone, larger, larger + xp.log1p(xp.exp(smaller - larger)))
     return out
 
 
 def _decays(F: Any, out: Any, dim: int, ahead: bool) -> Any:
-    """exp of what the result was before, less what it is; 1 for the first. ahead: that of each element's next instead."""
+    """exp(previous - current) for each result along dim; 1 for the first. ahead: exp(current - next); 1 for the last."""
     size = out.shape[dim]
     earlier, later = F.narrow(out, dim, 0, size - 1), F.narrow(out, dim, 1, size - 1)
     steps = earlier - later
     if not np.isfinite(raw(out)).all():
-        steps = F.where(raw(earlier) == raw(later), 0.0, steps)  # of two equal infinities
+        steps = F.where(raw(earlier) == raw(later), 0.0, steps)  # the difference of equal infinities would be NaN
     decays, one = F.exp(steps), F.ones_like(F.narrow(out, dim, 0, 1))
     return F.cat([decays, one] if ahead else [one, decays], dim=dim)
 
 
-# The weight of x[i] in out[j], exp(x[i] - out[j]), is exp(x[i] - out[i]) exp(out[i] - out[i + 1]) ... exp(out[j - 1] - out[j]). Of
-# real numbers no factor is above 1, so the sums over j, or over i, are recurrences that cannot overflow.
+# The derivative of out[j] in x[i] is exp(x[i] - out[j]) = exp(x[i] - out[i]) exp(out[i] - out[i + 1]) ... exp(out[j - 1] - out[j]).
+# For real numbers no factor is above 1, so the sums over j, or over i, are recurrences that cannot overflow.
 
 
 @logcumsumexp.vjp("x")
@@ -154,9 +156,10 @@ def _(F, x_t, x, out, dim):
 
 @composite(method=True)
 def diff(F, input, n=1, dim=-1, prepend=None, append=None):
-    """The differences of neighbours along a dimension, n times over; for bools, whether they differ.
+    """n-th differences of neighbours along a dimension; for bools, whether neighbours differ.
 
-    input: at least 1-D. prepend, append: put before and after it first. Raises RuntimeError for 0-d and n < 0.
+    input: at least 1-D. prepend, append: tensors joined to the start and the end of input first, unless n is 0. Raises
+    RuntimeError for a 0-d input and for n < 0.
 
     Derivative: that of the differences."""
     if input.ndim == 0:
@@ -165,7 +168,7 @@ def diff(F, input, n=1, dim=-1, prepend=None, append=None):
         raise errors.ShapeError(f"order must be non-negative but got {n}")
     dim = normalize_dim(dim, input.ndim)
     if n == 0:
-        return F.clone(input)  # without what would be put before and after it
+        return F.clone(input)  # torch ignores prepend and append here
     parts = [x for x in (prepend, input, append) if x is not None]
     x = F.cat(parts, dim=dim) if len(parts) > 1 else input
     for _ in range(min(n, max(x.shape[dim], 1))):
@@ -176,7 +179,7 @@ def diff(F, input, n=1, dim=-1, prepend=None, append=None):
 
 
 def _trapezoids(F: Any, op: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any, Any]:
-    """(the sums of neighbours in y, weighed by their distance where x gives it; what half of them is multiplied by)."""
+    """Return (sums, factor), where sums * factor are the areas of the trapezoids between neighbours in y along dim."""
     if x is not None and dx is not None:
         raise errors.ArgumentError(f"{op}() takes x or dx, not both")
     if raw(y).dtype.kind == "b" or (x is not None and raw(x).dtype.kind == "b"):
@@ -198,8 +201,10 @@ def _trapezoids(F: Any, op: str, y: Any, x: Any, dx: Any, dim: int) -> tuple[Any
 
 @composite()
 def trapezoid(F, y, x=None, *, dx=None, dim=-1):
-    """The integral of y along a dimension by the trapezoidal rule. x: where the samples lie, of y's size along dim or of
-    y's shape; or dx: their distance, by default 1.
+    """Integral of y along a dimension by the trapezoidal rule.
+
+    x: the sample points, a vector of y's size along dim, or of y's shape. dx: the distance of the samples instead, 1 if
+    None. Raises RuntimeError for bools and for points that do not fit.
 
     Derivative: that of the sum."""
     sums, factor = _trapezoids(F, "trapezoid", y, x, dx, dim)
@@ -208,27 +213,26 @@ def trapezoid(F, y, x=None, *, dx=None, dim=-1):
 
 @composite()
 def trapz(F, y, x=None, *, dx=None, dim=-1):
-    """`trapezoid`. Derivative: as of that."""
+    """Older name of `trapezoid`. Derivative: as trapezoid."""
     return F.trapezoid(y, x, dx=dx, dim=dim)
 
 
 @composite()
 def cumulative_trapezoid(F, y, x=None, *, dx=None, dim=-1):
-    """The running integral of y along a dimension by the trapezoidal rule: one element less than y. Arguments as in
-    `trapezoid`.
+    """Running integral of y along a dimension by the trapezoidal rule; has one element less than y along dim.
 
-    Derivative: that of the running sum."""
+    Arguments: as `trapezoid`. Derivative: that of the running sum."""
     sums, factor = _trapezoids(F, "cumulative_trapezoid", y, x, dx, dim)
     return F.cumsum(sums * factor, dim=dim)
 
 
 @composite()
 def gradient(F, input, *, spacing=None, dim=None, edge_order=1):
-    """The slope of input along each dim (all by default), as a tuple: by central differences inside, by one-sided ones of
-    edge_order 1 or 2 at the ends.
+    """Tuple of the slopes of input along each of dim, by central differences, and one-sided differences at the ends.
 
-    spacing: the distance of the samples, a number for all dims (1 unless given) or one for each; or where they lie, a
-    1-D tensor for each.
+    dim: an int, a tuple, or None for all dimensions. spacing: the distance of the samples, one number (1 if None) or one
+    per dimension; or the sample points, one 1-D tensor per dimension. edge_order: order of the differences at the ends, 1
+    or 2. Raises RuntimeError for other orders, for uint8, and for dimensions of fewer than edge_order + 1 elements.
 
     Derivative: that of the differences."""
     dims = unrepeated_dims(range(input.ndim) if dim is None else as_dims(dim), input.ndim)
@@ -249,7 +253,7 @@ def gradient(F, input, *, spacing=None, dim=None, edge_order=1):
 
 
 def _slope(F: Any, y: Any, dim: int, spacing: Any, edge_order: int) -> Any:
-    """The slope of y along one dim."""
+    """Slope of y along one dimension."""
     size = y.shape[dim]
 
     def part(x: Any, start: int, length: int) -> Any:
@@ -268,7 +272,7 @@ def _slope(F: Any, y: Any, dim: int, spacing: Any, edge_order: int) -> Any:
         inner = (part(y, 2, size - 2) - part(y, 0, size - 2)) / (2 * spacing)
     first, last = part(quotients, 0, 1), part(quotients, size - 2, 1)
     if edge_order == 2:
-        # The slope of a parabola at its end: the end's quotient, continued as the quotients change there.
+        # Slope, at the end, of the parabola through three points: extrapolate the two quotients next to the end.
         ratio, ratio_at_end = 0.5, 0.5
         if before is not None:
             ratio = part(before, 0, 1) / (part(before, 0, 1) + part(after, 0, 1))

@@ -1,4 +1,4 @@
-"""Running sums and products."""
+"""Running sums and products, and linear recurrences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wengert.ops.registry import INT_TO_INT64, general, linear
 
 
 def _accumulate(xp: Any, combine: Any, x: Any, dim: int, reverse: bool = False) -> Any:
-    """Running combine along dim. Floats in a wider type: the errors of what went before are in every later result."""
+    """Accumulate x by the ufunc `combine` along dim. Floats use a wider dtype, because rounding errors accumulate too."""
     if x.ndim == 0:
         return x.copy()
     found = scans.scan(scans.SUM if combine is xp.add else scans.PRODUCT, x, dim, reverse)
@@ -38,7 +38,7 @@ def cumsum(xp, x, *, dim, dtype=None):
 
     x: any shape and dtype; bools and integers give int64. dtype: x is cast to it first.
 
-    Derivative: 1 in every element up to the result's own."""
+    Derivative: of result k 1 in each element i <= k, so the cotangent is the running sum from the end."""
     x, dim = _prepare(xp, x, dim, dtype)
     return _accumulate(xp, xp.add, x, dim)
 
@@ -50,7 +50,7 @@ def _(F, ct, dim):
 
 @linear(method=False, namespaces=(), moves=True)
 def _reverse_cumsum(xp, x, *, dim):
-    """Running sum along one dimension from its end."""
+    """Running sum along one dimension, from its end to its start."""
     return _accumulate(xp, xp.add, x, normalize_dim(dim, x.ndim), reverse=True)
 
 
@@ -61,10 +61,12 @@ def _(F, ct, dim):
 
 @general(promote=INT_TO_INT64, inplace=True, along_dim=True)
 def cumprod(xp, x, *, dim, dtype=None):
-    """Running product along one dimension. x: any shape and dtype; bools and integers give int64.
+    """Running product along one dimension.
 
-    Derivative: of result k in element i <= k, the product of the others up to k; right also where some are 0, and to
-    any order."""
+    x: any shape and dtype; bools and integers give int64. dtype: x is cast to it first.
+
+    Derivative: of result k in element i <= k, the product of the other elements up to k; right where elements are 0 too,
+    and to any order."""
     x, dim = _prepare(xp, x, dim, dtype)
     return _accumulate(xp, xp.multiply, x, dim)
 
@@ -74,18 +76,16 @@ def _(F, ct, x, out, dim):
     size = x.shape[dim] if x.ndim else 1
     if not bool(F._any_zero(x, F.narrow(out, dim, size - 1, 1) if x.ndim and size else out)):
         return F._reverse_cumsum(ct * F.conj(out), dim=dim) / F.conj(x)
-    # Without division: what comes before i, times what the results from i on make of it.
+    # Without division by x: the product of the elements before i, times the recurrence over the results from i on.
     x = F.conj(x)
     return F._scan(x, dim=dim, init=1.0) * (ct + F._scan(x, x * ct, dim=dim, reverse=True))
 
 
 @general(method=False, namespaces=(), along_dim=True)
 def _scan(xp, x, y=None, *, dim, reverse=False, init=0.0):
-    """The linear recurrence s[0] = init, s[i + 1] = y[i] + x[i] * s[i] along dim; from the end, if reverse.
+    """Linear recurrence s[0] = init, s[i + 1] = y[i] + x[i] * s[i] along dim; from the end to the start if reverse.
 
-    No y: zeros.
-
-    x, y: of one shape, which is the result's. Its derivative is the same recurrence run the other way."""
+    x, y: of one shape, which is the result's; y is 0 if None. Derivative: the recurrence in the other direction."""
     if x.ndim == 0:
         return xp.full_like(x, init)
     dim = normalize_dim(dim, x.ndim)

@@ -1,4 +1,4 @@
-"""Functions of scipy.special, loaded at the first call, on arrays of any floating dtype."""
+"""Functions of scipy.special for arrays of any floating dtype. SciPy is imported at the first call."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def _function(name: str) -> Any:
 
 
 def special(name: str, *operands: Any) -> Any:
-    """A function of scipy.special, of arrays of one dtype and of numbers, in that dtype.
+    """Call a function of scipy.special on arrays of one dtype and numbers; return the result in that dtype.
 
-    SciPy has no 16-bit forms: those go by float32."""
+    16-bit arrays are computed in float32, because SciPy has no 16-bit functions."""
     dtype = next(x.dtype for x in operands if hasattr(x, "dtype"))
     if dtype.itemsize == 2:
         operands = tuple([x.astype(np.float32) if hasattr(x, "dtype") else x for x in operands])

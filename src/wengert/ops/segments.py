@@ -1,4 +1,4 @@
-"""segment_reduce: reductions of consecutive pieces of a dimension."""
+"""segment_reduce: reductions of consecutive segments of a dimension."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEUTRAL = {"sum": 0.0, "mean": np.nan, "prod": 1.0, "amax": -np.inf, "amin": np
 
 
 def _checked_lengths(data: Any, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> Any:
-    """How long the segments are: an array of the shape of data in front of axis, then one an entry."""
+    """Return the lengths of the segments, (*data.shape[:axis], n), after checking them unless unsafe."""
     if lengths is None and offsets is None:
         raise errors.ShapeError("segment_reduce(): Either lengths or offsets must be defined.")
     given = raw(offsets if lengths is None else lengths)
@@ -41,7 +41,9 @@ def _checked_lengths(data: Any, lengths: Any, offsets: Any, axis: int, unsafe: b
 
 
 def _owners(counts: Any, start: Any, size: int) -> Any:
-    """The segment of each of so many elements, a number behind the others for those of none."""
+    """Return the segment of each of `size` elements; elements of no segment get the number of segments.
+
+    counts: (..., n), the lengths of the segments. start: (...), the index of the first element of a segment."""
     *leading, segments = counts.shape
     numbers = np.arange(segments)
     if not leading:
@@ -57,21 +59,21 @@ def _owners(counts: Any, start: Any, size: int) -> Any:
 
 
 def _repeated(x: Any, shape: tuple[int, ...]) -> Any:
-    """x, which has the first dims of a shape, the same along the others."""
+    """Broadcast x, which has the leading dimensions of a shape, along the remaining ones."""
     return x if x.ndim == len(shape) else np.broadcast_to(x.reshape(x.shape + (1,) * (len(shape) - x.ndim)), shape)
 
 
 @composite()
 def segment_reduce(F, data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
-    """The reduction of each of the consecutive pieces that a dimension is cut into.
+    """Reduce each of n consecutive segments of a dimension.
 
-    data: any shape, floating. reduce: "sum", "mean", "prod", "max" or "min". lengths: (*data.shape[:axis], n), how long the
-    pieces are; or offsets: (*data.shape[:axis], n + 1), where they begin and end. initial: takes part in each piece
-    (a mean has it in its sum only). Returns data's shape with n along axis. Raises RuntimeError unless the lengths add
-    up to the size, which unsafe=True leaves unchecked.
+    data: any shape, floating. reduce: "sum", "mean", "prod", "max" or "min". lengths: (*data.shape[:axis], n), integers,
+    the lengths of the segments; or offsets: (*data.shape[:axis], n + 1), their boundaries. initial: a number that takes
+    part in each reduction; a mean adds it to the sum, but does not count it. Returns data's shape with n along axis. The
+    result of an empty segment is initial, or, if that is None, 0 (sum), NaN (mean), 1 (prod), -inf (max) or inf (min).
+    Raises RuntimeError unless lengths add up to the size of the dimension; unsafe=True skips the checks.
 
-    A piece of no elements gives initial, or else 0, NaN, 1 or an infinity. Derivative: as scatter_reduce; an extremum's
-    is shared evenly among the elements that attain it."""
+    Derivative: as scatter_reduce; the cotangent of an extremum is shared evenly among the elements that attain it."""
     if reduce not in _REDUCTIONS:
         raise errors.ShapeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     axis = normalize_dim(axis, data.ndim)
@@ -82,7 +84,7 @@ def segment_reduce(F, data, reduce, *, lengths=None, indices=None, offsets=None,
     dtype = raw(data).dtype
     value = _NEUTRAL[reduce] if initial is None else float(initial)
     base = 0.0 if reduce == "mean" and initial is None else value
-    # Elements that belong to no segment go to one of their own, behind the others.
+    # One more segment, cut off below, takes the elements that belong to no segment.
     wide = (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :])
     places = _owners(counts, start, data.shape[axis])
     index = _repeated(places, data.shape)
@@ -91,6 +93,6 @@ def segment_reduce(F, data, reduce, *, lengths=None, indices=None, offsets=None,
     found = F.narrow(found, axis, 0, shape[axis])
     if reduce != "mean":
         return found
-    # The number of elements, 1 for none: then the sum is what initial was.
+    # An empty segment is divided by 1, so that its mean is initial.
     found = found / wrap(_repeated(np.maximum(counts, 1), shape).astype(dtype))
     return found if initial is not None else F._masked_fill(found, wrap(_repeated(counts == 0, shape)), np.nan)

@@ -1,4 +1,4 @@
-"""Questions that forwards and rules ask about a value, which may be a tensor, an array or a Python number."""
+"""Queries about a value that may be a tensor, an array or a Python number, for forwards and rules."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ def is_number(x: Any) -> bool:
 
 
 def number_of(x: Any) -> Any:
-    """The Python number in a NumPy scalar, in an array or a tensor without dimensions, and in a truth value; anything else as
-    it is.
+    """Return the Python number of a NumPy scalar, a 0-d array or tensor, or a bool; return any other object as it is.
 
     >>> import numpy as np
     >>> number_of(np.float64(0.5)), number_of(np.array(2)), number_of(True), number_of("fro")
@@ -32,17 +31,17 @@ def is_complex(x: Any) -> bool:
     """Whether x holds complex numbers."""
     if is_number(x):
         return isinstance(x, complex)
-    kind = getattr(x.dtype, "kind", None)  # NumPy's dtypes have one, this package's say it themselves
+    kind = getattr(x.dtype, "kind", None)  # NumPy's dtypes have a kind, this package's have is_complex
     return x.dtype.is_complex if kind is None else kind == "c"
 
 
 def kind_of(x: Any) -> str:
-    """The kind of an array's dtype, as NumPy abbreviates it; "" for a number."""
+    """Return NumPy's kind letter of an array's dtype; "" for a number."""
     return "" if is_number(x) else x.dtype.kind
 
 
 def integer_ufunc(kernel: str, function: Callable[..., Any], *operands: Any) -> Any:
-    """A NumPy function that has loops for integers alone; torch's error for others is in its kernel's name."""
+    """Call a NumPy function on integers. Raises torch's error, naming its kernel, for floating operands."""
     for x in operands:
         if isinstance(x, float) or kind_of(x) in ("f", "V"):
             raise errors.unsupported_dtype(kernel, "float32" if is_number(x) else x.dtype)
@@ -50,7 +49,7 @@ def integer_ufunc(kernel: str, function: Callable[..., Any], *operands: Any) -> 
 
 
 def log_of(F: Any, x: Any) -> Any:
-    """The logarithm of a tensor, an array or a real number (as a Python float: NumPy's would be a float64)."""
+    """Logarithm of a tensor, an array or a real number. For a number it is a Python float, because NumPy's has a dtype."""
     if not is_number(x):
         return F.log(x)
     return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan

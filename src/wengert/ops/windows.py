@@ -1,8 +1,8 @@
-"""Sliding windows over the last dimensions of arrays: what convolutions, unfold and fold read and write.
+"""Sliding windows over the spatial dimensions of arrays, for convolutions, pooling, unfold and fold.
 
-Arrays are (n, channels, *spatial). A window has one tap an element of the kernel; tap t of window w lies at
-w * stride + t * dilation in the array with `padding` zeros in front of it. How far the zeros reach at the other end
-follows from the number of windows, so a window may also leave the array there.
+Arrays have the shape (n, channels, *spatial). A window has one tap for each element of the kernel. Tap t of window w lies
+at w * stride + t * dilation in the array with `padding` zeros in front. The number of windows determines how many zeros
+follow at the end, so a window may reach beyond the array there.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ __all__ = ["Windows", "as_sizes", "as_cache_key", "sizes_of_argument"]
 
 
 def sizes_of_argument(value: Any, dims: int) -> tuple[int, ...] | None:
-    """An argument that is one int for all dimensions or a sequence with one each, as a tuple; None where it is
-    neither."""
+    """Return an argument, an int or a sequence with one int per dimension, as a tuple; None for another length."""
     if not isinstance(value, (tuple, list)):
         return (index(value),) * dims
     found = tuple([index(v) for v in value])
@@ -29,7 +28,7 @@ def sizes_of_argument(value: Any, dims: int) -> tuple[int, ...] | None:
 
 
 def as_cache_key(value: Any) -> Any:
-    """An argument of numbers as a cache may be asked with it: sequences as tuples, NumPy's numbers and tensors as Python's."""
+    """Make an argument of numbers hashable, as a key of a cache: lists become tuples, NumPy scalars and tensors numbers."""
     if value is None or type(value) is int or type(value) is float:
         return value
     if isinstance(value, (tuple, list)):
@@ -38,7 +37,7 @@ def as_cache_key(value: Any) -> Any:
 
 
 def as_sizes(value: Any, dims: int, argument: str) -> tuple[int, ...]:
-    """The same; raises RuntimeError for a sequence of another length."""
+    """Return sizes_of_argument(value, dims). Raises RuntimeError for a sequence of another length."""
     found = sizes_of_argument(value, dims)
     if found is None:
         raise errors.ShapeError(f"It is expected {argument} equals to {dims}, but got size {len(value)}")
@@ -46,10 +45,10 @@ def as_sizes(value: Any, dims: int, argument: str) -> tuple[int, ...]:
 
 
 class Windows:
-    """Where the windows are: `count` of them along each dimension of an array of spatial shape `size`.
+    """Sliding windows over an array of spatial shape `size`, `count` of them along each dimension.
 
-    Each is a tuple with an entry a dimension; `reach` is the extent that the windows take in, from the first
-    element of padding on."""
+    size, kernel, count, stride, padding, dilation: tuples with one int per dimension. reach: the extent of all windows
+    along each dimension, counted from the first padded element. taps: elements of a kernel. places: number of windows."""
 
     __slots__ = ("count", "dilation", "kernel", "padding", "places", "reach", "size", "stride", "taps")
 
@@ -72,7 +71,7 @@ class Windows:
         return f"Windows({self.size}, {self.kernel}, {self.count}, {self.stride}, {self.padding}, {self.dilation})"
 
     def opposite(self) -> Windows | None:
-        """The windows over the windows: those that each element lies in. None unless they are windows of stride 1."""
+        """Return the windows, over the grid of windows, of those that cover each element; None unless the stride is 1."""
         rows = zip(self.kernel, self.dilation, self.padding, strict=True)
         padding = tuple([d * (k - 1) - p for k, d, p in rows])
         if any(s != 1 for s in self.stride) or min(padding) < 0:
@@ -80,21 +79,21 @@ class Windows:
         return Windows(self.count, self.kernel, self.size, self.stride, padding, self.dilation)
 
     def slices(self) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
-        """(tap, where the taps of all windows lie in the padded array)."""
+        """Yield (tap, slices of the padded array that read this tap of all windows)."""
         rows = list(zip(self.count, self.stride, strict=True))
         for tap in product(*map(range, self.kernel)):
             starts = [t * d for t, d in zip(tap, self.dilation, strict=True)]
             yield tap, tuple([slice(a, a + (n - 1) * s + 1, s) for a, (n, s) in zip(starts, rows, strict=True)])
 
     def _overlap(self) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-        """(the part of the array, the part of the padded array) that are the same elements."""
+        """Return (slices of the array, slices of the padded array) that address their common elements."""
         rows = list(zip(self.size, self.padding, self.reach, strict=True))
         length = [max(min(n, r - p), 0) for n, p, r in rows]
         inside = tuple([slice(0, m) for m in length])
         return inside, tuple([slice(p, p + m) for (_, p, _), m in zip(rows, length, strict=True)])
 
     def padded(self, xp: Any, x: Any, value: Any = 0) -> Any:
-        """x with its padding, as far as the windows go: x itself where there is none."""
+        """Pad x to the extent of the windows. Returns x itself if no padding is needed."""
         if not any(self.padding) and all(r <= n for r, n in zip(self.reach, self.size, strict=True)):
             return x
         inside, place = self._overlap()
@@ -104,14 +103,14 @@ class Windows:
         return out
 
     def fill(self, columns: Any, padded: Any) -> None:
-        """columns[:, :, tap, window] = the padded array there. columns: (n, channels, *kernel, *count)."""
+        """Copy the element under each tap of each window into columns, (n, channels, *kernel, *count)."""
         if len(self.kernel) == 2 and kernels.fill_columns(columns, padded, self.stride, self.dilation):
             return
         for tap, where in self.slices():
             columns[(slice(None), slice(None), *tap)] = padded[(..., *where)]
 
     def add_up(self, xp: Any, columns: Any) -> Any:
-        """The array of spatial shape `size` in which each element is the sum of the taps that lie on it."""
+        """Return the array of spatial shape `size` whose elements are the sums of the columns' taps that cover them."""
         if len(self.kernel) == 2:
             found = kernels.add_up_columns(columns, self.size, self.stride, self.padding, self.dilation)
             if found is not None:
@@ -123,7 +122,7 @@ class Windows:
         return self.unpadded(xp, padded)
 
     def unpadded(self, xp: Any, padded: Any) -> Any:
-        """The adjoint of padded: the part that is the array; zeros where no window goes."""
+        """Adjoint of padded: cut the padding off; elements that no window covers are 0."""
         if self.reach == self.size and not any(self.padding):
             return padded
         inside, place = self._overlap()

@@ -1,11 +1,11 @@
-"""Derivatives of Hurwitz' zeta function with respect to its exponent, of any order, by the Euler-Maclaurin formula.
+"""Derivatives, of any order, of Hurwitz' zeta function in its exponent, by the Euler-Maclaurin formula.
 
     zeta(s, q) = sum of (q + k)**-s over k < N  +  t**(1 - s) / (s - 1)  +  t**-s / 2
                  + sum over j of B_2j / (2j)! s (s + 1) ... (s + 2j - 2) t**(1 - s - 2j),      t = q + N
 
 with Bernoulli's numbers B (Johansson, Rigorous high-precision computation of the Hurwitz zeta function and its
-derivatives, 2015, equation 5). Each term is expanded in powers of a change of s; the n-th coefficient times n! is the n-th
-derivative. With N + q >= 12 and ten terms of the second sum what is left out is below the rounding of float64.
+derivatives, 2015, equation 5). Each term is expanded in powers of e at s + e; the n-th coefficient times n! is the n-th
+derivative. With N + q >= 12 and ten terms of the second sum, the remainder is below the rounding error of float64.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _BERNOULLI = (
 
 
 def _times(a: list[Any], b: list[Any]) -> list[Any]:
-    """The product of two power series, cut off where they are."""
+    """Product of two power series, truncated to their length."""
     return [sum(a[i] * b[n - i] for i in range(n + 1)) for n in range(len(a))]
 
 
 def _power(t: Any, s: Any, order: int) -> list[Any]:
-    """t**-(s + e) as a series in e."""
+    """Coefficients of t**-(s + e) as a power series in e, up to the given order."""
     value, log_t = t**-s, np.log(t)
     return [value * (-log_t) ** n / factorial(n) for n in range(order + 1)]
 
 
 def by_exponent(s: Any, q: Any, order: int) -> Any:
-    """The derivative of zeta(s, q) of an order in s. s, q: float64 arrays of one shape. NaN but for s > 1 and q > 0."""
+    """Derivative of zeta(s, q) in s, of the given order. s, q: float64 arrays of one shape. NaN unless s > 1 and q > 0."""
     inside = (s > 1) & (q > 0) & np.isfinite(q) & np.isfinite(s)
     outside = np.where((s > 1) & (q == np.inf), 0.0, np.nan)
     s, q = np.where(inside, s, 2.0), np.where(inside, q, 1.0)
@@ -45,7 +45,7 @@ def by_exponent(s: Any, q: Any, order: int) -> Any:
     t = q + _TERMS
     last = _power(t, s, order)
     integral = _times(last, [t * (-1) ** n / (s - 1) ** (n + 1) for n in range(order + 1)])
-    rising = [s, *[np.ones_like(s)] * min(order, 1), *[0.0] * (order - 1)]  # s (s + 1) ... as a series
+    rising = [s, *[np.ones_like(s)] * min(order, 1), *[0.0] * (order - 1)]  # series of the rising factorial s (s + 1) ...
     ends = [0.5 * last[n] + integral[n] for n in range(order + 1)]
     for j, number in enumerate(_BERNOULLI):
         correction = _times(last, rising)
