@@ -10,6 +10,7 @@ import pytest
 
 import wengert
 from wengert.autograd import grad, gradcheck, gradgradcheck
+from wengert.kernels import native
 from wengert.ops import program
 
 EXPRESSIONS = {
@@ -86,6 +87,35 @@ def test_arithmetic_is_numpys_bit_for_bit(seed, dtype):
         found = fused(*[wengert.from_numpy(a) for a in arrays]).numpy()
         assert found.dtype == dtype
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_negative_zero_is_another_constant_than_zero(compiled, monkeypatch):
+    if not compiled:
+        monkeypatch.setattr(program, "native", None)
+    for fn in (
+        lambda x: wengert.copysign(x, -0.0) - wengert.copysign(x * 2, 0.0),
+        lambda x: wengert.copysign(x * 2, 0.0) + wengert.copysign(x * 2, -0.0) * 4,
+        lambda x: (1 / (x * -0.0)) * (x + 0.0),
+    ):
+        x = wengert.tensor([1.5, 2.0, 3.0], requires_grad=True)
+        found, expected = wengert.pointwise(fn)(x), fn(x)
+        np.testing.assert_array_equal(found.detach().numpy(), expected.detach().numpy())
+        np.testing.assert_array_equal(grad(found.sum(), x)[0].numpy(), grad(expected.sum(), x)[0].numpy())
+
+
+@pytest.mark.skipif(native is None, reason="nothing is compiled here")
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x, y: x + y, lambda x, y: x - y, lambda x, y: wengert.rsub(x, y), lambda x, y: x * y, lambda x, y: x / y,
+        lambda x, y: -x * y, lambda x, y: x**2 + y, lambda x, y: wengert.reciprocal(x) - y, lambda x, y: x**1.0 + y,
+    ],
+)  # fmt: skip
+def test_arithmetic_is_one_chain(fn):
+    """Fails where wk_program.c does not find the kernel of one of these operations by its role."""
+    ((n_steps, n_links),) = native.program_stages(program.trace(fn)[1].compiled)
+    assert n_steps > 0 and n_links > 0
 
 
 @pytest.mark.slow

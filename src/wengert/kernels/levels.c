@@ -97,16 +97,26 @@ static const struct {
     ROLE("mean.x", "fill_mean", "ct x_shape", 1)
 };
 
+/* Index in roles, -1 if no kernel has the role. */
+static int index_of_role(const char *role) {
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        if (strcmp(roles[i].role, role) == 0) return (int)i;
+    }
+    return -1;
+}
+
+int wk_find_role(const char *role) {
+    int i = index_of_role(role);
+    return i < 0 ? -1 : wk_find_kernel(roles[i].kernel);
+}
+
 static PyObject *role_method(PyObject *module, PyObject *name) {
     (void)module;
     const char *text = PyUnicode_AsUTF8(name);
     if (text == NULL) return NULL;
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-        if (strcmp(roles[i].role, text) == 0) {
-            return Py_BuildValue("(isi)", wk_find_kernel(roles[i].kernel), roles[i].operands, roles[i].defaults);
-        }
-    }
-    Py_RETURN_NONE;
+    int i = index_of_role(text);
+    if (i < 0) Py_RETURN_NONE;
+    return Py_BuildValue("(isi)", wk_find_kernel(roles[i].kernel), roles[i].operands, roles[i].defaults);
 }
 
 PyMethodDef wk_levels_methods[] = {

@@ -67,6 +67,11 @@ static int fill_module(PyObject *module) {
         PyErr_Format(PyExc_ImportError, "WENGERT_ISA=%s: expected base, v3 or v4, at most what this CPU has", getenv("WENGERT_ISA"));
         return -1;
     }
+    const char *missing = wk_find_action_kernels();
+    if (missing != NULL) {
+        PyErr_Format(PyExc_ImportError, "no kernel has the role %s, which wk_program.c needs", missing);
+        return -1;
+    }
     if (PyModule_AddStringConstant(module, "level", wk_level_name()) < 0) return -1;
     functions.add = wk_find_kernel("add");
     PyObject *capsule = PyCapsule_New((void *)&functions, WK_NATIVE_CAPSULE, NULL);

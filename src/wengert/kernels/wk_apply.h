@@ -76,6 +76,12 @@ PyObject *wk_apply(int kernel, PyObject *const *inputs, PyObject *out);
 /* The same of a kernel or program by itself: one array, or for a program with several outputs a tuple of them. */
 PyObject *wk_apply_kernel(const WkKernel *kernel, PyObject *const *inputs, PyObject *out);
 
-/* The kernel of this name, -1 where there is none. */
+/* The kernel of this name, -1 if there is none. */
 int wk_find_kernel(const char *name);
+
+/* The kernel of a role, such as "neg" for an operation or "sub.y" for its derivative in an input; -1 if there is none. */
+int wk_find_role(const char *role);
+
+/* Look up the kernels whose steps programs run in chains. Called once, at import. Returns the role that has no kernel, or NULL. */
+const char *wk_find_action_kernels(void);
 #endif

@@ -75,20 +75,32 @@ static int read_steps(WkProgram *program, PyObject *steps) {
 
 /* -- chains --------------------------------------------------------------------------------------------------------- */
 
-/* The kernels that a link can do: with the running value as the first operand, and as the second. */
+/* The steps that a link can do: with the running value as the first operand, and as the second. Kernels are found by the role that
+ * they have, or by the name of a kernel without a role: their own names depend on the order in which the rules are registered. */
 static const struct {
-    const char *kernel;
+    const char *role;
     int action, reversed;
 } actions[] = {
-    {"add", WK_ADD, WK_ADD},          {"sub", WK_SUB, WK_RSUB},   {"rsub", WK_RSUB, WK_SUB},       {"mul", WK_MUL, WK_MUL},
-    {"div", WK_DIV, WK_RDIV},         {"copy", WK_LOAD, WK_LOAD}, {"sub__y", WK_NEGATE, WK_NEGATE}, {"square", WK_SQUARE, WK_SQUARE},
+    {"add", WK_ADD, WK_ADD},   {"sub", WK_SUB, WK_RSUB},   {"rsub", WK_RSUB, WK_SUB},       {"mul", WK_MUL, WK_MUL},
+    {"_div", WK_DIV, WK_RDIV}, {"copy", WK_LOAD, WK_LOAD}, {"neg", WK_NEGATE, WK_NEGATE}, {"square", WK_SQUARE, WK_SQUARE},
     {"reciprocal", WK_RECIPROCAL, WK_RECIPROCAL},
 };
+#define N_ACTIONS (sizeof actions / sizeof *actions)
+static int action_kernels[N_ACTIONS];
 
-/* The row of actions for a step, -1 where it is none. */
+const char *wk_find_action_kernels(void) {
+    for (size_t i = 0; i < N_ACTIONS; i++) {
+        int found = wk_find_role(actions[i].role);
+        action_kernels[i] = found >= 0 ? found : wk_find_kernel(actions[i].role);
+        if (action_kernels[i] < 0) return actions[i].role;
+    }
+    return NULL;
+}
+
+/* Index in actions of what step s does, -1 if no link can do it. */
 static int find_action(const WkProgram *program, int s) {
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
-        if (strcmp(actions[i].kernel, program->steps[s].kernel->name) == 0) return (int)i;
+    for (size_t i = 0; i < N_ACTIONS; i++) {
+        if (program->steps[s].kernel == &wk_kernels[action_kernels[i]]) return (int)i;
     }
     return -1;
 }
@@ -182,6 +194,20 @@ static PyObject *run_program(PyObject *module, PyObject *args) {
     return wk_apply_kernel(&program->kernel, ((PyTupleObject *)inputs)->ob_item, NULL);
 }
 
+/* The stages of a program, for tests. */
+static PyObject *program_stages(PyObject *module, PyObject *capsule) {
+    (void)module;
+    const WkProgram *program = PyCapsule_GetPointer(capsule, CAPSULE);
+    if (program == NULL) return NULL;
+    PyObject *stages = PyList_New(0);
+    for (int i = 0; stages != NULL && i < program->n_stages; i++) {
+        PyObject *stage = Py_BuildValue("(ii)", program->stages[i].last - program->stages[i].first, program->stages[i].n_links);
+        if (stage == NULL || PyList_Append(stages, stage) < 0) Py_CLEAR(stages);
+        Py_XDECREF(stage);
+    }
+    return stages;
+}
+
 PyMethodDef wk_program_methods[] = {
     {"make_program", make_program, METH_VARARGS,
      "make_program(n_inputs, n_outputs, n_registers, constants, steps): a program, or None where it is too long. A step is a "
@@ -189,5 +215,7 @@ PyMethodDef wk_program_methods[] = {
      "the first of which hold the constants."},
     {"run_program", run_program, METH_VARARGS,
      "run_program(program, inputs): an array, a tuple of them for several outputs, or None where it does not take the inputs."},
+    {"program_stages", program_stages, METH_O,
+     "program_stages(program): (number of steps, number of links) of each stage; only the steps of a chain have links."},
     {NULL, NULL, 0, NULL},
 };

@@ -264,13 +264,15 @@ class Program:
                 places[output] = n_inputs + i
         copies = [(i, x) for i, x in enumerate(self.outputs) if places.get(x) != n_inputs + i]
         numbers = [x for _, operands, _ in steps for x in operands] + [x for _, x in copies]
-        constants = list(dict.fromkeys([float(x) for x in numbers if type(x) is not Value]))
+        # By repr, which tells -0.0 from 0.0.
+        constants = {repr(float(x)): float(x) for x in numbers if type(x) is not Value}
+        constant_places = {key: n_inputs + n_outputs + i for i, key in enumerate(constants)}
         registers = _Registers(len(constants), n_inputs + n_outputs)
         last = {x: i for i, (_, operands, _) in enumerate(steps) for x in operands if type(x) is Value}
         lines: list[tuple[int, ...]] = []
 
         def place(x: Any) -> int:
-            return places[x] if type(x) is Value else n_inputs + n_outputs + constants.index(float(x))
+            return places[x] if type(x) is Value else constant_places[repr(float(x))]
 
         for i, (kernel, operands, value) in enumerate(steps):
             sources = [place(x) for x in operands]
@@ -281,9 +283,9 @@ class Program:
                 places[value] = registers.take()
             lines.append((kernel, *sources, places[value]))
         lines += [(native.find("copy"), place(x), n_inputs + i) for i, x in copies]
-        if registers.count > _MAX_REGISTERS or any(np.isnan(c) for c in constants):
+        if registers.count > _MAX_REGISTERS or "nan" in constants:
             return None
-        return native.make_program(n_inputs, n_outputs, registers.count, tuple(constants), tuple(lines))
+        return native.make_program(n_inputs, n_outputs, registers.count, tuple(constants.values()), tuple(lines))
 
 
 class _Registers:
