@@ -280,59 +280,59 @@ def nanmedian(input: Tensor) -> Tensor:
 @overload
 def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
 def logsumexp(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """log(sum(exp(x))) over dim (an int or a tuple), without overflow. x: any shape and dtype; -inf of nothing."""
+    """log(sum(exp(x))) over dim, without overflow; -inf for no elements."""
 def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
-    """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first."""
+    """Softmax exp(x) / sum(exp(x)) over one dimension."""
 def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
-    """log(softmax(x)) over one dimension, exact also where softmax is close to 0 or 1. Arguments as in `softmax`."""
+    """Logarithm of softmax over one dimension, accurate where the softmax is close to 0 or 1. Arguments: as `softmax`."""
 def reshape(input: Tensor, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
-    """x with another shape: a view where its memory allows one, else a copy. One size may be -1."""
+    """Return input with another shape: a view if its memory allows one, else a copy. A size of -1 is inferred."""
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
-    """x with the dimensions from start_dim to end_dim made one: a view where its memory allows one, else a copy."""
+    """Merge the dimensions from start_dim to end_dim into one: a view if the memory allows one, else a copy."""
 def ravel(input: Tensor, *, out: Any = None) -> Tensor:
-    """x as one dimension: a view where its memory allows one, else a copy. Derivative: the cotangent, reshaped back."""
+    """Flatten input to one dimension: a view if the memory allows one, else a copy."""
 def unflatten(input: Tensor, dim: _int, sizes: _int | Sequence[_int], *, out: Any = None) -> Tensor:
-    """x with one dimension split into several of these sizes (one may be -1). x: any shape and dtype."""
+    """Split one dimension into several of the given sizes; a size of -1 is inferred. input: any shape and dtype."""
 def numel(input: Tensor) -> _int:
-    """The number of elements."""
+    """Number of elements."""
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
-    """x with two dimensions exchanged: a view. Derivative: the cotangent with the same two exchanged."""
+    """View of x with dimensions dim0 and dim1 exchanged. Derivative: the cotangent with dim0 and dim1 exchanged."""
 def swapaxes(input: Tensor, axis0: _int, axis1: _int, *, out: Any = None) -> Tensor:
     """NumPy's name of transpose(dim0, dim1)."""
 def swapdims(input: Tensor, dim0: _int, dim1: _int, *, out: Any = None) -> Tensor:
     """Another name of transpose(dim0, dim1)."""
 def t(input: Tensor) -> Tensor:
-    """The transpose of a matrix; vectors and 0-d tensors as they are. A view."""
+    """Transpose of a matrix; vectors and 0-d tensors are returned as they are. A view."""
 def adjoint(input: Tensor, *, out: Any = None) -> Tensor:
-    """The conjugate of x with its last two dimensions exchanged; for real x that is a view."""
+    """Conjugate transpose of the last two dimensions; for real input a view."""
 @overload
 def permute(input: Tensor, dims: _int | Sequence[_int]) -> Tensor:
-    """x with its dimensions in another order, x.permute(2, 0, 1): a view. dims: each dimension once."""
+    """View of x with its dimensions in another order, x.permute(2, 0, 1). dims: each dimension once."""
 @overload
 def permute(input: Tensor, *dims: _int) -> Tensor: ...
 def movedim(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Any = None) -> Tensor:
-    """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or"""
+    """View of input with dimensions `source` moved to `destination`; the others keep their order."""
 def unsqueeze(input: Tensor, dim: _int) -> Tensor:
-    """x with a dimension of size 1 put in at dim (-1: at the end): a view. Derivative: the cotangent without it."""
+    """View of x with a dimension of size 1 inserted at dim; -1 inserts it at the end."""
 def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
-    """x without its dimensions of size 1, or without those among dim (an int or a tuple): a view."""
+    """View of x without its dimensions of size 1."""
 @overload
 def atleast_1d(tensor: Tensor) -> Tensor:
-    """Each tensor with at least one dimension: 0-d ones become (1,). A view or the tensor itself; a tuple for several."""
+    """Return each tensor with at least one dimension: a 0-d tensor becomes a view of shape (1,)."""
 @overload
 def atleast_1d(first: Tensor, second: Tensor, *others: Tensor) -> tuple[Tensor, ...]: ...
 @overload
 def atleast_2d(tensor: Tensor) -> Tensor:
-    """Each tensor with at least two dimensions, new ones in front. A view or the tensor itself; a tuple for several."""
+    """Return each tensor with at least two dimensions, as a view with new dimensions in front if it has fewer."""
 @overload
 def atleast_2d(first: Tensor, second: Tensor, *others: Tensor) -> tuple[Tensor, ...]: ...
 @overload
 def atleast_3d(tensor: Tensor) -> Tensor:
-    """Each tensor with at least three dimensions: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1), as in NumPy."""
+    """Return each tensor with at least three dimensions: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1), as in NumPy."""
 @overload
 def atleast_3d(first: Tensor, second: Tensor, *others: Tensor) -> tuple[Tensor, ...]: ...
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
-    """The slices of x along a dimension, without that dimension: a tuple of views, none of which may be written in"""
+    """Tuple of the slices of x along a dimension, views without that dimension."""
 def broadcast_to(input: Tensor, size: _int | Sequence[_int], *, out: Any = None) -> Tensor:
     """x.expand(size). Derivative: the cotangent, summed over what was stretched."""
 def broadcast_tensors(*tensors: Tensor, out: Any = None) -> tuple[Tensor, ...]:
@@ -672,25 +672,25 @@ def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ..
 def argwhere(input: Tensor) -> Tensor:
     """nonzero() without as_tuple."""
 def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None, out: Any = None) -> Tensor:
-    """A copy of x in which result[index[i][j]][j] = src[i][j] for dim 0, result[i][index[i][j]] = src[i][j] for dim"""
+    """Return a copy of input with src written at index along dim."""
 def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Any, *, out: Any = None) -> Tensor:
-    """scatter() that adds src to what is there, as often as index names an element. Derivative: 1 in x, the cotangent"""
+    """Return a copy of input with src added at index along dim. A repeated index adds each of its values."""
 def index_add(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1, out: Any = None) -> Tensor:
-    """A copy of x with alpha * source added to its slices along dim that index, a vector, names; as often as it does."""
+    """Return a copy of input with alpha * source added to its slices `index` along dim."""
 def index_copy(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, out: Any = None) -> Tensor:
-    """A copy of x with its slices along dim that index, a vector, names replaced by those of source. Shapes as"""
+    """Return a copy of input with its slices `index` along dim replaced by those of source."""
 def index_fill(input: Tensor, dim: _int, index: Tensor, value: _Operand, *, out: Any = None) -> Tensor:
-    """A copy of x with value, a number or a 0-d tensor, in its slices along dim that index, a vector, names."""
+    """Return a copy of input with value in its slices `index` along dim."""
 def put(input: Tensor, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False, *, out: Any = None) -> Tensor:
-    """A copy of x, seen as a vector, with source written at index (int64, of as many elements); with accumulate, added."""
+    """Return a copy of input with source written, or added if accumulate, at index into the flattened input."""
 def select_scatter(input: Tensor, src: Any, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
-    """A copy of x with x.select(dim, index) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src the"""
+    """Return a copy of input with input.select(dim, index) replaced by src, of that slice's shape."""
 def slice_scatter(input: Tensor, src: Any, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1, *, out: Any = None) -> Tensor:
-    """A copy of x with the slice start:end:step along dim replaced by src. Derivative: in x 0 there, 1 elsewhere; in"""
+    """Return a copy of input with its slice start:end:step along dim replaced by src, of that slice's shape."""
 def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
-    """A copy of x with x.diagonal(offset, dim1, dim2) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src"""
+    """Return a copy of x with x.diagonal(offset, dim1, dim2) replaced by src, of that diagonal's shape."""
 def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True, out: Any = None) -> Tensor:
-    """scatter() that reduces all values that meet at a place, and what x has there (unless include_self=False)."""
+    """Return a copy of input with src reduced into it at index along dim."""
 def masked_fill(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
     """Return a copy of input with value where mask is True."""
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Any = None) -> Tensor:
@@ -698,35 +698,35 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor, *, out: Any = No
 def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Tensor:
     """Return the elements of input where mask is True, as a vector in row-major order."""
 def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: Any = None, out: Any = None) -> return_types.sort:
-    """x sorted along a dimension: a named tuple (values, indices). x: any real dtype. NaN comes last, or first if"""
+    """Sort input along a dimension: a named tuple (values, indices). The order is stable."""
 def msort(input: Tensor, *, out: Any = None) -> Tensor:
-    """The values of sort(0). Derivative: each element gets the cotangent of the place that it was sorted to."""
+    """Sort input along its first dimension. Derivative: the cotangent, moved back to the original order."""
 def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """The indices that sort x along a dimension, as int64."""
+    """Indices that sort x along a dimension, int64, in a stable order. x: any real dtype."""
 def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: Any = None) -> return_types.topk:
-    """The k largest elements along a dimension (smallest, with largest=False), in order: a named tuple (values,"""
+    """The k largest elements along a dimension, in order: a named tuple (values, indices)."""
 def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> return_types.kthvalue:
-    """The k-th smallest element along a dimension, k from 1: a named tuple (values, indices). x: any real dtype."""
+    """The k-th smallest element along a dimension, counted from 1: a named tuple (values, indices)."""
 def searchsorted(sorted_sequence: Tensor, input: Any, *, out_int32: _bool = False, right: _bool = False, side: Any = None, sorter: Any = None, out: Any = None) -> Tensor:
-    """Where each element of input, a tensor or a number, would have to be put into a sorted sequence to keep it sorted."""
+    """Index at which to insert each element of input into a sorted sequence so that it stays sorted."""
 def bucketize(input: Tensor, boundaries: Any, *, out_int32: _bool = False, right: _bool = False, out: Any = None) -> Tensor:
-    """searchsorted(boundaries, input) for a vector of boundaries. Not differentiable."""
+    """Index of the bucket of each element of input: searchsorted(boundaries, input) for a vector of boundaries."""
 @overload
 def unique(input: Tensor, sorted: _bool = True, *, dim: _int | None = None) -> Tensor:
-    """The different elements of x (slices along dim), in ascending order; with return_inverse where each element is"""
+    """Distinct elements of input, or distinct slices along dim, in ascending order. Not differentiable."""
 @overload
 def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
 @overload
 def unique_consecutive(input: Tensor, *, dim: _int | None = None) -> Tensor:
-    """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
+    """Merge runs of equal elements of the flattened input, or of equal slices along dim. Not differentiable."""
 @overload
 def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
 def isin(elements: Tensor, test_elements: Any, *, assume_unique: _bool = False, invert: _bool = False, out: Any = None) -> Tensor:
-    """Whether each of the elements, a tensor or a number, is among test_elements: a bool tensor. Not differentiable."""
+    """Whether each of elements is among test_elements: a bool tensor of the shape of elements. Not differentiable."""
 def bincount(input: Tensor, weights: Any = None, minlength: _int = 0) -> Tensor:
-    """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums."""
+    """Count the occurrences of each number 0, 1, ... in a vector of integers >= 0, or sum their weights."""
 def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> tuple[Tensor, ...]:
-    """The indices into a tensor of a shape of elements that are counted as of a vector: a tuple, one tensor a"""
+    """Convert indices into a flattened tensor to indices into a tensor of the given shape: a tuple, one per dimension."""
 def gesv(input: Tensor, A: Tensor) -> tuple[Tensor, Tensor]:
     """Return (X, LU) with A @ X = input, where LU holds the LU factors of A, without history. Today: linalg.solve(A, B)."""
 def potrf(input: Tensor, upper: _bool = True) -> Tensor:
@@ -780,19 +780,19 @@ def as_strided_scatter(input: Tensor, src: Any, size: _int | Sequence[_int], str
 def nonzero_static(input: Tensor, size: _int | Sequence[_int], fill_value: _Number = -1, *, out: Tensor | None = None) -> Tensor:
     """The indices of the elements that are not zero, as nonzero() gives them, cut or filled up to `size` of them."""
 def stft(input: Tensor, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: Any = None, return_complex: Any = None, align_to_window: Any = None, *, out: Any = None) -> Tensor:
-    """Short-time Fourier transform: that of each piece of n_fft elements, hop_length apart, times the window."""
+    """Short-time Fourier transform: the Fourier transforms of frames of n_fft elements times a window."""
 def istft(input: Tensor, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, normalized: _bool = False, onesided: Any = None, length: _int | None = None, return_complex: _bool = False, *, out: Any = None) -> Tensor:
-    """The signal whose stft is the input, by least squares: pieces times the window, added up, over the added squares."""
+    """Inverse short-time Fourier transform: the signal whose stft is closest to input, by least squares."""
 def bartlett_window(window_length: Any, periodic: _bool = True, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """A triangle of window_length elements; periodic leaves out the last of one more: signal.windows.bartlett."""
+    """Bartlett window of window_length elements, periodic unless periodic=False; see signal.windows.bartlett."""
 def blackman_window(window_length: Any, periodic: _bool = True, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """0.42 - 0.5 cos t + 0.08 cos 2t, with t over one turn: signal.windows.blackman."""
+    """Blackman window, 0.42 - 0.5 cos t + 0.08 cos 2t; see signal.windows.blackman. Arguments: as bartlett_window."""
 def hamming_window(window_length: Any, periodic: _bool = True, alpha: _Number = 0.54, beta: _Number = 0.46, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """alpha - beta cos t, with t over one turn: signal.windows.hamming."""
+    """Hamming window, alpha - beta cos t; see signal.windows.hamming. Other arguments: as bartlett_window."""
 def hann_window(window_length: Any, periodic: _bool = True, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """(1 - cos t) / 2, with t over one turn: signal.windows.hann."""
+    """Hann window, (1 - cos t) / 2; see signal.windows.hann. Arguments: as bartlett_window."""
 def kaiser_window(window_length: Any, periodic: _bool = True, beta: _Number = 12.0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """I0(beta sqrt(1 - x**2)) / I0(beta), with x from -1 to 1: signal.windows.kaiser."""
+    """Kaiser window, I0(beta sqrt(1 - x**2)) / I0(beta) with x from -1 to 1; see signal.windows.kaiser."""
 def native_layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any, bias: Any, eps: _float, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """layer_norm, the mean, and 1 / sqrt(variance + eps), both with the normalised dims as 1."""
 def native_group_norm(input: Tensor, weight: Any, bias: Any, N: Any, C: Any, HxW: Any, group: Any, eps: _float, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
@@ -1094,7 +1094,7 @@ def greater(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> T
 def greater_equal(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
 def moveaxis(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Any = None) -> Tensor:
-    """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or"""
+    """View of input with dimensions `source` moved to `destination`; the others keep their order."""
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
     """The tensors of a sequence one after the other along a dimension, in their promoted dtype."""
 def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:

@@ -33,11 +33,11 @@ def sinc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
 def round(input: _Operand, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
     """Round x to the nearest integer, halves to even; with decimals, to the nearest multiple of 10**-decimals."""
 def logsumexp(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """log(sum(exp(x))) over dim (an int or a tuple), without overflow. x: any shape and dtype; -inf of nothing."""
+    """log(sum(exp(x))) over dim, without overflow; -inf for no elements."""
 def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
-    """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first."""
+    """Softmax exp(x) / sum(exp(x)) over one dimension."""
 def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
-    """log(softmax(x)) over one dimension, exact also where softmax is close to 0 or 1. Arguments as in `softmax`."""
+    """Logarithm of softmax over one dimension, accurate where the softmax is close to 0 or 1. Arguments: as `softmax`."""
 def xlogy(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """x * log(y); 0 where x is 0 and y is not NaN."""
 def erf(input: _Operand, *, out: Tensor | None = None) -> Tensor:

@@ -377,50 +377,50 @@ class Tensor(TensorBase):
     @overload
     def nanmedian(self, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
     def logsumexp(self, dim: _int | Sequence[_int], keepdim: _bool = False) -> Tensor:
-        """log(sum(exp(x))) over dim (an int or a tuple), without overflow. x: any shape and dtype; -inf of nothing."""
+        """log(sum(exp(x))) over dim, without overflow; -inf for no elements."""
     def softmax(self, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None) -> Tensor:
-        """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first."""
+        """Softmax exp(x) / sum(exp(x)) over one dimension."""
     def log_softmax(self, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None) -> Tensor:
-        """log(softmax(x)) over one dimension, exact also where softmax is close to 0 or 1. Arguments as in `softmax`."""
+        """Logarithm of softmax over one dimension, accurate where the softmax is close to 0 or 1. Arguments: as `softmax`."""
     def view(self, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None, size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None) -> Tensor:
-        """The same memory with another shape: x.view(2, 3), x.view((2, 3)), x.view(-1) (one size is worked out)."""
+        """View of the same memory with another shape: x.view(2, 3), x.view((2, 3)), x.view(-1); a size of -1 is inferred."""
     def reshape(self, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
-        """x with another shape: a view where its memory allows one, else a copy. One size may be -1."""
+        """Return input with another shape: a view if its memory allows one, else a copy. A size of -1 is inferred."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
-        """x with the dimensions from start_dim to end_dim made one: a view where its memory allows one, else a copy."""
+        """Merge the dimensions from start_dim to end_dim into one: a view if the memory allows one, else a copy."""
     def ravel(self) -> Tensor:
-        """x as one dimension: a view where its memory allows one, else a copy. Derivative: the cotangent, reshaped back."""
+        """Flatten input to one dimension: a view if the memory allows one, else a copy."""
     def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
-        """x with one dimension split into several of these sizes (one may be -1). x: any shape and dtype."""
+        """Split one dimension into several of the given sizes; a size of -1 is inferred. input: any shape and dtype."""
     def view_as(self, other: _Operand) -> Tensor:
         """x.view(other.shape). Derivative: the cotangent, reshaped back."""
     def reshape_as(self, other: _Operand) -> Tensor:
         """x.reshape(other.shape). Derivative: the cotangent, reshaped back."""
     def contiguous(self, memory_format: Any = None) -> Tensor:
-        """x itself where its elements lie in memory in row-major order, else a copy in which they do. Derivative: 1."""
+        """Return input itself if its memory is row-major without gaps, else a copy that is. Derivative: 1."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
-        """x with two dimensions exchanged: a view. Derivative: the cotangent with the same two exchanged."""
+        """View of x with dimensions dim0 and dim1 exchanged. Derivative: the cotangent with dim0 and dim1 exchanged."""
     def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
         """NumPy's name of transpose(dim0, dim1)."""
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
         """Another name of transpose(dim0, dim1)."""
     def t(self) -> Tensor:
-        """The transpose of a matrix; vectors and 0-d tensors as they are. A view."""
+        """Transpose of a matrix; vectors and 0-d tensors are returned as they are. A view."""
     def adjoint(self) -> Tensor:
-        """The conjugate of x with its last two dimensions exchanged; for real x that is a view."""
+        """Conjugate transpose of the last two dimensions; for real input a view."""
     @overload
     def permute(self, dims: _int | Sequence[_int]) -> Tensor:
-        """x with its dimensions in another order, x.permute(2, 0, 1): a view. dims: each dimension once."""
+        """View of x with its dimensions in another order, x.permute(2, 0, 1). dims: each dimension once."""
     @overload
     def permute(self, *dims: _int) -> Tensor: ...
     def movedim(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
-        """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or"""
+        """View of input with dimensions `source` moved to `destination`; the others keep their order."""
     def unsqueeze(self, dim: _int) -> Tensor:
-        """x with a dimension of size 1 put in at dim (-1: at the end): a view. Derivative: the cotangent without it."""
+        """View of x with a dimension of size 1 inserted at dim; -1 inserts it at the end."""
     def squeeze(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """x without its dimensions of size 1, or without those among dim (an int or a tuple): a view."""
+        """View of x without its dimensions of size 1."""
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
-        """The slices of x along a dimension, without that dimension: a tuple of views, none of which may be written in"""
+        """Tuple of the slices of x along a dimension, views without that dimension."""
     @overload
     def expand(self, shape: _int | Sequence[_int]) -> Tensor:
         """x with dimensions of size 1 stretched, and new ones in front, x.expand(4, 3): a view that repeats no memory."""
@@ -797,37 +797,37 @@ class Tensor(TensorBase):
     def argwhere(self) -> Tensor:
         """nonzero() without as_tuple."""
     def scatter(self, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None) -> Tensor:
-        """A copy of x in which result[index[i][j]][j] = src[i][j] for dim 0, result[i][index[i][j]] = src[i][j] for dim"""
+        """Return a copy of input with src written at index along dim."""
     def scatter_(self, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None) -> Tensor:
         """In-place form of scatter."""
     def scatter_add(self, dim: _int, index: Tensor, src: Any) -> Tensor:
-        """scatter() that adds src to what is there, as often as index names an element. Derivative: 1 in x, the cotangent"""
+        """Return a copy of input with src added at index along dim. A repeated index adds each of its values."""
     def scatter_add_(self, dim: _int, index: Tensor, src: Any) -> Tensor:
         """In-place form of scatter_add."""
     def index_add(self, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1) -> Tensor:
-        """A copy of x with alpha * source added to its slices along dim that index, a vector, names; as often as it does."""
+        """Return a copy of input with alpha * source added to its slices `index` along dim."""
     def index_add_(self, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1) -> Tensor:
         """In-place form of index_add."""
     def index_copy(self, dim: _int, index: Tensor, source: _int | Sequence[_int]) -> Tensor:
-        """A copy of x with its slices along dim that index, a vector, names replaced by those of source. Shapes as"""
+        """Return a copy of input with its slices `index` along dim replaced by those of source."""
     def index_copy_(self, dim: _int, index: Tensor, source: _int | Sequence[_int]) -> Tensor:
         """In-place form of index_copy."""
     def index_fill(self, dim: _int, index: Tensor, value: _Operand) -> Tensor:
-        """A copy of x with value, a number or a 0-d tensor, in its slices along dim that index, a vector, names."""
+        """Return a copy of input with value in its slices `index` along dim."""
     def index_fill_(self, dim: _int, index: Tensor, value: _Operand) -> Tensor:
         """In-place form of index_fill."""
     def put(self, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False) -> Tensor:
-        """A copy of x, seen as a vector, with source written at index (int64, of as many elements); with accumulate, added."""
+        """Return a copy of input with source written, or added if accumulate, at index into the flattened input."""
     def put_(self, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False) -> Tensor:
         """In-place form of put."""
     def select_scatter(self, src: Any, dim: _int, index: Tensor) -> Tensor:
-        """A copy of x with x.select(dim, index) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src the"""
+        """Return a copy of input with input.select(dim, index) replaced by src, of that slice's shape."""
     def slice_scatter(self, src: Any, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1) -> Tensor:
-        """A copy of x with the slice start:end:step along dim replaced by src. Derivative: in x 0 there, 1 elsewhere; in"""
+        """Return a copy of input with its slice start:end:step along dim replaced by src, of that slice's shape."""
     def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
-        """A copy of x with x.diagonal(offset, dim1, dim2) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src"""
+        """Return a copy of x with x.diagonal(offset, dim1, dim2) replaced by src, of that diagonal's shape."""
     def scatter_reduce(self, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True) -> Tensor:
-        """scatter() that reduces all values that meet at a place, and what x has there (unless include_self=False)."""
+        """Return a copy of input with src reduced into it at index along dim."""
     def scatter_reduce_(self, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True) -> Tensor:
         """In-place form of scatter_reduce."""
     def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
@@ -841,27 +841,27 @@ class Tensor(TensorBase):
     def masked_select(self, mask: Tensor) -> Tensor:
         """Return the elements of input where mask is True, as a vector in row-major order."""
     def sort(self, dim: _int = -1, descending: _bool = False, *, stable: Any = None) -> return_types.sort:
-        """x sorted along a dimension: a named tuple (values, indices). x: any real dtype. NaN comes last, or first if"""
+        """Sort input along a dimension: a named tuple (values, indices). The order is stable."""
     def msort(self) -> Tensor:
-        """The values of sort(0). Derivative: each element gets the cotangent of the place that it was sorted to."""
+        """Sort input along its first dimension. Derivative: the cotangent, moved back to the original order."""
     def argsort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Tensor:
-        """The indices that sort x along a dimension, as int64."""
+        """Indices that sort x along a dimension, int64, in a stable order. x: any real dtype."""
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> return_types.topk:
-        """The k largest elements along a dimension (smallest, with largest=False), in order: a named tuple (values,"""
+        """The k largest elements along a dimension, in order: a named tuple (values, indices)."""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
-        """The k-th smallest element along a dimension, k from 1: a named tuple (values, indices). x: any real dtype."""
+        """The k-th smallest element along a dimension, counted from 1: a named tuple (values, indices)."""
     @overload
     def unique(self, sorted: _bool = True, *, dim: _int | None = None) -> Tensor:
-        """The different elements of x (slices along dim), in ascending order; with return_inverse where each element is"""
+        """Distinct elements of input, or distinct slices along dim, in ascending order. Not differentiable."""
     @overload
     def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
     @overload
     def unique_consecutive(self, *, dim: _int | None = None) -> Tensor:
-        """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
+        """Merge runs of equal elements of the flattened input, or of equal slices along dim. Not differentiable."""
     @overload
     def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any: ...
     def bincount(self, weights: Any = None, minlength: _int = 0) -> Tensor:
-        """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums."""
+        """Count the occurrences of each number 0, 1, ... in a vector of integers >= 0, or sum their weights."""
     def gesv(self, A: Tensor) -> tuple[Tensor, Tensor]:
         """Return (X, LU) with A @ X = input, where LU holds the LU factors of A, without history. Today: linalg.solve(A, B)."""
     def potrf(self, upper: _bool = True) -> Tensor:
@@ -889,9 +889,9 @@ class Tensor(TensorBase):
     def fill_diagonal_(self, fill_value: _Number, wrap: _bool = False) -> Tensor:
         """In-place: writes a number onto the diagonal of a matrix, or of a cube of any number of dimensions."""
     def stft(self, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: Any = None, return_complex: Any = None, align_to_window: Any = None) -> Tensor:
-        """Short-time Fourier transform: that of each piece of n_fft elements, hop_length apart, times the window."""
+        """Short-time Fourier transform: the Fourier transforms of frames of n_fft elements times a window."""
     def istft(self, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, normalized: _bool = False, onesided: Any = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
-        """The signal whose stft is the input, by least squares: pieces times the window, added up, over the added squares."""
+        """Inverse short-time Fourier transform: the signal whose stft is closest to input, by least squares."""
     def triangular_solve(self, A: Any, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> return_types.triangular_solve:
         """(X, A) with A @ X = input, or A^T @ X = input if transpose, for a triangular A: linalg.solve_triangular today."""
     def is_nonzero(self) -> Tensor:
@@ -1069,7 +1069,7 @@ class Tensor(TensorBase):
     def greater_equal_(self, other: _Operand) -> Tensor:
         """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
     def moveaxis(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
-        """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or"""
+        """View of input with dimensions `source` moved to `destination`; the others keep their order."""
     def ger(self, vec2: Any) -> Tensor:
         """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
     def arctan2(self, other: _Operand) -> Tensor:

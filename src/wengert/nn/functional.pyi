@@ -27,11 +27,11 @@ def sigmoid(input: _Operand, *, out: Tensor | None = None) -> Tensor:
 def tanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The hyperbolic tangent."""
 def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
-    """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first."""
+    """Softmax exp(x) / sum(exp(x)) over one dimension."""
 def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
-    """log(softmax(x)) over one dimension, exact also where softmax is close to 0 or 1. Arguments as in `softmax`."""
+    """Logarithm of softmax over one dimension, accurate where the softmax is close to 0 or 1. Arguments: as `softmax`."""
 def softmin(input: Tensor, dim: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, *, out: Any = None) -> Tensor:
-    """softmax(-input) over one dimension."""
+    """softmax(-input) over one dimension. Arguments: as `softmax`."""
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """Fully connected layer: x @ weight^T + bias."""
 def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Tensor:

@@ -1,8 +1,8 @@
-"""Writes that have names: scatter, index_add, index_copy, index_fill, put and the like.
+"""Writes at indices: scatter, index_add, index_copy, index_fill, put and the like.
 
-Each has three forms: of a copy (scatter), in place (scatter_), and the operation below both (_scatter), whose change
-of an array, a function beside it, is also what the in-place form does to the tensor's own memory. torch's argument
-order (x, dim, index, source) is that of the public functions; the operations take their tensors first.
+Each comes as a function that writes into a copy (scatter), an in-place method (scatter_), and the operation below both
+(_scatter). A helper beside the operation (_write_scatter) changes an array; the in-place form applies it to the tensor's
+own memory. Public functions have torch's argument order (x, dim, index, source); the operations take their tensors first.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wengert.ops.registry import NONE, composite, linear, plain
 
 
 def _source_part(index: Any, shape: tuple, source: Any, dim: int) -> Any:
-    """The part of source that scatter writes for index into an array of this shape: as large as index."""
+    """Return the leading part of source, of index's shape, that scatter writes into an array of the given shape."""
     if not isinstance(source, np.ndarray) or not source.ndim:
         return source
     if index.ndim != len(shape or (1,)) and index.ndim:
@@ -45,7 +45,7 @@ def _write_scatter(x: Any, index: Any, src: Any, *, dim: int) -> None:
 
 
 def _combined(kind: int, x: Any, index: Any, src: Any, dim: int) -> bool:
-    """Whether a kernel has written src into x, or combined it with what is there."""
+    """Write src into x at index, or combine it with x, by a kernel. Returns False if no kernel takes the arrays."""
     values = src if isinstance(src, np.ndarray) else np.asarray(src, x.dtype)
     return index.ndim == x.ndim and bool(places.write_along(kind, x, index, values, dim, False))
 
@@ -55,8 +55,9 @@ def _combined(kind: int, x: Any, index: Any, src: Any, dim: int) -> bool:
     node=lambda inputs, params: f"ScatterBackward{int(not isinstance(inputs[2], TensorBase))}",
 )  # fmt: skip
 def _scatter(xp, x, index, src, *, dim):
-    """A copy of x with src, a tensor or a number, written where gather() with index would read. Derivative: in x 0
-    where it was written, 1 elsewhere; in src the cotangent gathered."""
+    """A copy of x with src, a tensor or a number, written at the elements that gather() with index would read.
+
+    Derivative: in x 0 where x was overwritten, 1 elsewhere; in src the cotangent, gathered at index."""
     result = memory.contiguous_copy(x)
     _write_scatter(result, index, src, dim=dim)
     return result
@@ -87,8 +88,9 @@ def _add_scatter(x: Any, index: Any, src: Any, *, dim: int) -> None:
 
 @linear(promote=NONE, node="ScatterAddBackward0", method=False, namespaces=())
 def _scatter_add(xp, x, index, src, *, dim):
-    """A copy of x with src added where gather() with index would read. Derivative: 1 in x; in src the cotangent
-    gathered."""
+    """A copy of x with src added at the elements that gather() with index would read.
+
+    Derivative: in x 1; in src the cotangent, gathered at index."""
     result = memory.contiguous_copy(x)
     _add_scatter(result, index, src, dim=dim)
     return result
@@ -114,14 +116,14 @@ def _scatter_arguments(op: str, x: Any, dim: Any, index: Any, src: Any) -> tuple
 
 @composite(method=True)
 def scatter(F, input, dim, index, src=None, *, value=None, reduce=None):
-    """A copy of x in which result[index[i][j]][j] = src[i][j] for dim 0, result[i][index[i][j]] = src[i][j] for dim
-    1, ...
+    """Return a copy of input with src written at index along dim.
 
-    index: int64 or int32, with x's number of dimensions. src: of x's dtype, at least as large as index; or a number
-    (also as value=). reduce: "add" or "multiply" combine with what is there. Where index names an element twice, one
-    of the values is written. Raises RuntimeError for an index out of range.
+    For a matrix, result[index[i][j]][j] = src[i][j] if dim is 0, and result[i][index[i][j]] = src[i][j] if dim is 1.
+    index: int64 or int32, with as many dimensions as input. src: of input's dtype, in no dimension smaller than index; or
+    a number, also as value=. reduce: "add" or "multiply" combines src with input's elements. If an index is repeated, one
+    of its values is written. Raises RuntimeError for an index out of range.
 
-    Derivative: in x 0 where src was written, 1 elsewhere; in src the cotangent there.
+    Derivative: in input 0 where src was written, 1 elsewhere; in src the cotangent, gathered at index.
 
     >>> import wengert
     >>> wengert.zeros(3).scatter(0, wengert.tensor([2, 0]), wengert.tensor([1.0, 2.0]))
@@ -157,8 +159,9 @@ def scatter_(self, dim, index, src=None, *, value=None, reduce=None):
 
 @composite(method=True)
 def scatter_add(F, input, dim, index, src):
-    """scatter() that adds src to what is there, as often as index names an element. Derivative: 1 in x, the cotangent
-    at index in src.
+    """Return a copy of input with src added at index along dim. A repeated index adds each of its values.
+
+    Arguments: as `scatter`. Derivative: in input 1; in src the cotangent, gathered at index.
 
     >>> import wengert
     >>> wengert.zeros(2).scatter_add(0, wengert.tensor([1, 1]), wengert.tensor([1.0, 2.0]))
@@ -179,7 +182,7 @@ def scatter_add_(self, dim, index, src):
 
 
 def _index_arguments(op: str, x: Any, dim: Any, index: Any) -> tuple[Any, int]:
-    """index as a tensor, and dim counted from the front. Raises IndexError for an index out of range."""
+    """Return (index as a tensor, dim counted from the front). Raises IndexError for an index out of range."""
     index = as_tensor(index)
     array, dim = raw(index), normalize_dim(dim, x.ndim)
     if array.ndim > 1:
@@ -198,7 +201,7 @@ def _index_arguments(op: str, x: Any, dim: Any, index: Any) -> tuple[Any, int]:
 
 
 def _at(x: Any, index: Any, dim: int) -> tuple[Any, tuple]:
-    """x with at least one dimension, and NumPy's index of its slices that index names."""
+    """Return (x with at least one dimension, NumPy's index of the slices `index` along dim)."""
     return np.atleast_1d(x), (*((FULL,) * dim), np.atleast_1d(index))
 
 
@@ -242,8 +245,9 @@ def _write_index_add(x: Any, index: Any, source: Any, *, dim: int, alpha: Any) -
 
 @linear(promote=NONE, node="IndexAddBackward0", method=False, namespaces=())
 def _index_add(xp, x, index, source, *, dim, alpha=1):
-    """A copy of x with alpha * source added to the slices along dim that index names. Derivative: 1 in x; in source
-    alpha times the cotangent's slices."""
+    """A copy of x with alpha * source added to its slices `index` along dim.
+
+    Derivative: in x 1; in source alpha times the slices of the cotangent."""
     result = memory.contiguous_copy(x)
     _write_index_add(result, index, source, dim=dim, alpha=alpha)
     return result
@@ -262,10 +266,12 @@ def _(F, ct, index, source_shape, dim, alpha):
 
 @composite(method=True)
 def index_add(F, input, dim, index, source, *, alpha=1):
-    """A copy of x with alpha * source added to its slices along dim that index, a vector, names; as often as it does.
+    """Return a copy of input with alpha * source added to its slices `index` along dim.
 
-    source: of x's dtype, and of its shape but for dim, where it is as long as index. Raises IndexError out of range.
-    Derivative: 1 in x; in source alpha times the cotangent's slices.
+    index: (k), int64 or int32; a repeated index adds each of its slices. source: of input's dtype and shape, but of size
+    k along dim. Raises IndexError for an index out of range, RuntimeError for shapes and dtypes that do not fit.
+
+    Derivative: in input 1; in source alpha times the slices of the cotangent.
 
     >>> import wengert
     >>> wengert.zeros(3).index_add(0, wengert.tensor([1, 1]), wengert.tensor([1.0, 2.0]))
@@ -292,8 +298,9 @@ def _write_index_copy(x: Any, index: Any, source: Any, *, dim: int) -> None:
 
 @linear(promote=NONE, node="IndexCopyBackward0", method=False, namespaces=())
 def _index_copy(xp, x, index, source, *, dim):
-    """A copy of x with the slices along dim that index names replaced by source's. Derivative: in x 0 there, 1
-    elsewhere; in source the cotangent's slices."""
+    """A copy of x with its slices `index` along dim replaced by those of source.
+
+    Derivative: in x 0 in the replaced slices, 1 elsewhere; in source the slices of the cotangent."""
     result = memory.contiguous_copy(x)
     _write_index_copy(result, index, source, dim=dim)
     return result
@@ -311,10 +318,10 @@ def _(F, ct, index, source_shape, dim):
 
 @composite(method=True)
 def index_copy(F, input, dim, index, source):
-    """A copy of x with its slices along dim that index, a vector, names replaced by those of source. Shapes as
-    index_add.
+    """Return a copy of input with its slices `index` along dim replaced by those of source.
 
-    Derivative: in x 0 for the replaced slices, 1 for the others; in source the cotangent's slices."""
+    Arguments: as `index_add`. Derivative: in input 0 in the replaced slices, 1 elsewhere; in source the slices of the
+    cotangent."""
     (index, dim), source = _index_arguments("index_copy_", input, dim, index), as_tensor(source)
     _check_source("index_copy_", input, dim, index, source)
     return F._index_copy(input, index, source, dim=dim)
@@ -340,8 +347,9 @@ def _write_index_fill(x: Any, index: Any, value: Any, *, dim: int) -> None:
     node=lambda inputs, params: f"IndexFillBackward{int(isinstance(inputs[2], TensorBase))}",
 )  # fmt: skip
 def _index_fill(xp, x, index, value, *, dim):
-    """A copy of x with value in the slices along dim that index names. Derivative: in x 0 there, 1 elsewhere; in
-    value the sum of the cotangent there."""
+    """A copy of x with value in its slices `index` along dim.
+
+    Derivative: in x 0 in these slices, 1 elsewhere; in value the sum of the cotangent over these slices."""
     result = memory.contiguous_copy(x)
     _write_index_fill(result, index, value, dim=dim)
     return result
@@ -360,9 +368,12 @@ def _(F, ct, index, dim):
 
 @composite(method=True)
 def index_fill(F, input, dim, index, value):
-    """A copy of x with value, a number or a 0-d tensor, in its slices along dim that index, a vector, names.
+    """Return a copy of input with value in its slices `index` along dim.
 
-    Derivative: in x 0 there, 1 elsewhere; in value the sum of the cotangent there."""
+    index: (k), int64 or int32; negative numbers count from the end. value: a number or a 0-d tensor. Raises IndexError
+    for an index out of range.
+
+    Derivative: in input 0 in these slices, 1 elsewhere; in value the sum of the cotangent over these slices."""
     index, dim = _index_arguments("index_fill_", input, dim, index)
     return F._index_fill(input, index, _fill_value(input, value), dim=dim)
 
@@ -384,7 +395,7 @@ def index_fill_(self, dim, index, value):
     return write_inplace(_index_fill, (self, index, value), {"dim": dim}, _write_index_fill)
 
 
-# -- put, and copies of x with a view of it replaced -------------------------------------------------------------------
+# -- put, and copies of x with a part replaced -------------------------------------------------------------------------
 
 
 def _write_put(x: Any, index: Any, source: Any, *, accumulate: bool) -> None:
@@ -409,8 +420,9 @@ def _write_put(x: Any, index: Any, source: Any, *, accumulate: bool) -> None:
 
 @linear(promote=NONE, node="PutBackward0", method=False, namespaces=())
 def _put(xp, x, index, source, *, accumulate=False):
-    """A copy of x with source written, or added, at index, which counts elements as of a vector. Derivative: in x 0
-    there (1 where added), 1 elsewhere; in source the cotangent there."""
+    """A copy of x with source written, or added if accumulate, at index into the flattened x.
+
+    Derivative: in x 0 where it was overwritten, 1 elsewhere; in source the cotangent at index."""
     result = x.copy()
     _write_put(result, index, source, accumulate=accumulate)
     return result
@@ -442,9 +454,12 @@ def _put_arguments(x: Any, index: Any, source: Any) -> tuple[Any, Any]:
 
 @composite(method=True)
 def put(F, input, index, source, accumulate=False):
-    """A copy of x, seen as a vector, with source written at index (int64, of as many elements); with accumulate, added.
+    """Return a copy of input with source written, or added if accumulate, at index into the flattened input.
 
-    Derivative: in x 0 where it was written, 1 elsewhere; in source the cotangent at index."""
+    index: int64, any shape; negative numbers count from the end. source: of input's dtype, with as many elements as
+    index. Raises IndexError for an index out of range.
+
+    Derivative: in input 0 where it was overwritten, 1 elsewhere; in source the cotangent at index."""
     index, source = _put_arguments(input, index, source)
     return F._put(input, index, source, accumulate=accumulate)
 
@@ -458,9 +473,9 @@ def put_(self, index, source, accumulate=False):
 
 @linear(promote=NONE, method=False, namespaces=(), node=lambda inputs, params: params["node"])
 def _replace(xp, x, src, *, index, node="SliceScatterBackward0"):
-    """A copy of x with src at an index that names no element twice.
+    """A copy of x with src written at a basic index, which reads no element twice.
 
-    Derivative: in x 0 there, 1 elsewhere; in src the cotangent there."""
+    Derivative: in x 0 at the index, 1 elsewhere; in src the cotangent at the index."""
     result = x.copy()
     region = result[(*index, ...)]
     if isinstance(src, np.ndarray) and src.shape != region.shape:
@@ -484,8 +499,9 @@ def _(F, ct, index):
 
 @composite(method=True)
 def select_scatter(F, input, src, dim, index):
-    """A copy of x with x.select(dim, index) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src the
-    cotangent there."""
+    """Return a copy of input with input.select(dim, index) replaced by src, of that slice's shape.
+
+    Derivative: in input 0 in the slice, 1 elsewhere; in src the slice of the cotangent."""
     dim, index = normalize_dim(dim, input.ndim), int(index)
     if not -input.shape[dim] <= index < input.shape[dim]:
         raise errors.index_out_of_range(index, dim, input.shape[dim])
@@ -494,8 +510,10 @@ def select_scatter(F, input, src, dim, index):
 
 @composite(method=True)
 def slice_scatter(F, input, src, dim=0, start=None, end=None, step=1):
-    """A copy of x with the slice start:end:step along dim replaced by src. Derivative: in x 0 there, 1 elsewhere; in
-    src the cotangent there."""
+    """Return a copy of input with its slice start:end:step along dim replaced by src, of that slice's shape.
+
+    Raises RuntimeError unless step > 0. Derivative: in input 0 in the slice, 1 elsewhere; in src the slice of the
+    cotangent."""
     dim = normalize_dim(dim, input.ndim)
     if step <= 0:
         raise errors.ShapeError("slice step must be positive")
@@ -504,8 +522,9 @@ def slice_scatter(F, input, src, dim=0, start=None, end=None, step=1):
 
 @linear(promote=NONE)
 def diagonal_scatter(xp, x, src, *, offset=0, dim1=0, dim2=1):
-    """A copy of x with x.diagonal(offset, dim1, dim2) replaced by src. Derivative: in x 0 there, 1 elsewhere; in src
-    the cotangent's diagonal."""
+    """Return a copy of x with x.diagonal(offset, dim1, dim2) replaced by src, of that diagonal's shape.
+
+    Derivative: in x 0 on the diagonal, 1 elsewhere; in src the diagonal of the cotangent."""
     first, second = normalize_dim(dim1, x.ndim), normalize_dim(dim2, x.ndim)
     if first == second:
         raise errors.same_diagonal_dims(dim1, dim2)

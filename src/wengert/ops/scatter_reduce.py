@@ -1,5 +1,4 @@
-"""scatter_reduce: scatter that sums, multiplies, averages or takes the largest or smallest of all that meets at a
-place."""
+"""scatter_reduce: scatter that reduces the values with equal indices to their sum, product, mean, maximum or minimum."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
 
 def _identity(reduce: str, dtype: Any) -> Any:
-    """What changes nothing under a reduction."""
+    """Identity element of a reduction in a dtype: 0 for sum and mean, 1 for prod, the lowest value for amax."""
     if reduce in ("sum", "mean", "prod"):
         return int(reduce == "prod")
     if dtype.kind in "fV":
@@ -38,28 +37,28 @@ def _identity(reduce: str, dtype: Any) -> Any:
 
 
 def _counts(index: Any, shape: tuple, dim: int, include_self: bool) -> Any:
-    """How many values meet at each place: a float64 array. Places that only x is at count as 1."""
+    """Number of values that are reduced into each element, float64; at least 1."""
     counts = np.full(shape, float(include_self))
     _combine("sum", counts, index, np.ones(()), dim)
     return np.maximum(counts, 1.0, out=counts)
 
 
 def _touched(index: Any, shape: tuple, dim: int) -> Any:
-    """Which places index names: a mask."""
+    """Mask of the elements that index addresses."""
     mask = np.zeros(shape, np.uint8)
     _write(mask, index, 1, dim)
     return mask.view(bool)
 
 
 def _write(x: Any, index: Any, value: Any, dim: int) -> None:
-    """x[index along dim] = value, a number."""
+    """Write a number into x at index along dim."""
     written = index.ndim == x.ndim and places.write_along(places.PUT, x, index, np.asarray(value, x.dtype), dim, False)
     if not written:
         np.atleast_1d(x)[mesh_of(index, x.shape, dim)] = value
 
 
 def _combine(reduce: str, x: Any, index: Any, src: Any, dim: int) -> None:
-    """Combines x with src, an array of its dtype as large as index, or larger, or 0-d, in place."""
+    """Reduce src into x at index along dim, in place. src: of x's dtype, in no dimension smaller than index; or 0-d."""
     if index.ndim == x.ndim and places.write_along(_KINDS[reduce], x, index, src, dim, False):
         return
     mesh = mesh_of(index, x.shape, dim)
@@ -69,13 +68,13 @@ def _combine(reduce: str, x: Any, index: Any, src: Any, dim: int) -> None:
 
 
 def _at(x: Any, index: Any, dim: int) -> Any:
-    """x at index along dim."""
+    """Return the elements of x at index along dim."""
     found = places.take_along(x, index, dim, False) if index.ndim == x.ndim else None
     return np.atleast_1d(x)[mesh_of(index, x.shape, dim)].reshape(index.shape) if found is None else found
 
 
 def _reduced(x: Any, index: Any, src: Any, dim: int, reduce: str, include_self: bool) -> Any:
-    """A copy of x with src reduced into it at index."""
+    """Return a copy of x with src reduced into it at index."""
     result = memory.contiguous_copy(x)
     if not include_self:
         _write(result, index, _identity(reduce, x.dtype), dim)
@@ -85,7 +84,7 @@ def _reduced(x: Any, index: Any, src: Any, dim: int, reduce: str, include_self: 
 
 @general(promote=NONE, node="ScatterReduceBackward0", **_PRIVATE)
 def _scatter_combine(xp, x, index, src, *, dim, reduce, include_self=True):
-    """A copy of x with the sums, means or products of src and x at index. Derivative: see scatter_reduce."""
+    """scatter_reduce for sums, means and products. Derivative: see scatter_reduce."""
     result = _reduced(x, index, src, dim, reduce, include_self)
     if reduce == "mean":
         counts = _counts(index, x.shape, dim, include_self)
@@ -98,7 +97,7 @@ def _(F, ct, x, index, src, dim, reduce, include_self):
     if reduce == "mean":
         ct = ct / _constant(F, _counts(raw(index), raw(x).shape, dim, include_self), ct)
     elif reduce == "prod":
-        # The product of the others: that of all, with 1 in the place of x.
+        # The product of the other values: reduce with 1 in place of x.
         ones = F.ones_like(x)
         ct = ct * F.conj(F._scatter_combine(ones, index, src, dim=dim, reduce="prod"))
     return ct if include_self else _untouched(F, ct, x, index, dim)
@@ -116,7 +115,7 @@ def _(F, ct, x, index, src, dim, reduce, include_self):
 
 @general(promote=NONE, node="ScatterReduceBackward0", **_PRIVATE)
 def _scatter_extremum(xp, x, index, src, *, dim, reduce, include_self=True):
-    """A copy of x with the largest, or smallest, of src and x at index. Derivative: see scatter_reduce."""
+    """scatter_reduce for maxima and minima. Derivative: see scatter_reduce."""
     return _reduced(x, index, src, dim, reduce, include_self)
 
 
@@ -131,12 +130,12 @@ def _(F, ct, x, index, src, out, dim, reduce, include_self):
 
 
 def _untouched(F: Any, ct: Any, x: Any, index: Any, dim: int) -> Any:
-    """ct with 0 where index names x."""
+    """Return ct with 0 at the elements that index addresses."""
     return F._masked_fill(ct, _constant(F, _touched(raw(index), raw(x).shape, dim), None), 0)
 
 
 def _whole(F: Any, part: Any, index: Any, src: Any) -> Any:
-    """The cotangent of src from that of the part of it that index uses."""
+    """Cotangent of src, given the cotangent of the part of src that index uses."""
     shape = raw(src).shape
     if part.shape == shape:
         return part
@@ -145,7 +144,7 @@ def _whole(F: Any, part: Any, index: Any, src: Any) -> Any:
 
 @composite(**_PRIVATE)
 def _scatter_reduce(F, x, index, src, *, dim, reduce, include_self=True):
-    """A copy of x with src reduced into it at index. Derivative: see scatter_reduce."""
+    """scatter_reduce with its tensors first. Derivative: see scatter_reduce."""
     return getattr(F, _op_of(reduce).name)(x, index, src, dim=dim, reduce=reduce, include_self=include_self)
 
 
@@ -154,21 +153,21 @@ def _op_of(reduce: str) -> Any:
 
 
 def _constant(F: Any, array: Any, template: Any) -> Any:
-    """A constant for this face of F, in template's dtype."""
+    """Return the array as a constant that F accepts, a tensor or an array, in template's dtype unless that is None."""
     if template is not None:
         array = array.astype(raw(template).dtype, copy=False)
     return wrap(array) if F.is_tensor else array
 
 
 def _source(F: Any, src: Any, index: Any) -> Any:
-    """The part of src that index uses."""
+    """Return the leading part of src, of index's shape."""
     for dim, size in enumerate(raw(index).shape):
         src = F.narrow(src, dim, 0, size) if size != src.shape[dim] else src
     return src
 
 
 def _ties(F: Any, x: Any, index: Any, src: Any, out: Any, dim: int, include_self: bool) -> Any:
-    """How many values share the extremum at each place: a constant."""
+    """Number of values that attain the extremum in each element, at least 1; a constant."""
     x, index, src, out = raw(x), raw(index), raw(src), raw(out)
     ties = x == out
     if not include_self:
@@ -180,14 +179,14 @@ def _ties(F: Any, x: Any, index: Any, src: Any, out: Any, dim: int, include_self
 
 
 def _others(F: Any, x: Any, index: Any, src: Any, dim: int, include_self: bool) -> Any:
-    """For each element of src that is used, the product of all else that meets at its place.
+    """Product, for each used element of src, of all other values with its index.
 
-    Without zeros that is the quotient of the whole product and the element; with one zero the product of the others
-    stays where the zero is, and is 0 elsewhere; with two or more it is 0."""
+    Without zeros it is the quotient of the whole product and the element. With one zero it is the product of the other
+    values for the zero, and 0 for the other elements. With two zeros or more it is 0."""
     used = _source(F, src, index)
     zero = raw(used) == 0
     if F.is_tensor and zero.any():
-        # What stands for the quotient at a zero is right in value but not as a function of the others.
+        # At a zero the substitute for the quotient has the right value, but not the right derivative.
         raise errors.NotDifferentiableError(
             "scatter_reduce(): Double backward is unsupported for src where a product has a zero in src. "
             "Hint: leave out create_graph=True."
@@ -216,12 +215,14 @@ def _arguments(x: Any, dim: Any, index: Any, src: Any, reduce: str) -> tuple[Any
 
 @composite(method=True)
 def scatter_reduce(F, input, dim, index, src, reduce, *, include_self=True):
-    """scatter() that reduces all values that meet at a place, and what x has there (unless include_self=False).
+    """Return a copy of input with src reduced into it at index along dim.
 
-    reduce: "sum", "prod", "mean", "amax" or "amin". Shapes as for scatter.
+    Values with equal indices are reduced, together with input's element unless include_self=False. reduce: "sum", "prod",
+    "mean", "amax" or "amin". Other arguments: as `scatter`. Raises RuntimeError for another reduce, for amax and amin of
+    complex numbers, and for a second derivative in src of a product with a zero in src.
 
-    Derivative: of a sum 1; of a mean 1 divided by the number of values; of a product the product of the others; of an
-    extremum 1 shared evenly among the values that attain it.
+    Derivative: of a sum 1; of a mean 1 divided by the number of values; of a product the product of the other values; of
+    an extremum 1, shared evenly among the values that attain it.
 
     >>> import wengert
     >>> index, src = wengert.tensor([0, 0, 1]), wengert.tensor([2.0, 3.0, 4.0])

@@ -1,8 +1,8 @@
-"""Shapes and views: reshaping, transposing, expanding, splitting off dimensions.
+"""Shapes and views: reshaping, transposing, adding and removing dimensions of size 1, unbinding.
 
-The operations of kind `view` look into their input's memory, as torch's do; reshape, flatten, ravel and contiguous do
-where they can and copy where they cannot. What always copies (flip, repeat, tril) is in rearrange.py, indexing in
-index.py.
+Operations of kind `view` share their input's memory, as in torch. reshape, flatten, ravel and contiguous return a view
+where the memory allows one, else a copy. Operations that always copy (flip, repeat, tril) are in rearrange.py, indexing
+is in index.py.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from wengert.ops.registry import NONE, alias, composite, linear, plain, view
 from wengert.ops.values import is_complex
 
 _MAX_NDIM = 64
-_BEFORE = tuple([(slice(None),) * dim for dim in range(_MAX_NDIM + 1)])  # _BEFORE[dim] + (item,): item at dimension dim
+_BEFORE = tuple([(slice(None),) * dim for dim in range(_MAX_NDIM + 1)])  # x[(*_BEFORE[dim], item)] indexes dimension dim
 
 
 def size_error(shape: tuple, numel: int) -> Exception | None:
-    """The error for a shape (which may have a -1) that cannot hold so many elements; None where it can."""
+    """Return the error for a shape, which may have a -1, that does not fit `numel` elements; None if it fits."""
     known = prod([size for size in shape if size != -1])
     if min(shape, default=0) < -1 or shape.count(-1) > 1:
         return errors.view_size(shape, numel)
@@ -36,21 +36,21 @@ def size_error(shape: tuple, numel: int) -> Exception | None:
     return None if fits else errors.view_size(shape, numel)
 
 
-# -- view, reshape and what is made of them ----------------------------------------------------------------------------
+# -- view and reshape --------------------------------------------------------------------------------------------------
 
 
 @view(node="ViewBackward0", promote=NONE, method=False, namespaces=(), layout=RESHAPED)
 def _view(xp, x, *, shape):
-    """x seen with another shape: what view() does. shape: ints, one of them -1 where it is to be worked out.
+    """View of x with another shape: see view(). shape: ints; one size may be -1 and is inferred.
 
-    Raises RuntimeError where the sizes do not fit, or only a copy could have this shape.
-    Derivative: the cotangent, reshaped back."""
+    Raises RuntimeError if the sizes do not fit, or if only a copy could have this shape. Derivative: the cotangent,
+    reshaped back."""
     try:
         result = x.reshape(shape) if x.flags.c_contiguous else x.reshape(shape, copy=False)
     except ValueError:
         raise size_error(shape, x.size) or errors.view_stride() from None
     if shape and min(shape) < -1:
-        raise errors.view_size(shape, x.size)  # NumPy takes any negative size for -1
+        raise errors.view_size(shape, x.size)  # NumPy infers any negative size, not only -1
     return result
 
 
@@ -61,9 +61,9 @@ def _(F, ct, x_shape):
 
 @view(promote=NONE, method=False, namespaces=())
 def _view_dtype(xp, x, *, dtype):
-    """The memory of x read as another dtype: what view(dtype) does. Not differentiable, as in torch.
+    """View of the memory of x as another dtype: see view(dtype). Not differentiable, as in torch.
 
-    Raises RuntimeError where x's last dimension does not hold a whole number of the new elements, or is not
+    Raises RuntimeError if x's last dimension does not hold a whole number of the new elements, or is not
     contiguous."""
     if x.itemsize != dtype.itemsize:
         names = f"{dtypes.from_numpy_dtype(x.dtype).scalar_name} as {dtypes.from_numpy_dtype(dtype).scalar_name}"
@@ -89,10 +89,10 @@ def _view_array(x: Any, *, shape: tuple) -> Any:
 
 @plain(name="view", method=True, namespaces=(), array=_view_array, sizes_of=_view)
 def view_as_shape(input, *sizes, shape=None, size=None, dtype=None):
-    """The same memory with another shape: x.view(2, 3), x.view((2, 3)), x.view(-1) (one size is worked out).
+    """View of the same memory with another shape: x.view(2, 3), x.view((2, 3)), x.view(-1); a size of -1 is inferred.
 
-    x.view(dtype) reads the memory as another dtype; that result is not differentiable. Raises RuntimeError where the
-    sizes do not fit, or where only a copy could have this shape (then use reshape).
+    x.view(dtype) reads the memory as another dtype; its result is not differentiable. Raises RuntimeError if the sizes do
+    not fit, or if only a copy could have this shape; then use reshape.
 
     Derivative: the cotangent, reshaped back.
 
@@ -110,7 +110,7 @@ def view_as_shape(input, *sizes, shape=None, size=None, dtype=None):
 
 @linear(node="UnsafeViewBackward0", promote=NONE, method=False, namespaces=(), moves=True)
 def _reshape_copy(xp, x, *, shape):
-    """A copy of x with another shape, its elements in row-major order. Derivative: the cotangent, reshaped back."""
+    """Row-major copy of x with another shape. Derivative: the cotangent, reshaped back."""
     return memory.contiguous_copy(x).reshape(shape)
 
 
@@ -121,9 +121,9 @@ def _(F, ct, x_shape):
 
 @plain(method=True, array=_view_array, sizes_of=_view)
 def reshape(input, *sizes, shape=None):
-    """x with another shape: a view where its memory allows one, else a copy. One size may be -1.
+    """Return input with another shape: a view if its memory allows one, else a copy. A size of -1 is inferred.
 
-    x: any shape and dtype. Raises RuntimeError where the sizes do not fit.
+    input: any shape and dtype. Raises RuntimeError if the sizes do not fit.
 
     Derivative: the cotangent, reshaped back.
 
@@ -144,13 +144,13 @@ def _reshape(x: Any, shape: tuple) -> Any:
         if size_error(shape, raw(x).size) is not None:
             raise
     except errors.ArgumentError:
-        checked("reshape", x)  # raises in the name that the caller knows
+        checked("reshape", x)  # raises an error that names reshape
         raise
     return call(_reshape_copy, (x,), {"shape": shape})
 
 
 def _needs_copy(array: Any, shape: tuple) -> bool:
-    """Whether a NumPy array has no view of this shape, which fits: asking is cheaper than an error that a view is refused with."""
+    """Whether a NumPy array has no view of a shape that fits. The check is cheaper than catching a view's error."""
     if not isinstance(array, np.ndarray) or array.flags.c_contiguous:
         return False
     try:
@@ -161,7 +161,7 @@ def _needs_copy(array: Any, shape: tuple) -> bool:
 
 
 def _flat_shape(shape: tuple, start_dim: int, end_dim: int) -> tuple:
-    """The shape after the dimensions from start_dim to end_dim are made one."""
+    """Return the shape with the dimensions from start_dim to end_dim merged into one."""
     if type(start_dim) is int and start_dim == 0 and end_dim == -1:
         return shape if len(shape) == 1 else (prod(shape),)
     first, last = normalize_dim(start_dim, len(shape)), normalize_dim(end_dim, len(shape))
@@ -178,10 +178,10 @@ def _flatten_array(x: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 
 @plain(method=True, array=_flatten_array)
 def flatten(input, start_dim=0, end_dim=-1):
-    """x with the dimensions from start_dim to end_dim made one: a view where its memory allows one, else a copy.
+    """Merge the dimensions from start_dim to end_dim into one: a view if the memory allows one, else a copy.
 
-    x: any shape and dtype; 0-d gives shape (1,). x itself where there is nothing to do. Raises RuntimeError where
-    end_dim is before start_dim.
+    input: any shape and dtype; a 0-d tensor becomes (1,). Returns input itself if it has that shape already. Raises
+    RuntimeError if end_dim is before start_dim.
 
     Derivative: the cotangent, reshaped back.
 
@@ -196,15 +196,17 @@ def flatten(input, start_dim=0, end_dim=-1):
 
 @composite(method=True)
 def ravel(F, input):
-    """x as one dimension: a view where its memory allows one, else a copy. Derivative: the cotangent, reshaped back."""
+    """Flatten input to one dimension: a view if the memory allows one, else a copy.
+
+    Derivative: the cotangent, reshaped back."""
     return F.reshape(input, shape=(-1,) if 0 not in input.shape else (0,))
 
 
 @composite(method=True)
 def unflatten(F, input, dim, sizes):
-    """x with one dimension split into several of these sizes (one may be -1). x: any shape and dtype.
+    """Split one dimension into several of the given sizes; a size of -1 is inferred. input: any shape and dtype.
 
-    Raises RuntimeError where the sizes do not multiply up to the dimension's. Derivative: the cotangent, reshaped back.
+    Raises RuntimeError if the product of the sizes is not the dimension's size. Derivative: the cotangent, reshaped back.
 
     >>> import wengert
     >>> wengert.zeros(2, 12).unflatten(1, (3, -1)).shape
@@ -251,13 +253,13 @@ def _(F, ct):
 
 @plain(method=True, namespaces=(), array=np.ascontiguousarray)
 def contiguous(input, memory_format=None):
-    """x itself where its elements lie in memory in row-major order, else a copy in which they do. Derivative: 1."""
+    """Return input itself if its memory is row-major without gaps, else a copy that is. Derivative: 1."""
     return input if checked("contiguous", raw(input)).flags.c_contiguous else call(_contiguous, (input,), None)
 
 
 @plain()
 def numel(input):
-    """The number of elements."""
+    """Number of elements."""
     return checked("numel", raw(input)).size
 
 
@@ -266,7 +268,7 @@ def numel(input):
 
 @view(promote=NONE, layout=SWAPPED)
 def transpose(xp, x, *, dim0, dim1):
-    """x with two dimensions exchanged: a view. Derivative: the cotangent with the same two exchanged.
+    """View of x with dimensions dim0 and dim1 exchanged. Derivative: the cotangent with dim0 and dim1 exchanged.
 
     >>> import wengert
     >>> wengert.zeros(2, 3).transpose(0, 1).shape
@@ -278,7 +280,7 @@ def transpose(xp, x, *, dim0, dim1):
         return x.swapaxes(dim0, dim1)
     except ValueError:
         for dim in (dim0, dim1):
-            normalize_dim(dim, x.ndim)  # raises, unless x has no dimensions, to which torch grants one
+            normalize_dim(dim, x.ndim)  # raises, unless x is 0-d, which torch treats as 1-D
         return x[...]
 
 
@@ -301,7 +303,7 @@ def swapdims(F, input, dim0, dim1):
 
 @view(promote=NONE, node="TBackward0", layout=TRANSPOSED)
 def t(xp, x):
-    """The transpose of a matrix; vectors and 0-d tensors as they are. A view.
+    """Transpose of a matrix; vectors and 0-d tensors are returned as they are. A view.
 
     Raises RuntimeError for more than two dimensions. Derivative: the transposed cotangent."""
     if x.ndim > 2:
@@ -316,7 +318,7 @@ def _(F, ct):
 
 @composite(method=True)
 def adjoint(F, input):
-    """The conjugate of x with its last two dimensions exchanged; for real x that is a view.
+    """Conjugate transpose of the last two dimensions; for real input a view.
 
     Derivative: the adjoint of the cotangent."""
     result = F.transpose(input, dim0=-2, dim1=-1)
@@ -325,9 +327,9 @@ def adjoint(F, input):
 
 @view(promote=NONE, varargs="dims", layout=PERMUTED)
 def permute(xp, x, *, dims):
-    """x with its dimensions in another order, x.permute(2, 0, 1): a view. dims: each dimension once.
+    """View of x with its dimensions in another order, x.permute(2, 0, 1). dims: each dimension once.
 
-    Raises RuntimeError where one is missing or named twice. Derivative: the cotangent, permuted back.
+    Raises RuntimeError if a dimension is missing or repeated. Derivative: the cotangent, permuted back.
 
     >>> import wengert
     >>> wengert.zeros(2, 3, 4).permute(2, 0, 1).shape
@@ -356,10 +358,10 @@ def _(F, ct, dims):
 
 @composite(method=True)
 def movedim(F, input, source, destination):
-    """x with dimensions moved to new places, the others keeping their order: a view. source, destination: ints or
-    tuples.
+    """View of input with dimensions `source` moved to `destination`; the others keep their order.
 
-    Derivative: the cotangent with the dimensions moved back."""
+    source, destination: ints, or tuples of equal length. Raises RuntimeError if a dimension is repeated. Derivative: the
+    cotangent with the dimensions moved back."""
     ndim = len(input.shape)
     given = [as_dims(dims) for dims in (source, destination)]
     if len(given[0]) != len(given[1]):
@@ -382,7 +384,9 @@ alias("moveaxis", movedim)
 
 @view(promote=NONE, layout=UNSQUEEZED)
 def unsqueeze(xp, x, *, dim):
-    """x with a dimension of size 1 put in at dim (-1: at the end): a view. Derivative: the cotangent without it.
+    """View of x with a dimension of size 1 inserted at dim; -1 inserts it at the end.
+
+    Derivative: the cotangent without that dimension.
 
     >>> import wengert
     >>> wengert.zeros(3).unsqueeze(0).shape
@@ -398,9 +402,10 @@ def _(F, ct, x_shape):
 
 @view(promote=NONE, layout=SQUEEZED, node=lambda inputs, params: _squeeze_node(params))
 def squeeze(xp, x, *, dim=None):
-    """x without its dimensions of size 1, or without those among dim (an int or a tuple): a view.
+    """View of x without its dimensions of size 1.
 
-    Derivative: the cotangent with them put back.
+    dim: an int or a tuple, to remove only these dimensions; dimensions of another size stay. Derivative: the cotangent,
+    reshaped back.
 
     >>> import wengert
     >>> wengert.zeros(1, 3, 1).squeeze(0).shape
@@ -423,7 +428,7 @@ def _(F, ct, x_shape):
 
 
 def _at_least(F: Any, tensors: tuple, widen: Any) -> Any:
-    """widen of one tensor, or a tuple of it of several (given one by one, or as one sequence)."""
+    """Return widen(tensor) of one tensor, or a tuple of the results of several, given one by one or as one sequence."""
     if len(tensors) == 1 and not isinstance(tensors[0], (tuple, list)):
         return widen(tensors[0])
     return tuple([widen(tensor) for tensor in (tensors[0] if len(tensors) == 1 else tensors)])
@@ -431,17 +436,17 @@ def _at_least(F: Any, tensors: tuple, widen: Any) -> Any:
 
 @composite()
 def atleast_1d(F, *tensors):
-    """Each tensor with at least one dimension: 0-d ones become (1,). A view or the tensor itself; a tuple for several.
+    """Return each tensor with at least one dimension: a 0-d tensor becomes a view of shape (1,).
 
-    Derivative: the cotangent, reshaped back."""
+    Returns a tensor for one tensor, a tuple for several. Derivative: the cotangent, reshaped back."""
     return _at_least(F, tensors, lambda x: x if x.ndim else F.view(x, shape=(1,)))
 
 
 @composite()
 def atleast_2d(F, *tensors):
-    """Each tensor with at least two dimensions, new ones in front. A view or the tensor itself; a tuple for several.
+    """Return each tensor with at least two dimensions, as a view with new dimensions in front if it has fewer.
 
-    Derivative: the cotangent, reshaped back."""
+    Returns a tensor for one tensor, a tuple for several. Derivative: the cotangent, reshaped back."""
     return _at_least(
         F, tensors, lambda x: x if x.ndim > 1 else F.unsqueeze(x, dim=0) if x.ndim else F.view(x, shape=(1, 1))
     )
@@ -449,9 +454,9 @@ def atleast_2d(F, *tensors):
 
 @composite()
 def atleast_3d(F, *tensors):
-    """Each tensor with at least three dimensions: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1), as in NumPy.
+    """Return each tensor with at least three dimensions: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1), as in NumPy.
 
-    Derivative: the cotangent, reshaped back."""
+    Returns a tensor for one tensor, a tuple for several. Derivative: the cotangent, reshaped back."""
 
     def widen(x: Any) -> Any:
         if x.ndim > 2:
@@ -468,10 +473,9 @@ def atleast_3d(F, *tensors):
 
 @view(promote=NONE, outputs=())
 def unbind(xp, x, *, dim=0):
-    """The slices of x along a dimension, without that dimension: a tuple of views, none of which may be written in
-    place.
+    """Tuple of the slices of x along a dimension, views without that dimension.
 
-    x: at least 1-D. Derivative: the cotangents, stacked.
+    x: at least 1-D. The views must not be written in place. Derivative: the cotangents, stacked.
 
     >>> import wengert
     >>> wengert.tensor([[1, 2], [3, 4]]).unbind(1)
@@ -481,7 +485,7 @@ def unbind(xp, x, *, dim=0):
         raise errors.DimensionError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = normalize_dim(dim, x.ndim)
     if dim == 0:
-        return rows(x)  # half the time
+        return rows(x)  # takes half the time
     before = _BEFORE[dim]
     return tuple([x[(*before, i, ...)] for i in range(x.shape[dim])])
 

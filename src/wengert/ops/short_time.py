@@ -1,4 +1,4 @@
-"""Fourier transforms of short pieces of a signal: stft, and istft, which puts the signal together again."""
+"""Short-time Fourier transform, stft, and its inverse, istft."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wengert.ops.registry import composite
 
 
 def _window(F: Any, name: str, input: Any, window: Any, win_length: int, n_fft: int) -> Any:
-    """The window in the middle of n_fft elements, zeros around it; None where it would be ones."""
+    """Pad the window with zeros on both sides to n_fft elements. Returns None for a window of n_fft ones."""
     if window is not None and (window.ndim != 1 or window.shape[0] != win_length):
         raise errors.window_size(name, win_length, tuple(window.shape))
     if win_length == n_fft:
@@ -52,14 +52,15 @@ def stft(
     return_complex=None,
     align_to_window=None,
 ):
-    """Short-time Fourier transform: that of each piece of n_fft elements, hop_length apart, times the window.
+    """Short-time Fourier transform: the Fourier transforms of frames of n_fft elements times a window.
 
-    input: (length) or (batch, length), floating or complex. hop_length: n_fft // 4 unless given. window: (win_length),
-    padded with zeros to n_fft; ones by default. center: the input is padded (pad_mode) so that piece t is about element
-    t * hop_length. align_to_window: without center, pieces are where the window is inside the input. normalized: divides
-    by sqrt(n_fft). onesided: the n_fft // 2 + 1 frequencies that say all of a real input. Returns (..., frequencies,
-    pieces), complex, or with return_complex=False real with both parts in a last dimension. Raises RuntimeError for sizes
-    that do not fit, and where return_complex is left out for a real input.
+    input: (length) or (batch, length), floating or complex. hop_length: the distance of the frames, n_fft // 4 if None.
+    window: (win_length), padded with zeros on both sides to n_fft; ones if None. center: pad the input, in the mode
+    pad_mode, so that frame t is centred at element t * hop_length. align_to_window: if not center, place frames so that
+    the window, without its padding, lies inside the input. normalized: divide by sqrt(n_fft). onesided: return only the
+    first n_fft // 2 + 1 frequencies; the default for real input and window. Returns (..., frequencies, frames), complex;
+    if return_complex is False, real with real and imaginary parts in a last dimension. Raises RuntimeError for sizes that
+    do not fit, and if return_complex is None for real input and window.
 
     Derivative: that of this linear function."""
     is_complex = raw(input).dtype.kind == "c" or (window is not None and raw(window).dtype.kind == "c")
@@ -116,7 +117,7 @@ def _check_istft(input: Any, n_fft: int, hop_length: int, win_length: int, onesi
 
 
 def _overlap_add(F: Any, pieces: Any, hop_length: int) -> Any:
-    """The sum of pieces (batch, pieces, n), each hop_length after the one before."""
+    """Add up frames, (batch, frames, n), each shifted by hop_length against the previous one."""
     batch, count, n = pieces.shape
     places = np.arange(count)[:, None] * hop_length + np.arange(n)
     return F.read_cotangent(
@@ -138,11 +139,12 @@ def istft(
     length=None,
     return_complex=False,
 ):
-    """The signal whose stft is the input, by least squares: pieces times the window, added up, over the added squares.
+    """Inverse short-time Fourier transform: the signal whose stft is closest to input, by least squares.
 
-    input: (frequencies, pieces) or (batch, frequencies, pieces), complex. Other arguments as stft was given them.
-    length: of the result, cut or filled with zeros. return_complex: of an input with all frequencies, onesided=False.
-    Returns (..., length). Raises RuntimeError where the windows leave an element out.
+    The frames times the window are added up and divided by the sum of the squared windows. input: (frequencies, frames)
+    or (batch, frequencies, frames), complex. length: cut or zero-pad the result to this length. return_complex: return a
+    complex signal; requires all frequencies, onesided=False. Other arguments: as in the call of stft. Returns (...,
+    length). Raises RuntimeError if the windows do not cover an element.
 
     Derivative: that of this linear function; in the window that of the quotient."""
     hop_length = n_fft // 4 if hop_length is None else hop_length
@@ -159,7 +161,7 @@ def istft(
     norm = "ortho" if normalized else "backward"
     if return_complex:
         pieces = F.fft_ifft(spectrum, norm=norm)
-    else:  # of all frequencies the first half is looked at
+    else:  # a real signal depends on the first half of the frequencies only
         pieces = F.fft_irfft(F.narrow(spectrum, -1, 0, n_fft // 2 + 1), n=n_fft, norm=norm)
     squares = wrap(np.ones(n_fft, raw(pieces).dtype)) if window is None else window * window
     pieces = pieces if window is None else pieces * window

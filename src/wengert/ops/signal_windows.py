@@ -1,4 +1,8 @@
-"""Windows: what a piece of a signal is multiplied by before its Fourier transform."""
+"""Windows for signal processing: wengert.signal.windows, and the older functions such as hann_window.
+
+In the formulas k = 0, ..., M - 1 is the index of an element and t = 2 pi k / (M - 1). A periodic window (sym=False) of M
+elements is the symmetric window of M + 1 elements without its last.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +20,7 @@ _NAMESPACE: tuple[str, ...] = ("signal.windows",)
 
 
 def _made(name: str, M: Any, sym: bool, dtype: Any, options: dict[str, Any], shape: Any) -> Any:
-    """The tensor of a window of M elements; shape(n) gives one of n that is its own mirror image.
-
-    A periodic one (sym=False) is a symmetric one of an element more without its last."""
+    """Return the tensor of a window of M elements. shape(n): the symmetric window of n elements, an array."""
     n = _length(name, "window length", "M", M, errors.ElementError)
     kind = numpy_dtype(dtype)
     if kind not in (np.float32, np.float64):
@@ -43,7 +45,7 @@ def _symmetric(n: int, sym: bool, shape: Any) -> Any:
 
 
 def _cosines(n: int, a: Iterable[float]) -> Any:
-    """a[0] - a[1] cos t + a[2] cos 2t - ..., over one turn."""
+    """a[0] - a[1] cos t + a[2] cos 2t - ... at n points from t = 0 to 2 pi."""
     turn = 2 * np.pi * np.arange(n) / (n - 1)
     return sum([(-1) ** i * factor * np.cos(i * turn) for i, factor in enumerate(a)])
 
@@ -61,13 +63,19 @@ def _kaiser(n: int, beta: float) -> Any:
 
 @creation(name="signal.windows_bartlett", namespaces=_NAMESPACE)
 def bartlett(M, *, sym=True, dtype=None, **options):
-    """A triangle: 1 - |2k / (M - 1) - 1|. sym: False leaves out the last of M + 1, for periodic signals."""
+    """Bartlett window, a triangle: 1 - |2k / (M - 1) - 1|.
+
+    M: number of elements. sym: False makes a periodic window, the first M elements of the symmetric one of M + 1. dtype:
+    float32 or float64, the default dtype if None. Raises ValueError for a negative M and for another dtype."""
     return _made("bartlett", M, sym, dtype, options, _triangle)
 
 
 @creation(name="signal.windows_general_cosine", namespaces=_NAMESPACE)
 def general_cosine(M, *, a, sym=True, dtype=None, **options):
-    """a[0] - a[1] cos t + a[2] cos 2t - ..., with t over one turn. Raises TypeError, ValueError for no list, an empty one."""
+    """Window of cosines: a[0] - a[1] cos t + a[2] cos 2t - ..., with t = 2 pi k / (M - 1).
+
+    a: a sequence of numbers. Raises TypeError if a is no sequence, ValueError if it is empty. Other arguments: as
+    bartlett."""
     if not isinstance(a, Iterable):
         raise errors.ArgumentError("Coefficients must be a list/tuple")
     factors = list(a)
@@ -78,43 +86,47 @@ def general_cosine(M, *, a, sym=True, dtype=None, **options):
 
 @creation(name="signal.windows_general_hamming", namespaces=_NAMESPACE)
 def general_hamming(M, *, alpha=0.54, sym=True, dtype=None, **options):
-    """alpha - (1 - alpha) cos t, with t over one turn."""
+    """General Hamming window: alpha - (1 - alpha) cos t, with t = 2 pi k / (M - 1). Other arguments: as bartlett."""
     return general_cosine.fn(M, a=[alpha, 1.0 - alpha], sym=sym, dtype=dtype, **options)
 
 
 @creation(name="signal.windows_hamming", namespaces=_NAMESPACE)
 def hamming(M, *, sym=True, dtype=None, **options):
-    """0.54 - 0.46 cos t, with t over one turn."""
+    """Hamming window: 0.54 - 0.46 cos t, with t = 2 pi k / (M - 1). Arguments: as bartlett."""
     return general_cosine.fn(M, a=[0.54, 0.46], sym=sym, dtype=dtype, **options)
 
 
 @creation(name="signal.windows_hann", namespaces=_NAMESPACE)
 def hann(M, *, sym=True, dtype=None, **options):
-    """(1 - cos t) / 2, with t over one turn."""
+    """Hann window: (1 - cos t) / 2, with t = 2 pi k / (M - 1). Arguments: as bartlett."""
     return general_cosine.fn(M, a=[0.5, 0.5], sym=sym, dtype=dtype, **options)
 
 
 @creation(name="signal.windows_blackman", namespaces=_NAMESPACE)
 def blackman(M, *, sym=True, dtype=None, **options):
-    """0.42 - 0.5 cos t + 0.08 cos 2t, with t over one turn."""
+    """Blackman window: 0.42 - 0.5 cos t + 0.08 cos 2t, with t = 2 pi k / (M - 1). Arguments: as bartlett."""
     return _made("blackman", M, sym, dtype, options, lambda n: _cosines(n, [0.42, 0.5, 0.08]))
 
 
 @creation(name="signal.windows_nuttall", namespaces=_NAMESPACE)
 def nuttall(M, *, sym=True, dtype=None, **options):
-    """Nuttall's four cosines, of least side lobes."""
+    """Nuttall window: 0.3635819 - 0.4891775 cos t + 0.1365995 cos 2t - 0.0106411 cos 3t, with t = 2 pi k / (M - 1).
+
+    Arguments: as bartlett."""
     return general_cosine.fn(M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], sym=sym, dtype=dtype, **options)
 
 
 @creation(name="signal.windows_cosine", namespaces=_NAMESPACE)
 def cosine(M, *, sym=True, dtype=None, **options):
-    """Half a wave: sin(pi (k + 1/2) / M)."""
+    """Cosine window, half a wave: sin(pi (k + 1/2) / M). Arguments: as bartlett."""
     return _made("cosine", M, sym, dtype, options, lambda n: np.sin(np.pi * (np.arange(n) + 0.5) / n))
 
 
 @creation(name="signal.windows_gaussian", namespaces=_NAMESPACE)
 def gaussian(M, *, std=1.0, sym=True, dtype=None, **options):
-    """exp(-(k - (M - 1) / 2)**2 / (2 std**2)). Raises ValueError unless std is positive."""
+    """Gaussian window: exp(-(k - (M - 1) / 2)**2 / (2 std**2)). Raises ValueError unless std > 0.
+
+    Other arguments: as bartlett."""
     if std <= 0:
         raise errors.ElementError(f"Standard deviation must be positive, got: {std} instead.")
     return _made(
@@ -124,9 +136,10 @@ def gaussian(M, *, std=1.0, sym=True, dtype=None, **options):
 
 @creation(name="signal.windows_exponential", namespaces=_NAMESPACE)
 def exponential(M, *, center=None, tau=1.0, sym=True, dtype=None, **options):
-    """exp(-|k - center| / tau), about the middle unless center says where, which only a periodic one may.
+    """Exponential window: exp(-|k - center| / tau).
 
-    Raises ValueError unless tau is positive, and for a center of a symmetric window."""
+    center: the middle of the window if None; may be given for a periodic window (sym=False) only. Raises ValueError
+    unless tau > 0, and for a center if sym. Other arguments: as bartlett."""
     if tau <= 0:
         raise errors.ElementError(f"Tau must be positive, got: {tau} instead.")
     if sym and center is not None:
@@ -139,13 +152,15 @@ def exponential(M, *, center=None, tau=1.0, sym=True, dtype=None, **options):
 
 @creation(name="signal.windows_kaiser", namespaces=_NAMESPACE)
 def kaiser(M, *, beta=12.0, sym=True, dtype=None, **options):
-    """I0(beta sqrt(1 - (2k / (M - 1) - 1)**2)) / I0(beta). Raises ValueError for a negative beta."""
+    """Kaiser window: I0(beta sqrt(1 - (2k / (M - 1) - 1)**2)) / I0(beta). Raises ValueError for a negative beta.
+
+    Other arguments: as bartlett."""
     if beta < 0:
         raise errors.ElementError(f"beta must be non-negative, got: {beta} instead.")
     return _made("kaiser", M, sym, dtype, options, lambda n: _kaiser(n, beta))
 
 
-# -- the package's own -------------------------------------------------------------------------------------------------
+# -- older functions ---------------------------------------------------------------------------------------------------
 
 
 def _older(name: str, window_length: Any, periodic: bool, dtype: Any, options: dict[str, Any], shape: Any) -> Any:
@@ -158,29 +173,33 @@ def _older(name: str, window_length: Any, periodic: bool, dtype: Any, options: d
 
 @creation()
 def bartlett_window(window_length, periodic=True, *, dtype=None, **options):
-    """A triangle of window_length elements; periodic leaves out the last of one more: signal.windows.bartlett."""
+    """Bartlett window of window_length elements, periodic unless periodic=False; see signal.windows.bartlett.
+
+    dtype: floating or complex, the default dtype if None. Raises RuntimeError for a negative length or another dtype."""
     return _older("bartlett_window", window_length, periodic, dtype, options, _triangle)
 
 
 @creation()
 def blackman_window(window_length, periodic=True, *, dtype=None, **options):
-    """0.42 - 0.5 cos t + 0.08 cos 2t, with t over one turn: signal.windows.blackman."""
+    """Blackman window, 0.42 - 0.5 cos t + 0.08 cos 2t; see signal.windows.blackman. Arguments: as bartlett_window."""
     return _older("blackman_window", window_length, periodic, dtype, options, lambda n: _cosines(n, [0.42, 0.5, 0.08]))
 
 
 @creation()
 def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, **options):
-    """alpha - beta cos t, with t over one turn: signal.windows.hamming."""
+    """Hamming window, alpha - beta cos t; see signal.windows.hamming. Other arguments: as bartlett_window."""
     return _older("hamming_window", window_length, periodic, dtype, options, lambda n: _cosines(n, [alpha, beta]))
 
 
 @creation()
 def hann_window(window_length, periodic=True, *, dtype=None, **options):
-    """(1 - cos t) / 2, with t over one turn: signal.windows.hann."""
+    """Hann window, (1 - cos t) / 2; see signal.windows.hann. Arguments: as bartlett_window."""
     return _older("hann_window", window_length, periodic, dtype, options, lambda n: _cosines(n, [0.5, 0.5]))
 
 
 @creation()
 def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, **options):
-    """I0(beta sqrt(1 - x**2)) / I0(beta), with x from -1 to 1: signal.windows.kaiser."""
+    """Kaiser window, I0(beta sqrt(1 - x**2)) / I0(beta) with x from -1 to 1; see signal.windows.kaiser.
+
+    Other arguments: as bartlett_window."""
     return _older("kaiser_window", window_length, periodic, dtype, options, lambda n: _kaiser(n, beta))

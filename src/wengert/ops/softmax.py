@@ -1,8 +1,8 @@
-"""softmax, its logarithm, and the logarithm of a sum of exponentials.
+"""softmax, log_softmax, logsumexp and softmin.
 
 Note [Rows in the cache]
-A softmax takes several passes over its rows. Where the rows are long in all, contiguous and many, each function here
-works through them in groups that stay in the processor's cache from one pass to the next, and writes into one array.
+A softmax takes several passes over its rows. If the array is large and contiguous along the last dimension, the functions
+below process groups of rows that stay in the processor's cache from one pass to the next, and write into one array.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ _SOFTMAX: dict[str, Any] = {"namespaces": ("", "nn.functional", "special"), "key
 
 @general(promote=INT_TO_FLOAT, namespaces=("", "special"), along_dim=True)
 def logsumexp(xp, x, *, dim, keepdim=False):
-    """log(sum(exp(x))) over dim (an int or a tuple), without overflow. x: any shape and dtype; -inf of nothing.
+    """log(sum(exp(x))) over dim, without overflow; -inf for no elements.
 
-    Derivative: exp(x - out), the softmax. Infinite elements share the 1 evenly (torch's is NaN); NaN where all are
-    -inf."""
+    x: any shape and dtype. dim: an int or a tuple. keepdim: keep the reduced dimensions with size 1.
+
+    Derivative: exp(x - out), the softmax. If elements are inf, they share the 1 evenly (in torch it is NaN). If all are
+    -inf, it is NaN."""
     axis = normalize_dims(dim, x.ndim)
     found = rows.logsumexp(x, axis, keepdim)
     if found is not None:
@@ -38,7 +40,7 @@ def logsumexp(xp, x, *, dim, keepdim=False):
     if x.size == 0:
         return xp.log(xp.add.reduce(xp.exp(x), axis=axis, keepdims=keepdim))
     highest = xp.maximum.reduce(x.real, axis=axis, keepdims=True)
-    # inf - inf would be NaN; 0 in its place gives log(exp(inf)) and log(0), which are right.
+    # A shift of inf would give inf - inf, NaN. With 0 instead, log(exp(inf)) and log(0) are right.
     highest = xp.where(xp.isfinite(highest), highest, highest.dtype.type(0))
     total = xp.add.reduce(xp.exp(x - highest), axis=axis, keepdims=keepdim)
     return xp.log(total) + (highest if keepdim else highest.reshape(total.shape))
@@ -51,9 +53,7 @@ def _(F, ct, x, out, dim, keepdim):
 
 
 def _shares(F: Any, x: Any, out: Any, dim: Any) -> Any:
-    """exp(x - out): what each element adds to the sum. Where the largest are infinite they share it evenly; NaN where all
-    are -inf.
-    """
+    """exp(x - out), each element's share of the sum. If elements are inf, they share 1 evenly. NaN if all are -inf."""
     largest = raw(x).real == float("inf")
     if not largest.any():
         return F.exp(x - out)
@@ -67,7 +67,7 @@ def _(F, x_t, x, out, dim, keepdim):
 
 
 def _softmax_dim(op: str, dim: Any, ndim: int) -> int:
-    """The dim of a softmax; torch's choice, with its warning, where none is given."""
+    """Return the dim of a softmax, counted from the front. If dim is None, warn and return torch's choice."""
     if dim is None:
         warnings.warn(
             f"Implicit dimension choice for {op} has been deprecated. Change the call to include dim=X as an argument.",
@@ -78,7 +78,7 @@ def _softmax_dim(op: str, dim: Any, ndim: int) -> int:
 
 
 def _softmax_input(xp: Any, op: str, x: Any, stacklevel: Any, dtype: Any) -> tuple[Any, Any]:
-    """x with at least one dimension, in the dtype to compute in; and the dtype of the result."""
+    """Return (x with at least one dimension, in the dtype of the computation; dtype of the result)."""
     if dtype is None and not isinstance(stacklevel, int):
         dtype = stacklevel  # softmax(x, dim, dtype)
     if dtype is not None:
@@ -93,7 +93,9 @@ def _softmax_input(xp: Any, op: str, x: Any, stacklevel: Any, dtype: Any) -> tup
 
 @general(**_SOFTMAX, along_dim=True)
 def softmax(xp, x, *, dim=None, _stacklevel=3, dtype=None):
-    """exp(x) / sum(exp(x)) over one dimension. x: any shape, floating, unless dtype is given: x is cast to it first.
+    """Softmax exp(x) / sum(exp(x)) over one dimension.
+
+    x: any shape, floating. dim: an int; if None, torch's choice with a warning. dtype: x is cast to it first.
 
     Derivative: out_i (ct_i - sum_j ct_j out_j).
 
@@ -117,14 +119,14 @@ def softmax(xp, x, *, dim=None, _stacklevel=3, dtype=None):
     return out.astype(result, copy=False).reshape(shape)
 
 
-_GROUP = 131072  # elements of a group of rows. See Note [Rows in the cache]
-_LARGE = 16384  # elements from which that pays
+_GROUP = 131072  # elements in a group of rows. See Note [Rows in the cache]
+_LARGE = 16384  # elements from which groups of rows are faster
 
 
 def _by_rows(xp: Any, compute: Callable[..., None], x: Any, *others: Any) -> Any:
-    """A new contiguous array of x's shape and dtype, made by compute(xp, out, x, *others) a group of rows at a time.
+    """Call compute(xp, out, x, *others) on one group of rows after another; return out, contiguous, like x.
 
-    others: of x's shape. compute gets matrices whose rows lie along the last dimension."""
+    others: of x's shape. compute gets matrices, whose rows are those along the last dimension, and fills `out`."""
     out = xp.empty(x.shape, x.dtype)
     size = x.shape[-1]
     matrices = [array.reshape(-1, size) for array in (out, x, *others)]
@@ -172,7 +174,7 @@ def _(F, x_t, out, dim):
 
 @general(node="SoftmaxBackwardDataBackward0", **_PRIVATE, along_dim=True)
 def _softmax_cotangent(xp, ct, softmax, *, dim):
-    """The cotangent of x, from that of softmax(x) and softmax(x) itself."""
+    """Cotangent of x, given the cotangent of softmax(x) and softmax(x)."""
     dim = _given_dim(dim, ct.ndim)
     found = rows.softmax(False, dim, ct, softmax) if ct.ndim else None
     if found is not None:
@@ -184,14 +186,14 @@ def _softmax_cotangent(xp, ct, softmax, *, dim):
 
 
 def _given_dim(dim: Any, ndim: int) -> Any:
-    """The dim that a softmax was taken over, where it has warned about an implicit one already; () for a 0-d tensor."""
+    """Return the dim of a softmax, which may be torch's implicit choice, without a warning; () for a 0-d tensor."""
     if ndim == 0:
         return ()
     return (0 if ndim in (1, 3) else 1) if dim is None else normalize_dim(dim, ndim)
 
 
 def _fits_rows(ct: Any, out: Any, dim: Any) -> bool:
-    """Whether _by_rows may make the cotangent of x from these two."""
+    """Whether _by_rows may compute the cotangent of x from these two arrays."""
     return dim == ct.ndim - 1 and ct.dtype is out.dtype and ct.shape == out.shape and ct.size > _LARGE
 
 
@@ -208,7 +210,7 @@ def _(F, ct_, ct, softmax, dim):
 
 @general(**_SOFTMAX, along_dim=True)
 def log_softmax(xp, x, *, dim=None, _stacklevel=3, dtype=None):
-    """log(softmax(x)) over one dimension, exact also where softmax is close to 0 or 1. Arguments as in `softmax`.
+    """Logarithm of softmax over one dimension, accurate where the softmax is close to 0 or 1. Arguments: as `softmax`.
 
     Derivative: ct_i - exp(out_i) sum_j ct_j."""
     dim = _softmax_dim("log_softmax", dim, x.ndim)
@@ -237,7 +239,9 @@ def _(F, ct, out, dim):
 
 
 def _log_softmax_cotangent_of_read(F: Any, read: ReadCotangent, out: Any, dim: Any) -> Any:
-    """The cotangent of x where that of log_softmax(x) is 0 but where the result was read, as a loss reads one class a row."""
+    """Cotangent of x, given a cotangent of log_softmax(x) that is 0 except where the result was read.
+
+    A loss reads one class of each row. Then the cotangent is computed without a dense cotangent of log_softmax(x)."""
     result = None
     last = out.ndim - 1
     index = read.index
@@ -263,7 +267,7 @@ def _(F, x_t, out, dim):
 
 @general(node="LogSoftmaxBackwardDataBackward0", **_PRIVATE, along_dim=True)
 def _log_softmax_cotangent(xp, ct, log_softmax, *, dim):
-    """The cotangent of x, from that of log_softmax(x) and log_softmax(x) itself."""
+    """Cotangent of x, given the cotangent of log_softmax(x) and log_softmax(x)."""
     dim = _given_dim(dim, ct.ndim)
     found = rows.softmax(True, dim, ct, log_softmax) if ct.ndim else None
     if found is not None:
@@ -282,7 +286,7 @@ def _(F, ct_, ct, log_softmax, dim):
 
 @composite(namespaces=("nn.functional",))
 def softmin(F, input, dim=None, _stacklevel=3, dtype=None):
-    """softmax(-input) over one dimension.
+    """softmax(-input) over one dimension. Arguments: as `softmax`.
 
     Derivative: minus that of softmax."""
     return F.softmax(-input, dim=dim, dtype=dtype)

@@ -1,6 +1,6 @@
-"""Sorting, the largest elements, and searching in what is sorted.
+"""Sorting, selection (topk, kthvalue), search in sorted sequences, and unique elements.
 
-NaN counts as larger than every number. Equal elements keep their order, as torch's kernels for the CPU have it.
+NaN counts as larger than every number. Equal elements keep their order, as in torch's kernels for the CPU.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from wengert.ops.options import numpy_dtype
 from wengert.ops.registry import NONE, composite, general, nondifferentiable, plain
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
-_MANY = 1024  # elements along a dimension: from here on topk looks for its k before it sorts them
+_MANY = 1024  # size of a dimension from which topk selects its k elements before it sorts them
 
 
 def _checked_dim(op: str, x: Any, dim: Any) -> int:
-    """dim counted from the front. Raises RuntimeError for elements that have no order."""
+    """Return dim counted from the front. Raises RuntimeError for complex x, which has no order."""
     if x.dtype.kind == "c":
         raise errors.UnsupportedDtypeError(f"{op} does not support complex dtypes on CPU")
     return normalize_dim(dim, x.ndim)
 
 
 def _order(xp: Any, x: Any, dim: int, descending: bool) -> Any:
-    """The indices that sort x along dim."""
+    """Return the indices that sort x along dim, in a stable order."""
     found = scans.first_along(x, dim, x.shape[dim], descending)
     if found is not None:
         return found[1]
     if not descending:
         return xp.argsort(x, axis=dim, kind="stable")
-    # Backwards, so that equal elements keep their order when the result is turned round.
+    # Sort the reversed array and reverse the result, so that equal elements keep their order.
     backwards = xp.flip(xp.argsort(xp.flip(x, dim), axis=dim, kind="stable"), dim)
     return x.shape[dim] - 1 - backwards
 
@@ -46,7 +46,7 @@ def _picked(x: Any, indices: Any, dim: int) -> Any:
 
 
 def _placed(F: Any, ct: Any, x_shape: tuple, indices: Any, dim: int) -> Any:
-    """The cotangent of picking elements at indices: at those of zeros."""
+    """Cotangent of x, given the cotangent of its elements at indices: zeros with the cotangent at indices."""
     if not x_shape:
         return F.reshape(ct[0], shape=())
     return F.read_cotangent(ct[0], shape=x_shape, index=Along(raw(indices), normalize_dim(dim, len(x_shape))))
@@ -63,7 +63,7 @@ def _placed(F: Any, ct: Any, x_shape: tuple, indices: Any, dim: int) -> Any:
     **_PRIVATE,
 )
 def _sort(xp, x, *, dim=-1, descending=False, stable=None):
-    """x sorted along dim, and the indices that sort it. Derivative: the cotangent, put back in the old order."""
+    """Return (x sorted along dim, indices that sort it). Derivative: the cotangent in the original order."""
     dim = _checked_dim("Sort", x, dim)
     if not x.ndim:
         return x.copy(), xp.zeros((), np.int64)
@@ -74,7 +74,7 @@ def _sort(xp, x, *, dim=-1, descending=False, stable=None):
     return _picked(x, indices, dim), indices
 
 
-_sort.refuses_complex = False  # it does so itself, in torch's words
+_sort.refuses_complex = False  # _checked_dim refuses complex x, in torch's words
 
 
 @_sort.vjp("x")
@@ -84,10 +84,11 @@ def _(F, ct, x_shape, indices, dim):
 
 @composite(method=True)
 def sort(F, input, dim=-1, descending=False, *, stable=None):
-    """x sorted along a dimension: a named tuple (values, indices). x: any real dtype. NaN comes last, or first if
-    descending.
+    """Sort input along a dimension: a named tuple (values, indices). The order is stable.
 
-    Derivative: each element gets the cotangent of the place that it was sorted to.
+    input: any real dtype. NaN comes last, or first if descending. Raises RuntimeError for complex input.
+
+    Derivative: the cotangent of values, moved back to the original order.
 
     >>> import wengert
     >>> wengert.tensor([3, 1, 2]).sort()
@@ -100,13 +101,13 @@ def sort(F, input, dim=-1, descending=False, *, stable=None):
 
 @composite(method=True)
 def msort(F, input):
-    """The values of sort(0). Derivative: each element gets the cotangent of the place that it was sorted to."""
+    """Sort input along its first dimension. Derivative: the cotangent, moved back to the original order."""
     return F._sort(input, dim=0)[0]
 
 
 @nondifferentiable(promote=NONE, complex=False)
 def argsort(xp, x, *, dim=-1, descending=False, stable=False):
-    """The indices that sort x along a dimension, as int64.
+    """Indices that sort x along a dimension, int64, in a stable order. x: any real dtype.
 
     >>> import wengert
     >>> wengert.tensor([3, 1, 2]).argsort()
@@ -116,13 +117,14 @@ def argsort(xp, x, *, dim=-1, descending=False, stable=False):
     return _order(xp, x, dim, descending) if x.ndim else xp.zeros((), np.int64)
 
 
-# -- some of the largest, the k-th smallest ----------------------------------------------------------------------------
+# -- topk and kthvalue -------------------------------------------------------------------------------------------------
 
 
 @general(promote=NONE, outputs=("values", "indices"), node="TopkBackward0", complex=False, **_PRIVATE)
 def _topk(xp, x, *, k, dim=-1, largest=True):
-    """The k largest (or smallest) elements along dim, sorted, and their indices. Derivative: the cotangent there, 0
-    elsewhere."""
+    """Return (k largest or smallest elements along dim, sorted; their indices).
+
+    Derivative: the cotangent at these elements, 0 elsewhere."""
     dim = _checked_dim("topk", x, dim)
     size = x.shape[dim] if x.ndim else 1
     if x.dtype.kind == "b":
@@ -150,10 +152,10 @@ def _(F, ct, x_shape, indices, dim):
 
 @composite(method=True)
 def topk(F, input, k, dim=-1, largest=True, sorted=True):
-    """The k largest elements along a dimension (smallest, with largest=False), in order: a named tuple (values,
-    indices).
+    """The k largest elements along a dimension, in order: a named tuple (values, indices).
 
-    x: any real dtype. Raises RuntimeError where there are no k. Derivative: the cotangent at those elements, 0
+    input: any real dtype but bool. largest: False selects the k smallest elements. sorted: accepted; the elements always
+    are sorted. Raises RuntimeError unless 0 <= k <= size of the dimension. Derivative: the cotangent at these elements, 0
     elsewhere.
 
     >>> import wengert
@@ -165,7 +167,7 @@ def topk(F, input, k, dim=-1, largest=True, sorted=True):
 
 @general(promote=NONE, outputs=("values", "indices"), node="KthvalueBackward0", complex=False, **_PRIVATE)
 def _kthvalue(xp, x, *, k, dim=-1, keepdim=False):
-    """The k-th smallest element along dim, and its index. Derivative: the cotangent there, 0 elsewhere."""
+    """Return (k-th smallest element along dim, its index). Derivative: the cotangent at this element, 0 elsewhere."""
     dim = _checked_dim("kthvalue", x, dim)
     size = x.shape[dim] if x.ndim else 1
     if size == 0:
@@ -192,9 +194,10 @@ def _(F, ct, x_shape, indices, dim, keepdim):
 
 @composite(method=True)
 def kthvalue(F, input, k, dim=-1, keepdim=False):
-    """The k-th smallest element along a dimension, k from 1: a named tuple (values, indices). x: any real dtype.
+    """The k-th smallest element along a dimension, counted from 1: a named tuple (values, indices).
 
-    Raises RuntimeError where there are no k. Derivative: the cotangent at that element, 0 elsewhere.
+    input: any real dtype. keepdim: keep the dimension with size 1. Raises RuntimeError unless 1 <= k <= size of the
+    dimension. Derivative: the cotangent at this element, 0 elsewhere.
 
     >>> import wengert
     >>> wengert.tensor([3.0, 1.0, 2.0]).kthvalue(2).values
@@ -207,12 +210,12 @@ def kthvalue(F, input, k, dim=-1, keepdim=False):
 
 
 def _elements(op: str, x: Any, argument: str = "input") -> Any:
-    """The array of a tensor or a number."""
+    """Return the array of a tensor or a number."""
     return np.asarray(x if isinstance(x, (int, float)) else raw(checked(op, x, argument)))
 
 
 def _places(edges: Any, values: Any, right: bool, out_int32: bool) -> Any:
-    """Where values would have to be put into edges, sorted along the last dimension, to keep them sorted."""
+    """Return the indices at which to insert values into edges, sorted along the last dimension, to keep the order."""
     side: Any = "right" if right else "left"
     if edges.ndim == 1:
         found = np.asarray(np.searchsorted(edges, values, side))
@@ -231,11 +234,11 @@ def _places(edges: Any, values: Any, right: bool, out_int32: bool) -> Any:
 
 @plain(out=True)
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None):
-    """Where each element of input, a tensor or a number, would have to be put into a sorted sequence to keep it sorted.
+    """Index at which to insert each element of input into a sorted sequence so that it stays sorted.
 
-    sorted_sequence: a vector; or with more dimensions, all but the last of which are input's. right=True (side="right")
-    puts an element behind its equals. sorter: where the sequence is not sorted, the int64 indices along its last dimension that
-    sort it, as argsort gives them. As int64, or int32. Not differentiable.
+    sorted_sequence: (k), or (..., k) with the leading dimensions of input. input: a tensor (...) or a number. right=True,
+    or side="right", inserts an element after its equals. sorter: int64 indices that sort an unsorted sequence along its
+    last dimension, as argsort returns them. Returns int64, or int32 if out_int32, in input's shape. Not differentiable.
 
     >>> import wengert
     >>> wengert.searchsorted(wengert.tensor([1, 3, 5]), wengert.tensor([3, 4]))
@@ -264,7 +267,9 @@ def _checked_sorter(sorter: Any, edges: Any) -> Any:
 
 @plain(out=True)
 def bucketize(input, boundaries, *, out_int32=False, right=False):
-    """searchsorted(boundaries, input) for a vector of boundaries. Not differentiable."""
+    """Index of the bucket of each element of input: searchsorted(boundaries, input) for a vector of boundaries.
+
+    Not differentiable."""
     edges = raw(checked("bucketize", boundaries, "boundaries"))
     if edges.ndim != 1:
         raise errors.ShapeError(f"boundaries tensor must be 1 dimension, but got dim({edges.ndim})")
@@ -280,8 +285,10 @@ def _with_counts(results: tuple, return_inverse: bool, return_counts: bool) -> A
 
 @plain(method=True)
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    """The different elements of x (slices along dim), in ascending order; with return_inverse where each element is
-    found among them, with return_counts how often each occurs: a tuple then. Not differentiable.
+    """Distinct elements of input, or distinct slices along dim, in ascending order. Not differentiable.
+
+    Returns values; or a tuple (values, inverse, counts), with inverse if return_inverse and counts if return_counts.
+    inverse: the index, in values, of each element of input. counts: the number of occurrences of each value.
 
     >>> import wengert
     >>> wengert.tensor([3, 1, 3]).unique(return_counts=True)
@@ -297,7 +304,9 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 
 @plain(method=True)
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
-    """x (flattened, or its slices along dim) with runs of equal elements made one; see unique. Not differentiable."""
+    """Merge runs of equal elements of the flattened input, or of equal slices along dim. Not differentiable.
+
+    Returns: as `unique`."""
     x = raw(checked("unique_consecutive", input))
     if dim is None:
         rows = x.reshape(-1, 1)
@@ -317,7 +326,9 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
 
 @plain(out=True)
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
-    """Whether each of the elements, a tensor or a number, is among test_elements: a bool tensor. Not differentiable."""
+    """Whether each of elements is among test_elements: a bool tensor of the shape of elements. Not differentiable.
+
+    elements, test_elements: tensors or numbers. invert: negate the result. assume_unique: accepted, without effect."""
     x, test = _elements("isin", elements, "elements"), _elements("isin", test_elements, "test_elements")
     found = np.isin(x, test, invert=invert)
     return wrap(np.asarray(found))
@@ -325,9 +336,11 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
 
 @plain(method=True)
 def bincount(input, weights=None, minlength=0):
-    """How often each number from 0 on occurs in a vector of non-negative integers, as int64; with weights their sums.
+    """Count the occurrences of each number 0, 1, ... in a vector of integers >= 0, or sum their weights.
 
-    Not differentiable."""
+    input: (n). weights: (n) or None. Returns a vector of max(input) + 1 elements, at least minlength: int64 counts, or the
+    sums of weights, float32 for float32 weights, else float64. Raises RuntimeError for another input. Not
+    differentiable."""
     x = raw(checked("bincount", input))
     if x.ndim != 1 or x.dtype.kind not in "iub" or (x.size and x.min() < 0):
         raise errors.ShapeError("bincount only supports 1-d non-negative integral inputs.")
@@ -340,8 +353,9 @@ def bincount(input, weights=None, minlength=0):
 
 @plain()
 def unravel_index(indices, shape):
-    """The indices into a tensor of a shape of elements that are counted as of a vector: a tuple, one tensor a
-    dimension."""
+    """Convert indices into a flattened tensor to indices into a tensor of the given shape: a tuple, one per dimension.
+
+    indices: integers, any shape. Raises ValueError for an index out of range, TypeError for other dtypes."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     places = raw(checked("unravel_index", indices, "indices"))
     if places.dtype.kind not in "iu":

@@ -23,24 +23,24 @@ _Operand: TypeAlias = Tensor | np.ndarray[Any, Any] | np.generic | _Number
 _Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
 
 def bartlett(M: Any, *, sym: _bool = True, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """A triangle: 1 - |2k / (M - 1) - 1|. sym: False leaves out the last of M + 1, for periodic signals."""
+    """Bartlett window, a triangle: 1 - |2k / (M - 1) - 1|."""
 def general_cosine(M: Any, *, a: Any, sym: _bool = True, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """a[0] - a[1] cos t + a[2] cos 2t - ..., with t over one turn. Raises TypeError, ValueError for no list, an empty one."""
+    """Window of cosines: a[0] - a[1] cos t + a[2] cos 2t - ..., with t = 2 pi k / (M - 1)."""
 def general_hamming(M: Any, *, alpha: _Number = 0.54, sym: _bool = True, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """alpha - (1 - alpha) cos t, with t over one turn."""
+    """General Hamming window: alpha - (1 - alpha) cos t, with t = 2 pi k / (M - 1). Other arguments: as bartlett."""
 def hamming(M: Any, *, sym: _bool = True, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """0.54 - 0.46 cos t, with t over one turn."""
+    """Hamming window: 0.54 - 0.46 cos t, with t = 2 pi k / (M - 1). Arguments: as bartlett."""
 def hann(M: Any, *, sym: _bool = True, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """(1 - cos t) / 2, with t over one turn."""
+    """Hann window: (1 - cos t) / 2, with t = 2 pi k / (M - 1). Arguments: as bartlett."""
 def blackman(M: Any, *, sym: _bool = True, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """0.42 - 0.5 cos t + 0.08 cos 2t, with t over one turn."""
+    """Blackman window: 0.42 - 0.5 cos t + 0.08 cos 2t, with t = 2 pi k / (M - 1). Arguments: as bartlett."""
 def nuttall(M: Any, *, sym: _bool = True, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Nuttall's four cosines, of least side lobes."""
+    """Nuttall window: 0.3635819 - 0.4891775 cos t + 0.1365995 cos 2t - 0.0106411 cos 3t, with t = 2 pi k / (M - 1)."""
 def cosine(M: Any, *, sym: _bool = True, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Half a wave: sin(pi (k + 1/2) / M)."""
+    """Cosine window, half a wave: sin(pi (k + 1/2) / M). Arguments: as bartlett."""
 def gaussian(M: Any, *, std: _float = 1.0, sym: _bool = True, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """exp(-(k - (M - 1) / 2)**2 / (2 std**2)). Raises ValueError unless std is positive."""
+    """Gaussian window: exp(-(k - (M - 1) / 2)**2 / (2 std**2)). Raises ValueError unless std > 0."""
 def exponential(M: Any, *, center: Any = None, tau: _float = 1.0, sym: _bool = True, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """exp(-|k - center| / tau), about the middle unless center says where, which only a periodic one may."""
+    """Exponential window: exp(-|k - center| / tau)."""
 def kaiser(M: Any, *, beta: _Number = 12.0, sym: _bool = True, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """I0(beta sqrt(1 - (2k / (M - 1) - 1)**2)) / I0(beta). Raises ValueError for a negative beta."""
+    """Kaiser window: I0(beta sqrt(1 - (2k / (M - 1) - 1)**2)) / I0(beta). Raises ValueError for a negative beta."""
