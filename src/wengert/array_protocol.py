@@ -19,10 +19,28 @@ from typing import Any
 
 import numpy as np
 
-import wengert as w
-from wengert import errors, linalg, special
-from wengert.autograd.graph import increment_version
-from wengert.tensor import Tensor
+from wengert import dtypes, errors
+from wengert.core.modes import set_recording
+from wengert.core.tensor import TensorBase
+from wengert.core.views import bump
+from wengert.ops import function
+
+
+class _Namespace:
+    """The public functions of a namespace, as attributes: w.sum is wengert.sum."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        found = function(self._name, name)
+        if found is None:
+            raise AttributeError(f"no function {name!r} in the namespace {self._name!r}")
+        setattr(self, name, found)
+        return found
+
+
+w, fft, linalg, special = [_Namespace(name) for name in ("", "fft", "linalg", "special")]
 
 # -- ufuncs ------------------------------------------------------------------------------------------------------------
 
@@ -81,8 +99,8 @@ def run_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: d
     found = getattr(ufunc, method)(*[_memory(x) for x in inputs], **settings)
     if out:
         for x in out:
-            if isinstance(x, Tensor):
-                increment_version(x)
+            if isinstance(x, TensorBase):
+                bump(x)
         return out[0] if len(out) == 1 else out
     return tuple([_tensor(x) for x in found]) if isinstance(found, tuple) else _tensor(found)
 
@@ -98,15 +116,18 @@ def _tensor(x: Any) -> Any:
 
 def _memory(x: Any) -> Any:
     """x without tensors. Raises RuntimeError for one that requires a gradient."""
-    if isinstance(x, Tensor):
-        return x.numpy()
+    if isinstance(x, TensorBase):
+        return x.numpy()  # type: ignore[attr-defined]  # a TensorBase is a Tensor
     if isinstance(x, (list, tuple)):
         return type(x)([_memory(item) for item in x])
     return x
 
 
 def _needs_gradient(values: Iterable[Any]) -> bool:
-    return any(_needs_gradient(x) if isinstance(x, (list, tuple)) else isinstance(x, Tensor) and x.requires_grad for x in values)
+    """Whether a tensor among the values, or in a list of them, requires grad."""
+    return any(
+        _needs_gradient(x) if isinstance(x, (list, tuple)) else isinstance(x, TensorBase) and x.requires_grad for x in values
+    )
 
 
 # -- functions ---------------------------------------------------------------------------------------------------------
@@ -117,10 +138,10 @@ METHODS: set[Any] = set()  # those of FUNCTIONS that arrays have as a method too
 
 def run_function(function: Any, types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What Tensor.__array_function__ gives. See Note [NumPy's functions on tensors]."""
-    if not all(issubclass(t, (Tensor, np.ndarray)) for t in types):
+    if not all(issubclass(t, (TensorBase, np.ndarray)) for t in types):
         return NotImplemented
     if function in PLAIN:
-        with w.no_grad():
+        with set_recording(False):
             return function(*_detached(args), **{name: _detached(x) for name, x in kwargs.items()})
     ours = FUNCTIONS.get(function)
     if ours is not None:
@@ -172,8 +193,8 @@ def _unknown(ours: Callable[..., Any], given: dict[str, Any]) -> list[str]:
 
 
 def _detached(x: Any) -> Any:
-    if isinstance(x, Tensor):
-        return x.numpy(force=True)
+    if isinstance(x, TensorBase):
+        return x.numpy(force=True)  # type: ignore[attr-defined]
     return type(x)([_detached(item) for item in x]) if isinstance(x, (list, tuple)) else x
 
 
@@ -203,7 +224,7 @@ def _ints(x: Any) -> tuple[int, ...]:
 
 def _t(x: Any) -> Any:
     """x as a tensor."""
-    return x if isinstance(x, Tensor) else w.as_tensor(np.asarray(_memory(x)) if isinstance(x, (list, tuple)) else x)
+    return x if isinstance(x, TensorBase) else w.as_tensor(np.asarray(_memory(x)) if isinstance(x, (list, tuple)) else x)
 
 
 def _promoted(*values: Any) -> list[Any]:
@@ -211,7 +232,7 @@ def _promoted(*values: Any) -> list[Any]:
     tensors = _all(values)
     dtype = tensors[0].dtype
     for x in tensors[1:]:
-        dtype = w.promote_types(dtype, x.dtype)
+        dtype = dtypes.promote_types(dtype, x.dtype)
     return [x.to(dtype) for x in tensors]
 
 
@@ -227,7 +248,7 @@ def _reduction(name: str) -> Callable[..., Any]:
         a = _t(a)
         options = {} if dtype is None else {"dtype": dtype}
         if name == "mean" and dtype is None and not (a.is_floating_point() or a.is_complex()):
-            options = {"dtype": w.get_default_dtype()}
+            options = {"dtype": dtypes.get_default_dtype()}
         if axis is None and not keepdims:
             return over_all(a, **options)
         axes = tuple(range(a.ndim)) if axis is None else _ints(axis)
@@ -380,7 +401,7 @@ _of(np.column_stack)(lambda tup: w.column_stack(_all(tup)))
 @_of(np.where)
 def _where(condition, x, y):
     condition = _t(condition)
-    return w.where(condition if condition.dtype is w.bool else condition != 0, _operand(x), _operand(y))
+    return w.where(condition if condition.dtype is dtypes.bool_ else condition != 0, _operand(x), _operand(y))
 
 
 @_of(np.clip, method=True)
@@ -407,7 +428,7 @@ def _dot(a, b):
         return a * b
     if b.ndim == 1 or (a.ndim <= 2 and b.ndim == 2):
         return w.matmul(a, b)
-    return w.tensordot(a, b, dims=([a.ndim - 1], [b.ndim - 2]))  # type: ignore[arg-type]
+    return w.tensordot(a, b, dims=([a.ndim - 1], [b.ndim - 2]))
 
 
 @_of(np.inner)
@@ -464,4 +485,4 @@ def _transform(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 for _name in ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]:
-    _of(getattr(np.fft, _name))(_transform(getattr(w.fft, _name)))
+    _of(getattr(np.fft, _name))(_transform(getattr(fft, _name)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -336,10 +335,14 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         return self._array.copy() if copy else self._array
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> Any:
-        return _protocol().run_ufunc(ufunc, method, inputs, settings)
+        from wengert.array_protocol import run_ufunc  # loaded when NumPy first asks
+
+        return run_ufunc(ufunc, method, inputs, settings)
 
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return _protocol().run_function(function, types, args, kwargs)
+        from wengert.array_protocol import run_function
+
+        return run_function(function, types, args, kwargs)
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         return self._exported().__dlpack__(**kwargs)
@@ -555,13 +558,6 @@ def _parse_to(args: tuple, dtype: Any, where: Any) -> tuple[Any, device | None]:
         elif argument is not None and not isinstance(argument, bool):
             dtype = argument
     return dtype, device(where) if isinstance(where, str) else where
-
-
-@cache
-def _protocol() -> Any:
-    from wengert import array_protocol
-
-    return array_protocol
 
 
 def _cast(tensor: Tensor, dtype: Any) -> Tensor:

@@ -45,7 +45,7 @@ NAMES = {
     """,
     "wengert.autograd.profiler_util": "EventList FunctionEvent FunctionEventAvg",
     "wengert.profiler": "ProfilerAction ProfilerActivity profile record_function schedule tensorboard_trace_handler",
-    "wengert.autograd.function": "Function FunctionCtx FunctionMeta BackwardCFunction InplaceFunction once_differentiable",
+    "wengert.autograd.function": "Function FunctionCtx FunctionMeta BackwardCFunction InplaceFunction NestedIOFunction once_differentiable",
     "wengert.autograd.grad_mode": """
         enable_grad enforce_grad_layout_policy inference_mode no_grad set_grad_enabled set_multithreading_enabled
     """,
@@ -70,7 +70,6 @@ NAMES = {
     "wengert.utils.hooks": "RemovableHandle unserializable_hook warn_if_has_hooks",
     "wengert.compat": "install uninstall",
     "wengert.cuda": "device_count is_available manual_seed manual_seed_all FloatTensor LongTensor",
-    "wengert.autograd.legacy_function": "InplaceFunction NestedIOFunction",
     "wengert.testing": "assert_close make_tensor",
     "wengert.__config__": "show",
 }
@@ -169,8 +168,9 @@ def test_functions_know_their_names_and_docs(namespace):
 LOAD_EACH_FAMILY = """
 from wengert import Tensor, ops
 from wengert.ops import late
+from wengert.ops.families import LATE_FAMILIES
 from wengert.ops.registry import ALIASES, OPS
-for family in reversed(ops._LATE_FAMILIES):
+for family in reversed(LATE_FAMILIES):
     names = set(late.OPERATIONS[family].split())
     there = OPS | ALIASES
     methods = ops.load(family)
@@ -200,9 +200,25 @@ def test_a_method_of_a_late_family_registers_it():
 @pytest.mark.parametrize("expression", ["x & y", "True & x", "~x", "x.logical_and_(y)", "OPS['logical_and'].function(x, y)"])
 def test_operators_and_in_place_forms_of_a_late_family_register_it(expression):
     code = "import wengert; from wengert.ops import OPS; x, y = wengert.tensor([True, False]), wengert.tensor([True, True]);"
-    code += f"assert 'logical_and' not in OPS; z = {expression}; assert 'logical_and' in OPS; print(z.tolist())"
+    code += f"assert 'logical_and' not in set(OPS); z = {expression}; assert 'logical_and' in set(OPS); print(z.tolist())"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == ("[False, True]" if expression == "~x" else "[True, False]")
+
+
+@pytest.mark.parametrize(
+    "question", ["'ctc_loss' in OPS", "OPS.get('ctc_loss') is not None", "OPS['ctc_loss'].name == 'ctc_loss'", "OPS.get('ctc_loss', 1) != 1"]
+)
+def test_asking_for_an_operation_of_a_late_family_finds_it(question):
+    code = f"from wengert.ops import OPS; assert 'ctc_loss' not in set(OPS); print({question})"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "True"
+
+
+@pytest.mark.parametrize("name", ["no_such_operation", "absolute", 3, None])  # absolute is an alias
+def test_asking_for_what_is_no_operation(name):
+    assert name not in OPS and OPS.get(name) is None and OPS.get(name, 7) == 7
+    with pytest.raises(KeyError):
+        OPS[name]
 
 
 def test_help_shows_the_function_behind_a_late_method():

@@ -739,6 +739,20 @@ def test_gradgradcheck_needs_a_cotangent_for_each_output(number):
         gradgradcheck(lambda x: (x * x, x * 2), (real([1.0]),), [constant([1.0])] * number)
 
 
+@pytest.mark.parametrize("cotangent", [None, constant([1.0, 1.0]), wengert.tensor([True])], ids=["None", "shape", "bool"])
+def test_gradgradcheck_ignores_cotangents_of_outputs_without_gradient(cotangent):
+    seen = []
+
+    def func(x):
+        y = x * x * x
+        if y.requires_grad:
+            y.register_hook(lambda grad: seen.append(grad.tolist()))
+        return x > 0, y, x.detach()
+
+    assert gradgradcheck(func, (real([1.5]),), (cotangent, real([2.0]), cotangent))
+    assert seen[0] == [2.0]
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # The deprecated pair
 # ----------------------------------------------------------------------------------------------------------------------

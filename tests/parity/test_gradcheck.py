@@ -95,6 +95,12 @@ def test_right_derivatives_pass_in_both(name, second, fast_mode):
     assert ours == theirs
 
 
+def test_cotangents_of_outputs_without_gradient_are_ignored_in_both():
+    for lib, (_, check) in CHECKS.items():
+        x = real(lib, [0.5, 2.0])
+        assert check(lambda x: (x * x, x.detach(), x > 1), (x,), [real(lib, [1.0, 3.0]) for _ in range(3)])
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # Wrong derivatives: the same message, to the last digit in slow mode
 # ----------------------------------------------------------------------------------------------------------------------

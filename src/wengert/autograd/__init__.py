@@ -131,10 +131,15 @@ def grad(
     if is_grads_batched:
         from wengert.autograd.batched import grad_of_batch
 
-        return grad_of_batch(
-            _as_tuple(outputs), inputs, _gradients(grad_outputs, outputs), retain_graph, create_graph, allow_unused,
-            materialize_grads,
-        )  # fmt: skip
+        keep = bool(create_graph if retain_graph is None else retain_graph)
+
+        def run(cotangents: list[Any], is_last: bool) -> tuple[Any, ...]:
+            found: tuple[Any, ...] = grad(
+                outputs, inputs, cotangents, keep or not is_last, create_graph, True, allow_unused, False, materialize_grads
+            )
+            return found
+
+        return grad_of_batch(_as_tuple(outputs), inputs, _gradients(grad_outputs, outputs), run)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -256,7 +261,7 @@ def _checked(given: Any, meta: Any, i: int) -> Any:
 _LAZY = {  # names, and the modules of this package where they are: loaded when first used
     "profiler": "", "profiler_util": "", "anomaly_mode": "", "explanation": "", "forward_ad": "", "functional": "",
     "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode", "is_anomaly_enabled": "anomaly_mode",
-    "is_anomaly_check_nan_enabled": "anomaly_mode", "explain": "explanation", "NestedIOFunction": "legacy_function",
+    "is_anomaly_check_nan_enabled": "anomaly_mode", "explain": "explanation", "NestedIOFunction": "function",
     "gradcheck": "gradcheck", "gradgradcheck": "gradcheck", "graph": "", "function": "", "Function": "function", "variable": "",
     "Variable": "variable",
 }  # fmt: skip

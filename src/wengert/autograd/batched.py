@@ -1,55 +1,41 @@
-"""grad(is_grads_batched=True): one backward pass for each of a batch of cotangents."""
+"""grad(is_grads_batched=True): one backward pass for each entry of a batch of cotangents."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.core.tensor import TensorBase
+import numpy as np
+
+from wengert.core.tensor import TensorBase, wrap
 from wengert.errors import functional as errors
+from wengert.ops import OPS
 
 
 def grad_of_batch(
-    outputs: tuple[Any, ...],
-    inputs: Any,
-    grad_outputs: Sequence[Any],
-    retain_graph: bool | None,
-    create_graph: bool | None,
-    allow_unused: bool | None,
-    materialize_grads: bool,
+    outputs: tuple[Any, ...], inputs: Any, grad_outputs: Sequence[Any], run: Callable[[list[Any], bool], tuple[Any, ...]]
 ) -> tuple[Any, ...]:
-    """autograd.grad for each entry along the first dimension of grad_outputs; the results are stacked."""
-    from wengert import stack, zeros
-    from wengert.autograd import grad
+    """Run one backward pass for each entry along dimension 0 of grad_outputs, and stack the gradients.
 
+    run(cotangents, is_last): runs one pass and returns the gradients of inputs.
+    """
     size = _batch_size(outputs, grad_outputs)
-    keep = create_graph if retain_graph is None else retain_graph
-    passes = [
-        grad(
-            outputs,
-            inputs,
-            [ct[i] for ct in grad_outputs],
-            retain_graph=bool(keep) or i + 1 < size,
-            create_graph=create_graph,
-            allow_unused=allow_unused,
-            materialize_grads=materialize_grads,
-        )
-        for i in range(size)
-    ]
+    passes = [run([ct[i] for ct in grad_outputs], i + 1 == size) for i in range(size)]
     if not passes:
         given: Any = (inputs,) if isinstance(inputs, TensorBase) else inputs
-        return tuple([zeros((0, *x.shape), dtype=x.dtype) for x in given])
+        return tuple([wrap(np.zeros((0, *x._array.shape), x._array.dtype)) for x in given])
+    stack = OPS["stack"].function
     return tuple([None if found[0] is None else stack(found) for found in zip(*passes, strict=True)])
 
 
 def _batch_size(outputs: tuple[Any, ...], grad_outputs: Sequence[Any]) -> int:
-    """The size of the dimension in front, which all cotangents have."""
+    """Return the size of dimension 0, which all cotangents share."""
     sizes = []
     for i, (output, ct) in enumerate(zip(outputs, grad_outputs, strict=True)):
         if not isinstance(ct, TensorBase) or not ct._array.ndim:
             raise errors.batch_missing()
         shape = ct._array.shape[1:]
-        expected = getattr(output, "shape", None)  # a GradientEdge has none; the pass itself looks at it
+        expected = getattr(output, "shape", None)  # a GradientEdge has no shape; the pass itself checks it
         if expected is not None and shape != expected:
             raise errors.batched_gradient_shape(i, f"torch.Size({list(shape)})", f"torch.Size({list(expected)})")
         sizes.append(ct._array.shape[0])

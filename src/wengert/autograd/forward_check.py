@@ -1,4 +1,4 @@
-"""What gradcheck checks of forward mode: tangents against finite differences, and that batches are their entries."""
+"""The forward-mode part of gradcheck: tangents against finite differences, and derivatives of batches against single ones."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wengert.autograd.check_modes import FAST_MODE_NOTE, FastMode, GradcheckError, SlowMode
 from wengert.autograd.forward_ad import attach_tangent, detach_tangent
-from wengert.autograd.jacobians import as_outputs, memory_of, tensor_on
+from wengert.autograd.jacobians import as_outputs, jacobian_differences, memory_of, tensor_on
 from wengert.core.dual import close_level, open_level
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def tangents_along(problem: Problem, j: int, direction: Array) -> list[Array]:
-    """The derivative of each output that counts along a direction of input j, flat."""
+    """Tangent of each output of problem.positions along a direction of input j, as flat arrays."""
     chosen = problem.inputs[j]
     level = open_level()
     try:
@@ -29,7 +30,7 @@ def tangents_along(problem: Problem, j: int, direction: Array) -> list[Array]:
 
 
 def forward_jacobians(problem: Problem, j: int, unit: complex) -> list[Array]:
-    """The Jacobian of each output with respect to input j, (input elements, output elements), times unit."""
+    """Jacobian of each output with respect to input j, times unit. Shape: (input elements, output elements)."""
     size = memory_of(problem.inputs[j]).size
     rows = [tangents_along(problem, j, unit * np.eye(1, size, k)[0]) for k in range(size)]
     if rows:
@@ -37,60 +38,53 @@ def forward_jacobians(problem: Problem, j: int, unit: complex) -> list[Array]:
     return [np.zeros((0, memory_of(problem.every_output[i]).size)) for i in problem.positions]
 
 
-def check_forward_mode(mode: Any, batched: bool) -> None:
-    """Compares the tangents of all outputs with finite differences, by all inputs; mode: gradcheck's, slow or fast."""
-    from wengert.autograd.gradcheck import GradcheckError
-
+def check_forward_mode(mode: SlowMode | FastMode, batched: bool) -> None:
+    """Compare the tangents of all outputs along all inputs with finite differences."""
     problem, tolerances = mode.problem, mode.tolerances
     for j in range(len(problem.inputs)):
         for part, numerical, analytical in _comparisons(mode, j):
             for i, (expected, found) in enumerate(zip(numerical, analytical, strict=True)):
-                atol = tolerances.atol if part is None or not mode.is_fast else mode.atol(i, j)
+                atol = tolerances.atol if part is None or isinstance(mode, SlowMode) else mode.atol(i, j)
                 if not np.allclose(found, expected, tolerances.rtol, atol):
                     raise GradcheckError(_mismatch(mode, i, j, part, expected, found))
         if batched:
             _check_batched_tangents(problem, j)
 
 
-def _comparisons(mode: Any, j: int) -> Iterator[tuple[str | None, list[Array], list[Array]]]:
-    """(part of a complex input, numerical and analytical derivatives of the outputs), in torch's order."""
+def _comparisons(mode: SlowMode | FastMode, j: int) -> Iterator[tuple[str | None, list[Array], list[Array]]]:
+    """Yield (part of input j, numerical derivatives, analytical derivatives) in torch's order. The part of a real input is None."""
     problem, differences = mode.problem, mode.differences[j]
     is_complex = problem.inputs[j].is_complex()
     for part in ("imag", "real") if is_complex else (None,):
         unit = 1j if part == "imag" else 1.0
-        numerical = [d.along_imag if part == "imag" else d.along_real for d in differences]
-        if not mode.is_fast:
+        numerical: list[Any] = [d.along_imag if part == "imag" else d.along_real for d in differences]
+        if isinstance(mode, SlowMode):
             yield part, numerical, forward_jacobians(problem, j, unit)
             continue
-        direction = mode.of_inputs[j]
-        yield part, numerical, tangents_along(problem, j, unit * (direction.imag if part == "imag" else direction.real))
+        direction: Any = getattr(mode.of_inputs[j], part or "real")
+        yield part, numerical, tangents_along(problem, j, unit * direction)
 
 
-def _mismatch(mode: Any, i: int, j: int, part: str | None, numerical: Array, analytical: Array) -> str:
-    from wengert.autograd.gradcheck import _FAST_MODE
-    from wengert.autograd.jacobians import jacobian_differences
-
+def _mismatch(mode: SlowMode | FastMode, i: int, j: int, part: str | None, numerical: Array, analytical: Array) -> str:
+    """Text of a GradcheckError: the derivatives that differ, of output i along input j."""
     text = f"Jacobian computed with forward mode mismatch for output {i} with respect to input {j},\n"
     if part is not None:
         name = {"real": "real", "imag": "imaginary"}[part]
         text = f"While considering the {name} part of complex inputs only, {text}"
     text += f"numerical:{tensor_on(numerical)}\nanalytical:{tensor_on(analytical)}\n"
-    if not mode.is_fast:
+    if isinstance(mode, SlowMode):
         return text
     difference = jacobian_differences(mode.problem, mode.problem.inputs[j])[i]
     full_numerical: Any = difference.along_imag if part == "imag" else difference.along_real
     full_analytical = forward_jacobians(mode.problem, j, 1j if part == "imag" else 1.0)[i]
     with np.errstate(all="ignore"):
         largest = np.abs(full_analytical - full_numerical).max().item()
-    text += f"\n{_FAST_MODE}\nNumerical:\n {tensor_on(full_numerical)}\nAnalytical:\n{tensor_on(full_analytical)}\n\n"
+    text += f"\n{FAST_MODE_NOTE}\nNumerical:\n {tensor_on(full_numerical)}\nAnalytical:\n{tensor_on(full_analytical)}\n\n"
     return text + f"The max per-element difference (slow mode) is: {largest}.\n"
 
 
-# -- batches -----------------------------------------------------------------------------------------------------------
-
-
 def check_batched_gradients(problem: Problem) -> None:
-    """Of each output, the gradients of two cotangents at once are those of one after the other."""
+    """Check for each output that a batch of two cotangents gives the gradients of the two alone."""
     from wengert.autograd import grad
 
     rng = np.random.default_rng(0)
@@ -105,7 +99,7 @@ def check_batched_gradients(problem: Problem) -> None:
 
 
 def _check_batched_tangents(problem: Problem, j: int) -> None:
-    """Of one input, the tangents along two directions at once are those along one after the other."""
+    """Check for input j that a batch of two directions gives the tangents of the two alone."""
     from wengert.autograd.vmap import vmap
 
     rng = np.random.default_rng(0)
@@ -121,8 +115,7 @@ def _check_batched_tangents(problem: Problem, j: int) -> None:
 
 
 def _compare_batch(found: Any, each: list[Any], what: str) -> None:
-    from wengert.autograd.gradcheck import GradcheckError
-
+    """Raise GradcheckError if an entry of the batched derivative differs from the single one."""
     if found is None and all(g is None for g in each):
         return
     for k, single in enumerate(each):

@@ -1,26 +1,28 @@
-"""Custom Functions inside a dual level: their jvp gives the tangents, as forward gives the values."""
+"""Custom Functions inside a dual level: forward computes the values, jvp the tangents."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wengert import dtypes
-from wengert.autograd.function import BackwardCFunction, Function
 from wengert.core.dual import DualLevel, every_level_set_aside, innermost_set_aside, levels_around, save_output_tangents
 from wengert.core.tensor import TensorBase, is_differentiable, wrap
 from wengert.errors import forward as errors
 
+if TYPE_CHECKING:
+    from wengert.autograd.function import BackwardCFunction, Function
+
 
 def apply_dual(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Function.apply inside a dual level.
+    """Run Function.apply inside a dual level.
 
-    forward runs outside of all levels, as it does without recording; then jvp runs once for each level at which an argument
-    has a tangent, from the outermost, each time inside the levels around that one.
+    forward runs with all levels set aside. Then jvp runs once for each level at which an argument has a tangent, from
+    the outermost to the innermost. Each run sees only the levels around its own.
     """
     inputs = (*args, *kwargs.values())
-    # Before forward, which may write into its arguments.
+    # The tangents are read before forward runs, because it may write into its arguments.
     tangents = [[_tangent(level, x) for x in inputs] for level in levels_around()]
     ctx = cls._backward_cls()
     with every_level_set_aside():
@@ -44,7 +46,7 @@ def _tangent(level: DualLevel, x: Any) -> Any:
 def run_jvp(
     cls: type[Function], ctx: BackwardCFunction, level: DualLevel, inputs: tuple[Any, ...], tangents: list[Any], outputs: Any
 ) -> None:
-    """Gives the outputs the tangents that jvp returns."""
+    """Call jvp and give its tangents to the outputs. Raises RuntimeError if their number or one of them is wrong."""
     if ctx.materialize_grads:
         given = [_zeros(x) if t is None and isinstance(x, TensorBase) else t for x, t in zip(inputs, tangents, strict=True)]
     else:
@@ -77,14 +79,15 @@ def run_jvp(
 
 
 def _zeros(x: Any) -> Any:
-    """The tangent of an argument without one."""
+    """Return a zero tangent for an argument without one, or None if its dtype is not differentiable."""
     return wrap(np.zeros_like(x._array)) if dtypes.is_differentiable(x._array.dtype) else None
 
 
 def check_tangent(output: Any, tangent: Any, inputs: tuple[Any, ...], given: list[Any]) -> None:
-    """Raises RuntimeError for a tangent of another shape than its output, or that shares its memory with other tensors.
+    """Raise RuntimeError if a tangent has another shape than its output, or does not share memory as the output does.
 
-    An input that forward wrote must have its tangent written; a view of an input has to have a view of its tangent.
+    If forward wrote an input in place, jvp must write the input's tangent in place. If the output is a view of an input,
+    its tangent must be a view of the input's tangent.
     """
     if tangent._array.shape != output._array.shape:
         raise errors.tangent_shape(output._array.shape, tangent._array.shape)
@@ -96,14 +99,14 @@ def check_tangent(output: Any, tangent: Any, inputs: tuple[Any, ...], given: lis
                 raise errors.jvp_not_in_place()
             return
         is_itself = output._array is x._array
-        if is_itself or (output._view is not None and _root(output) is _root(x)):
+        if is_itself or (output._view is not None and _base_of(output) is _base_of(x)):
             if tangent._view is None:
                 raise errors.jvp_no_view()
-            if _root(tangent) is not _root(t):
+            if _base_of(tangent) is not _base_of(t):
                 raise errors.jvp_other_base()
             return
 
 
-def _root(x: Any) -> Any:
-    """The tensor whose memory it is."""
+def _base_of(x: Any) -> Any:
+    """Return the base of a view, or the tensor itself if it is no view."""
     return x if x._view is None else x._view.base

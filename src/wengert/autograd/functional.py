@@ -27,6 +27,7 @@ import numpy as np
 from wengert.core.modes import set_recording
 from wengert.core.tensor import TensorBase, wrap
 from wengert.errors import functional as errors
+from wengert.ops import OPS
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -298,8 +299,6 @@ def jacobian(
 
 def _rows(output: Any, number: int, variables: Tensors, create_graph: bool, strict: bool) -> Tensors:
     """The Jacobian of one output with respect to each variable, of shape (*output, *variable)."""
-    from wengert import stack
-
     columns: list[list[Any]] = [[] for _ in variables]
     for index in np.ndindex(output._array.shape):
         unit = np.zeros_like(output._array)
@@ -313,7 +312,7 @@ def _rows(output: Any, number: int, variables: Tensors, create_graph: bool, stri
             columns[i].append(_zeros(x) if result is None else result)
     return tuple(
         [
-            stack(column).reshape(output.shape + x.shape) if column else x.new_zeros(output.shape + x.shape)
+            OPS["stack"].function(column).reshape(output.shape + x.shape) if column else x.new_zeros(output.shape + x.shape)
             for column, x in zip(columns, variables, strict=True)
         ]
     )

@@ -1,15 +1,15 @@
 """Checks of derivatives against finite differences: gradcheck for first derivatives, gradgradcheck for second ones.
 
-How a check proceeds, for a function f and the inputs that require grad:
+A check of a function f, at inputs that require grad, has four steps:
 
-1. numerical derivatives: central differences of f, from perturbing the inputs' memory in place;
-2. analytical derivatives: one vector-Jacobian product for each element of each output, run twice to see whether
-   backward is deterministic;
-3. comparison, output by output; a complex output counts as two real ones, its real and its imaginary part;
-4. what a comparison cannot see: backward is linear in its cotangents, and copes with undefined ones.
+1. Compute numerical derivatives: central differences of f, by perturbing the memory of the inputs in place.
+2. Compute analytical derivatives: one vector-Jacobian product for each element of each output. Each product runs twice,
+   to see whether backward is deterministic.
+3. Compare them output by output. A complex output counts as two real ones, its real and its imaginary part.
+4. Check that backward is linear in its cotangents and accepts undefined ones. A comparison cannot see this.
 
 Fast mode compares u^T J v for one random pair of vectors, u for the input and v for the output, instead of each element
-of the Jacobian J. The Jacobians themselves, and their conventions, are in `jacobians`.
+of the Jacobian J. See `check_modes` for the two modes, `jacobians` for the Jacobians and their conventions.
 """
 
 from __future__ import annotations
@@ -17,46 +17,27 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wengert.autograd.check_modes import SEED, FastMode, GradcheckError, SlowMode, Tolerances
 from wengert.autograd.jacobians import (
-    Direction,
-    Gradients,
     Problem,
-    analytical_jacobians,
     as_arguments,
     as_outputs,
-    complex_of,
     differentiable,
-    directional_differences,
     get_analytical_jacobian,
     get_numerical_jacobian,
-    jacobian_differences,
     memory_of,
-    seed,
     tensor_on,
-    vjp,
 )
-from wengert.errors import WengertError
 from wengert.tensor import Tensor
 
 if TYPE_CHECKING:
     from wengert.autograd.jacobians import Array, Part, TensorFunction
 
 __all__ = ["GradcheckError", "get_analytical_jacobian", "get_numerical_jacobian", "gradcheck", "gradgradcheck"]
-
-_SEED = 53876  # fast mode and random cotangents are the same in each run: a failure can be repeated
-
-
-class GradcheckError(WengertError, RuntimeError):
-    """A derivative failed its check. Raised by gradcheck and gradgradcheck, unless raise_exception=False.
-
-    Fix: compare the numerical with the analytical Jacobian in the message. A constant factor, a transpose and a missing
-    conj() are easily seen; noise in all digits means that the inputs are not of double precision.
-    """
-
 
 # ----------------------------------------------------------------------------------------------------------------------
 # The public functions
@@ -87,38 +68,38 @@ def gradcheck(
 
     Args:
         func: takes the inputs, returns a tensor or a tuple or list of tensors, of any shapes. It is called many times
-            and must be a function in the mathematical sense: same inputs, same outputs. Outputs that do not require
-            grad are left out, also when a message counts outputs; where none requires grad, the numerical derivative of
-            all floating and complex ones must be zero.
-        inputs: a tensor or a sequence of arguments of func. Those that are tensors and require grad are checked, and
-            only they are counted in messages about a mismatch. They should be float64 or complex128 (the defaults for
-            eps and the tolerances assume it), and no two elements of one may share memory. Their memory is written to
-            and restored, whatever func raises, so func may also use them through a closure.
+            and must return the same outputs for the same inputs. Outputs that do not require grad are left out, also
+            when a message counts outputs. If no output requires grad, the numerical derivative of all floating and
+            complex outputs must be zero.
+        inputs: a tensor or a sequence of arguments of func. The tensors that require grad are checked, and messages
+            about a mismatch count only them. They should be float64 or complex128, because the defaults of eps and the
+            tolerances assume it. No two elements of an input may share memory. gradcheck writes to the memory of the
+            inputs and restores it even if func raises, so func may also use the inputs through a closure.
         eps: step of the finite differences.
         atol, rtol: absolute and relative tolerance.
-        raise_exception: False returns False where a check fails. Errors in the arguments, or out of func, are raised
-            all the same.
+        raise_exception: if False, return False when a check fails. Errors in the arguments, and errors raised by func,
+            are raised all the same.
         nondet_tol: how much two identical backward passes may differ.
         check_undefined_grad: also check that backward copes with undefined (None) and zero gradients of the outputs.
         check_grad_dtypes: also check that each gradient has its input's dtype.
         check_forward_ad: also compare tangents, of forward mode, with finite differences.
-        check_batched_grad, check_batched_forward_grad: also compare derivatives of a batch with those of its entries. As a
-            batch is a loop here, that tells only whether they can be repeated.
+        check_batched_grad, check_batched_forward_grad: also compare derivatives of a batch with those of its entries.
+            A batch is a loop here, so this tells only whether derivatives can be repeated.
         check_backward_ad: False needs check_forward_ad=True.
-        fast_mode: compare one random projection of each Jacobian. Cost: two calls of func an input and two backward
-            passes an output, where the full check needs two calls an input element and two passes an output element.
-        masked: accepted for compatibility; it concerns sparse tensors only.
+        fast_mode: compare one random projection of each Jacobian. It costs two calls of func for each input and two
+            backward passes for each output. The full check costs two calls for each element of the inputs and two
+            passes for each element of the outputs.
+        masked: accepted for compatibility. It concerns sparse tensors only.
 
     Returns:
-        True where all checks pass.
+        True if all checks pass.
 
     Raises:
         GradcheckError: a derivative is wrong (a RuntimeError).
         ValueError: no input requires grad, or one is read-only.
         RuntimeError: elements of an input share memory (an expanded tensor).
         TypeError: func returns something else than tensors.
-        AssertionError: a combination of options that checks nothing, or func returns other shapes or dtypes for
-            perturbed inputs.
+        AssertionError: the options check nothing, or func returns other shapes or dtypes for perturbed inputs.
 
     >>> import wengert
     >>> x = wengert.tensor([0.5, 2.0], dtype=wengert.float64, requires_grad=True)
@@ -135,12 +116,12 @@ def gradcheck(
     _check_inputs(arguments)
     try:
         problem = Problem.evaluate(func, arguments, eps)
-        mode = (_FastMode if fast_mode else _SlowMode)(problem, _Tolerances(atol, rtol, nondet_tol, check_grad_dtypes))
+        mode = (FastMode if fast_mode else SlowMode)(problem, Tolerances(atol, rtol, nondet_tol, check_grad_dtypes))
         if not problem.outputs:
             _check_constant(mode)
             return True
         if check_forward_ad:
-            from wengert.autograd.forward_check import check_forward_mode
+            from wengert.autograd.forward_check import check_forward_mode  # loads forward mode
 
             check_forward_mode(mode, check_batched_forward_grad)
         if check_backward_ad:
@@ -180,20 +161,21 @@ def gradgradcheck(
 ) -> bool:
     """Compare second derivatives of func with finite differences of its first ones.
 
-    It is gradcheck of the function (inputs, grad_outputs) -> gradients of the inputs. That these first derivatives are
-    themselves right is left to gradcheck.
+    It is gradcheck of the function (inputs, grad_outputs) -> gradients of the inputs. Whether these first derivatives are
+    right is a question for gradcheck itself.
 
     Args:
         func, inputs: as for gradcheck.
         grad_outputs: the cotangents at which to differentiate, one for each output that requires grad, with its shape
-            and dtype. They are checked too where they require grad; in messages they count as inputs that follow the
-            inputs. None takes random ones, uniform in [-1, 1), that require grad, the same in each call.
+            and dtype. One for every output of func is taken too: those of outputs that do not require grad are ignored.
+            A cotangent that requires grad is checked like an input. Messages count the cotangents after the inputs.
+            None takes random cotangents that require grad, uniform in [-1, 1) and the same in each call.
         gen_non_contig_grad_outputs: make the random grad_outputs non-contiguous.
         check_fwd_over_rev: also check gradients in forward mode.
         check_rev_over_rev: False needs check_fwd_over_rev=True.
         masked: accepted for compatibility.
 
-    The other options are gradcheck's. Returns True where all checks pass.
+    The other options are gradcheck's. Returns True if all checks pass.
 
     Raises:
         GradcheckError, RuntimeError, TypeError, AssertionError: as gradcheck. RuntimeError also for a wrong number of
@@ -211,19 +193,22 @@ def gradgradcheck(
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
     arguments = as_arguments(inputs)
     _require_an_input(arguments)
-    outputs = differentiable(as_outputs(func(*arguments)))
+    every_output = as_outputs(func(*arguments))
+    outputs = differentiable(every_output)
     if not outputs:
         raise ValueError(
             "gradgradcheck expects at least one output of func to require gradient, but none of them have "
             "requires_grad=True."
         )
     if grad_outputs is None:
-        generator = np.random.default_rng(_SEED)
+        generator = np.random.default_rng(SEED)
         cotangents: tuple[Any, ...] = tuple(
             _random_like(output, generator, gen_non_contig_grad_outputs) for output in outputs
         )
     else:
         cotangents = as_arguments(grad_outputs)
+    if len(cotangents) == len(every_output):
+        cotangents = tuple([ct for ct, output in zip(cotangents, every_output, strict=True) if output.requires_grad])
     if len(cotangents) != len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(cotangents)} gradients")
 
@@ -258,7 +243,10 @@ def gradgradcheck(
 
 
 def _random_like(tensor: Tensor, generator: np.random.Generator, noncontiguous: bool) -> Tensor:
-    """Uniform in [-1, 1), requires grad. Non-contiguous: every second element of longer rows."""
+    """Return a tensor like this one, uniform in [-1, 1), that requires grad.
+
+    A non-contiguous one takes every second element of a longer last dimension.
+    """
     like = memory_of(tensor)
     values = generator.uniform(-1.0, 1.0, like.shape)
     if np.iscomplexobj(like):
@@ -282,7 +270,7 @@ def _require_an_input(arguments: tuple[Any, ...]) -> None:
 
 
 def _check_inputs(arguments: tuple[Any, ...]) -> None:
-    """Raise for inputs that finite differences cannot handle; warn for those they handle badly."""
+    """Raise if finite differences cannot handle an input, and warn if they handle it badly."""
     _require_an_input(arguments)
     for i, argument in enumerate(arguments):
         if not isinstance(argument, Tensor) or not argument.requires_grad:
@@ -314,7 +302,7 @@ _OVERLAP = (
 
 
 def _overlaps_itself(memory: Array) -> bool:
-    """Whether two elements share an address."""
+    """Whether two elements share memory."""
     if memory.flags.forc:
         return False
     offsets = np.zeros(1, np.intp)
@@ -323,116 +311,8 @@ def _overlaps_itself(memory: Array) -> bool:
     return bool((np.diff(np.sort(offsets)) < memory.itemsize).any())
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Comparison: slow mode, element by element; fast mode, by random projections
-# ----------------------------------------------------------------------------------------------------------------------
-
-
-class _Tolerances(NamedTuple):
-    """The options of a comparison, as gradcheck names them."""
-
-    atol: float
-    rtol: float
-    nondet_tol: float
-    check_grad_dtypes: bool
-
-
-class _SlowMode:
-    """Full Jacobians, element by element."""
-
-    is_fast = False
-
-    def __init__(self, problem: Problem, tolerances: _Tolerances) -> None:
-        self.problem = problem
-        self.tolerances = tolerances
-        self.differences = [jacobian_differences(problem, tensor) for tensor in problem.inputs]
-
-    def numerical(self, i: int, j: int, part: Part) -> Array:
-        """Of output i with respect to input j."""
-        return self.differences[j][i].part(part)
-
-    def analytical(self, i: int, part: Part) -> Gradients:
-        """Of output i with respect to each input."""
-        return analytical_jacobians(self.problem.outputs[i], self.problem.inputs, part)
-
-    def atol(self, i: int, j: int) -> float:
-        return self.tolerances.atol
-
-    def describe(self, i: int, j: int, part: Part, numerical: Array, analytical: Array) -> str:
-        """What a message shows of a mismatch."""
-        return f"numerical:{tensor_on(numerical)}\nanalytical:{tensor_on(analytical)}\n"
-
-
-class _FastMode:
-    """One projection u^T J v of each Jacobian, with a fixed random direction u for each input and v for each output."""
-
-    is_fast = True
-
-    def __init__(self, problem: Problem, tolerances: _Tolerances) -> None:
-        self.problem = problem
-        self.tolerances = tolerances
-        generator = np.random.default_rng(_SEED)
-        self.of_inputs = [Direction.random(memory_of(x).size, x.is_complex(), generator) for x in problem.inputs]
-        self.of_outputs = [Direction.random(memory_of(y).size, False, generator).real for y in problem.outputs]
-        self.differences = [
-            directional_differences(problem, *pair) for pair in zip(problem.inputs, self.of_inputs, strict=True)
-        ]
-
-    def numerical(self, i: int, j: int, part: Part) -> Array:
-        return _dot(self.differences[j][i].part(part), self.of_outputs[i])
-
-    def analytical(self, i: int, part: Part) -> Gradients:
-        output = self.problem.outputs[i]
-        like = memory_of(output)
-        cotangent = np.asarray(seed(part) * self.of_outputs[i].reshape(like.shape), like.dtype)
-        gradients = vjp(output, self.problem.inputs, cotangent)
-        return gradients._replace(
-            values=[_project(*pair) for pair in zip(gradients.values, self.of_inputs, strict=True)]
-        )
-
-    def atol(self, i: int, j: int) -> float:
-        # An error of atol in each element of J makes one of atol times the sum of all u_j v_i, as they are positive.
-        return self.tolerances.atol * self.of_inputs[j].sum() * float(self.of_outputs[i].sum())
-
-    def describe(self, i: int, j: int, part: Part, numerical: Array, analytical: Array) -> str:
-        """The two projections, then the two Jacobians, which slow mode would have compared."""
-        text = f"numerical:{numerical.item()}\nanalytical:{analytical.item()}\n\n{_FAST_MODE}\n"
-        full_numerical = jacobian_differences(self.problem, self.problem.inputs[j])[i].part(part)
-        full_analytical = analytical_jacobians(self.problem.outputs[i], [self.problem.inputs[j]], part).values[0]
-        with np.errstate(all="ignore"):
-            largest = np.abs(full_analytical - full_numerical).max().item()
-        text += f"Numerical:\n {tensor_on(full_numerical)}\nAnalytical:\n{tensor_on(full_analytical)}\n\n"
-        text += f"The max per-element difference (slow mode) is: {largest}.\n"
-        if np.allclose(full_analytical, full_numerical, self.tolerances.rtol, self.tolerances.atol):
-            text += _FAST_FAILED_SLOW_PASSED
-        return text
-
-
-_FAST_MODE = (
-    "The above quantities relating the numerical and analytical jacobians are computed \n"
-    "in fast mode. See: https://github.com/pytorch/pytorch/issues/53876 for more background \n"
-    "about fast mode. Below, we recompute numerical and analytical jacobians in slow mode:\n"
-)
-_FAST_FAILED_SLOW_PASSED = (
-    "Fast gradcheck failed but element-wise differences are small. This means that the\n"
-    "test might've passed in slow_mode!\n"
-    "Hint: call gradcheck/gradgradcheck with `fast_mode=False` as a keyword argument.\n"
-)
-
-
-def _dot(a: Array, b: Array) -> Array:
-    with np.errstate(all="ignore"):  # inf and NaN fail the comparison, with a message
-        return np.asarray(a @ b)
-
-
-def _project(gradient: Array, direction: Direction) -> Array:
-    if direction.imag is None:
-        return _dot(gradient, direction.real)
-    return complex_of(_dot(gradient.real, direction.real), _dot(gradient.imag, direction.imag))
-
-
 def _comparisons(outputs: Sequence[Tensor]) -> Iterator[tuple[int, Part]]:
-    """Outputs and their parts, in torch's order: imaginary parts together with real outputs, then real parts."""
+    """Yield (output number, part) in torch's order: real outputs and imaginary parts first, then real parts."""
     for i, output in enumerate(outputs):
         yield i, "imag" if output.is_complex() else None
     for i, output in enumerate(outputs):
@@ -440,7 +320,7 @@ def _comparisons(outputs: Sequence[Tensor]) -> Iterator[tuple[int, Part]]:
             yield i, "real"
 
 
-def _check_backward_mode(mode: _SlowMode | _FastMode) -> None:
+def _check_backward_mode(mode: SlowMode | FastMode) -> None:
     """Compare numerical and analytical derivatives of all outputs with respect to all inputs."""
     tolerances = mode.tolerances
     for i, part in _comparisons(mode.problem.outputs):
@@ -486,8 +366,8 @@ def _not_reentrant(tolerance: float, gap: float, matches: bool) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def _check_constant(mode: _SlowMode | _FastMode) -> None:
-    """No output requires grad: then no floating or complex one may depend on the inputs."""
+def _check_constant(mode: SlowMode | FastMode) -> None:
+    """Check, if no output requires grad, that no floating or complex output depends on the inputs."""
     for differences in mode.differences:
         for difference in differences:
             if any(np.any(along != 0) for along in difference if along is not None):
@@ -499,7 +379,7 @@ def _check_constant(mode: _SlowMode | _FastMode) -> None:
 
 
 def _check_linear(problem: Problem) -> None:
-    """Zero cotangents must give zero gradients."""
+    """Check that zero cotangents give zero gradients."""
     from wengert import autograd
 
     zeros = [tensor_on(np.zeros_like(memory_of(output), order="C")) for output in problem.outputs]
@@ -520,7 +400,7 @@ def _check_linear(problem: Problem) -> None:
 
 @functools.cache
 def _undefined_function() -> Any:
-    """The identity, whose backward passes no gradient on: the node below sees an undefined one, not zeros."""
+    """Return the identity as a Function whose backward returns None. The node below it gets an undefined gradient, not zeros."""
     from wengert.autograd import Function
 
     class UndefinedGrad(Function):
@@ -536,14 +416,14 @@ def _undefined_function() -> Any:
 
 
 def _check_undefined_gradients(problem: Problem) -> None:
-    """Undefined cotangents, of all outputs at once and of each beside zeros, must give undefined or zero gradients."""
+    """Check that undefined cotangents, of all outputs at once or of one beside zeros, give undefined or zero gradients."""
     everything = range(len(problem.outputs))
     for undefined in [everything] if len(everything) == 1 else [everything, *([i] for i in everything)]:
         _check_undefined(problem, set(undefined))
 
 
 def _check_undefined(problem: Problem, undefined: set[int]) -> None:
-    """undefined: the outputs whose cotangent is."""
+    """Check one backward pass. undefined: the numbers of the outputs whose cotangent is undefined."""
     from wengert import autograd
 
     hide = _undefined_function().apply

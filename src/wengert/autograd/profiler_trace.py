@@ -1,4 +1,4 @@
-"""Writing a profiler's events for other programs: traces for Perfetto, stacks for flame graphs."""
+"""Writers of a profiler's events for other programs: traces for Perfetto, stacks for flame graphs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CATEGORIES = {"operation": "cpu_op", "backward": "cpu_op", "function": "cpu_op"
 
 
 def write_trace(events: Any, path: Any) -> None:
-    """Writes events in Chrome's trace event format: complete events ("X"), and flows ("s", "f") from forward to backward."""
+    """Write events in Chrome's trace event format: complete events ("X"), and flows ("s", "f") from forward to backward."""
     process = os.getpid()
     entries: list[dict[str, Any]] = [
         {"ph": "M", "name": "process_name", "ts": 0, "pid": process, "tid": 0, "args": {"name": "wengert"}}
@@ -27,9 +27,15 @@ def write_trace(events: Any, path: Any) -> None:
         json.dump({"schemaVersion": 1, "displayTimeUnit": "ms", "traceEvents": entries}, file)
 
 
-def _complete(event: Any, process: int) -> dict[str, Any]:
-    from wengert.autograd.profiler_util import kind_of
+def kind_of(event: Any) -> str:
+    """Kind of a FunctionEvent: "backward", "range", "function" or "operation"."""
+    if event.is_backward:
+        return "backward"
+    return "range" if event.is_user_annotation else "function" if event.is_function else "operation"
 
+
+def _complete(event: Any, process: int) -> dict[str, Any]:
+    """Return the trace entry of an event."""
     kind = kind_of(event)
     arguments: dict[str, Any] = {"Kind": kind}
     if event.source is not None:
@@ -57,7 +63,7 @@ def _complete(event: Any, process: int) -> dict[str, Any]:
 
 
 def _flow(event: Any, process: int) -> list[dict[str, Any]]:
-    """The arrow from an operation to its node. Each end lies inside its event, which is how viewers find it."""
+    """Return the two entries of the arrow from an operation to its node. Viewers need each end inside its event."""
     common = {"id": event.id, "cat": "fwdbwd", "name": "fwdbwd", "pid": process}
     start, end = event.forward, event
     return [
@@ -67,7 +73,7 @@ def _flow(event: Any, process: int) -> list[dict[str, Any]]:
 
 
 def write_stacks(events: Any, path: Any, metric: str) -> None:
-    """Writes a line a stack: frames joined by ";", the outermost first, a space, microseconds."""
+    """Write one stack a line: frames joined by ";", the outermost first, a space, microseconds."""
     totals: dict[str, float] = {}
     for event in events:
         if event.stack:

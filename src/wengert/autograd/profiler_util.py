@@ -1,4 +1,4 @@
-"""Events: what a profiler's records become when somebody looks at them, one by one or averaged."""
+"""Events of a profiler: one for each record, averages of them, and the lists that print them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert import errors
 from wengert.autograd.profiler_table import format_time, render
+from wengert.autograd.profiler_trace import kind_of, write_stacks, write_trace
 from wengert.core.node import line_number, locate
 from wengert.core.recorder import FUNCTION, NODE, OPERATION, RANGE, Record
 
@@ -15,7 +16,7 @@ __all__ = ["EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAv
 SORT_KEYS = (
     "count", "cpu_memory_usage", "cpu_time", "cpu_time_total", "flops", "key", "self_cpu_memory_usage", "self_cpu_time_total",
 )  # fmt: skip
-# What torch has besides: there is no other device, so all are zero.
+# torch has these keys besides. There is no other device, so all of them are zero.
 DEVICE_KEYS = (
     "cuda_time", "cuda_time_total", "device_memory_usage", "device_time", "device_time_total", "self_cuda_memory_usage",
     "self_cuda_time_total", "self_device_memory_usage", "self_device_time_total",
@@ -23,7 +24,7 @@ DEVICE_KEYS = (
 
 
 class Interval:
-    """From start to end, in microseconds since the profiler started."""
+    """An interval of time: start and end, in microseconds since the profiler started."""
 
     __slots__ = ("end", "start")
 
@@ -37,7 +38,7 @@ class Interval:
 
 
 class FormattedTimesMixin:
-    """The times of an event as texts, and what torch tells of other devices."""
+    """The times of an event as texts, and torch's attributes of other devices, all zero."""
 
     count: int
     cpu_time_total: float
@@ -51,7 +52,7 @@ class FormattedTimesMixin:
 
     @property
     def cpu_time(self) -> float:
-        """Microseconds a call."""
+        """Mean time of a call, in microseconds."""
         return self.cpu_time_total / self.count if self.count else 0.0
 
     @property
@@ -68,21 +69,27 @@ class FormattedTimesMixin:
 
 
 class FunctionEvent(FormattedTimesMixin):
-    """One thing that ran: an operation, a node of a backward pass, a range of the user, a custom Function's forward.
+    """An event: an operation, a node of a backward pass, a range of the user, or the forward of a custom Function.
 
-    name; time_range, an Interval; thread, numbered from 1; cpu_parent and cpu_children, what ran around and inside it on
-    the same thread; cpu_time_total and, without the children, self_cpu_time_total, in microseconds; source, the line that
-    called it, and for a node the forward line that made it; forward, a node's forward event, if that was recorded;
-    sequence_nr, that of the node, -1 without one; input_shapes, of a node those of its cotangents (with record_shapes);
-    cpu_memory_usage and self_cpu_memory_usage, bytes of its results (with profile_memory); stack, of the call, the
-    innermost frame first (with with_stack); flops (with with_flops).
+    name: of the operation, node, range or Function.
+    time_range: an Interval.
+    thread: number of the thread, from 1.
+    cpu_parent, cpu_children: the events around and inside this one on the same thread.
+    cpu_time_total, self_cpu_time_total: microseconds with and without the children.
+    source: the line that called the operation; for a node, the forward line that made it.
+    forward: the forward event of a node, or None if it was not recorded.
+    sequence_nr: sequence number of the node, or -1.
+    input_shapes: shapes of the inputs; for a node, of its cotangents (with record_shapes).
+    cpu_memory_usage, self_cpu_memory_usage: bytes of the results (with profile_memory).
+    stack: frames of the call, the innermost first (with with_stack).
+    flops: number of floating-point operations (with with_flops).
     """
 
     count = 1
 
     def __init__(self, record: Record, origin: int, number: int) -> None:
         self.id = number
-        # Some operations are registered under a name that says they are internal: reads as _select.
+        # Internal operations have a leading underscore, as _select for reads. Events drop it.
         self.name = self.trace_name = self.key = record.name.lstrip("_") if record.kind == OPERATION else record.name
         self.time_range = Interval((record.start - origin) / 1000, (record.end - origin) / 1000)
         self.scope = {NODE: 1, RANGE: 7}.get(record.kind, 0)
@@ -104,22 +111,22 @@ class FunctionEvent(FormattedTimesMixin):
 
     @property
     def self_cpu_time_total(self) -> float:  # type: ignore[override]  # here it is computed
-        """Microseconds in the event itself, without what ran inside it."""
+        """Microseconds in the event itself, without its children."""
         return self.cpu_time_total - sum([child.cpu_time_total for child in self.cpu_children])
 
     @property
     def self_cpu_memory_usage(self) -> int:
-        """Bytes of the results, without those that something inside the event made."""
+        """Bytes of the results, without those that its children allocated."""
         return max(0, self._nbytes - sum([child.cpu_memory_usage for child in self.cpu_children]))
 
     @property
     def cpu_memory_usage(self) -> int:
-        """Bytes of the results of the event and of all inside it."""
+        """Bytes of the results of the event and of all events inside it."""
         return self.self_cpu_memory_usage + sum([child.cpu_memory_usage for child in self.cpu_children])
 
     @property
     def stack(self) -> list[str]:
-        """The calls that led here, "train.py(12): step", the innermost first; for a node those of its forward."""
+        """Frames of the call, "train.py(12): step", the innermost first. A node has the frames of its forward."""
         stack = self._stack
         if self.is_backward:
             stack = None if self.forward is None else self.forward._stack
@@ -127,7 +134,7 @@ class FunctionEvent(FormattedTimesMixin):
 
     @property
     def kernels(self) -> list[Any]:
-        """What ran on other devices: nothing."""
+        """Kernels on other devices: always an empty list."""
         return []
 
     def __repr__(self) -> str:
@@ -140,7 +147,7 @@ class FunctionEvent(FormattedTimesMixin):
 
 
 class FunctionEventAvg(FormattedTimesMixin):
-    """The sum over events of one name: count, cpu_time_total, self_cpu_time_total, memory; cpu_time is the mean."""
+    """The sum over events of one name: count, cpu_time_total, self_cpu_time_total and memory. cpu_time is the mean."""
 
     def __init__(self) -> None:
         self.key: str | None = None
@@ -162,7 +169,7 @@ class FunctionEventAvg(FormattedTimesMixin):
         return self.key
 
     def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
-        """Adds an event, or another sum of events of the same name."""
+        """Add an event, or another sum of events of the same name."""
         if self.key is None:
             self.key, self.scope, self.source = other.key, other.scope, other.source
             self.input_shapes, self.stack = other.input_shapes, other.stack
@@ -186,7 +193,7 @@ class FunctionEventAvg(FormattedTimesMixin):
 
 
 class EventList(list):  # type: ignore[type-arg]  # of either kind
-    """Events, or averages of events; prints as a table."""
+    """A list of events or of averages of events. It prints as a table."""
 
     def __init__(
         self, events: Iterable[Any] = (), *, use_device: Any = None, profile_memory: bool = False, with_flops: bool = False,
@@ -197,14 +204,14 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
         self._with_flops = with_flops
         self._with_shapes = with_shapes
         self._with_stacks = with_stacks
-        self._total_us = total_us  # of the events that these are the averages of
+        self._total_us = total_us  # of the events that were averaged; None for a list of events
 
     def __str__(self) -> str:
         return self.table(style="1.x")
 
     @property
     def self_cpu_time_total(self) -> float:
-        """Microseconds, of all events together."""
+        """Microseconds of all events together."""
         return sum([event.self_cpu_time_total for event in self]) if self._total_us is None else self._total_us
 
     def table(
@@ -219,13 +226,14 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
         time_unit: str | None = None,
         style: str = "2.x",
     ) -> str:
-        """The events as a text table.
+        """Return the events as a text table.
 
-        sort_by: what to sort by, the largest first: count, cpu_time (mean), cpu_time_total, self_cpu_time_total,
-        cpu_memory_usage, self_cpu_memory_usage, flops, key; by default as they started. row_limit: of rows; -1 for all.
-        style: "2.x" as torch prints today, "1.x" as it did when its profiler was new, which is what print(prof) shows.
+        sort_by: the key to sort by, the largest first: count, cpu_time (mean), cpu_time_total, self_cpu_time_total,
+        cpu_memory_usage, self_cpu_memory_usage, flops or key. None keeps the order in which the events started.
+        row_limit: number of rows, or -1 for all. style: "2.x" is the layout of today's torch, "1.x" that of its first
+        profilers. print(prof) uses "1.x".
 
-        Raises ProfilerKeyError, an AttributeError and a ValueError, for a key, style or unit that is none.
+        Raises ProfilerKeyError, an AttributeError and a ValueError, for an unknown key, style or unit.
         """
         if sort_by is not None and sort_by not in SORT_KEYS and sort_by not in DEVICE_KEYS:
             raise errors.profile_sort_key(sort_by, SORT_KEYS)
@@ -243,7 +251,7 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
     def key_averages(
         self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        """The sums over events of one name; of one name and the same input shapes; with the same innermost n frames."""
+        """Return the sums over events that share their name and, if asked for, their input shapes and innermost n frames."""
         sums: dict[Any, FunctionEventAvg] = {}
         for event in self:
             key: tuple[Any, ...] = (event.key, event.is_user_annotation)
@@ -264,7 +272,7 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
         )  # fmt: skip
 
     def total_average(self) -> FunctionEventAvg:
-        """The sum over all events, named Total."""
+        """Return the sum over all events, under the name Total."""
         total = FunctionEventAvg()
         for event in self:
             total.add(event)
@@ -272,21 +280,17 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
         return total
 
     def export_chrome_trace(self, path: Any) -> None:
-        """Writes the events as a trace that Perfetto (ui.perfetto.dev) and chrome://tracing open. path: of a .json file.
+        """Write the events as a trace for Perfetto (ui.perfetto.dev) and chrome://tracing. path: of a .json file.
 
         An arrow leads from each operation to its node in the backward pass.
         """
-        from wengert.autograd.profiler_trace import write_trace
-
         write_trace(self, path)
 
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
-        """Writes, for flame graphs, a line a stack: its frames, the outermost first, and the microseconds spent there.
+        """Write the stacks for flame graphs, one a line: frames, the outermost first, and the microseconds spent there.
 
-        Needs a profile(with_stack=True). metric: self_cpu_time_total, or cpu_time_total.
+        The profile needs with_stack=True. metric: self_cpu_time_total or cpu_time_total.
         """
-        from wengert.autograd.profiler_trace import write_stacks
-
         if metric not in ("self_cpu_time_total", "cpu_time_total", *DEVICE_KEYS):
             raise errors.stacks_metric(metric, ("self_cpu_time_total", "cpu_time_total"))
         if not self._with_stacks:
@@ -294,7 +298,7 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
         write_stacks(self, path, metric)
 
     def records(self) -> list[dict[str, Any]]:
-        """The events as plain dicts, for programs: name, kind, thread, start and times in microseconds, source line ..."""
+        """Return the events as dicts, for programs: name, kind, thread, times in microseconds, source line and more."""
         return [
             {
                 "name": event.name,
@@ -313,19 +317,12 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
         ]
 
 
-def kind_of(event: FunctionEvent) -> str:
-    """One of "backward", "range", "function" and "operation"."""
-    if event.is_backward:
-        return "backward"
-    return "range" if event.is_user_annotation else "function" if event.is_function else "operation"
-
-
 def build_events(records: Sequence[Record], origin: int, with_flops: bool = False) -> list[FunctionEvent]:
-    """The events of records, as they started. origin: the time that counts as zero."""
+    """Return one event for each record, in the order in which they started. origin: start of the profile, in nanoseconds."""
     order = sorted(range(len(records)), key=lambda i: (records[i].start, -records[i].end, -i))
     events: list[FunctionEvent] = []
     threads: dict[int, int] = {}
-    open_events: dict[int, list[FunctionEvent]] = {}  # of each thread
+    open_events: dict[int, list[FunctionEvent]] = {}  # by thread
     forwards: dict[int, FunctionEvent] = {}  # by sequence number
     for i in order:
         record = records[i]
@@ -351,7 +348,7 @@ def build_events(records: Sequence[Record], origin: int, with_flops: bool = Fals
 
 
 def count_flops(name: str, shapes: list[list[int]]) -> int:
-    """Floating-point operations of what is worth counting: products of matrices, and elementwise sums and products."""
+    """Number of floating-point operations of a matrix product or elementwise arithmetic. Others count as 0."""
     sizes = [size for size in shapes if size]
     if name in ("mm", "matmul", "bmm", "mv", "dot") and len(sizes) >= 2:
         (a, b) = sizes[:2]

@@ -25,6 +25,7 @@ from wengert.core.node import AccumulateGrad
 from wengert.core.tensor import TensorBase, gradient_edge, is_differentiable, wrap
 from wengert.errors import functional as errors, gradient_shape, integer_requires_grad
 from wengert.errors.forward import dual_dtype
+from wengert.ops import OPS
 from wengert.utils._pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
 
 __all__ = ["grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
@@ -449,8 +450,6 @@ def _assembled(parts: list[Any], output: Any, x: Any, by_columns: bool) -> Any:
     shape = (*output._array.shape, *x._array.shape)
     if not parts:
         return wrap(np.zeros(shape, output._array.dtype))
-    from wengert import stack
-
     if not by_columns:
-        return stack(parts).reshape(shape)
-    return stack([part.reshape(-1) for part in parts], -1).reshape(shape)
+        return OPS["stack"].function(parts).reshape(shape)
+    return OPS["stack"].function([part.reshape(-1) for part in parts], -1).reshape(shape)

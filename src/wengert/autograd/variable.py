@@ -14,6 +14,7 @@ from typing import Any
 from wengert import errors
 from wengert.core.legacy import set_volatile
 from wengert.core.tensor import TensorBase
+from wengert.ops import OPS
 
 __all__ = ["Variable", "VariableMeta"]
 
@@ -44,12 +45,10 @@ class Variable(metaclass=VariableMeta):
     def __new__(
         cls, data: Any = None, requires_grad: bool = False, volatile: bool = False, creator: None = None
     ) -> Any:
-        import wengert
-
         if creator is not None:
             raise TypeError("creator has to be None: what an operation makes gets its creator from that operation")
         if data is None:
-            data = wengert.empty(0)
+            data = OPS["empty"].function(0)
         if not isinstance(data, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         result: Any = data.detach()  # type: ignore[attr-defined]  # a TensorBase is a Tensor
@@ -68,14 +67,12 @@ class _CallableModule(ModuleType):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """variable(data, ...): what tensor(data, ...) gives, under the name it had when Variable became Tensor."""
-        import wengert
-
         warnings.warn(
             "torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead",
             DeprecationWarning,
             stacklevel=2,
         )
-        return wengert.tensor(*args, **kwargs)
+        return OPS["tensor"].function(*args, **kwargs)
 
 
 sys.modules[__name__].__class__ = _CallableModule

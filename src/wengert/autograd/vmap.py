@@ -9,6 +9,7 @@ from typing import Any
 from wengert.core.tensor import TensorBase
 from wengert.errors import functional as errors
 from wengert.generator import default_generator
+from wengert.ops import OPS
 from wengert.utils._pytree import broadcast_prefix, tree_flatten, tree_structure, tree_unflatten
 
 __all__ = ["vmap"]
@@ -131,9 +132,7 @@ def _gather(name: str, values: tuple[Any, ...], dim: Any, size: int) -> Any:
     ndim = values[0]._array.ndim + 1
     if not -ndim <= dim < ndim:
         raise errors.vmap_out_dim_range(dim, ndim)
-    from wengert import stack
-
-    found = stack(values, dim)
+    found = OPS["stack"].function(values, dim)
     return found if size else found.narrow(dim, 0, 0)
 
 

@@ -1,6 +1,6 @@
-"""The two faces of F: the operations on raw arrays, and on tensors. The registry fills both.
+"""The two faces of F: the operations on raw arrays and the operations on tensors. The registry fills both.
 
-Besides the operations they hold the little that the engine itself needs to add cotangents up.
+Besides the operations, the array face has the few functions that the engine needs to add cotangents.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from wengert.core.engine import set_faces
 from wengert.core.tensor import wrap
 from wengert.kernels import memory
 from wengert.ops.add_at import add_at
+from wengert.ops.families import register_family_of
 
 
 def _of_late_family(face: Any, name: str) -> Any:
-    """An operation that the face has not got yet: of a family that is registered when first used."""
-    from wengert.ops import load_family_of
-
-    load_family_of(name)
+    """Return an operation of a late family, and register the family."""
+    register_family_of(name)
     found = vars(face).get(name)
     if found is None:
         raise AttributeError(f"no operation is named {name!r}")
@@ -44,7 +43,7 @@ class ArrayOps:
 
     @staticmethod
     def read_cotangent(ct: Any, *, shape: tuple[int, ...], index: Any, repeats: bool = False) -> Any:
-        """The cotangent of reading x[index] from an x of this shape."""
+        """Cotangent of x for the read x[index]. shape: of x."""
         return ReadCotangent(ct, index, repeats)
 
     def __getattr__(self, name: str) -> Any:
@@ -61,7 +60,7 @@ class TensorOps:
 
     @staticmethod
     def tensor(value: Any, dtype: Any) -> Any:
-        """A constant, as a tensor."""
+        """Return a constant as a tensor."""
         return wrap(np.asarray(value, dtype))
 
 

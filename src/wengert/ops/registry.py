@@ -70,6 +70,7 @@ from wengert.core.views import call_inplace, write_results
 from wengert.core.writing import make_inplace_method, make_inplace_operator
 from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME, check_can_write
 from wengert.ops.faces import array_face, tensor_face
+from wengert.ops.families import register_family_of
 
 __all__ = [
     "ALIASES", "INT_TO_FLOAT", "INT_TO_INT64", "NONE", "OPS", "SAME", "Composite", "Operation", "Plain", "alias",
@@ -82,28 +83,32 @@ _NUMPY_SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
 
 
 class _Registered(dict[str, Any]):
-    """Operations by name. One of a family that is not registered yet registers it when it is asked for, as OPS[name]."""
+    """Operations by name. OPS[name], OPS.get(name) and name in OPS register the late family that holds the operation.
+
+    Iteration, len(), keys(), values() and items() meet the registered operations only.
+    """
 
     def __missing__(self, name: str) -> Any:
-        from wengert.ops import load_family_of
+        if name in self:
+            return self[name]
+        raise KeyError(name)
 
-        load_family_of(name)
-        found = self.get(name)
-        if found is None:
-            raise KeyError(name)
-        return found
+    def __contains__(self, name: object) -> bool:
+        known = super().__contains__
+        return known(name) or (isinstance(name, str) and register_family_of(name) and known(name))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the operation of this name, or default."""
+        return super().get(name, default) if name in self else default
 
 
 OPS: dict[str, Operation | Composite | Plain] = _Registered()
-ALIASES: dict[str, Operation | Composite | Plain] = {}  # second names; what runs over OPS meets each operation once
+ALIASES: dict[str, Operation | Composite | Plain] = {}  # second names; a loop over OPS meets each operation once
 
 
 def find(name: str) -> Operation | Composite | Plain | None:
-    """The operation of this name, also of a family that is not registered yet, or None."""
-    try:
-        return OPS[name]
-    except KeyError:
-        return None
+    """Return the operation of this name, or None."""
+    return OPS.get(name)
 
 
 class Operation(Op):

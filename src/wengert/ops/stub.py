@@ -22,7 +22,8 @@ from typing import Any
 
 from wengert import return_types
 from wengert.core.op import MISSING
-from wengert.ops import _FAMILIES, _LATE_FAMILIES, load_all, registry
+from wengert.ops import load_all, registry
+from wengert.ops.families import FAMILIES, LATE_FAMILIES
 from wengert.ops.registry import ALIASES, OPS, Composite, Operation, Plain
 
 Entry = Operation | Composite | Plain
@@ -378,7 +379,7 @@ def base_members(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 def _in_order(named: dict[str, Any]) -> list[tuple[str, Any]]:
     """Operations by the order of their families, not by that in which programs happened to load those."""
-    families = [*_FAMILIES, *_LATE_FAMILIES]
+    families = [*FAMILIES, *LATE_FAMILIES]
 
     def place(item: tuple[str, Any]) -> int:
         family = family_of(item[1])
@@ -531,7 +532,7 @@ def _module_file(root: Path, name: str) -> Path | None:
 
 def late_tables() -> str:
     """The text of ops/late.py."""
-    operations: dict[str, list[str]] = {family: [] for family in sorted(_LATE_FAMILIES)}
+    operations: dict[str, list[str]] = {family: [] for family in sorted(LATE_FAMILIES)}
     for name, op in (*OPS.items(), *ALIASES.items()):
         operations.get(family_of(op), []).append(name)
     lines = [_LATE_HEAD, "OPERATIONS = {", *_rows(operations), "}", "METHODS = {"]

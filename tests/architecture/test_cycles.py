@@ -1,0 +1,107 @@
+"""No two modules of the package need each other: the imports among them have no cycle. Read from the sources.
+
+An import inside a function counts like one at the top of a module, because its reader has to follow it just the same. Imports
+for type checkers do not count, and neither do the imports of a module's own packages, which Python makes by itself.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+SOURCES = Path(__file__).parents[2] / "src" / "wengert"
+
+# Cycles that are allowed, each a set of modules, and why.
+ALLOWED = {
+    frozenset({"core.dispatch", "core.pure_dispatch"}): "the uncompiled twin of the hot path replaces functions of the module",
+    frozenset({"core.engine", "core.pure_engine"}): "as above",
+}
+
+# Modules that import others by a name that they compute, which no graph of imports shows.
+IMPORT_BY_NAME = {
+    "__init__": "public names that are loaded when first used",
+    "__config__": "facts that only a build writes",
+    "autograd": "public names that are loaded when first used",
+    "autograd.graph": "public names that are loaded when first used",
+    "compat.modules": "the modules behind torch's names",
+    "errors": "messages that are loaded when first used",
+    "kernels": "the compiled kernels, where there are any",
+    "_finder": "it loads every module of the package, and names none",
+    "ops": "ops.aten, a namespace of its own",
+    "ops.families": "families of operations; each imports the registry",
+    "utils": "public modules that are loaded when first used",
+}
+
+
+def module_of(path: Path) -> str:
+    """ops/reduce.py -> ops.reduce, ops/__init__.py -> ops, __init__.py -> __init__."""
+    parts = path.relative_to(SOURCES).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
+MODULES = {module_of(path): path for path in sorted(SOURCES.rglob("*.py"))}
+
+
+def imports_of(tree: ast.AST, package: str = "wengert") -> Iterator[str]:
+    """Yield the modules that a piece of source imports, except for type checkers. package: that of relative imports."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from imports_of(ast.Module(node.orelse, []), package)
+        elif isinstance(node, ast.Import):
+            yield from [own_name(alias.name) for alias in node.names if alias.name.split(".")[0] == "wengert"]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level <= 1
+            home = ".".join(filter(None, [package if node.level else "", node.module]))
+            if home.split(".")[0] == "wengert":
+                # `from wengert import errors` imports a module, `from wengert import Tensor` a name of the package.
+                modules = [own_name(f"{home}.{alias.name}") for alias in node.names]
+                yield from [name if name in MODULES else own_name(home) for name in modules]
+        else:
+            yield from imports_of(node, package)
+
+
+def own_name(name: str) -> str:
+    return name.removeprefix("wengert").removeprefix(".") or "__init__"
+
+
+def import_graph() -> dict[str, set[str]]:
+    """Return the modules that each module imports."""
+    graph: dict[str, set[str]] = {}
+    for name, path in MODULES.items():
+        package = ".".join(["wengert", *path.relative_to(SOURCES).parts[:-1]])
+        graph[name] = set(imports_of(ast.parse(path.read_text(encoding="utf-8")), package)) & set(MODULES) - {name}
+    return graph
+
+
+def cycles(graph: dict[str, set[str]]) -> list[frozenset[str]]:
+    """Return the strongly connected components of more than one module."""
+    reachable: dict[str, set[str]] = {}
+    for start in graph:
+        found: set[str] = set()
+        waiting = list(graph[start])
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += graph[name]
+        reachable[start] = found
+    together = {frozenset({b for b in reachable[a] if a in reachable[b]}) for a in graph}
+    return [component for component in together if len(component) > 1]
+
+
+def test_imports_have_no_cycle():
+    assert set(cycles(import_graph())) == set(ALLOWED)
+
+
+def test_a_cycle_is_seen():
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [frozenset("abc")]
+    late = ast.parse("def f():\n    from wengert.ops import stub\n    import wengert.autograd.graph")
+    assert list(imports_of(late)) == ["ops.stub", "autograd.graph"]
+    assert list(imports_of(ast.parse("if TYPE_CHECKING:\n    import wengert\nelse:\n    from wengert import ops"))) == ["ops"]
+    assert list(imports_of(ast.parse("from . import stub\nfrom .reduce import sum"), "wengert.ops")) == ["ops.stub", "ops.reduce"]
+
+
+def test_modules_that_import_by_name_are_listed():
+    found = {name for name, path in MODULES.items() if "import_module(" in path.read_text(encoding="utf-8")}
+    assert found <= set(IMPORT_BY_NAME)
