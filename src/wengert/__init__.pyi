@@ -334,11 +334,11 @@ def atleast_3d(first: Tensor, second: Tensor, *others: Tensor) -> tuple[Tensor, 
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """Tuple of the slices of x along a dimension, views without that dimension."""
 def broadcast_to(input: Tensor, size: _int | Sequence[_int], *, out: Any = None) -> Tensor:
-    """x.expand(size). Derivative: the cotangent, summed over what was stretched."""
+    """x.expand(size). Derivative: the cotangent summed over the broadcast dimensions."""
 def broadcast_tensors(*tensors: Tensor, out: Any = None) -> tuple[Tensor, ...]:
-    """The tensors expanded to the shape that they broadcast to. Returns a tuple of views, and of tensors that have it"""
+    """Expand tensors to the shape to which they broadcast. Returns a tuple of views."""
 def broadcast_shapes(*shapes: Sequence[_int]) -> Size:
-    """The shape that tensors of these shapes broadcast to. Raises RuntimeError where they do not."""
+    """Shape to which tensors of the given shapes broadcast. Raises RuntimeError if they do not broadcast."""
 def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """The diagonals of the matrices in dimensions dim1 and dim2, in a new last dimension: a view."""
 def diagonal_copy(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
@@ -896,7 +896,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> 
 def conv_tbc(input: Tensor, weight: Any, bias: Any, pad: _int = 0, *, out: Any = None) -> Tensor:
     """conv1d of an input (length, batch, channels) with weights (width, channels, outputs). Derivative: as conv1d."""
 def einsum(*args: Any, out: Any = None) -> Tensor:
-    """Sum of products of the operands' elements, as the equation says: einsum("ij,jk->ik", a, b) is a @ b."""
+    """Sum of products of the operands' elements, given by an equation: einsum("ij,jk->ik", a, b) is a @ b."""
 def inverse(input: Tensor, *, out: Any = None) -> Tensor:
     """Inverse of a square matrix or of each of a batch: `linalg.inv`."""
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1024,11 +1024,11 @@ def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) ->
 def grid_sampler(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any, *, out: Any = None) -> Tensor:
     """grid_sample() with numbers for modes: 0 bilinear, 1 nearest, 2 bicubic; 0 zeros, 1 border, 2 reflection."""
 def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False, *, out: Any = None) -> Tensor:
-    """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating."""
+    """p-norm of x1 - x2 + eps over the last dimension. x1, x2: floating, shapes that broadcast."""
 def cdist(x1: Tensor, x2: Any, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary', *, out: Any = None) -> Tensor:
-    """The p-norms of the differences of all rows of x1, (..., n, m), and of x2, (..., k, m): (..., n, k); floating."""
+    """p-norms of the differences between all rows of x1, (..., n, m), and of x2, (..., k, m): (..., n, k)."""
 def pdist(input: Tensor, p: _float = 2.0, *, out: Any = None) -> Tensor:
-    """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ..."""
+    """p-norms of the differences between all pairs of rows of input, (n, m), as a vector."""
 def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """Set each element with probability p to the limit of `selu` at minus infinity, then scale and shift all elements."""
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:

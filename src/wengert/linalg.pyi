@@ -49,29 +49,29 @@ def matrix_norm(A: Tensor, ord: _str = 'fro', dim: _int = ..., keepdim: _bool = 
 def norm(A: Tensor, ord: Any = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
     """Norm of a vector or of a matrix. ord None: the root of the sum of squares, over dim or all."""
 def eigh(A: Tensor, UPLO: _str = 'L', *, out: Any = None) -> return_types.linalg_eigh:
-    """Eigenvalues, rising and real, and eigenvectors of a Hermitian matrix, as a named tuple (eigenvalues,"""
+    """Eigenvalues L and eigenvectors V of a Hermitian matrix A = V @ diag(L) @ V^H, as a named tuple."""
 def eigvalsh(A: Tensor, UPLO: _str = 'L', *, out: Any = None) -> Tensor:
-    """Eigenvalues of a Hermitian matrix, rising and real; A and UPLO as in `eigh`."""
+    """Eigenvalues of a Hermitian matrix, real and ascending: (..., n). A and UPLO as in `linalg.eigh`."""
 def eig(A: Tensor, *, out: Any = None) -> return_types.linalg_eig:
-    """Eigenvalues and eigenvectors of length 1, as a named tuple (eigenvalues, eigenvectors), both complex:"""
+    """Eigenvalues L and eigenvectors V of length 1 of a square matrix: A @ V = V @ diag(L)."""
 def eigvals(A: Tensor, *, out: Any = None) -> Tensor:
-    """Eigenvalues, as complex numbers, in no order. A: as in `eig`."""
+    """Eigenvalues of a square matrix, complex, in no particular order: (..., n). A: as in `linalg.eig`."""
 def matrix_exp(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The exponential of a matrix, the sum of A^k / k! over k. A: (..., n, n), floating or complex."""
+    """Exponential of a matrix, the sum of A^k / k! over k >= 0. A: (..., n, n), floating or complex."""
 def solve_triangular(A: Tensor, B: Any, *, upper: Any, left: _bool = True, unitriangular: _bool = False, out: Any = None) -> Tensor:
     """X with A @ X = B, or X @ A = B if not left, for a triangular A."""
 def qr(A: Tensor, mode: _str = 'reduced', *, out: Any = None) -> return_types.linalg_qr:
     """A = Q @ R with orthonormal columns in Q and an upper triangular R, as a named tuple (Q, R)."""
 def lu(A: Tensor, *, pivot: _bool = True, out: Any = None) -> return_types.linalg_lu:
-    """A = P @ L @ U, a permutation, a lower triangular matrix with ones on its diagonal, an upper triangular one, as a"""
+    """LU decomposition A = P @ L @ U with row exchanges, as a named tuple (P, L, U)."""
 def lu_factor(A: Tensor, *, pivot: _bool = True, out: Any = None) -> return_types.linalg_lu_factor:
-    """The factors of `lu` in one matrix and the pivots, as a named tuple (LU, pivots): row i was exchanged with row"""
+    """Factors of `linalg.lu` packed into one matrix, and the pivots, as a named tuple (LU, pivots)."""
 def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False, out: Any = None) -> return_types.linalg_lu_factor_ex:
-    """`lu_factor` that does not raise, unless check_errors: a named tuple (LU, pivots, info). info: the number of the"""
+    """`linalg.lu_factor` that raises only if check_errors: a named tuple (LU, pivots, info)."""
 def lu_solve(LU: Tensor, pivots: Any, B: Any, *, left: _bool = True, adjoint: _bool = False, out: Any = None) -> Tensor:
-    """X with A @ X = B, or X @ A = B if not left, from the LU and pivots of A's `lu_factor`; adjoint: with A^H for A."""
+    """X with A @ X = B, or X @ A = B if not left, given LU and pivots from `linalg.lu_factor` of A."""
 def householder_product(A: Tensor, tau: Any, *, out: Any = None) -> Tensor:
-    """The first n columns of the product of the Householder reflections I - tau_i v_i v_i^H, which geqrf returns: Q of"""
+    """First n columns of the product of the Householder reflections I - tau_i v_i v_i^H, as `geqrf` returns them."""
 def pinv(A: Tensor, rcond: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None) -> Tensor:
     """The Moore-Penrose pseudoinverse of a matrix or of each of a batch. A: (..., m, n); returns (..., n, m)."""
 def matrix_rank(A: Tensor, tol: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None) -> Tensor:

@@ -423,15 +423,15 @@ class Tensor(TensorBase):
         """Tuple of the slices of x along a dimension, views without that dimension."""
     @overload
     def expand(self, shape: _int | Sequence[_int]) -> Tensor:
-        """x with dimensions of size 1 stretched, and new ones in front, x.expand(4, 3): a view that repeats no memory."""
+        """Broadcast x to a shape, x.expand(4, 3): a view in which the broadcast dimensions have stride 0."""
     @overload
     def expand(self, *shape: _int) -> Tensor: ...
     def expand_as(self, other: _Operand) -> Tensor:
-        """x.expand(other.shape). Derivative: the cotangent, summed over what was stretched."""
+        """x.expand(other.shape). Derivative: the cotangent summed over the broadcast dimensions."""
     def broadcast_to(self, size: _int | Sequence[_int]) -> Tensor:
-        """x.expand(size). Derivative: the cotangent, summed over what was stretched."""
+        """x.expand(size). Derivative: the cotangent summed over the broadcast dimensions."""
     def sum_to_size(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None) -> Tensor:
-        """x summed over the dimensions that broadcasting a tensor of this size to x's shape adds or stretches."""
+        """Sum input to the given size, over the dimensions that broadcasting from this size adds or stretches."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """The diagonals of the matrices in dimensions dim1 and dim2, in a new last dimension: a view."""
     def diagonal_copy(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:

@@ -215,9 +215,9 @@ def grid_sample(input: Tensor, grid: Any, mode: _str = 'bilinear', padding_mode:
 def scaled_dot_product_attention(query: Tensor, key: Any, value: _Operand, attn_mask: Any = None, dropout_p: _float = 0.0, is_causal: _bool = False, scale: Any = None, enable_gqa: _bool = False, *, out: Any = None) -> Tensor:
     """softmax(query @ key^T * scale + attn_mask) @ value. Returns (..., rows, m)."""
 def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False, *, out: Any = None) -> Tensor:
-    """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating."""
+    """p-norm of x1 - x2 + eps over the last dimension. x1, x2: floating, shapes that broadcast."""
 def pdist(input: Tensor, p: _float = 2.0, *, out: Any = None) -> Tensor:
-    """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ..."""
+    """p-norms of the differences between all pairs of rows of input, (n, m), as a vector."""
 def embedding_bag(input: Tensor, weight: Any, offsets: Any = None, max_norm: Any = None, norm_type: _int = 2, scale_grad_by_freq: _bool = False, mode: _str = 'mean', sparse: _bool = False, per_sample_weights: Any = None, include_last_offset: _bool = False, padding_idx: Any = None, *, out: Any = None) -> Tensor:
     """Sum, mean or maximum of the rows of weight, (n, m), that each bag of input names: (bags, m)."""
 def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
@@ -247,7 +247,7 @@ def multi_margin_loss(input: Tensor, target: Any, p: _float = 1, margin: _float 
 def multilabel_margin_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
     """Multi-label hinge loss: the sum of max(0, 1 - input[label] + input[other]) / classes over labels and other classes."""
 def ctc_loss(log_probs: Tensor, targets: Any, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _str = 'mean', zero_infinity: _bool = False, *, out: Any = None) -> Tensor:
-    """Minus the logarithm of the probability that outputs, step by step, spell the targets, each label lasting as long"""
+    """Connectionist temporal classification loss: -log of the probability of targets, over all alignments with the steps."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """input where it is positive, else input times a slope: in training a random one from [lower, upper) for each element,"""
 def gumbel_softmax(logits: Tensor, tau: _int = 1, hard: _bool = False, eps: _float = 1e-10, dim: _int = -1, *, out: Any = None) -> Tensor:

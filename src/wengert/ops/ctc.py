@@ -1,9 +1,9 @@
-"""Connectionist temporal classification: the probability of a sequence of labels, of whatever length each lasts.
+"""Connectionist temporal classification: the probability of a sequence of labels when each label may last any number of steps.
 
-The labels with a blank before, between and after them are the states that an alignment goes through: it stays, goes on
-by one, or leaves out a blank between two labels that differ. Sums over all alignments are two recursions, from the first
-step on and from the last step back (Graves et al., 2006), here in logarithms, for all items of the batch and all states
-at once. They are written in the operations' words, so that the derivative is differentiable again.
+The states of an alignment are the labels with a blank before, between and after them. At each step an alignment stays in
+its state, moves to the next one, or skips a blank between two different labels. Two recursions sum over all alignments: one
+forward from the first step, one backward from the last (Graves et al., 2006). They run in logarithms, over all items of the
+batch and all states at once. They call operations through F, so their derivative is differentiable again.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from wengert.ops.faces import array_face
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general
 
-_LOG_ZERO = -1e30  # the logarithm of 0, but such that differences of two are no NaN
+_LOG_ZERO = -1e30  # stands for log(0) = -inf: the difference of two infinities would be NaN
 
 
 class States:
-    """What the recursions need to know of the labels of each item: given (n, longest), how many are an item's, (n), and how many
-    steps it has, (n).
+    """The labels of each item and the states made of them.
 
-    For all states of each item, (n, states): labels, theirs; skip: 0 where the state may be reached over a blank that is left
-    out, else _LOG_ZERO; last: 0 for the two states that an alignment may end in."""
+    given: the labels, (n, longest). counts: the number of labels of each item, (n). lengths: the number of steps, (n).
+    For the states, all (n, states): labels, their labels; skip, 0 where an alignment may skip the blank before the state,
+    else _LOG_ZERO; last, 0 for the two states in which an alignment may end, else _LOG_ZERO."""
 
     def __init__(self, given: Any, counts: Any, lengths: Any, blank: int) -> None:
         self.given = given
@@ -54,7 +54,7 @@ class States:
         return np.where(differs, 0, _LOG_ZERO)
 
     def for_kernel(self) -> tuple:
-        """The arguments of the kernels, all but the first."""
+        """Arguments of the kernels after the log-probabilities."""
         return self.given, self.lengths, self.counts, self.blank
 
     def __repr__(self) -> str:
@@ -62,26 +62,28 @@ class States:
 
 
 def _log_add_three(F: Any, first: Any, second: Any, third: Any) -> Any:
+    """log(exp(first) + exp(second) + exp(third))."""
     return F.logaddexp(F.logaddexp(first, second), third)
 
 
 def _shift_states(F: Any, x: Any, by: int) -> Any:
-    """The states moved on by some, the impossible coming in."""
+    """Shift x, (n, states), by `by` states. _LOG_ZERO fills the free states."""
     return F.constant_pad_nd(x, pad=(by, -by), value=_LOG_ZERO)
 
 
 def _at_step(F: Any, scores: Any, t: int) -> Any:
+    """Scores of step t: (n, states)."""
     return F.select(scores, dim=0, index=t)
 
 
 def _scores_of_states(F: Any, log_probs: Any, states: States) -> Any:
-    """log_probs, (t, n, classes), of each state's label: (t, n, states)."""
+    """Log-probability of each state's label at each step: (t, n, states). log_probs: (t, n, classes)."""
     shape = (log_probs.shape[0], *states.labels.shape)
     return F.gather(log_probs, 2, np.broadcast_to(states.labels, shape))
 
 
 def _forward_scores(F: Any, scores: Any, states: States) -> list[Any]:
-    """For each step the logarithms of the probabilities of being in each state then, having come by any way."""
+    """For each step, the log-probability of all paths from the start to each state, this step included: (n, states) each."""
     dtype = raw(scores).dtype
     start = np.full(states.labels.shape, _LOG_ZERO, dtype)
     start[:, :2] = 0
@@ -95,7 +97,7 @@ def _forward_scores(F: Any, scores: Any, states: States) -> list[Any]:
 
 
 def _backward_scores(F: Any, scores: Any, states: States) -> list[Any]:
-    """For each step the logarithms of the probabilities of all that may follow each state."""
+    """For each step, the log-probability of all paths from each state to the end, this step excluded: (n, states) each."""
     dtype = raw(scores).dtype
     last = states.last.astype(dtype)
     skip = states.skip.astype(dtype)
@@ -111,7 +113,7 @@ def _backward_scores(F: Any, scores: Any, states: States) -> list[Any]:
 
 
 def _log_probability(F: Any, forward: list[Any], states: States) -> Any:
-    """The logarithm of the probability of all alignments of each item: (n)."""
+    """Log-probability of all alignments of each item: (n)."""
     total = None
     for t, now in enumerate(forward):
         ends = states.lengths - 1 == t
@@ -125,9 +127,9 @@ def _log_probability(F: Any, forward: list[Any], states: States) -> Any:
 
 @general(promote=NONE, node="CtcLossBackward0", complex=False, method=False, namespaces=())
 def _ctc_loss(xp, x, *, states):
-    """Minus the logarithm of the probability of each item's labels. x: log-probabilities, (t, n, classes).
+    """Negative log-probability of each item's labels: (n). x: log-probabilities, (t, n, classes).
 
-    An item without any alignment has an infinite loss."""
+    An item without an alignment has an infinite loss."""
     if x.dtype not in (xp.float32, xp.float64):
         raise errors.unsupported_dtype("ctc_loss_cpu", x.dtype)
     losses = scans.ctc_losses(x, *states.for_kernel())
@@ -163,6 +165,7 @@ def _(F, ct, x, out, states):
 
 
 def _checked_lengths(value: Any, n: int, name: str) -> Any:
+    """Return lengths as an int64 vector. Raises RuntimeError unless there are n."""
     found = np.asarray(raw(value), np.int64).reshape(-1)
     if found.size != n:
         raise errors.ShapeError(f"{name} must be of size batch_size")
@@ -170,7 +173,9 @@ def _checked_lengths(value: Any, n: int, name: str) -> Any:
 
 
 def _target_rows(targets: Any, counts: Any) -> Any:
-    """The labels of each item in a row, from rows or from all of them in one vector; what follows them is any class."""
+    """Return the labels of each item as a row. targets: rows, or one vector with the labels of all items.
+
+    The elements after an item's labels are arbitrary."""
     if targets.ndim > 1:
         if counts.size and counts.max() > targets.shape[1]:
             raise errors.ctc_targets(int(counts.max()), targets.shape[1])
@@ -184,16 +189,16 @@ def _target_rows(targets: Any, counts: Any) -> Any:
 
 @composite(namespaces=("nn.functional",))
 def ctc_loss(F, log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
-    """Minus the logarithm of the probability that outputs, step by step, spell the targets, each label lasting as long
-    as it will, with blanks between.
+    """Connectionist temporal classification loss: -log of the probability of targets, over all alignments with the steps.
 
-    log_probs: (steps, n, classes), or (steps, classes), float32 or float64, as `log_softmax` gives them; targets:
-    integers, (n, longest), or all in one vector; input_lengths, target_lengths: n ints, as a tensor or a tuple. blank:
-    the class of blanks. reduction: "mean" (of losses divided by their target's length), "sum", "none". zero_infinity:
-    targets that are too long have a loss of 0, not infinity. Raises RuntimeError for what does not fit.
+    log_probs: (steps, n, classes) or (steps, classes), float32 or float64, as from `log_softmax`. targets: integers,
+    (n, longest), or one vector with the labels of all items. input_lengths, target_lengths: n ints, as a tensor or a
+    tuple. blank: the class of blanks. reduction: "mean" (each loss is divided by its target's length first), "sum" or
+    "none". zero_infinity: a target without an alignment, because it is too long, has loss 0 instead of infinity. Raises
+    RuntimeError for sizes and lengths that do not fit.
 
-    Derivative: minus the probability that the step belongs to a label, for each class; 0 where the loss is infinite. (It
-    is that of the formula. torch's, which adds the probabilities themselves, is the same behind `log_softmax`.)"""
+    Derivative: for each step and class, minus the probability that an alignment is in the class at that step; 0 where the
+    loss is infinite. torch adds exp(log_probs) to the derivative. Behind `log_softmax` both give the same gradient."""
     if reduction not in ("mean", "sum", "none"):
         raise errors.reduction_mode(reduction)
     is_batch = log_probs.ndim == 3

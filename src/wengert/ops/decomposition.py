@@ -17,11 +17,11 @@ from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _LINALG: dict[str, Any] = {"namespaces": ("linalg",)}
-_KERNEL_ROWS = 256  # of a triangular matrix that the kernel takes
+_KERNEL_ROWS = 256  # the largest triangular matrix that the kernel solves
 
 
 def _add_optional(a: Any, b: Any) -> Any:
-    """a + b, where either may be missing."""
+    """a + b. None stands for zeros."""
     return b if a is None else a if b is None else a + b
 
 
@@ -46,7 +46,7 @@ def _solve_triangular(xp, A, B, *, upper, left, unitriangular):
 
 
 def solve_left(xp: Any, A: Any, B: Any, upper: bool, unit: bool) -> Any:
-    """A^-1 @ B, a new array, of a triangular A in batches of one shape."""
+    """A^-1 @ B as a new array, for a triangular A. A and B have the same batch dimensions."""
     found = rows.solve_triangular(A, B, upper, unit)
     if found is not None:
         return found
@@ -67,7 +67,7 @@ def solve_left(xp: Any, A: Any, B: Any, upper: bool, unit: bool) -> Any:
 
 
 def _solve_by_halves(xp: Any, A: Any, B: Any, upper: bool, unit: bool, cut: int) -> Any:
-    """The same by two systems of about half the size, and a product of matrices between them."""
+    """solve_left by two systems of about half the size and one matrix product between them."""
     out = new_array(B.shape, B.dtype)
     above, below = slice(0, cut), slice(cut, None)
     first, second = (below, above) if upper else (above, below)
@@ -78,7 +78,7 @@ def _solve_by_halves(xp: Any, A: Any, B: Any, upper: bool, unit: bool, cut: int)
 
 
 def _substitute(a: Any, b: Any, upper: bool) -> Any:
-    """The solution where the diagonal has zeros, which SciPy refuses: infinities and NaN, as division gives them."""
+    """Solve a @ x = b by substitution. Zeros on the diagonal, which SciPy refuses, give infinities and NaN."""
     x = np.zeros_like(b)
     order = range(len(a))
     for i in reversed(order) if upper else order:
@@ -99,10 +99,11 @@ def _(F, ct, A, out, upper, left, unitriangular):
 def linalg_solve_triangular(F, A, B, *, upper, left=True, unitriangular=False):
     """X with A @ X = B, or X @ A = B if not left, for a triangular A.
 
-    A: (..., n, n), upper or lower triangular: the other half is not looked at, nor the diagonal if unitriangular, which
-    then counts as ones. B: (..., n, k), or (..., k, n). Where the diagonal has a zero the result is not finite.
+    A: (..., n, n), upper or lower triangular. The other triangle is not read. If unitriangular, the diagonal is not read
+    either and counts as ones. B: (..., n, k), or (..., k, n) if not left. If the diagonal has a zero, the result is not
+    finite.
 
-    Derivative: G = A^-H @ ct in B, the triangle of -G @ X^H in A (the products turned round if not left)."""
+    Derivative: G = A^-H @ ct in B, the triangle of -G @ X^H in A. If not left, G = ct @ A^-H and -X^H @ G."""
     return F._solve_triangular(A, B, upper=upper, left=left, unitriangular=unitriangular)
 
 
@@ -141,8 +142,10 @@ def _(F, ct, A, Q, R, mode):
 
 
 def _qr_cotangent(F: Any, of_Q: Any, of_R: Any, Q: Any, R: Any) -> Any:
-    """The cotangent of A = Q @ R with a square R: (ct Q + Q S) R^-H, where S is the Hermitian matrix with the upper
-    triangle of ct R @ R^H - Q^H @ ct Q (S. Walter and L. Lehmann, 2010; see also Giles, 2008)."""
+    """Cotangent of A = Q @ R with a square R: (of_Q + Q @ S) @ R^-H.
+
+    S is the Hermitian matrix with the upper triangle of of_R @ R^H - Q^H @ of_Q (S. Walter and L. Lehmann, 2010; see also
+    Giles, 2008). of_Q, of_R: the cotangents of Q and R, or None."""
     inner = None if of_R is None else F.matmul(of_R, adjoint(F, R))
     if of_Q is not None:
         inner = _add_optional(inner, -F.matmul(adjoint(F, Q), of_Q))
@@ -154,7 +157,7 @@ def _qr_cotangent(F: Any, of_Q: Any, of_R: Any, Q: Any, R: Any) -> Any:
 
 @nondifferentiable(**_PRIVATE)
 def _no_elements(xp, x):
-    """No elements, in the dtype of x."""
+    """An empty vector of x's dtype."""
     return xp.empty((0,), x.dtype)
 
 
@@ -162,11 +165,13 @@ def _no_elements(xp, x):
 def linalg_qr(F, A, mode="reduced"):
     """A = Q @ R with orthonormal columns in Q and an upper triangular R, as a named tuple (Q, R).
 
-    A: (..., m, n), floating or complex. mode: "reduced", Q (..., m, k) and R (..., k, n) with k = min(m, n); "complete", Q
-    (..., m, m) and R (..., m, n); "r", an empty Q, and R as in "reduced". Raises RuntimeError for another.
+    A: (..., m, n), floating or complex. mode: "reduced" gives Q (..., m, k) and R (..., k, n) with k = min(m, n);
+    "complete" gives Q (..., m, m) and R (..., m, n); "r" gives an empty Q, and R as in "reduced". Raises RuntimeError for
+    another mode.
 
-    Derivative: (ct Q + Q S) R^-H, S Hermitian, for full column rank of the first k columns; also in mode "r"; none in
-    mode "complete" with m > n, where the further columns of Q are arbitrary (RuntimeError in the backward pass)."""
+    Derivative: (ct_Q + Q @ S) @ R^-H with a Hermitian S, if the first k columns of A have full rank; also in mode "r". In
+    mode "complete" with m > n there is none, because the columns of Q beyond n are arbitrary: the backward pass raises
+    RuntimeError."""
     if mode not in ("reduced", "complete", "r"):
         raise errors.ShapeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'"
@@ -179,7 +184,7 @@ def linalg_qr(F, A, mode="reduced"):
 
 
 def _lu_of_matrix(A: Any) -> tuple[Any, Any, Any]:
-    """(LU, pivots counted from 1, the order of the first zero pivot or 0) of one matrix, as LAPACK has them."""
+    """Return (LU, pivots, info) of one matrix from LAPACK's getrf. pivots count from 1; info: the first zero pivot, or 0."""
     if not A.size:
         return A.copy(), np.arange(1, min(A.shape) + 1, dtype=np.int32), np.int32(0)
     factors, pivots, first_zero = lapack_function("getrf", A.dtype)(A)
@@ -204,7 +209,7 @@ def _(F, ct, LU, pivots):
 
 
 def _unpack_lu(F: Any, LU: Any) -> tuple[Any, Any]:
-    """L, with ones on its diagonal, and U, of what lu_factor has packed into one matrix."""
+    """Return L, with ones on its diagonal, and U from the one matrix into which lu_factor packs them."""
     m, n = LU.shape[-2:]
     k = min(m, n)
     left = F.narrow(LU, -1, 0, k)
@@ -212,10 +217,10 @@ def _unpack_lu(F: Any, LU: Any) -> tuple[Any, Any]:
 
 
 def _lu_cotangent(F: Any, P: Any, L: Any, U: Any, of_L: Any, of_U: Any) -> Any:
-    """The cotangent of A = P @ L @ U.
+    """Cotangent of A = P @ L @ U.
 
-    Square: P L^-H (tril(L^H ct L, -1) + triu(ct U U^H)) U^-H. What a tall or wide A has beyond a square is the solution
-    of a triangular system with the square's factor, whose cotangents come first."""
+    For a square A: P @ L^-H @ (tril(L^H @ of_L, -1) + triu(of_U @ U^H)) @ U^-H. The rows or columns of L or U beyond the
+    square solve a triangular system with a factor of the square. Their cotangents are computed first."""
     m, n, k = L.shape[-2], U.shape[-1], L.shape[-1]
     square = {"unitriangular": False}
     below = beside = None
@@ -241,7 +246,7 @@ def _lu_cotangent(F: Any, P: Any, L: Any, U: Any, of_L: Any, of_U: Any) -> Any:
 
 @nondifferentiable(promote=NONE, **_PRIVATE)
 def _permutation(xp, LU, pivots):
-    """The permutation matrix P of the row exchanges that pivots name, in LU's dtype: A = P @ L @ U."""
+    """Permutation matrix P with A = P @ L @ U, in LU's dtype, from the row exchanges in pivots."""
     m = LU.shape[-2]
 
     def permute(matrix: Any, exchanges: Any) -> tuple[Any]:
@@ -257,7 +262,7 @@ def _permutation(xp, LU, pivots):
 
 @nondifferentiable(**_PRIVATE)
 def _eye_like(xp, x):
-    """Ones on the diagonal of zeros in the shape of x."""
+    """Matrices of x's shape with ones on the diagonal and zeros elsewhere."""
     return identity_like(x)
 
 
@@ -280,17 +285,20 @@ def _(F, ct, P, L, U):
 
 
 def _check_pivot(pivot: bool) -> None:
+    """Raise an error for pivot=False, which LAPACK does not compute."""
     if not pivot:
         raise errors.ShapeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 
 
 @composite(**_LINALG)
 def linalg_lu(F, A, *, pivot=True):
-    """A = P @ L @ U, a permutation, a lower triangular matrix with ones on its diagonal, an upper triangular one, as a
-    named tuple. A: (..., m, n), floating or complex. pivot: must be True.
+    """LU decomposition A = P @ L @ U with row exchanges, as a named tuple (P, L, U).
 
-    Derivative: P L^-H (tril(L^H ct L, -1) + triu(ct U U^H)) U^-H for a square A; for others see `_lu_cotangent`. None
-    in P, which is constant where pivots do not change (S. Axen, 2021)."""
+    P: a permutation matrix, (..., m, m). L: lower triangular with ones on the diagonal, (..., m, k). U: upper triangular,
+    (..., k, n). k = min(m, n). A: (..., m, n), floating or complex. pivot: must be True.
+
+    Derivative: P @ L^-H @ (tril(L^H @ ct_L, -1) + triu(ct_U @ U^H)) @ U^-H for a square A (S. Axen, 2021); for other shapes
+    see `_lu_cotangent`. P has no derivative: it is constant where the pivots do not change."""
     _check_pivot(pivot)
     P, L, U = F._lu(A)
     return return_types.linalg_lu((F._detached_copy(P), L, U))
@@ -298,10 +306,12 @@ def linalg_lu(F, A, *, pivot=True):
 
 @composite(**_LINALG)
 def linalg_lu_factor(F, A, *, pivot=True):
-    """The factors of `lu` in one matrix and the pivots, as a named tuple (LU, pivots): row i was exchanged with row
-    pivots[i], counted from 1. A: (..., m, n). Raises RuntimeError where U has a zero on its diagonal.
+    """Factors of `linalg.lu` packed into one matrix, and the pivots, as a named tuple (LU, pivots).
 
-    Derivative: as of lu."""
+    A: (..., m, n). Row i was exchanged with row pivots[i], counted from 1. Raises RuntimeError if U has a zero on its
+    diagonal.
+
+    Derivative: as in `linalg.lu`."""
     _check_pivot(pivot)
     LU, pivots, info = F._lu_factor(A)
     if F.is_tensor and np.count_nonzero(raw(info)):
@@ -311,10 +321,11 @@ def linalg_lu_factor(F, A, *, pivot=True):
 
 @composite(**_LINALG)
 def linalg_lu_factor_ex(F, A, *, pivot=True, check_errors=False):
-    """`lu_factor` that does not raise, unless check_errors: a named tuple (LU, pivots, info). info: the number of the
-    first zero on U's diagonal, counted from 1; 0 if there is none.
+    """`linalg.lu_factor` that raises only if check_errors: a named tuple (LU, pivots, info).
 
-    Derivative: as of lu."""
+    info: the index of the first zero on the diagonal of U, counted from 1, or 0.
+
+    Derivative: as in `linalg.lu`."""
     _check_pivot(pivot)
     LU, pivots, info = F._lu_factor(A)
     if check_errors and np.count_nonzero(raw(info)):
@@ -324,11 +335,11 @@ def linalg_lu_factor_ex(F, A, *, pivot=True, check_errors=False):
 
 @composite(**_LINALG)
 def linalg_lu_solve(F, LU, pivots, B, *, left=True, adjoint=False):
-    """X with A @ X = B, or X @ A = B if not left, from the LU and pivots of A's `lu_factor`; adjoint: with A^H for A.
+    """X with A @ X = B, or X @ A = B if not left, given LU and pivots from `linalg.lu_factor` of A.
 
-    LU: (..., n, n), pivots: (..., n), B: (..., n, k), or (..., k, n) if not left.
+    LU: (..., n, n), pivots: (..., n), B: (..., n, k), or (..., k, n) if not left. adjoint: solve with A^H in place of A.
 
-    Derivative: as of two triangular systems."""
+    Derivative: that of the two triangular systems."""
     P, (L, U) = F._permutation(LU, pivots), _unpack_lu(F, LU)
     if not left:  # X A = B is A^H X^H = B^H
         X = F.linalg_lu_solve(LU, pivots, F.adjoint(B), adjoint=not adjoint)
@@ -345,8 +356,10 @@ def linalg_lu_solve(F, LU, pivots, B, *, left=True, adjoint=False):
 
 @composite(**_LINALG)
 def linalg_householder_product(F, A, tau):
-    """The first n columns of the product of the Householder reflections I - tau_i v_i v_i^H, which geqrf returns: Q of
-    `qr`. A: (..., m, n), m >= n: v_i has zeros above the diagonal of column i, 1 on it and A's elements below. tau: (..., k).
+    """First n columns of the product of the Householder reflections I - tau_i v_i v_i^H, as `geqrf` returns them.
+
+    With A and tau from geqrf the result is Q of `linalg.qr`. A: (..., m, n), m >= n. v_i is column i of A with zeros above
+    the diagonal and 1 on it. tau: (..., k).
 
     Derivative: that of the products."""
     if A.ndim < 2 or A.shape[-2] < A.shape[-1]:

@@ -1,8 +1,8 @@
-"""Densities of the gamma and beta distributions, to full precision also where their factors are huge and tiny, and what their
-derivatives with respect to the parameters are made of.
+"""Densities of the gamma and beta distributions, and the parts of their derivatives with respect to the parameters.
 
-The densities are written with deviances (Loader, Fast and accurate computation of binomial probabilities, 2000): Stirling's
-formula cancels what is huge, and what it leaves is small. Their relative error is that of an exponential of this size.
+The densities are accurate also where their factors overflow or underflow. They are written with deviances (Loader, Fast and
+accurate computation of binomial probabilities, 2000): Stirling's formula cancels the huge factors, and the remaining exponent
+is small. The relative error is that of the exponential of this exponent.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-_SERIES_FROM = 16.0  # from here on asymptotic series are exact to double precision
+_SERIES_FROM = 16.0  # asymptotic series are exact to double precision from this argument on
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)  # B_2, B_4 ...
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)  # Abramowitz and Stegun 6.1.41
 
@@ -32,7 +32,7 @@ def beta_mass(a: Any, b: Any, x: Any, y: Any) -> Any:
 
 
 def gamma_density(a: Any, t: Any, k: int) -> Any:
-    """t**(a - 1 - k) exp(-t) / gamma(a). NaN but for a positive and finite, and t at least 0."""
+    """t**(a - 1 - k) exp(-t) / gamma(a). NaN unless 0 < a < inf and t >= 0."""
     from scipy import special
 
     defined = (a > 0) & np.isfinite(a) & (t >= 0)
@@ -43,7 +43,7 @@ def gamma_density(a: Any, t: Any, k: int) -> Any:
 
 
 def beta_density(a: Any, b: Any, x: Any, k: int, j: int) -> Any:
-    """x**(a - 1 - k) (1 - x)**(b - 1 - j) / B(a, b). NaN but for a and b positive and finite, and 0 <= x <= 1."""
+    """x**(a - 1 - k) (1 - x)**(b - 1 - j) / B(a, b). NaN unless 0 < a < inf, 0 < b < inf and 0 <= x <= 1."""
     from scipy import special
 
     defined = (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b) & (x >= 0) & (x <= 1)
@@ -55,11 +55,12 @@ def beta_density(a: Any, b: Any, x: Any, k: int, j: int) -> Any:
 
 
 def _power_at_zero(exponent: Any) -> Any:
+    """0**exponent: 0, 1 or infinity."""
     return np.where(exponent > 0, 0.0, np.where(exponent == 0, 1.0, np.inf))
 
 
 def _stirling_error(z: Any) -> Any:
-    """log(gamma(z + 1)) less Stirling's formula for it."""
+    """log(gamma(z + 1)) minus Stirling's formula."""
     from scipy import special
 
     large, small = np.maximum(z, _SERIES_FROM), np.minimum(z, _SERIES_FROM)
@@ -69,7 +70,7 @@ def _stirling_error(z: Any) -> Any:
 
 
 def _deviance(a: Any, lead: Any, mean: Any) -> Any:
-    """a (d - log(1 + d)) for d = lead / a; mean: a + lead, which is a (1 + d)."""
+    """a * (d - log(1 + d)) with d = lead / a. mean: a + lead = a * (1 + d)."""
     d = lead / a
     near = abs(d) < 0.3
     v = np.where(near, d / (2 + d), 0.0)  # log(1 + d) = 2 artanh(v)
@@ -78,9 +79,9 @@ def _deviance(a: Any, lead: Any, mean: Any) -> Any:
 
 
 def bell(derivative: Callable[[int, int], Any], m: int, n: int) -> Any:
-    """d^(m+n) exp(f) / da^m db^n over exp(f): the complete Bell polynomial of f's derivatives.
+    """d^(m+n) exp(f) / da^m db^n divided by exp(f): the complete Bell polynomial of the derivatives of f.
 
-    derivative(i, j): d^(i+j) f / da^i db^j. Runs on arrays and on tensors."""
+    derivative(i, j): d^(i+j) f / da^i db^j, as an array or a tensor."""
     if m == n == 0:
         return 1.0
     if m == 0:
@@ -93,7 +94,7 @@ def bell(derivative: Callable[[int, int], Any], m: int, n: int) -> Any:
 
 
 def polygamma_step(z: Any, d: Any, order: int) -> Any:
-    """polygamma(order, z + d) - polygamma(order, z), without cancellation where d is small beside z.
+    """polygamma(order, z + d) - polygamma(order, z), without cancellation if d is small compared to z.
 
     z, d: float64 arrays of one shape; z > 0, z + d > 0."""
     total = np.zeros_like(z)
@@ -104,7 +105,7 @@ def polygamma_step(z: Any, d: Any, order: int) -> Any:
             break
         total -= np.where(small, sign * factorial(order) * _power_step(z, d, order + 1), 0.0)
         z = np.where(small, z + 1, z)
-    # The asymptotic series 6.4.11, term by term
+    # Differences of the terms of the asymptotic series 6.4.11.
     total += np.log1p(d / z) if order == 0 else -sign * factorial(order - 1) * _power_step(z, d, order)
     total -= sign * factorial(order) / 2 * _power_step(z, d, order + 1)
     for k, number in enumerate(_BERNOULLI, 1):

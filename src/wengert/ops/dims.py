@@ -19,10 +19,10 @@ __all__ = [
 
 
 def as_dim(dim: Any) -> int:
-    """A dim as an int.
+    """Return a dim as an int.
 
-    dim: an int or what has `__index__`, NumPy's integers and tensors of one integer. Raises TypeError for all else, and for
-    what is true or false: torch takes `sum(dim=True)` for a mistake.
+    dim: an int, or an object with `__index__`, such as a NumPy integer or a tensor of one integer. Raises TypeError for
+    others, and for bools, as torch does for `sum(dim=True)`.
 
     >>> import numpy as np
     >>> as_dim(np.int64(-1))
@@ -38,7 +38,7 @@ def as_dim(dim: Any) -> int:
 
 
 def as_dims(dim: Any) -> tuple[Any, ...]:
-    """One dim or a sequence of them as a tuple.
+    """Return one dim, or a sequence of dims, as a tuple.
 
     >>> as_dims(1), as_dims([0, 1])
     ((1,), (0, 1))
@@ -47,9 +47,9 @@ def as_dims(dim: Any) -> tuple[Any, ...]:
 
 
 def normalize_dim(dim: Any, ndim: int) -> int:
-    """dim counted from the front: -1 becomes ndim - 1.
+    """Return dim counted from the front: -1 becomes ndim - 1.
 
-    dim: as in `as_dim`, with its TypeError. Raises IndexError where there is no such dimension.
+    dim: as in `as_dim`. Raises IndexError unless -ndim <= dim < ndim.
 
     >>> normalize_dim(-1, 3), normalize_dim(-1, 0)
     (2, 0)
@@ -65,7 +65,7 @@ def normalize_dim(dim: Any, ndim: int) -> int:
 
 
 def unrepeated_dims(dims: Iterable[Any], ndim: int) -> tuple[int, ...]:
-    """The dims counted from the front, in the order given. Raises RuntimeError where one is named twice.
+    """Return dims counted from the front, in the given order. Raises RuntimeError if a dimension occurs twice.
 
     >>> unrepeated_dims([0, -1], 3)
     (0, 2)
@@ -80,10 +80,10 @@ def unrepeated_dims(dims: Iterable[Any], ndim: int) -> tuple[int, ...]:
 
 
 def normalize_dims(dim: Any, ndim: int) -> tuple[int, ...]:
-    """The dims that a reduction reduces, counted from the front, in ascending order.
+    """Return the dims over which a reduction runs, counted from the front, in ascending order.
 
-    dim: an int, a sequence of ints, or None. None and an empty sequence mean all dimensions, as in torch. A 0-d tensor
-    has none, whatever was (rightly) asked for.
+    dim: an int, a sequence of ints, or None. None and an empty sequence mean all dimensions, as in torch. If ndim is 0, the
+    result is () for every valid dim.
 
     >>> normalize_dims(-1, 3), normalize_dims((2, 0), 3), normalize_dims(None, 2), normalize_dims(0, 0)
     ((2,), (0, 2), (0, 1), ())
@@ -98,9 +98,9 @@ def normalize_dims(dim: Any, ndim: int) -> tuple[int, ...]:
 
 
 def restore_dims(F: Any, x: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
-    """x, a reduction over dim of something of this shape, so that it broadcasts against that shape again.
+    """Reshape x, the result of a reduction over dim, so that it broadcasts to the input's shape.
 
-    For rules: F is either face of the operations. A full reduction is left as it is: a 0-d array broadcasts.
+    shape: of the input. F: either face of the operations, so rules may call this. A 0-d x stays, because it broadcasts.
     """
     if keepdim or x.ndim == 0:
         return x
@@ -111,16 +111,16 @@ def restore_dims(F: Any, x: Any, shape: tuple[int, ...], dim: Any, keepdim: bool
 
 
 def broadcast_to_input(F: Any, ct: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
-    """The cotangent of something of this shape, from that of its sum over dim: in each element, that of the sum it went into.
+    """Return the cotangent of an input, given the cotangent of its sum over dim: each element gets the cotangent of its sum.
 
-    For rules: F is either face of the operations.
+    shape: of the input. F: either face of the operations, so rules may call this.
     """
     found = None if F.is_tensor else spread_back(ct, shape, dim, keepdim)
     return F.expand(restore_dims(F, ct, shape, dim, keepdim), shape=shape) if found is None else found
 
 
 def count_of(shape: tuple[int, ...], dim: Any) -> int:
-    """How many elements a reduction over dim puts into one.
+    """Number of elements that a reduction over dim combines into one.
 
     >>> count_of((2, 3, 4), (0, -1)), count_of((2, 3), None)
     (8, 6)

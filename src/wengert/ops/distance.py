@@ -13,24 +13,24 @@ from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
-_KERNEL_NORMS = {1.0: 1, 2.0: 2, np.inf: 3}  # the norms that the kernels have
-_FEW_DISTANCES = 1024  # beyond so many, products of matrices are quicker
-_MANY_ROWS = 25  # beyond so many, torch takes Euclidean distances from products of matrices, and so do we
+_KERNEL_NORMS = {1.0: 1, 2.0: 2, np.inf: 3}  # by p, the number by which the kernels know the norm
+_FEW_DISTANCES = 1024  # matrix products are faster for more distances
+_MANY_ROWS = 25  # as in torch, Euclidean distances of more rows are computed by a matrix product
 
 
 @composite(namespaces=("", "nn.functional"))
 def pairwise_distance(F, x1, x2, p=2.0, eps=1e-6, keepdim=False):
-    """The p-norm of x1 - x2 + eps over the last dimension. x1, x2: shapes that broadcast; floating.
+    """p-norm of x1 - x2 + eps over the last dimension. x1, x2: floating, shapes that broadcast.
 
     Derivative: that of the norm."""
     return F.norm(x1 - x2 + eps, p, -1, keepdim)
 
 
 def _norms(xp: Any, difference: Any, p: float) -> Any:
-    """The p-norms over the last dimension. off: a new array, which is written to."""
+    """p-norms over the last dimension. difference: a new array, which is overwritten."""
     difference = xp.abs(difference, out=difference)
     if p == 0:
-        return xp.add.reduce(xp.minimum(xp.ceil(difference, out=difference), 1, out=difference), axis=-1)  # how many are not 0
+        return xp.add.reduce(xp.minimum(xp.ceil(difference, out=difference), 1, out=difference), axis=-1)  # counts nonzeros
     if p == np.inf:
         return xp.maximum.reduce(difference, axis=-1, initial=0)
     if p == 1:
@@ -48,7 +48,7 @@ def _is_nonzero(xp, x):
 
 @nondifferentiable(promote=NONE, **_PRIVATE)
 def _sign(xp, x):
-    """The sign of each element."""
+    """Sign of each element: -1, 0 or 1."""
     return xp.sign(x)
 
 
@@ -59,15 +59,15 @@ def _magnitude_equals(xp, x, y):
 
 
 def _safe_power(F: Any, x: Any, exponent: float) -> Any:
-    """x**exponent for x not negative, and 0 where x is 0, whatever the exponent: in its derivatives too."""
+    """x**exponent for x >= 0. Where x is 0, the value and all derivatives are 0, for every exponent."""
     mask = F._is_nonzero(x)
     return F.pow(x + (1 - mask), exponent) * mask
 
 
 def _norm_cotangent(F: Any, ct: Any, difference: Any, out: Any, p: float) -> Any:
-    """The cotangent of off, of which out are the p-norms over the last dimension. ct, out: with that dim, of size 1.
+    """Cotangent of difference, (..., m), given ct, the cotangent of its p-norms out, both (..., 1).
 
-    0 where off is 0, or all of it is."""
+    0 where an element of difference, or all elements, are 0."""
     if p == 0:
         return ct * F._is_nonzero(difference) * 0
     if p == 1:
@@ -84,9 +84,9 @@ def _norm_cotangent(F: Any, ct: Any, difference: Any, out: Any, p: float) -> Any
 
 @general(promote=NONE, complex=False, **_PRIVATE)
 def _cdist(xp, x, y, *, p, as_products, node):
-    """The p-norms of the differences of the rows of x, (..., n, m), and y, (..., k, m): (..., n, k).
+    """p-norms of the differences between the rows of x, (..., n, m), and of y, (..., k, m): (..., n, k).
 
-    as_products: Euclidean distances from x^2 + y^2 - 2 x y."""
+    as_products: compute Euclidean distances as sqrt(|x|^2 + |y|^2 - 2 x.y)."""
     if not as_products:
         found = rows.distances(x, y, _KERNEL_NORMS.get(p, 0))
         if found is not None:
@@ -100,7 +100,7 @@ def _cdist(xp, x, y, *, p, as_products, node):
 
 
 def _cdist_cotangent(F: Any, ct: Any, x: Any, y: Any, out: Any, p: float, dim: int) -> Any:
-    """The sum over dim, -2 (rows of y) or -3 (rows of x), of the slopes of all distances."""
+    """Sum the cotangents of all differences x - y over the rows of y (dim -2) or the rows of x (dim -3)."""
     difference = F.unsqueeze(x, dim=-2) - F.unsqueeze(y, dim=-3)
     return F.sum(_norm_cotangent(F, F.unsqueeze(ct, dim=-1), difference, F.unsqueeze(out, dim=-1), p), dim=dim)
 
@@ -113,7 +113,7 @@ def _(F, ct, x, y, out, p):
             return found
     if p != 2:
         return _cdist_cotangent(F, ct, x, y, out, p, -2)
-    # Of (x - y) / |x - y| times ct: one product, not n * k differences.
+    # The sum of ct * (x - y) / |x - y| over y as one matrix product, without n * k differences.
     shares = ct * _safe_power(F, out, -1.0)
     return F.sum(shares, dim=-1, keepdim=True) * x - F.matmul(shares, y)
 
@@ -138,14 +138,14 @@ _COMPUTE_MODES = (
 
 @composite()
 def cdist(F, x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
-    """The p-norms of the differences of all rows of x1, (..., n, m), and of x2, (..., k, m): (..., n, k); floating.
+    """p-norms of the differences between all rows of x1, (..., n, m), and of x2, (..., k, m): (..., n, k).
 
-    The dims in front broadcast. compute_mode: whether Euclidean distances may be taken from products of matrices, which
-    is quick, but rounds distances that are small beside the rows: "use_mm_for_euclid_dist_if_necessary" (for more than
-    25 rows), "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist". Raises RuntimeError for shapes and dtypes that
-    do not fit, and a negative p.
+    x1, x2: floating, of one dtype; leading dimensions broadcast. compute_mode: whether Euclidean distances are computed by
+    a matrix product, which is fast, but inaccurate for distances that are small compared to the rows:
+    "use_mm_for_euclid_dist_if_necessary" (for more than 25 rows), "use_mm_for_euclid_dist" or
+    "donot_use_mm_for_euclid_dist". Raises RuntimeError for shapes and dtypes that do not fit, and for p < 0.
 
-    Derivative: sign(d) |d|^(p-1) / out^(p-1) of each difference d; 0 where d, or the distance, is 0."""
+    Derivative: sign(d) * |d|^(p-1) / out^(p-1) in each difference d; 0 where d or the distance is 0."""
     if compute_mode not in _COMPUTE_MODES:
         raise errors.ElementError(f"{compute_mode} is not a valid value for compute_mode")
     for name, x in (("X1", x1), ("X2", x2)):
@@ -176,7 +176,7 @@ def cdist(F, x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
 
 @general(promote=NONE, complex=False, node="PdistBackward0", **_PRIVATE)
 def _pdist(xp, x, *, p):
-    """The p-norms of the differences of all pairs of rows of x."""
+    """p-norms of the differences between all pairs of rows of x, (n, m): (n * (n - 1) / 2)."""
     found = rows.distances(x, None, _KERNEL_NORMS.get(p, 0))
     if found is not None:
         return found
@@ -199,9 +199,9 @@ def _(F, ct, x, out, p):
 
 @composite(namespaces=("", "nn.functional"))
 def pdist(F, input, p=2.0):
-    """The p-norms of the differences of all pairs of rows of input, (n, m), as a vector: of 0 and 1, 0 and 2 ... 1 and 2 ...
+    """p-norms of the differences between all pairs of rows of input, (n, m), as a vector.
 
-    Raises RuntimeError for other shapes and dtypes, and a negative p.
+    The pairs are ordered (0, 1), (0, 2), ..., (1, 2), ... Raises RuntimeError for other shapes and dtypes, and for p < 0.
 
     Derivative: as in `cdist`."""
     if input.ndim != 2:

@@ -1,7 +1,7 @@
 """Eigenvalues and eigenvectors, and the exponential of a matrix.
 
-See Note [Equal values] in factor.py. Derivatives are those of M. Giles, An extended collection of matrix derivative
-results for forward and reverse mode algorithmic differentiation, 2008.
+See Note [Equal values] in factor.py. The derivatives follow M. Giles, An extended collection of matrix derivative results
+for forward and reverse mode algorithmic differentiation, 2008.
 """
 
 from __future__ import annotations
@@ -45,21 +45,22 @@ def _(F, ct, eigenvalues, eigenvectors):
 
 @composite(**_LINALG)
 def linalg_eigh(F, A, UPLO="L"):
-    """Eigenvalues, rising and real, and eigenvectors of a Hermitian matrix, as a named tuple (eigenvalues,
-    eigenvectors): A = V @ diag(L) @ V^H.
+    """Eigenvalues L and eigenvectors V of a Hermitian matrix A = V @ diag(L) @ V^H, as a named tuple.
 
-    A: (..., n, n), floating or complex; only the lower triangle is looked at, the upper one for UPLO="U". Raises
-    RuntimeError for another UPLO and where LAPACK does not converge.
+    A: (..., n, n), floating or complex. Returns (eigenvalues, eigenvectors), (..., n), real and ascending, and (..., n, n).
+    Only the lower triangle of A is read, or the upper one for UPLO="U". Raises RuntimeError for another UPLO, and if LAPACK
+    does not converge.
 
-    Derivative: V (diag(ct L) + (V^H ct V) / (l_j - l_i)) V^H: of functions that do not depend on the signs (phases) of
-    the vectors, nor on their choice where values are equal; the quotient is taken for 0 there.
+    Derivative: V @ (diag(ct_L) + (V^H @ ct_V) / (l_j - l_i)) @ V^H. The quotient counts as 0 where l_i = l_j. The derivative
+    is right for functions that do not depend on the signs (phases) of the eigenvectors, nor on their choice where
+    eigenvalues are equal.
     """
     return return_types.linalg_eigh(F._eigh(A, UPLO=UPLO))
 
 
 @composite(**_LINALG)
 def linalg_eigvalsh(F, A, UPLO="L"):
-    """Eigenvalues of a Hermitian matrix, rising and real; A and UPLO as in `eigh`.
+    """Eigenvalues of a Hermitian matrix, real and ascending: (..., n). A and UPLO as in `linalg.eigh`.
 
     Derivative: V @ diag(ct) @ V^H."""
     return F._eigh(A, UPLO=UPLO)[0]
@@ -87,7 +88,7 @@ def _(F, ct, eigenvalues, eigenvectors):
     inner = None if of_values is None else F.diag_embed(of_values)
     to_left = adjoint(F, eigenvectors)
     if of_vectors is not None:
-        # The vectors have length 1: what the cotangent has along them, in the real part of a product, does not count.
+        # The eigenvectors have length 1, so the component of the cotangent along them is removed.
         turn = F.matmul(to_left, of_vectors)
         along = F.unsqueeze(F.real(F.diagonal(turn, dim1=-2, dim2=-1)), dim=-2)
         turn = turn - F.matmul(to_left, eigenvectors) * along
@@ -99,7 +100,7 @@ def _(F, ct, eigenvalues, eigenvectors):
 
 @general(**_PRIVATE)
 def _masked_complex_reciprocal(xp, x):
-    """1 / x, and 0 where x is 0: as _masked_reciprocal, for complex numbers.
+    """1 / x, and 0 where x is 0: _masked_reciprocal for complex numbers.
 
     Derivative: -out**2."""
     return xp.where(x == 0, x.dtype.type(0), xp.reciprocal(x))
@@ -112,21 +113,22 @@ def _(F, ct, out):
 
 @composite(**_LINALG)
 def linalg_eig(F, A):
-    """Eigenvalues and eigenvectors of length 1, as a named tuple (eigenvalues, eigenvectors), both complex:
-    A @ V = V @ diag(L).
+    """Eigenvalues L and eigenvectors V of length 1 of a square matrix: A @ V = V @ diag(L).
 
-    A: (..., n, n), floating or complex, finite (RuntimeError else).
+    A: (..., n, n), floating or complex; RuntimeError if an element is not finite. Returns a named tuple (eigenvalues,
+    eigenvectors), (..., n) and (..., n, n), both complex.
 
-    Derivative: V^-H (diag(ct L) + (V^H ct V - V^H V diag(Re(V^H ct V))) / conj(l_j - l_i)) V^H: of functions that do
-    not depend on the phases of the vectors, nor on their choice where values are equal; the quotient is taken for 0
-    there. For a real A its real part (C. Boeddeker and others, On the computation of complex-valued gradients, 2017).
+    Derivative: V^-H @ (diag(ct_L) + (V^H @ ct_V - V^H @ V @ diag(Re(diag(V^H @ ct_V)))) / conj(l_j - l_i)) @ V^H, and its
+    real part for a real A (C. Boeddeker and others, On the computation of complex-valued gradients, 2017). The quotient
+    counts as 0 where l_i = l_j. The derivative is right for functions that do not depend on the phases of the eigenvectors,
+    nor on their choice where eigenvalues are equal.
     """
     return return_types.linalg_eig(F._eig(A))
 
 
 @composite(**_LINALG)
 def linalg_eigvals(F, A):
-    """Eigenvalues, as complex numbers, in no order. A: as in `eig`.
+    """Eigenvalues of a square matrix, complex, in no particular order: (..., n). A: as in `linalg.eig`.
 
     Derivative: V^-H @ diag(ct) @ V^H."""
     return F._eig(A)[0]
@@ -137,7 +139,7 @@ def linalg_eigvals(F, A):
 
 @general(node="LinalgMatrixExpBackward0", method=False, namespaces=("linalg",))
 def linalg_matrix_exp(xp, A):
-    """The exponential of a matrix, the sum of A^k / k! over k. A: (..., n, n), floating or complex.
+    """Exponential of a matrix, the sum of A^k / k! over k >= 0. A: (..., n, n), floating or complex.
 
     Derivative: the upper right block of the exponential of [[A^H, ct], [0, A^H]] (R. Mathias, A chain rule for matrix
     functions and applications, 1996)."""

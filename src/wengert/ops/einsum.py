@@ -1,8 +1,8 @@
 """einsum: sums of products written as an equation.
 
-The equation is brought to a plain form with other operations (diagonals taken, lonely indices summed, the ellipsis
-spelt out), then operands are contracted two at a time, each time as one batched matrix product, in an order that
-opt_einsum finds.
+Other operations first simplify the operands: they take diagonals of repeated indices and sum over indices that occur in one
+operand only. An ellipsis becomes explicit indices. Then operands are contracted two at a time, each time by one batched
+matrix product. opt_einsum finds the order of contraction.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from wengert.ops.blas import batched_product, matrix_product
 from wengert.ops.registry import bilinear, composite
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-# An index is a character: a letter as the user wrote it, or one from here for each dimension that "..." stands for.
+# An index is one character: a letter of the equation, or one of these for each dimension that "..." stands for.
 _ELLIPSIS = "".join([chr(0x3B1 + i) for i in range(64)])
 
 
 @composite()
 def einsum(F, *args):
-    """Sum of products of the operands' elements, as the equation says: einsum("ij,jk->ik", a, b) is a @ b.
+    """Sum of products of the operands' elements, given by an equation: einsum("ij,jk->ik", a, b) is a @ b.
 
-    Each operand has a letter for each dimension (spaces do not count); what is left of "->" but not on its right is
-    summed over. Without "->", the result has the letters that occur once, in alphabetical order. "..." stands for any
-    further dimensions, which broadcast and come first. A letter twice in an operand takes the diagonal. Operands may
-    also be followed by lists of numbers in place of letters: einsum(a, [0, 1], b, [1, 2], [0, 2]). A size of 1
-    broadcasts.
+    The equation has a letter for each dimension of each operand; spaces are ignored. Letters on the left of "->" that are
+    not on its right are summed over. Without "->", the result has the letters that occur once, in alphabetical order. "..."
+    stands for any further dimensions; they broadcast and come first in the result. A letter that occurs twice in an operand
+    takes the diagonal. Dimensions of size 1 broadcast. Lists of ints may replace the letters:
+    einsum(a, [0, 1], b, [1, 2], [0, 2]). Raises RuntimeError if the equation does not fit the operands.
 
-    Derivative: in each operand, the einsum of ct with the other operands' conjugates.
+    Derivative: in each operand the einsum of ct with the conjugates of the other operands.
 
     >>> import wengert
     >>> a = wengert.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -45,7 +45,7 @@ def einsum(F, *args):
         for i, (x, term) in enumerate(zip(operands, subscripts, strict=True))
     ]
     if len(prepared) == 1 and len(prepared[0][1]) == len(set(subscripts[0])):
-        x, term = prepared[0]  # nothing was summed: always a view, also where nothing changes its place
+        x, term = prepared[0]  # nothing was summed: the result is a view, also if no dimension moves
         return F.permute(x, dims=tuple([term.index(index) for index in result]))
     return _contract(F, [x for x, _ in prepared], [s for _, s in prepared], result, sizes)
 
@@ -54,6 +54,7 @@ def einsum(F, *args):
 
 
 def _equation_and_operands(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
+    """Return the equation in letters and the operands, from either form of the arguments."""
     if not args:
         raise errors.einsum("must provide at least one operand")
     if isinstance(args[0], str):
@@ -72,7 +73,7 @@ def _equation_and_operands(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
 
 
 def _letters_of(numbers: Any) -> str:
-    """The subscripts of the list form as letters."""
+    """Spell the subscripts of the list form, ints and Ellipsis, as letters."""
     if any(n is not Ellipsis and not 0 <= n < 52 for n in numbers):
         raise errors.einsum("expected subscripts in sublist format to be within range [0, 52)")
     return "".join(["..." if n is Ellipsis else _LETTERS[n] for n in numbers])
@@ -80,13 +81,13 @@ def _letters_of(numbers: Any) -> str:
 
 @lru_cache(maxsize=512)
 def _read_equation(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[str], str, dict[str, int]]:
-    """The indices of each operand and of the result, and the size of each index."""
+    """Return (the indices of each operand, the indices of the result, the size of each index)."""
     subscripts, result = _parse_equation(equation, shapes)
     return subscripts, result, _index_sizes(subscripts, shapes)
 
 
 def _parse_equation(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple[list[str], str]:
-    """The indices of each operand and of the result, one character a dimension."""
+    """Return (the indices of each operand, the indices of the result), one character for each dimension."""
     given, arrow, result = equation.replace(" ", "").partition("->")
     terms = given.split(",")
     for position, character in enumerate(equation):
@@ -109,7 +110,7 @@ def _parse_equation(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple
 
 
 def _ellipsis_dims(term: str, ndim: int, position: int) -> int | None:
-    """How many dimensions "..." stands for in an operand; None where there is none."""
+    """Number of dimensions that "..." stands for in an operand, or None if its term has no ellipsis."""
     named = len(term.replace("...", "", 1))
     if "..." not in term:
         if named != ndim:
@@ -127,6 +128,7 @@ def _ellipsis_dims(term: str, ndim: int, position: int) -> int | None:
 
 
 def _parse_result(result: str, dots: str, subscripts: list[str]) -> str:
+    """Return the indices of the result, with dots for "...". Raises RuntimeError for a repeated or unknown letter."""
     known = set("".join(subscripts))
     letters = result.replace("...", "", 1)
     for letter in letters:
@@ -138,7 +140,7 @@ def _parse_result(result: str, dots: str, subscripts: list[str]) -> str:
 
 
 def _index_sizes(subscripts: list[str], shapes: tuple[tuple[int, ...], ...]) -> dict[str, int]:
-    """The size of each index. One of 1 stretches to the others'."""
+    """Size of each index. A size of 1 broadcasts. Raises RuntimeError for sizes that do not fit."""
     sizes: dict[str, int] = {}
     for position, (term, shape) in enumerate(zip(subscripts, shapes, strict=True)):
         own: dict[str, int] = {}
@@ -162,12 +164,14 @@ def _index_sizes(subscripts: list[str], shapes: tuple[tuple[int, ...], ...]) -> 
 
 
 def _indices_elsewhere(subscripts: list[str], result: str, position: int) -> set[str]:
-    """The indices of one operand that occur elsewhere: the others are summed over at once."""
+    """Indices that occur in the result or in another operand. The operand's other indices are summed over at once."""
     return set(result).union(*[term for i, term in enumerate(subscripts) if i != position])
 
 
 def _simplify_operand(F: Any, x: Any, term: str, needed_elsewhere: set[str], sizes: dict[str, int]) -> tuple[Any, str]:
-    """An operand with each index once, lonely ones summed over, and without dimensions to stretch."""
+    """Take diagonals of repeated indices, sum over indices that are not needed elsewhere, drop dimensions that broadcast.
+
+    Returns the operand and its indices."""
     if len(set(term)) == len(term) and needed_elsewhere.issuperset(term) and tuple(x.shape) == tuple([sizes[i] for i in term]):
         return x, term
     for index in dict.fromkeys(term):
@@ -187,14 +191,14 @@ def _simplify_operand(F: Any, x: Any, term: str, needed_elsewhere: set[str], siz
 
 
 def _contract(F: Any, operands: list[Any], terms: list[str], result: str, sizes: dict[str, int]) -> Any:
-    """Contracts the operands two at a time, then puts the last one's dimensions in order."""
+    """Contract the operands two at a time, then permute the dimensions of the result."""
     for i, j in _contraction_path(terms, result, sizes):
         (x, s), (y, t) = (operands[i], terms[i]), (operands[j], terms[j])
         for position in sorted((i, j), reverse=True):
             del operands[position], terms[position]
         needed = set(result).union(*terms)
-        # An index of one factor alone that nobody needs (the other's dimension of size 1 was taken off) is summed
-        # first.
+        # An index may be left in one factor only, because the other factor's dimension of size 1 was dropped. If the
+        # result does not need the index, it is summed over first.
         x, s = _sum_unneeded(F, x, s, needed | set(t))
         y, t = _sum_unneeded(F, y, t, needed | set(s))
         out = _pair_result(s, t, needed)
@@ -204,19 +208,20 @@ def _contract(F: Any, operands: list[Any], terms: list[str], result: str, sizes:
         terms.append(out)
     x, term = _sum_unneeded(F, operands[0], terms[0], set(result))
     missing = "".join([index for index in result if index not in term])
-    if missing:  # every operand that has this index has it with size 1
+    if missing:  # these indices have size 1 in every operand, so the dimensions were dropped
         x = F.reshape(x, shape=(1,) * len(missing) + tuple(x.shape))
         term = missing + term
     return x if term == result else F.permute(x, dims=tuple([term.index(index) for index in result]))
 
 
 def _sum_unneeded(F: Any, x: Any, term: str, needed: set[str]) -> tuple[Any, str]:
+    """Sum x over the indices that are not needed. Returns x and its remaining indices."""
     summed = tuple([d for d, index in enumerate(term) if index not in needed])
     return (F.sum(x, dim=summed), "".join([i for i in term if i in needed])) if summed else (x, term)
 
 
 def _pair_result(s: str, t: str, needed: set[str]) -> str:
-    """The indices of a contraction of two, in the order in which a batched matrix product gives them."""
+    """Indices of the contraction of two operands, in the order of a batched matrix product: batch, left, right."""
     batch = [i for i in s if i in t and i in needed]
     return "".join(
         [*batch, *[i for i in s if i not in t and i in needed], *[i for i in t if i not in s and i in needed]]
@@ -224,7 +229,7 @@ def _pair_result(s: str, t: str, needed: set[str]) -> str:
 
 
 def _contraction_path(terms: list[str], result: str, sizes: dict[str, int]) -> list[Any]:
-    """The order of contraction: pairs of positions in a list, to whose end the result of each pair goes."""
+    """Order of contraction: pairs of positions in the list of operands. The result of each pair is appended to the list."""
     in_order = [(0, 1)] * (len(terms) - 1)
     if len(terms) <= 2:
         return in_order
@@ -243,11 +248,9 @@ def _pair_node(inputs: tuple[Any, ...], params: Any) -> str:
 
 @bilinear(node=_pair_node, method=False, namespaces=())
 def _contract_pair(xp, x, y, *, subscripts):
-    """The product of two tensors, summed over the indices that the result lacks.
+    """Product of x and y, summed over the indices that the result lacks.
 
-    subscripts: those of x, y and the result.
-
-    No index occurs twice in one of them, or in one alone."""
+    subscripts: the indices of x, of y and of the result. No index occurs twice in one of the three, or in only one of them."""
     plan = _pair_plan(*subscripts, x.shape, y.shape)
     x = x.transpose(plan.x_order).reshape(plan.x_shape)
     y = y.transpose(plan.y_order).reshape(plan.y_shape)
@@ -261,7 +264,9 @@ def _contract_pair(xp, x, y, *, subscripts):
 
 
 class _PairPlan(NamedTuple):
-    """How a contraction of two is a product of matrices: what becomes of the operands' dims, and of the product's."""
+    """Contraction of two operands as a matrix product: permutation and shape of each operand, shape and order of the product.
+
+    kind: "elements" (nothing is summed), "batch" or "matrices"."""
 
     kind: str
     x_order: list[int]
@@ -274,6 +279,7 @@ class _PairPlan(NamedTuple):
 
 @lru_cache(maxsize=512)
 def _pair_plan(s: str, t: str, out: str, x_shape: tuple[int, ...], y_shape: tuple[int, ...]) -> _PairPlan:
+    """Plan the contraction of operands with the indices s and t to the indices out."""
     batch, inner = [i for i in s if i in t and i in out], [i for i in s if i in t and i not in out]
     left, right = [i for i in s if i not in t], [i for i in t if i not in s]
     size = dict(zip(s + t, x_shape + y_shape, strict=True))

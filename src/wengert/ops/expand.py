@@ -1,4 +1,4 @@
-"""Broadcasting made explicit: expand and its relatives, and sum_to_size, which undoes it."""
+"""Explicit broadcasting, expand and the like, and its adjoint, sum_to_size."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from wengert.ops.registry import INT_TO_INT64, NONE, composite, linear, plain, v
 
 @view(promote=NONE, varargs="shape", namespaces=(), aliases={"size": "shape", "sizes": "shape"}, layout=EXPANDED)
 def expand(xp, x, *, shape):
-    """x with dimensions of size 1 stretched, and new ones in front, x.expand(4, 3): a view that repeats no memory.
+    """Broadcast x to a shape, x.expand(4, 3): a view in which the broadcast dimensions have stride 0.
 
-    shape: -1 keeps a size. Raises RuntimeError where x does not broadcast to it.
+    shape: -1 keeps a size; new dimensions come first. Raises RuntimeError if x does not broadcast to it.
 
-    Derivative: the cotangent, summed over the stretched and the new dimensions.
+    Derivative: the cotangent summed over the broadcast and the new dimensions.
 
     >>> import wengert
     >>> wengert.tensor([[1], [2]]).expand(2, 3)
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
-    # ndarray() costs a tenth of broadcast_to(), but takes contiguous memory only, of types that have a buffer.
+    # ndarray() costs a tenth of broadcast_to(), but needs contiguous memory of a dtype that supports the buffer protocol.
     try:
         if not x.ndim and (not shape or min(shape) >= 0):
             return xp.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))
@@ -37,11 +37,11 @@ def expand(xp, x, *, shape):
             return xp.ndarray(sizes, x.dtype, x, 0, strides)
     except (ValueError, BufferError):
         sizes, strides = _sizes_and_strides(x, shape)
-    return xp.lib.stride_tricks.as_strided(x, sizes, strides)  # may be written, unlike what broadcast_to() gives
+    return xp.lib.stride_tricks.as_strided(x, sizes, strides)  # writable, unlike the result of broadcast_to()
 
 
 def _sizes_and_strides(x: Any, shape: tuple) -> tuple[tuple, tuple]:
-    """The sizes that expand() gives x, and the steps in memory along them."""
+    """Return the sizes of x.expand(shape) and its strides in bytes. Raises RuntimeError if x does not broadcast to shape."""
     added = len(shape) - x.ndim
     if added < 0:
         raise errors.expand_mismatch(x.shape, shape)
@@ -67,22 +67,23 @@ def _(F, ct):
 
 @composite(method=True, namespaces=())
 def expand_as(F, input, other):
-    """x.expand(other.shape). Derivative: the cotangent, summed over what was stretched."""
+    """x.expand(other.shape). Derivative: the cotangent summed over the broadcast dimensions."""
     return F.expand(input, shape=tuple(other.shape))
 
 
 @composite(method=True)
 def broadcast_to(F, input, size):
-    """x.expand(size). Derivative: the cotangent, summed over what was stretched."""
+    """x.expand(size). Derivative: the cotangent summed over the broadcast dimensions."""
     return F.expand(input, shape=tuple(size))
 
 
 @composite()
 def broadcast_tensors(F, *tensors):
-    """The tensors expanded to the shape that they broadcast to. Returns a tuple of views, and of tensors that have it
-    already.
+    """Expand tensors to the shape to which they broadcast. Returns a tuple of views.
 
-    Raises RuntimeError where they do not broadcast. Derivative: the cotangents, summed over what was stretched.
+    A tensor that has the shape already is returned itself. Raises RuntimeError if the tensors do not broadcast.
+
+    Derivative: the cotangents summed over the broadcast dimensions.
 
     >>> import wengert
     >>> [t.shape for t in wengert.broadcast_tensors(wengert.zeros(3, 1), wengert.zeros(4))]
@@ -96,7 +97,7 @@ def broadcast_tensors(F, *tensors):
 
 @plain()
 def broadcast_shapes(*shapes):
-    """The shape that tensors of these shapes broadcast to. Raises RuntimeError where they do not.
+    """Shape to which tensors of the given shapes broadcast. Raises RuntimeError if they do not broadcast.
 
     >>> import wengert
     >>> wengert.broadcast_shapes((3, 1), (4,))
@@ -108,7 +109,7 @@ def broadcast_shapes(*shapes):
 
 
 def shape_of_broadcast(*shapes: tuple) -> tuple:
-    """The shape that these broadcast to. Raises RuntimeError where they do not."""
+    """Shape to which the shapes broadcast, as a tuple. Raises RuntimeError if they do not broadcast."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -120,7 +121,7 @@ def shape_of_broadcast(*shapes: tuple) -> tuple:
     node=lambda inputs, params: _sum_node(inputs[0].ndim, params["shape"]),
 )  # fmt: skip
 def _sum_to_size(xp, x, *, shape):
-    """x summed to a shape that broadcasts to x's. Derivative: the cotangent, expanded."""
+    """Sum x to a shape that broadcasts to x's shape. Derivative: the cotangent expanded to x's shape."""
     return xp.sum_to_size(x, shape)
 
 
@@ -135,11 +136,11 @@ def _(F, ct, x_shape):
 
 @plain(method=True, namespaces=(), array=array_face.sum_to_size)
 def sum_to_size(input, *sizes, size=None):
-    """x summed over the dimensions that broadcasting a tensor of this size to x's shape adds or stretches.
+    """Sum input to the given size, over the dimensions that broadcasting from this size adds or stretches.
 
-    x itself where it has that shape. Raises RuntimeError where the size does not broadcast to x's shape.
+    Returns input itself if it has this size. Raises RuntimeError if the size does not broadcast to input's shape.
 
-    Derivative: the cotangent, expanded to x's shape.
+    Derivative: the cotangent expanded to input's shape.
 
     >>> import wengert
     >>> wengert.ones(2, 3).sum_to_size(1, 3)
