@@ -2,9 +2,10 @@
 # is installed there anew only when its sources have changed. PYTHON=... chooses the Python, VENV=... another environment.
 #
 #   make demo        install, and train the example classifier
-#   make test        install, and run the whole test suite on the compiled core
-#   make test-pure   the same suite on the uncompiled core
-#   make test-fast   the suite without its slow tests, for the minutes between two edits
+#   make test        install, and run what a user relies on, on the compiled core
+#   make test-all    the same and the exhaustive tests: every sample, dtype and program, torch's operator database
+#   make test-pure   what `make test` runs, on the uncompiled core
+#   make test-fast   what `make test` runs, without its slow tests, for the minutes between two edits
 #   make check       lint, types, layers, generated files
 #   make bench       install, and print the benchmarks beside torch
 #   make inplace     compile the core next to its sources, for work with PYTHONPATH=src
@@ -33,23 +34,24 @@ sources := $(wildcard pyproject.toml meson.build meson.options LICENSE README.md
 	$(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pxd' -o -name '*.[ch]' -o -name '*.in' -o -name meson.build \
 	-o -path '*/page/*.*')
 
-.PHONY: demo test test-pure test-fast check bench inplace pages parity-table oracle browser clean
+.PHONY: demo test test-all test-pure test-fast check bench inplace pages parity-table oracle browser clean
 
 demo: $(stamps)/extra-examples
 	$(python) examples/digits.py
 
-# Tests that measure time or memory come first, with nothing beside them. (Exit status 5: ARGS chose none of them.)
-run_tests = { $(python) -m pytest -m serial $(ARGS) || test $$? -eq 5; } && \
-	$(python) -m pytest -n $(JOBS) -m "not serial" $(ARGS)
+run_tests = $(python) -m pytest -n $(JOBS) $(ARGS)
 
 test: $(stamps)/extra-test
+	$(run_tests) -m "not exhaustive"
+
+test-all: $(stamps)/extra-test
 	$(run_tests)
 
 test-pure: $(stamps)/extra-test
-	export WENGERT_PURE=1; $(run_tests)
+	WENGERT_PURE=1 $(run_tests) -m "not exhaustive"
 
 test-fast: $(stamps)/extra-test
-	$(python) -m pytest -n $(JOBS) -m "not serial and not slow" $(ARGS)
+	$(run_tests) -m "not slow and not exhaustive"
 
 check: $(stamps)/extra-dev
 	$(VENV)/bin/ruff check

@@ -675,9 +675,8 @@ def test_profiling_without_a_schedule(tmp_path):
 # -- cost ------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.serial
-@pytest.mark.skipif(__config__.info()["core"] != "compiled", reason="the promise is of the compiled core")
-def test_an_event_costs_less_than_a_microsecond():
+def test_an_event_makes_few_objects():
+    """An event is one object until somebody asks for the events."""
     x, factor = leaf(4, 4), torch.ones(4, 4)
 
     def run():
@@ -686,21 +685,17 @@ def test_an_event_costs_less_than_a_microsecond():
             y = y * factor
         y.sum().backward()
 
-    def best():
-        times = []
-        for _ in range(20):
-            before = time.perf_counter()
+    def blocks(times):
+        before = sys.getallocatedblocks()
+        for _ in range(times):
             run()
-            times.append(time.perf_counter() - before)
-        return min(times)
+        return sys.getallocatedblocks() - before
 
-    run()
-    off = best()
     with profiler.profile() as prof:
-        on = best()
-    assert len(names(prof)) == 20 * (200 + 1 + 1 + 1 + 200 + 1)
-    # Twice the cost of the bare operation is about a microsecond, too, but also on a machine that is slow at the moment.
-    assert (on - off) / 404 < max(1e-6, 2 * off / 404)
+        run()
+        kept = blocks(20)
+    assert len(names(prof)) == 21 * (200 + 1 + 1 + 1 + 200 + 1)
+    assert kept / (20 * 404) < (1.5 if __config__.info()["core"] == "compiled" else 5)
 
 
 def test_no_warning_comes_from_profiling():
@@ -731,18 +726,15 @@ def test_making_tensors_is_measured():
 
 
 def test_the_time_of_making_a_tensor_is_that_of_the_clock():
-    torch.randn(10)
+    class Slow:
+        def __array__(self, dtype=None, copy=None):
+            time.sleep(0.02)
+            return np.ones(3)
 
-    def share():
-        with profiler.profile() as prof:
-            began = time.perf_counter_ns()
-            torch.randn(1000, 1000)
-            took = (time.perf_counter_ns() - began) / 1000
-        return only(prof, "randn").cpu_time_total / took
-
-    # The system may run something else between the clock's two readings and the event's: that only makes the share smaller.
-    shares = [share() for _ in range(5)]
-    assert 0.8 < max(shares) < 1
+    before = time.perf_counter()
+    with profiler.profile() as prof:
+        torch.tensor(Slow())
+    assert 20_000 <= only(prof, "tensor").cpu_time_total <= (time.perf_counter() - before) * 1e6
 
 
 def test_detach_is_measured():

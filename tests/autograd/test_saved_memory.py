@@ -148,7 +148,7 @@ STEPS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc")
 @pytest.mark.parametrize("step", STEPS)
 def test_ten_thousand_steps_keep_memory_flat(no_gc, step):

@@ -174,8 +174,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.serial
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore:Using backward:UserWarning")
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_ten_thousand_runs_leave_nothing_behind(program):

@@ -19,7 +19,7 @@ NUMBER = re.compile(r"[-+]?\d+\.\d+(?:e[-+]?\d+)?|[-+]?\d+")
 
 def run(*arguments):
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", *arguments], capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, "-W", "ignore", *arguments], capture_output=True, text=True, check=False, timeout=600
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -118,7 +118,6 @@ def test_arithmetic_is_one_chain(fn):
     assert n_steps > 0 and n_links > 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPRESSIONS)
 def test_derivatives_of_derivatives(name):
     fused = wengert.pointwise(EXPRESSIONS[name])

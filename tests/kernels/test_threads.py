@@ -39,7 +39,7 @@ def work() -> float:
 def run(program: str, **environment: str) -> str:
     variables = {k: v for k, v in os.environ.items() if k not in ("WENGERT_NUM_THREADS", "OMP_NUM_THREADS")}
     found = subprocess.run(
-        [sys.executable, "-c", program], env=variables | environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program], env=variables | environment, capture_output=True, text=True, timeout=600
     )
     assert found.returncode == 0, found.stderr
     return found.stdout

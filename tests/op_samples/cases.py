@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from contextlib import contextmanager
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -58,10 +59,15 @@ class Case:
         text = repr(self.sample)
         return f"{self.name}-{self.number}-{text if len(text) <= 60 else text[:57] + '...'}".replace("\n", " ")
 
+    @property
+    def may_be_complex(self) -> bool:
+        """Whether neither the sample nor the operation refuses complex numbers. A call may still do so: see takes_complex."""
+        return self.sample.complex and getattr(self.op, "complex", True)
+
     @cached_property
     def takes_complex(self) -> bool:
         """Whether the sample runs in complex128: neither it nor the operation says no, nor does the call itself."""
-        if not (self.sample.complex and getattr(self.op, "complex", True)):
+        if not self.may_be_complex:
             return False
         try:
             self.call(self.tensors(np.complex128))
@@ -247,13 +253,55 @@ def _all_cases() -> list[Case]:
 CASES = _all_cases()
 
 
-def cases_where(condition: Callable[[Case], bool]) -> list[Any]:
-    """The cases that a test runs over, for pytest.mark.parametrize."""
+def by_operation(condition: Callable[[Case], bool]) -> dict[str, list[Case]]:
+    """Operation -> its cases that fulfil a condition; the first has elements in all inputs where there is such a case."""
+    found: dict[str, list[Case]] = {}
+    for case in CASES:
+        if condition(case):
+            found.setdefault(case.name, []).append(case)
+    for cases in found.values():
+        cases.sort(key=lambda case: any(0 in d.shape for d in case.data()))
+    return found
+
+
+@contextmanager
+def naming(subject: Any) -> Iterator[None]:
+    """Note on an exception what it happened to: for tests that loop."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(f"with {subject}")
+        raise
+
+
+def over_samples(condition: Callable[[Case], bool] = lambda case: True, *, quick: int | None = None) -> Callable[..., Any]:
+    """Run a test of one case with every sample that fulfils condition: one test item an operation. A failure names its sample.
+
+    quick: number of samples of an operation that `make test` runs. `make test-all` runs the others too. If None, both run all.
+    """
     import pytest
 
-    return [pytest.param(case, id=case.id) for case in CASES if condition(case)]
+    params = []
+    for name, cases in by_operation(condition).items():
+        params.append(pytest.param(cases[:quick], id=name))
+        if cases[len(cases) if quick is None else quick :]:
+            params.append(pytest.param(cases[quick:], id=f"{name}-more", marks=pytest.mark.exhaustive))
+
+    def decorate(test: Callable[[Case], None]) -> Callable[..., None]:
+        @pytest.mark.parametrize("cases", params)
+        def run(cases: list[Case]) -> None:
+            for case in cases:
+                with naming(case.id):
+                    manual_seed(0)
+                    test(case)
+
+        run.__name__, run.__doc__ = test.__name__, test.__doc__
+        return run
+
+    return decorate
 
 
+@cache
 def first_cases() -> dict[str, Case]:
     """One case an operation: its first that has elements in all inputs."""
     found: dict[str, Case] = {}
@@ -261,3 +309,22 @@ def first_cases() -> dict[str, Case]:
         if case.name not in found or (any(0 in d.shape for d in found[case.name].data())):
             found[case.name] = case
     return found
+
+
+def over_operations(condition: Callable[[Any], bool] = lambda op: True) -> Callable[..., Any]:
+    """Run a test of one operation with every operation that has samples and fulfils condition: one test item for all.
+
+    The test gets the operation and its first case. A failure names the operation."""
+    cases = [case for case in first_cases().values() if condition(case.op)]
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        def run() -> None:
+            for case in cases:
+                with naming(case.name):
+                    manual_seed(0)
+                    test(case.op, case)
+
+        run.__name__, run.__doc__ = test.__name__, test.__doc__
+        return run
+
+    return decorate

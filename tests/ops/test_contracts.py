@@ -16,12 +16,13 @@ from op_samples import other_steps
 from op_samples.cases import (
     CASES,
     Case,
-    cases_where,
     first_cases,
     flatten,
     grad_inputs,
     is_public,
     operation_nodes,
+    over_operations,
+    over_samples,
     tensors_in,
 )
 from op_samples.node_names import NODE_NAMES
@@ -34,13 +35,6 @@ from wengert.ops.registry import ALIASES, OPS, Composite, Operation, Plain, gene
 
 FIRST = first_cases()
 METHODS = methods()
-PUBLIC = [pytest.param(op, id=op.name) for op in OPS.values() if is_public(op)]
-OPERATIONS = [pytest.param(op, id=op.name) for op in OPS.values() if isinstance(op, Operation)]
-
-
-def sampled(condition: Callable[[Any], bool]) -> list[Any]:
-    """The operations that have a sample and fulfil a condition, for parametrize."""
-    return [pytest.param(op, id=op.name) for op in OPS.values() if op.name in FIRST and condition(op)]
 
 
 def result_and_gradients(
@@ -68,44 +62,41 @@ def assert_same(first: Any, second: Any) -> None:
 # -- documentation -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("op", [pytest.param(op, id=name) for name, op in OPS.items()])
-def test_has_a_docstring(op):
-    assert op.doc and op.doc.strip(), "every operation says what it computes"
+def test_every_operation_has_a_docstring():
+    assert [name for name, op in OPS.items() if not (op.doc and op.doc.strip())] == []
 
 
-@pytest.mark.parametrize("op", sampled(is_public))
-def test_docstring_gives_the_derivative_of_what_has_one(op):
-    case = FIRST[op.name]
+@over_operations(is_public)
+def test_docstring_gives_the_derivative_of_what_has_one(op, case):
     differentiable = any(out.requires_grad for out in tensors_in(case.call(case.tensors(np.float64))))
     if differentiable and op.kind != "creation":
         refers = re.search(r"[Dd]erivative|[Aa]nother name|NumPy's name|[Ii]n-place form", op.doc)
         assert refers, "differentiable, but the docstring has no `Derivative:`"
 
 
-@pytest.mark.parametrize("op", sampled(lambda op: op.kind == "nondifferentiable"))
-def test_result_of_a_nondifferentiable_operation_requires_no_grad(op):
+@over_operations(lambda op: op.kind == "nondifferentiable")
+def test_result_of_a_nondifferentiable_operation_requires_no_grad(op, case):
     assert not op.rules
     for case in (c for c in CASES if c.name == op.name):
         assert not any(out.requires_grad for out in tensors_in(case.call(case.tensors(np.float64))))
 
 
-@pytest.mark.parametrize("op", sampled(lambda op: isinstance(op, Operation) and op.kind != "nondifferentiable"))
-def test_operations_of_other_kinds_have_rules(op):
+@over_operations(lambda op: isinstance(op, Operation) and op.kind != "nondifferentiable")
+def test_operations_of_other_kinds_have_rules(op, case):
     assert op.rules or op.name in ("_view_dtype",)
 
 
 # -- what a node keeps ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("op", OPERATIONS)
-def test_plans_save_what_the_rules_ask_for_and_no_more(op):
-    n = len(op.input_names)
-    for needs in range(1, 1 << n):
-        plan = op.plan(needs)
-        asked = {name for call in plan.calls for name in call.rule.names}
-        assert len(plan.saves) == len(asked)
-        assert all(any(needs >> t & 1 for t in call.targets) for call in plan.calls)
-        assert {i for call in plan.calls for i in call.positions} == set(range(len(plan.saves)))
+def test_plans_save_what_the_rules_ask_for_and_no_more():
+    for op in (op for op in OPS.values() if isinstance(op, Operation)):
+        for needs in range(1, 1 << len(op.input_names)):
+            plan = op.plan(needs)
+            asked = {name for call in plan.calls for name in call.rule.names}
+            assert len(plan.saves) == len(asked), op.name
+            assert all(any(needs >> t & 1 for t in call.targets) for call in plan.calls), op.name
+            assert {i for call in plan.calls for i in call.positions} == set(range(len(plan.saves))), op.name
 
 
 def test_inputs_from_the_variadic_position_on_share_a_plan():
@@ -116,21 +107,19 @@ def test_inputs_from_the_variadic_position_on_share_a_plan():
         assert list(op.plans) == [1] and len(result.grad_fn.next_functions) == n
 
 
-@pytest.mark.parametrize("op", sampled(lambda op: isinstance(op, Operation) and bool(op.rules)))
-def test_nodes_hold_as_many_values_as_their_plan_names(op):
-    case = FIRST[op.name]
+@over_operations(lambda op: isinstance(op, Operation) and bool(op.rules))
+def test_nodes_hold_as_many_values_as_their_plan_names(op, case):
     for node in operation_nodes(tensors_in(case.call(case.tensors(np.float64)))):
         assert len(node._saved or []) == len(node._plan.saves)
 
 
-@pytest.mark.parametrize("op", sampled(
+@over_operations(
     lambda op: isinstance(op, Operation) and bool(op.rules) and not op.is_view and op.variadic < 0
-))  # fmt: skip
-def test_inputs_that_no_rule_asks_for_are_freed(op):
-    case = FIRST[op.name]
+)
+def test_inputs_that_no_rule_asks_for_are_freed(op, case):
     inputs = [x * 1 if x.requires_grad else x for x in tensors_in(case.tensors(np.float64))]
     if len(inputs) != len(case.sample.inputs) or any(x._array.ndim == 0 for x in inputs):
-        pytest.skip("for samples of tensors")
+        return
     references = {name: weakref.ref(x._array) for name, x in zip(op.input_names, inputs, strict=False)}
     needs = [x.requires_grad for x in inputs]
     asked = {n for r in op.rules if any(needs[t] for t in r.targets if t < len(needs)) for n in r.names}
@@ -228,21 +217,20 @@ def nodes_seen(op: Any) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("op", sampled(
+@over_operations(
     lambda op: is_public(op) and op.name not in ONLY_DIFFERENTIATED_HERE | other_steps()
-))  # fmt: skip
-def test_nodes_are_named_as_in_torch(op):
+)
+def test_nodes_are_named_as_in_torch(op, case):
     """The table holds the names that torch uses for these samples; tests/parity compares them call by call."""
     own, torchs = OWN_NODES.get(op.name, "").split(), TORCHS_NODES.get(op.name, "").split()
     assert nodes_seen(op) - {*own} == {*NODE_NAMES.get(op.name, "").split()} - {*torchs}
 
 
-@pytest.mark.parametrize("op", sampled(lambda op: isinstance(op, Operation) and bool(op.rules)))
-def test_node_name_and_repr(op):
-    case = FIRST[op.name]
+@over_operations(lambda op: isinstance(op, Operation) and bool(op.rules))
+def test_node_name_and_repr(op, case):
     out = next((t for t in tensors_in(case.call(case.tensors(np.float64))) if t.requires_grad), None)
     if out is None:
-        pytest.skip("of complex numbers only: its sample is fixed")
+        return  # of complex numbers only: its sample is fixed
     cls = type(out.grad_fn)
     assert out.grad_fn.name() == cls.__name__ and cls.__module__ == "builtins"
     assert repr(out.grad_fn).startswith(f"<{cls.__name__} object at 0x")
@@ -259,11 +247,11 @@ def as_function_of_tensors(case: Case, method: str) -> Callable[..., Any]:
     return lambda first, *rest, **params: getattr(first, method)(*rest, **params)
 
 
-@pytest.mark.parametrize("case", cases_where(lambda c: bool(method_of(c.op)) and c.op.kind != "creation"))
+@over_samples(lambda c: bool(method_of(c.op)) and c.op.kind != "creation")
 def test_function_and_method_agree(case):
     inputs = case.tensors(np.float64)
     if not isinstance(inputs[0], wengert.Tensor):
-        pytest.skip("the first input is no tensor")
+        return
     by_function = result_and_gradients(case, inputs)
     by_method = result_and_gradients(case, inputs, as_function_of_tensors(case, method_of(case.op)))
     for first, second in zip(by_function, by_method, strict=True):
@@ -292,14 +280,14 @@ def test_declared_methods_are_methods_of_tensor_and_aliases_public():
 VIEWS_IN_PLACE = {"t", "transpose", "swapaxes", "swapdims", "unsqueeze", "squeeze", "as_strided"}
 
 
-@pytest.mark.parametrize("case", cases_where(lambda c: bool(inplace_name(c.op))))
+@over_samples(lambda c: bool(inplace_name(c.op)))
 def test_inplace_form_agrees(case):
     """On a copy of the first input, which is what is written: same result, same gradient; one more version."""
     name = inplace_name(case.op)
     inputs = case.tensors(np.float64)
     plain = tensors_in(case.call(inputs))[0]
     if not isinstance(inputs[0], wengert.Tensor):
-        pytest.skip("the first input is no tensor")
+        return
     written: list[Any] = []
 
     def inplace(first: Any, *rest: Any, **params: Any) -> Any:
@@ -327,7 +315,8 @@ def test_inplace_form_agrees(case):
 
 # -- wrong arguments -----------------------------------------------------------------------------------------
 
-CALLED = sampled(lambda op: is_public(op) and not op.name.startswith("_"))
+def is_called(op: Any) -> bool:
+    return is_public(op) and not op.name.startswith("_")
 
 
 def says(op: Any) -> str:
@@ -338,9 +327,8 @@ def says(op: Any) -> str:
     return "|".join(re.escape(name) for name in names)
 
 
-@pytest.mark.parametrize("op", CALLED)
-def test_unexpected_keyword_is_a_type_error_that_names_the_operation(op):
-    case = FIRST[op.name]
+@over_operations(is_called)
+def test_unexpected_keyword_is_a_type_error_that_names_the_operation(op, case):
     with pytest.raises(TypeError, match=says(op)) as error:
         op.function(*case.tensors(np.float64), **case.params, nonsense=1)
     assert "nonsense" in str(error.value)
@@ -352,26 +340,24 @@ def takes_any_number(op: Any) -> bool:
     return any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(op.fn).parameters.values())
 
 
-@pytest.mark.parametrize("op", [p for p in CALLED if not takes_any_number(p.values[0])])
-def test_too_many_arguments_are_a_type_error_that_names_the_operation(op):
-    case = FIRST[op.name]
+@over_operations(lambda op: is_called(op) and not takes_any_number(op))
+def test_too_many_arguments_are_a_type_error_that_names_the_operation(op, case):
     with pytest.raises(TypeError, match=says(op)):
         op.function(*case.tensors(np.float64), *[None] * 15)
 
 
-@pytest.mark.parametrize("op", [p for p in CALLED if FIRST[p.values[0].name].sample.inputs])
-def test_something_that_is_no_tensor_is_a_type_error_that_names_the_operation(op):
-    case = FIRST[op.name]
+@over_operations(lambda op: is_called(op) and FIRST[op.name].sample.inputs)
+def test_something_that_is_no_tensor_is_a_type_error_that_names_the_operation(op, case):
     inputs = case.tensors(np.float64)
     inputs[0] = [object()] if isinstance(inputs[0], list) else object()
     with pytest.raises(TypeError, match=says(op)):
         op.function(*inputs, **case.params)
 
 
-@pytest.mark.parametrize("op", [p for p in CALLED if FIRST[p.values[0].name].sample.inputs])
-def test_no_arguments_are_a_type_error_that_names_the_operation(op):
-    if takes_any_number(op) or op.name in ("normal",):
-        pytest.skip("may be called without")
+@over_operations(
+    lambda op: is_called(op) and FIRST[op.name].sample.inputs and not takes_any_number(op) and op.name != "normal"
+)
+def test_no_arguments_are_a_type_error_that_names_the_operation(op, case):
     with pytest.raises(TypeError, match=says(op)):
         op.function()
 
@@ -388,27 +374,22 @@ def argument_names(op: Any) -> list[str]:
     return names[1:] if op.kind == "composite" else names
 
 
-WITH_DIM = [
-    pytest.param(op, name, id=f"{op.name}-{name}")
-    for op in OPS.values() if op.name in FIRST and is_public(op) and op.kind != "creation" and op.name not in NO_DIMS
-    for name in argument_names(op) if name in DIM_NAMES
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("op", "name"), WITH_DIM)
-def test_dim_out_of_range_is_torchs_index_error(op, name):
-    chosen = [c for c in CASES if c.name == op.name and name in c.sample.params and any(d.shape for d in c.data())]
-    case = (chosen or [FIRST[op.name]])[0]
-    inputs, params = case.tensors(np.float64), dict(case.params)
-    place = argument_names(op).index(name)
-    if place < len(inputs):
-        inputs[place] = 17
-    else:
-        given = params.get(name)
-        params[name] = (17, *given[1:]) if isinstance(given, (tuple, list)) and given else 17
-    text = r"Dimension out of range \(expected to be in range of \[-\d+, \d+\], but got 17\)"
-    with pytest.raises(IndexError, match=text):
-        op.function(*inputs, **params)
+@over_operations(lambda op: is_public(op) and op.kind != "creation" and op.name not in NO_DIMS)
+def test_dim_out_of_range_is_torchs_index_error(op, case):
+    for place, name in enumerate(argument_names(op)):
+        if name not in DIM_NAMES:
+            continue
+        chosen = [c for c in CASES if c.name == op.name and name in c.sample.params and any(d.shape for d in c.data())]
+        case = (chosen or [case])[0]
+        inputs, params = case.tensors(np.float64), dict(case.params)
+        if place < len(inputs):
+            inputs[place] = 17
+        else:
+            given = params.get(name)
+            params[name] = (17, *given[1:]) if isinstance(given, (tuple, list)) and given else 17
+        text = r"Dimension out of range \(expected to be in range of \[-\d+, \d+\], but got 17\)"
+        with pytest.raises(IndexError, match=text):
+            op.function(*inputs, **params)
 
 
 # -- memory --------------------------------------------------------------------------------------------------
@@ -418,7 +399,7 @@ def test_dim_out_of_range_is_torchs_index_error(op, name):
 SHARE_WITHOUT_BEING_VIEWS = {"unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes"}
 
 
-@pytest.mark.parametrize("case", cases_where(lambda c: c.op.kind != "creation" and any(True for _ in c.data())))
+@over_samples(lambda c: c.op.kind != "creation" and any(True for _ in c.data()))
 def test_only_views_share_memory_with_their_input(case):
     inputs = case.tensors(np.float64)
     sources = tensors_in(inputs)
@@ -432,7 +413,7 @@ def test_only_views_share_memory_with_their_input(case):
             assert known, "shares memory, but is not known as a view"
 
 
-@pytest.mark.parametrize("case", cases_where(lambda c: isinstance(c.op, Operation) and c.op.is_view))
+@over_samples(lambda c: isinstance(c.op, Operation) and c.op.is_view)
 def test_views_share_memory_and_know_their_base(case):
     inputs = case.tensors(np.float64, requires_grad=False)
     base = inputs[0]
@@ -450,13 +431,15 @@ def test_views_share_memory_and_know_their_base(case):
             assert before <= writable._version
 
 
-@pytest.mark.parametrize("case", cases_where(lambda c: c.op.kind != "creation" and bool(c.sample.inputs)))
+def writes_its_input(case: Case) -> bool:
+    return case.name.endswith("_") or case.name in ("__setitem__", "_div_inplace")
+
+
+@over_samples(lambda c: c.op.kind != "creation" and bool(c.sample.inputs) and not writes_its_input(c))
 def test_inputs_are_left_as_they_were(case):
     """Inputs are read-only, so a write would raise; the tensors around them must stay as they are too."""
     inputs = case.tensors(np.float64)
     before = [(x, x._array, x._array.copy(), x.grad_fn, x.requires_grad, x._version) for x in tensors_in(inputs)]
-    if case.name.endswith("_") or case.name in ("__setitem__", "_div_inplace"):
-        pytest.skip("it writes into its input")
     case.call(inputs)
     for x, array, values, grad_fn, requires_grad, version in before:
         assert x._array is array and (x.grad_fn, x.requires_grad, x._version) == (grad_fn, requires_grad, version)
@@ -466,12 +449,11 @@ def test_inputs_are_left_as_they_were(case):
 # -- out= ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("op", sampled(
+@over_operations(
     lambda op: isinstance(op, Operation) and is_public(op) and not op.is_view and op.output_names is None
     and not FIRST[op.name].is_random
-))  # fmt: skip
-def test_out_is_written_resized_and_returned(op):
-    case = FIRST[op.name]
+)
+def test_out_is_written_resized_and_returned(op, case):
     inputs = case.tensors(np.float64, requires_grad=False)
     wanted = case.call(inputs)
     for shape in (wanted.shape, (0,)):
@@ -483,16 +465,15 @@ def test_out_is_written_resized_and_returned(op):
             op.function(*case.tensors(np.float64), **case.params, out=wrap(np.zeros(wanted.shape)))
 
 
-@pytest.mark.parametrize("op", sampled(
+@over_operations(
     lambda op: is_public(op) and (isinstance(op, Composite) or getattr(op, "out", False)) and not FIRST[op.name].is_random
-))  # fmt: skip
-def test_out_of_what_is_made_of_other_operations(op):
-    case = FIRST[op.name]
+)
+def test_out_of_what_is_made_of_other_operations(op, case):
     inputs = case.tensors(np.float64, requires_grad=False)
     wanted = case.call(inputs)
     outs = tuple([wrap(np.zeros(0, x._array.dtype)) for x in flatten(wanted) if isinstance(x, wengert.Tensor)])
     if len(outs) != len(flatten(wanted)):
-        pytest.skip("not all of its results are tensors")
+        return  # not all of its results are tensors
     out = outs[0] if isinstance(wanted, wengert.Tensor) else outs
     assert op.function(*inputs, **case.params, out=out) is out
     assert_same([x._array for x in outs], [x._array for x in tensors_in(wanted)])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import wengert
-from op_samples.cases import CASES, LAYOUTS, Case, cases_where, grad_inputs, operation_nodes, tensors_in
+from op_samples.cases import CASES, LAYOUTS, Case, grad_inputs, naming, operation_nodes, over_samples, tensors_in
 from wengert.autograd import grad, gradcheck, gradgradcheck
 from wengert.core.tensor import wrap
 from wengert.ops.registry import OPS, Operation
@@ -66,7 +66,7 @@ def check(case: Case, dtype: Any, second: bool) -> None:
     if not function(*inputs):
         has_rules = isinstance(case.op, Operation) and bool(case.op.rules)
         assert not has_rules or not tensors_in(case.call(case.tensors(dtype))), "no grad in spite of rules"
-        pytest.skip("not differentiable")
+        return
     if second:
         gradgradcheck(function, inputs, fast_mode=is_large(inputs), check_undefined_grad=False, **TOLERANCES)
     else:
@@ -78,24 +78,21 @@ def is_large(inputs: list[Any]) -> bool:
     return sum(x.numel() for x in inputs) > 40
 
 
-@pytest.mark.parametrize("case", cases_where(differentiable))
-def test_gradcheck(case):
+@over_samples(differentiable)
+def test_first_derivatives_are_the_differences_of_values(case):
     check(case, np.float64, second=False)
 
 
-@pytest.mark.parametrize("case", cases_where(differentiable))
-def test_gradgradcheck(case):
+@over_samples(differentiable, quick=3)
+def test_second_derivatives_are_the_differences_of_first_ones(case):
     check(case, np.float64, second=True)
 
 
-@pytest.mark.parametrize("case", cases_where(lambda case: differentiable(case) and case.takes_complex))
-def test_gradcheck_complex(case):
-    check(case, np.complex128, second=False)
-
-
-@pytest.mark.parametrize("case", cases_where(lambda case: differentiable(case) and case.takes_complex))
-def test_gradgradcheck_complex(case):
-    check(case, np.complex128, second=True)
+@over_samples(lambda case: differentiable(case) and case.may_be_complex, quick=1)
+def test_first_and_second_derivatives_of_complex_numbers(case):
+    if case.takes_complex:
+        check(case, np.complex128, second=False)
+        check(case, np.complex128, second=True)
 
 
 # -- the two faces, layouts ----------------------------------------------------------------------------------
@@ -130,7 +127,7 @@ def assert_equal_gradients(first: list[Any], second: list[Any]) -> None:
             np.testing.assert_allclose(a._array, b._array, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("case", cases_where(differentiable))
+@over_samples(differentiable, quick=3)
 def test_both_faces_give_the_same_cotangents(case):
     for dtype in (np.float64, np.complex128) if case.takes_complex else (np.float64,):
         inputs = case.tensors(dtype)
@@ -140,20 +137,21 @@ def test_both_faces_give_the_same_cotangents(case):
             assert g is None or (g.dtype, g.shape) == (x.dtype, x.shape)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("case", cases_where(lambda case: differentiable(case) and any(d.shape for d in case.data())))
-def test_layout_makes_no_difference(case, layout):
-    if layout == "expanded" and case.has_distinct:
-        pytest.skip("an expanded input has equal elements")
-    if case.is_about_memory:
-        pytest.skip("a function of the memory's layout")
-    inputs = case.tensors(np.float64, layout)
-    same = case.wrapped(deepcopy(case.values(np.float64, layout)), requires_grad=True)
-    for create_graph in (False, True):
-        assert_equal_gradients(gradients(case, inputs, create_graph), gradients(case, same, create_graph))
+@over_samples(
+    lambda case: differentiable(case) and any(d.shape for d in case.data()) and not case.is_about_memory, quick=1
+)
+def test_layout_makes_no_difference(case):
+    for layout in LAYOUTS:
+        if layout == "expanded" and case.has_distinct:
+            continue  # an expanded input has equal elements
+        with naming(layout):
+            inputs = case.tensors(np.float64, layout)
+            same = case.wrapped(deepcopy(case.values(np.float64, layout)), requires_grad=True)
+            for create_graph in (False, True):
+                assert_equal_gradients(gradients(case, inputs, create_graph), gradients(case, same, create_graph))
 
 
-@pytest.mark.parametrize("case", cases_where(differentiable))
+@over_samples(differentiable, quick=3)
 def test_float32_gradients_are_those_of_float64(case):
     narrow, wide = case.tensors(np.float32), case.tensors(np.float64)
     for a, b in zip(gradients(case, narrow, False), gradients(case, wide, False), strict=True):

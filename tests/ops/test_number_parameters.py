@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 import wengert
-from op_samples.cases import CASES, Case, flatten
+from op_samples.cases import CASES, Case, flatten, naming
 
 
-def with_numbers() -> list[Any]:
+def with_numbers() -> list[tuple[Case, str]]:
     """One case for each public operation and parameter that is a number."""
-    found: dict[tuple[str, str, type], Any] = {}
+    found: dict[tuple[str, str, type], tuple[Case, str]] = {}
     for case in CASES:
         if (case.op.namespaces or case.op.method) and not case.is_random:
             for name, value in case.sample.params.items():
                 if isinstance(value, int | float) and not isinstance(value, bool):
                     key = (case.name, name, type(value))
-                    found.setdefault(key, pytest.param(case, name, id=f"{case.name}-{name}-{type(value).__name__}"))
+                    found.setdefault(key, (case, name))
     return list(found.values())
 
 
@@ -29,11 +29,12 @@ def results(case: Case, **params: Any) -> list[Any]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("case", "name"), with_numbers())
-def test_a_number_may_be_numpys_or_a_tensor(case: Case, name: str):
-    value = case.sample.params[name]
-    expected = results(case)
-    for form in (np.array(value)[()], wengert.tensor(value, dtype=wengert.float64 if isinstance(value, float) else None)):
-        for array, same in zip(results(case, **{name: form}), expected, strict=True):
-            np.testing.assert_allclose(array, same, rtol=1e-12)
-            assert np.asarray(array).dtype == np.asarray(same).dtype
+def test_a_number_may_be_numpys_or_a_tensor():
+    for case, name in with_numbers():
+        value = case.sample.params[name]
+        with naming(f"{case.id}, {name}={value!r}"):
+            expected = results(case)
+            for form in (np.array(value)[()], wengert.tensor(value, dtype=wengert.float64 if isinstance(value, float) else None)):
+                for array, same in zip(results(case, **{name: form}), expected, strict=True):
+                    np.testing.assert_allclose(array, same, rtol=1e-12)
+                    assert np.asarray(array).dtype == np.asarray(same).dtype

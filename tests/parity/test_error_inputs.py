@@ -123,6 +123,7 @@ def complaints(name: str) -> dict[int, str]:
 WITH_ERRORS = [name for name, op in ENTRIES.items() if op.error_inputs_func is not None and provided(op)]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", WITH_ERRORS)
 def test_wrong_inputs_are_refused(name):
     with warnings.catch_warnings():

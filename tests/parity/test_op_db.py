@@ -18,6 +18,7 @@ def published() -> dict[str, str]:
     return op_db_table.published()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", list(op_db.ENTRIES))
 def test_entry_agrees_or_differs_for_a_known_reason(name, published):
     found = op_db.verdict(name, SAMPLES)
@@ -26,7 +27,7 @@ def test_entry_agrees_or_differs_for_a_known_reason(name, published):
         assert published[name] == "missing", "was there when docs/parity.md was written"
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", sorted({name for name, aspect in op_db.SETTLED}))
 def test_known_differences_are_still_there(name):
     """A reason for something that agrees by now is out of date."""

@@ -18,7 +18,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from op_samples import Data, other_steps  # noqa: E402
-from op_samples.cases import CASES, Case, flatten, is_public, operation_nodes, tensors_in  # noqa: E402
+from op_samples.cases import CASES, Case, first_cases, flatten, is_public, operation_nodes, tensors_in  # noqa: E402
 from op_samples.special import ONLY_DIFFERENTIATED_HERE  # noqa: E402
 from wengert import dtypes, kernels  # noqa: E402
 from wengert.autograd import grad  # noqa: E402
@@ -555,11 +555,11 @@ COMPARED = [op for op in OPS.values() if is_public(op) and op.kind != "creation"
             and any(c.name == op.name for c in CASES)]  # fmt: skip
 
 
-def sort_out(op: Any) -> tuple[list[str], list[str]]:
+def sort_out(found: Iterator[tuple[str, str, str]], op: Any) -> tuple[list[str], list[str]]:
     """(unexplained differences, the first of each aspect with their number; reasons of the known ones)."""
     unexplained: dict[str, list[str]] = {}
     reasons: dict[str, None] = {}
-    for aspect, where, text in differences(op):
+    for aspect, where, text in found:
         reason = DIFFERENCES.get((op.name, aspect))
         if reason is None:
             unexplained.setdefault(aspect, []).append(f"{where}: {text}")
@@ -569,9 +569,17 @@ def sort_out(op: Any) -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in COMPARED])
+def test_first_sample_agrees_with_torch(op):
+    case = first_cases()[op.name]
+    found = [(aspect, f"{case.sample!r} float64", text) for aspect, text in ordinary_differences(case, "float64")]
+    unexplained, _ = sort_out(found, op)
+    assert not unexplained, "differs from torch:\n  " + "\n  ".join(unexplained)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in COMPARED])
 def test_operation_agrees_with_torch(op, record_property):
-    assert torch_function(op) is not None, f"torch has no {op.name}: name it in BEYOND_TORCH with a reason"
-    unexplained, reasons = sort_out(op)
+    unexplained, reasons = sort_out(differences(op), op)
     for reason in reasons:
         record_property("differs from torch", f"{op.name}: {reason}")
     assert not unexplained, "differs from torch:\n  " + "\n  ".join(unexplained)
@@ -580,6 +588,7 @@ def test_operation_agrees_with_torch(op, record_property):
 SETTLED = sorted(key for key, reason in DIFFERENCES.items() if reason not in BY_PROCESSOR)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", sorted({name for name, _ in SETTLED}))
 def test_known_differences_are_still_there(name):
     """A reason for something that agrees by now is out of date."""
@@ -602,7 +611,7 @@ def main() -> None:
     pattern = re.compile(sys.argv[1] if len(sys.argv) > 1 else "")
     agree = 0
     for op in (op for op in COMPARED if pattern.search(op.name)):
-        unexplained, reasons = sort_out(op)
+        unexplained, reasons = sort_out(differences(op), op)
         agree += not unexplained
         verdict = "DIFFERS" if unexplained else "differs" if reasons else "agrees"
         print(f"{op.name:32} {verdict:8} {'; '.join(reasons)}")

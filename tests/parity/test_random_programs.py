@@ -251,7 +251,7 @@ def test_random_programs(block):
     assert agree(range(block * 25, block * 25 + 25), 14) > 2  # the comparison is not one of errors alone
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("block", range(20))
 def test_ten_thousand_random_programs(block):
     assert agree(range(1000 + block * 500, 1500 + block * 500), 14) > 100
