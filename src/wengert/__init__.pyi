@@ -149,31 +149,31 @@ def log1p(input: _Operand, *, out: Tensor | None = None) -> Tensor:
 def sigmoid(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Logistic sigmoid, 1 / (1 + exp(-x)), accurate for all x."""
 def sin(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The sine of x in radians."""
+    """Sine of x in radians."""
 def cos(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The cosine of x in radians."""
+    """Cosine of x in radians."""
 def tan(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The tangent of x in radians."""
+    """Tangent of x in radians."""
 def asin(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+    """Inverse sine: the angle in radians, in [-pi/2, pi/2], whose sine is x. NaN for real |x| > 1."""
 def acos(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians, from 0 to pi, whose cosine is x."""
+    """Inverse cosine: the angle in radians, in [0, pi], whose cosine is x. NaN for real |x| > 1."""
 def atan(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+    """Inverse tangent: the angle in radians, in [-pi/2, pi/2], whose tangent is x."""
 def sinc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """sin(pi * x) / (pi * x), and 1 at 0."""
+    """Normalised sinc, sin(pi * x) / (pi * x); 1 at 0."""
 def sinh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The hyperbolic sine."""
+    """Hyperbolic sine of x."""
 def cosh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The hyperbolic cosine."""
+    """Hyperbolic cosine of x."""
 def tanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The hyperbolic tangent."""
+    """Hyperbolic tangent of x."""
 def asinh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The number whose hyperbolic sine is x."""
+    """Inverse hyperbolic sine: the number whose hyperbolic sine is x."""
 def acosh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+    """Inverse hyperbolic cosine: the number >= 0 whose hyperbolic cosine is x. NaN for real x < 1."""
 def atanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+    """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x. inf at 1, -inf at -1, NaN for real |x| > 1."""
 def relu(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Rectified linear unit: x where x > 0, else 0; NaN stays NaN."""
 def floor(input: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -340,11 +340,11 @@ def broadcast_tensors(*tensors: Tensor, out: Any = None) -> tuple[Tensor, ...]:
 def broadcast_shapes(*shapes: Sequence[_int]) -> Size:
     """Shape to which tensors of the given shapes broadcast. Raises RuntimeError if they do not broadcast."""
 def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
-    """The diagonals of the matrices in dimensions dim1 and dim2, in a new last dimension: a view."""
+    """View of the diagonals of the matrices in dimensions dim1 and dim2, as a new last dimension."""
 def diagonal_copy(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
-    """diagonal(), as a copy. Derivative: the cotangent on the diagonals, 0 elsewhere."""
+    """Copy of diagonal(). Derivative: the cotangent on the diagonals, 0 elsewhere."""
 def as_strided(input: Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
-    """The memory of input seen with any sizes and strides, in elements: a view. storage_offset: None for the input's"""
+    """View of the memory of input with any size and strides."""
 def select(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> Tensor:
     """x at one index of a dimension, without that dimension: a view. index: a Python int or a 0-d tensor of ints."""
 def narrow(input: Tensor, dim: _int, start: _int, length: _int, *, out: Any = None) -> Tensor:
@@ -594,27 +594,27 @@ def bitwise_left_shift(input: _Operand, other: _Operand, *, out: Tensor | None =
 def bitwise_right_shift(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The bits of x moved down y places, the sign kept. x, y: integers."""
 def erf(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
+    """Error function: 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
 def erfc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 - erf(x), exact also where that is small."""
+    """Complementary error function, 1 - erf(x), accurate where it is tiny too."""
 def erfinv(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The number whose erf is x; infinite at 1 and -1, NaN outside."""
+    """Inverse error function: the number whose erf is x. inf at 1, -inf at -1, NaN outside [-1, 1]."""
 def lgamma(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2 ..."""
+    """Logarithm of the absolute value of the gamma function; inf at 0, -1, -2, ..."""
 def digamma(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The derivative of the logarithm of the gamma function."""
+    """Digamma function: the derivative of the logarithm of the gamma function."""
 def polygamma(n: Tensor, input: Any, *, out: Any = None) -> Tensor:
-    """The derivative of order n (an int, at least 0) of digamma."""
+    """Polygamma function: the n-th derivative of digamma. n: an int >= 0; RuntimeError otherwise."""
 def mvlgamma(input: _Operand, p: _float, *, out: Tensor | None = None) -> Tensor:
-    """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of"""
+    """Logarithm of the multivariate gamma function of dimension p."""
 def igamma(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The regularised lower incomplete gamma function P(x, y): the integral from 0 to y of t**(x - 1) exp(-t), over"""
+    """Regularised lower incomplete gamma function P(x, y): the integral of t**(x - 1) exp(-t) from 0 to y, over gamma(x)."""
 def igammac(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The regularised upper incomplete gamma function 1 - igamma(x, y), exact also where that is small."""
+    """Regularised upper incomplete gamma function 1 - igamma(x, y), accurate where it is tiny too."""
 def i0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The modified Bessel function of the first kind of order 0."""
+    """Modified Bessel function of the first kind and order 0."""
 def logit(input: _Operand, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
-    """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
+    """Inverse of the sigmoid, log(x / (1 - x)). eps: clamp x to [eps, 1 - eps] first; NaN outside [0, 1] if None."""
 def cumsum(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running sum along one dimension."""
 def cumprod(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
@@ -956,29 +956,29 @@ def cumulative_trapezoid(y: Tensor, x: Any = None, *, dx: Any = None, dim: _int 
 def gradient(input: Tensor, *, spacing: Any = None, dim: _int | Sequence[_int] | None = None, edge_order: _int = 1, out: Any = None) -> tuple[Tensor, ...]:
     """Tuple of the slopes of input along each of dim, by central differences, and one-sided differences at the ends."""
 def hash_tensor(input: Tensor, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, mode: _int = 0, out: Tensor | None = None) -> Tensor:
-    """The elements along dim (an int, a tuple, or None for all), bit by bit in one number: their exclusive or, as uint64."""
+    """Hash of the elements over dim: the bitwise exclusive or of their 64-bit words, uint64."""
 def nanmean(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
-    """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating."""
+    """Mean over dim of the elements that are not NaN; NaN if there are none."""
 def quantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Any = None) -> Tensor:
-    """The q-th quantiles along a dim, or of all elements; NaN where one is NaN."""
+    """q-th quantiles along a dimension, or of all elements if dim is None; NaN if an element is NaN."""
 def nanquantile(input: Tensor, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear', out: Any = None) -> Tensor:
-    """`quantile` of the elements that are not NaN. Derivative: as of quantile."""
+    """`quantile` of the elements that are not NaN. Derivative: as quantile."""
 def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Any = None) -> return_types.mode:
-    """The most frequent element along a dimension (of several the smallest), and where it is last met: a named tuple"""
+    """Most frequent element along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
 def histc(input: Tensor, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0, *, out: Any = None) -> Tensor:
-    """How many elements lie in each of bins equal intervals from min to max (of the elements, where the two are equal);"""
+    """Histogram: count the elements in each of `bins` equal intervals from min to max. Not differentiable."""
 def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False, out: Any = None) -> return_types.histogram:
-    """How many elements lie in each interval, or the sum of their weights, as a named tuple (hist, bin_edges)."""
+    """Histogram: count the elements in each interval, or sum their weights; a named tuple (hist, bin_edges)."""
 def cov(input: Tensor, *, correction: _int = 1, fweights: Any = None, aweights: Any = None, out: Any = None) -> Tensor:
-    """The covariance matrix of variables, each a row of observations. input: (n, m), or (m): of one variable, 0-d."""
+    """Covariance matrix of n variables with m observations each."""
 def corrcoef(input: Tensor, *, out: Any = None) -> Tensor:
-    """The correlation coefficients of variables, each a row of observations: their covariances divided by their standard"""
+    """Correlation coefficients: covariances divided by the standard deviations, clamped to [-1, 1]."""
 def dist(input: Tensor, other: _Operand, p: _float = 2, *, out: Any = None) -> Tensor:
-    """The p-norm of input - other, with broadcasting. Derivative: as of the norm; 0 where the two are equal."""
+    """p-norm of input - other, shapes that broadcast. Derivative: as `norm`; 0 where input equals other."""
 def renorm(input: Tensor, p: _float, dim: _int, maxnorm: Any, *, out: Any = None) -> Tensor:
-    """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
+    """Scale each slice of input along dim whose p-norm is above maxnorm down to maxnorm."""
 def frexp(input: Tensor, *, out: Any = None) -> return_types.frexp:
-    """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
+    """Named tuple (mantissa, exponent) with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1, or 0 for 0."""
 def histogramdd(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogramdd:
     """How many points lie in each box of a grid, or the sum of their weights, as a named tuple (hist, bin_edges)."""
 def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
@@ -1034,7 +1034,7 @@ def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inpla
 def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """`alpha_dropout` of whole channels. input: (n, channels, ...)."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
-    """input where it is positive, else input times a slope: in training a random one from [lower, upper) for each element,"""
+    """Randomised leaky ReLU: input where input > 0, else input times a slope."""
 def FloatTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """Legacy constructor of torch.float32 tensors: FloatTensor(2, 3) is uninitialised, FloatTensor([1, 2]) holds the values 1 and 2."""
 def DoubleTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
@@ -1068,17 +1068,17 @@ def negative(input: _Operand, *, out: Tensor | None = None) -> Tensor:
 def absolute(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Absolute value of each element; the real magnitude for complex x."""
 def arcsin(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+    """Inverse sine: the angle in radians, in [-pi/2, pi/2], whose sine is x. NaN for real |x| > 1."""
 def arccos(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians, from 0 to pi, whose cosine is x."""
+    """Inverse cosine: the angle in radians, in [0, pi], whose cosine is x. NaN for real |x| > 1."""
 def arctan(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+    """Inverse tangent: the angle in radians, in [-pi/2, pi/2], whose tangent is x."""
 def arcsinh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The number whose hyperbolic sine is x."""
+    """Inverse hyperbolic sine: the number whose hyperbolic sine is x."""
 def arccosh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+    """Inverse hyperbolic cosine: the number >= 0 whose hyperbolic cosine is x. NaN for real x < 1."""
 def arctanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+    """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x. inf at 1, -inf at -1, NaN for real |x| > 1."""
 def fix(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Round x towards zero, in x's dtype."""
 def clip(input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -1110,9 +1110,9 @@ def abs_(input: Tensor) -> Tensor:
 def absolute_(input: Tensor) -> Tensor:
     """Absolute value of each element; the real magnitude for complex x."""
 def acos_(input: Tensor) -> Tensor:
-    """The angle in radians, from 0 to pi, whose cosine is x."""
+    """Inverse cosine: the angle in radians, in [0, pi], whose cosine is x. NaN for real |x| > 1."""
 def acosh_(input: Tensor) -> Tensor:
-    """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+    """Inverse hyperbolic cosine: the number >= 0 whose hyperbolic cosine is x. NaN for real x < 1."""
 def add_(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
     """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype."""
 def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
@@ -1131,31 +1131,31 @@ def alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def apply_(input: Tensor, callable: Any) -> Tensor:
     """Replace each element by callable(element) and return the tensor. Slow: callable is called once per element."""
 def arccos_(input: Tensor) -> Tensor:
-    """The angle in radians, from 0 to pi, whose cosine is x."""
+    """Inverse cosine: the angle in radians, in [0, pi], whose cosine is x. NaN for real |x| > 1."""
 def arccosh_(input: Tensor) -> Tensor:
-    """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+    """Inverse hyperbolic cosine: the number >= 0 whose hyperbolic cosine is x. NaN for real x < 1."""
 def arcsin_(input: Tensor) -> Tensor:
-    """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+    """Inverse sine: the angle in radians, in [-pi/2, pi/2], whose sine is x. NaN for real |x| > 1."""
 def arcsinh_(input: Tensor) -> Tensor:
-    """The number whose hyperbolic sine is x."""
+    """Inverse hyperbolic sine: the number whose hyperbolic sine is x."""
 def arctan2_(input: Tensor, other: _Operand) -> Tensor:
     """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
 def arctan_(input: Tensor) -> Tensor:
-    """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+    """Inverse tangent: the angle in radians, in [-pi/2, pi/2], whose tangent is x."""
 def arctanh_(input: Tensor) -> Tensor:
-    """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+    """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x. inf at 1, -inf at -1, NaN for real |x| > 1."""
 def as_strided_(input: Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
-    """In-place form of as_strided: turns this tensor into that view of its memory, and returns it."""
+    """In-place form of as_strided: turn this tensor into a view of its memory and return it."""
 def asin_(input: Tensor) -> Tensor:
-    """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+    """Inverse sine: the angle in radians, in [-pi/2, pi/2], whose sine is x. NaN for real |x| > 1."""
 def asinh_(input: Tensor) -> Tensor:
-    """The number whose hyperbolic sine is x."""
+    """Inverse hyperbolic sine: the number whose hyperbolic sine is x."""
 def atan2_(input: Tensor, other: _Operand) -> Tensor:
     """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
 def atan_(input: Tensor) -> Tensor:
-    """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+    """Inverse tangent: the angle in radians, in [-pi/2, pi/2], whose tangent is x."""
 def atanh_(input: Tensor) -> Tensor:
-    """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+    """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x. inf at 1, -inf at -1, NaN for real |x| > 1."""
 def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """beta * x + alpha * (batch1 @ batch2)."""
 def bernoulli_(input: Tensor, p: _float = 0.5, *, generator: Generator | None = None) -> Tensor:
@@ -1192,9 +1192,9 @@ def copy_(input: Tensor, src: Any, non_blocking: _bool = False) -> Tensor:
 def copysign_(input: Tensor, other: _Operand) -> Tensor:
     """|x| with the sign of y, which may be a signed zero."""
 def cos_(input: Tensor) -> Tensor:
-    """The cosine of x in radians."""
+    """Cosine of x in radians."""
 def cosh_(input: Tensor) -> Tensor:
-    """The hyperbolic cosine."""
+    """Hyperbolic cosine of x."""
 def cumprod_(input: Tensor, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
     """Running product along one dimension."""
 def cumsum_(input: Tensor, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
@@ -1202,7 +1202,7 @@ def cumsum_(input: Tensor, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
 def deg2rad_(input: Tensor) -> Tensor:
     """Convert degrees to radians."""
 def digamma_(input: Tensor) -> Tensor:
-    """The derivative of the logarithm of the gamma function."""
+    """Digamma function: the derivative of the logarithm of the gamma function."""
 def div_(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
     """In-place form of div."""
 def divide_(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
@@ -1210,11 +1210,11 @@ def divide_(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "
 def eq_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN differs from every value, also NaN."""
 def erf_(input: Tensor) -> Tensor:
-    """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
+    """Error function: 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
 def erfc_(input: Tensor) -> Tensor:
-    """1 - erf(x), exact also where that is small."""
+    """Complementary error function, 1 - erf(x), accurate where it is tiny too."""
 def erfinv_(input: Tensor) -> Tensor:
-    """The number whose erf is x; infinite at 1 and -1, NaN outside."""
+    """Inverse error function: the number whose erf is x. inf at 1, -inf at -1, NaN outside [-1, 1]."""
 def exp2_(input: Tensor) -> Tensor:
     """Power of two, 2**x."""
 def exp_(input: Tensor) -> Tensor:
@@ -1257,11 +1257,11 @@ def heaviside_(input: Tensor, values: Tensor) -> Tensor:
 def hypot_(input: Tensor, other: _Operand) -> Tensor:
     """sqrt(x**2 + y**2), without overflow in the squares."""
 def i0_(input: Tensor) -> Tensor:
-    """The modified Bessel function of the first kind of order 0."""
+    """Modified Bessel function of the first kind and order 0."""
 def igamma_(input: Tensor, other: _Operand) -> Tensor:
-    """The regularised lower incomplete gamma function P(x, y): the integral from 0 to y of t**(x - 1) exp(-t), over"""
+    """Regularised lower incomplete gamma function P(x, y): the integral of t**(x - 1) exp(-t) from 0 to y, over gamma(x)."""
 def igammac_(input: Tensor, other: _Operand) -> Tensor:
-    """The regularised upper incomplete gamma function 1 - igamma(x, y), exact also where that is small."""
+    """Regularised upper incomplete gamma function 1 - igamma(x, y), accurate where it is tiny too."""
 def index_add_(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1) -> Tensor:
     """In-place form of index_add."""
 def index_copy_(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int]) -> Tensor:
@@ -1285,7 +1285,7 @@ def less_(input: Tensor, other: _Operand) -> Tensor:
 def less_equal_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x is less than or equal to y, element by element, with broadcasting: a bool tensor."""
 def lgamma_(input: Tensor) -> Tensor:
-    """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2 ..."""
+    """Logarithm of the absolute value of the gamma function; inf at 0, -1, -2, ..."""
 def log10_(input: Tensor) -> Tensor:
     """Logarithm to base 10; -inf at 0, NaN for negative real x."""
 def log1p_(input: Tensor) -> Tensor:
@@ -1305,7 +1305,7 @@ def logical_or_(input: Tensor, other: Tensor) -> Tensor:
 def logical_xor_(input: Tensor, other: Tensor) -> Tensor:
     """Whether one of the two elements is nonzero, and the other is not: a bool tensor."""
 def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
-    """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
+    """Inverse of the sigmoid, log(x / (1 - x)). eps: clamp x to [eps, 1 - eps] first; NaN outside [0, 1] if None."""
 def lt_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x is less than y, element by element, with broadcasting: a bool tensor."""
 def map2_(input: Tensor, x: Any, y: Any, callable: Any) -> Tensor:
@@ -1323,7 +1323,7 @@ def mul_(input: Tensor, other: _Operand) -> Tensor:
 def multiply_(input: Tensor, other: _Operand) -> Tensor:
     """x * y, with broadcasting. x, y: tensors or numbers of any dtype."""
 def mvlgamma_(input: Tensor, p: _float) -> Tensor:
-    """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of"""
+    """Logarithm of the multivariate gamma function of dimension p."""
 def nan_to_num_(input: Tensor, nan: _float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
     """Replace NaN by nan, inf by posinf and -inf by neginf."""
 def ne_(input: Tensor, other: _Operand) -> Tensor:
@@ -1339,7 +1339,7 @@ def normal_(input: Tensor, mean: _float = 0.0, std: _float = 1.0, *, generator: 
 def not_equal_(input: Tensor, other: _Operand) -> Tensor:
     """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
 def polygamma_(input: Tensor, n: _int) -> Tensor:
-    """polygamma(n, input) as a method, input.polygamma(n)."""
+    """polygamma(n, input) as the method input.polygamma(n)."""
 def pow_(input: Tensor, exponent: _Operand) -> Tensor:
     """x ** exponent, with broadcasting. x, exponent: tensors or numbers."""
 def put_(input: Tensor, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False) -> Tensor:
@@ -1355,7 +1355,7 @@ def relu_(input: Tensor) -> Tensor:
 def remainder_(input: Tensor, other: _Operand) -> Tensor:
     """x - y * floor(x / y), as Python's %: the result has the sign of y. Raises RuntimeError for an integer division by zero."""
 def renorm_(input: Tensor, p: _float, dim: _int, maxnorm: Any) -> Tensor:
-    """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
+    """Scale each slice of input along dim whose p-norm is above maxnorm down to maxnorm."""
 def resize_(input: Tensor, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: Any = None) -> Tensor:
     """Change the size of the tensor in place, resize_(2, 3) or resize_((2, 3)), and return it."""
 def resize_as_(input: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
@@ -1381,11 +1381,11 @@ def sigmoid_(input: Tensor) -> Tensor:
 def sign_(input: Tensor) -> Tensor:
     """Sign of each element: -1 if x < 0, 1 if x > 0, 0 if x is 0 or NaN. Raises RuntimeError for complex x; see `sgn`."""
 def sin_(input: Tensor) -> Tensor:
-    """The sine of x in radians."""
+    """Sine of x in radians."""
 def sinc_(input: Tensor) -> Tensor:
-    """sin(pi * x) / (pi * x), and 1 at 0."""
+    """Normalised sinc, sin(pi * x) / (pi * x); 1 at 0."""
 def sinh_(input: Tensor) -> Tensor:
-    """The hyperbolic sine."""
+    """Hyperbolic sine of x."""
 def sqrt_(input: Tensor) -> Tensor:
     """Square root of each element; NaN for negative real x."""
 def square_(input: Tensor) -> Tensor:
@@ -1403,9 +1403,9 @@ def swapdims_(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
 def t_(input: Tensor) -> Tensor:
     """In-place form of t: turns this tensor into its transpose, and returns it."""
 def tan_(input: Tensor) -> Tensor:
-    """The tangent of x in radians."""
+    """Tangent of x in radians."""
 def tanh_(input: Tensor) -> Tensor:
-    """The hyperbolic tangent."""
+    """Hyperbolic tangent of x."""
 def threshold_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def transpose_(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """In-place form of transpose: exchanges two dimensions of this tensor, and returns it."""

@@ -29,7 +29,7 @@ def expm1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
 def log1p(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """log(1 + x), accurate near x = 0 too."""
 def sinc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """sin(pi * x) / (pi * x), and 1 at 0."""
+    """Normalised sinc, sin(pi * x) / (pi * x); 1 at 0."""
 def round(input: _Operand, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
     """Round x to the nearest integer, halves to even; with decimals, to the nearest multiple of 10**-decimals."""
 def logsumexp(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -41,23 +41,23 @@ def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stackl
 def xlogy(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """x * log(y); 0 where x is 0 and y is not NaN."""
 def erf(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
+    """Error function: 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
 def erfc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 - erf(x), exact also where that is small."""
+    """Complementary error function, 1 - erf(x), accurate where it is tiny too."""
 def erfinv(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The number whose erf is x; infinite at 1 and -1, NaN outside."""
+    """Inverse error function: the number whose erf is x. inf at 1, -inf at -1, NaN outside [-1, 1]."""
 def digamma(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The derivative of the logarithm of the gamma function."""
+    """Digamma function: the derivative of the logarithm of the gamma function."""
 def polygamma(n: Tensor, input: Any, *, out: Any = None) -> Tensor:
-    """The derivative of order n (an int, at least 0) of digamma."""
+    """Polygamma function: the n-th derivative of digamma. n: an int >= 0; RuntimeError otherwise."""
 def gammainc(input: Tensor, other: _Operand, *, out: Any = None) -> Tensor:
-    """`igamma`: the regularised lower incomplete gamma function. Derivative: as of igamma."""
+    """`igamma`: the regularised lower incomplete gamma function. Derivative: as igamma."""
 def gammaincc(input: Tensor, other: _Operand, *, out: Any = None) -> Tensor:
-    """`igammac`: the regularised upper incomplete gamma function. Derivative: as of igammac."""
+    """`igammac`: the regularised upper incomplete gamma function. Derivative: as igammac."""
 def i0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The modified Bessel function of the first kind of order 0."""
+    """Modified Bessel function of the first kind and order 0."""
 def logit(input: _Operand, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
-    """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
+    """Inverse of the sigmoid, log(x / (1 - x)). eps: clamp x to [eps, 1 - eps] first; NaN outside [0, 1] if None."""
 def bessel_j0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The Bessel function of the first kind of order 0."""
 def bessel_y0(input: _Operand, *, out: Tensor | None = None) -> Tensor:

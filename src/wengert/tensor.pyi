@@ -177,57 +177,57 @@ class Tensor(TensorBase):
     def sigmoid_(self) -> Tensor:
         """Logistic sigmoid, 1 / (1 + exp(-x)), accurate for all x."""
     def sin(self) -> Tensor:
-        """The sine of x in radians."""
+        """Sine of x in radians."""
     def sin_(self) -> Tensor:
-        """The sine of x in radians."""
+        """Sine of x in radians."""
     def cos(self) -> Tensor:
-        """The cosine of x in radians."""
+        """Cosine of x in radians."""
     def cos_(self) -> Tensor:
-        """The cosine of x in radians."""
+        """Cosine of x in radians."""
     def tan(self) -> Tensor:
-        """The tangent of x in radians."""
+        """Tangent of x in radians."""
     def tan_(self) -> Tensor:
-        """The tangent of x in radians."""
+        """Tangent of x in radians."""
     def asin(self) -> Tensor:
-        """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+        """Inverse sine: the angle in radians, in [-pi/2, pi/2], whose sine is x. NaN for real |x| > 1."""
     def asin_(self) -> Tensor:
-        """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+        """Inverse sine: the angle in radians, in [-pi/2, pi/2], whose sine is x. NaN for real |x| > 1."""
     def acos(self) -> Tensor:
-        """The angle in radians, from 0 to pi, whose cosine is x."""
+        """Inverse cosine: the angle in radians, in [0, pi], whose cosine is x. NaN for real |x| > 1."""
     def acos_(self) -> Tensor:
-        """The angle in radians, from 0 to pi, whose cosine is x."""
+        """Inverse cosine: the angle in radians, in [0, pi], whose cosine is x. NaN for real |x| > 1."""
     def atan(self) -> Tensor:
-        """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+        """Inverse tangent: the angle in radians, in [-pi/2, pi/2], whose tangent is x."""
     def atan_(self) -> Tensor:
-        """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+        """Inverse tangent: the angle in radians, in [-pi/2, pi/2], whose tangent is x."""
     def sinc(self) -> Tensor:
-        """sin(pi * x) / (pi * x), and 1 at 0."""
+        """Normalised sinc, sin(pi * x) / (pi * x); 1 at 0."""
     def sinc_(self) -> Tensor:
-        """sin(pi * x) / (pi * x), and 1 at 0."""
+        """Normalised sinc, sin(pi * x) / (pi * x); 1 at 0."""
     def sinh(self) -> Tensor:
-        """The hyperbolic sine."""
+        """Hyperbolic sine of x."""
     def sinh_(self) -> Tensor:
-        """The hyperbolic sine."""
+        """Hyperbolic sine of x."""
     def cosh(self) -> Tensor:
-        """The hyperbolic cosine."""
+        """Hyperbolic cosine of x."""
     def cosh_(self) -> Tensor:
-        """The hyperbolic cosine."""
+        """Hyperbolic cosine of x."""
     def tanh(self) -> Tensor:
-        """The hyperbolic tangent."""
+        """Hyperbolic tangent of x."""
     def tanh_(self) -> Tensor:
-        """The hyperbolic tangent."""
+        """Hyperbolic tangent of x."""
     def asinh(self) -> Tensor:
-        """The number whose hyperbolic sine is x."""
+        """Inverse hyperbolic sine: the number whose hyperbolic sine is x."""
     def asinh_(self) -> Tensor:
-        """The number whose hyperbolic sine is x."""
+        """Inverse hyperbolic sine: the number whose hyperbolic sine is x."""
     def acosh(self) -> Tensor:
-        """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+        """Inverse hyperbolic cosine: the number >= 0 whose hyperbolic cosine is x. NaN for real x < 1."""
     def acosh_(self) -> Tensor:
-        """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+        """Inverse hyperbolic cosine: the number >= 0 whose hyperbolic cosine is x. NaN for real x < 1."""
     def atanh(self) -> Tensor:
-        """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+        """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x. inf at 1, -inf at -1, NaN for real |x| > 1."""
     def atanh_(self) -> Tensor:
-        """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+        """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x. inf at 1, -inf at -1, NaN for real |x| > 1."""
     def relu(self) -> Tensor:
         """Rectified linear unit: x where x > 0, else 0; NaN stays NaN."""
     def relu_(self) -> Tensor:
@@ -433,15 +433,15 @@ class Tensor(TensorBase):
     def sum_to_size(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None) -> Tensor:
         """Sum input to the given size, over the dimensions that broadcasting from this size adds or stretches."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
-        """The diagonals of the matrices in dimensions dim1 and dim2, in a new last dimension: a view."""
+        """View of the diagonals of the matrices in dimensions dim1 and dim2, as a new last dimension."""
     def diagonal_copy(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
-        """diagonal(), as a copy. Derivative: the cotangent on the diagonals, 0 elsewhere."""
+        """Copy of diagonal(). Derivative: the cotangent on the diagonals, 0 elsewhere."""
     def unfold(self, dimension: _int, size: _int | Sequence[_int], step: _int) -> Tensor:
-        """All windows of a size along a dimension, each step further, in a new last dimension: a view."""
+        """View of the sliding windows along a dimension: windows of `size` elements, `step` apart, as a new last dimension."""
     def as_strided(self, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
-        """The memory of input seen with any sizes and strides, in elements: a view. storage_offset: None for the input's"""
+        """View of the memory of input with any size and strides."""
     def as_strided_(self, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
-        """In-place form of as_strided: turns this tensor into that view of its memory, and returns it."""
+        """In-place form of as_strided: turn this tensor into a view of its memory and return it."""
     def __getitem__(self, index: Any) -> Tensor:
         """x[index]: a view for ints, slices (of positive step), None and Ellipsis; a copy where index has tensors or masks."""
     def select(self, dim: _int, index: _int) -> Tensor:
@@ -676,49 +676,49 @@ class Tensor(TensorBase):
     def __rrshift__(self, other: _Operand) -> Tensor: ...
     def __irshift__(self, other: _Operand) -> Tensor: ...
     def erf(self) -> Tensor:
-        """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
+        """Error function: 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
     def erf_(self) -> Tensor:
-        """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
+        """Error function: 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
     def erfc(self) -> Tensor:
-        """1 - erf(x), exact also where that is small."""
+        """Complementary error function, 1 - erf(x), accurate where it is tiny too."""
     def erfc_(self) -> Tensor:
-        """1 - erf(x), exact also where that is small."""
+        """Complementary error function, 1 - erf(x), accurate where it is tiny too."""
     def erfinv(self) -> Tensor:
-        """The number whose erf is x; infinite at 1 and -1, NaN outside."""
+        """Inverse error function: the number whose erf is x. inf at 1, -inf at -1, NaN outside [-1, 1]."""
     def erfinv_(self) -> Tensor:
-        """The number whose erf is x; infinite at 1 and -1, NaN outside."""
+        """Inverse error function: the number whose erf is x. inf at 1, -inf at -1, NaN outside [-1, 1]."""
     def lgamma(self) -> Tensor:
-        """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2 ..."""
+        """Logarithm of the absolute value of the gamma function; inf at 0, -1, -2, ..."""
     def lgamma_(self) -> Tensor:
-        """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2 ..."""
+        """Logarithm of the absolute value of the gamma function; inf at 0, -1, -2, ..."""
     def digamma(self) -> Tensor:
-        """The derivative of the logarithm of the gamma function."""
+        """Digamma function: the derivative of the logarithm of the gamma function."""
     def digamma_(self) -> Tensor:
-        """The derivative of the logarithm of the gamma function."""
+        """Digamma function: the derivative of the logarithm of the gamma function."""
     def polygamma(self, n: _int) -> Tensor:
-        """polygamma(n, input) as a method, input.polygamma(n)."""
+        """polygamma(n, input) as the method input.polygamma(n)."""
     def polygamma_(self, n: _int) -> Tensor:
-        """polygamma(n, input) as a method, input.polygamma(n)."""
+        """polygamma(n, input) as the method input.polygamma(n)."""
     def mvlgamma(self, p: _float) -> Tensor:
-        """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of"""
+        """Logarithm of the multivariate gamma function of dimension p."""
     def mvlgamma_(self, p: _float) -> Tensor:
-        """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of"""
+        """Logarithm of the multivariate gamma function of dimension p."""
     def igamma(self, other: _Operand) -> Tensor:
-        """The regularised lower incomplete gamma function P(x, y): the integral from 0 to y of t**(x - 1) exp(-t), over"""
+        """Regularised lower incomplete gamma function P(x, y): the integral of t**(x - 1) exp(-t) from 0 to y, over gamma(x)."""
     def igamma_(self, other: _Operand) -> Tensor:
-        """The regularised lower incomplete gamma function P(x, y): the integral from 0 to y of t**(x - 1) exp(-t), over"""
+        """Regularised lower incomplete gamma function P(x, y): the integral of t**(x - 1) exp(-t) from 0 to y, over gamma(x)."""
     def igammac(self, other: _Operand) -> Tensor:
-        """The regularised upper incomplete gamma function 1 - igamma(x, y), exact also where that is small."""
+        """Regularised upper incomplete gamma function 1 - igamma(x, y), accurate where it is tiny too."""
     def igammac_(self, other: _Operand) -> Tensor:
-        """The regularised upper incomplete gamma function 1 - igamma(x, y), exact also where that is small."""
+        """Regularised upper incomplete gamma function 1 - igamma(x, y), accurate where it is tiny too."""
     def i0(self) -> Tensor:
-        """The modified Bessel function of the first kind of order 0."""
+        """Modified Bessel function of the first kind and order 0."""
     def i0_(self) -> Tensor:
-        """The modified Bessel function of the first kind of order 0."""
+        """Modified Bessel function of the first kind and order 0."""
     def logit(self, eps: _float | None = None) -> Tensor:
-        """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
+        """Inverse of the sigmoid, log(x / (1 - x)). eps: clamp x to [eps, 1 - eps] first; NaN outside [0, 1] if None."""
     def logit_(self, eps: _float | None = None) -> Tensor:
-        """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps."""
+        """Inverse of the sigmoid, log(x / (1 - x)). eps: clamp x to [eps, 1 - eps] first; NaN outside [0, 1] if None."""
     def cumsum(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
         """Running sum along one dimension."""
     def cumsum_(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
@@ -967,31 +967,31 @@ class Tensor(TensorBase):
     def diff(self, n: _int = 1, dim: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
         """n-th differences of neighbours along a dimension; for bools, whether neighbours differ."""
     def hash_tensor(self, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
-        """The elements along dim (an int, a tuple, or None for all), bit by bit in one number: their exclusive or, as uint64."""
+        """Hash of the elements over dim: the bitwise exclusive or of their 64-bit words, uint64."""
     def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None) -> Tensor:
-        """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating."""
+        """Mean over dim of the elements that are not NaN; NaN if there are none."""
     def quantile(self, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
-        """The q-th quantiles along a dim, or of all elements; NaN where one is NaN."""
+        """q-th quantiles along a dimension, or of all elements if dim is None; NaN if an element is NaN."""
     def nanquantile(self, q: Any, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, interpolation: _str = 'linear') -> Tensor:
-        """`quantile` of the elements that are not NaN. Derivative: as of quantile."""
+        """`quantile` of the elements that are not NaN. Derivative: as quantile."""
     def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
-        """The most frequent element along a dimension (of several the smallest), and where it is last met: a named tuple"""
+        """Most frequent element along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
     def histc(self, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0) -> Tensor:
-        """How many elements lie in each of bins equal intervals from min to max (of the elements, where the two are equal);"""
+        """Histogram: count the elements in each of `bins` equal intervals from min to max. Not differentiable."""
     def histogram(self, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogram:
-        """How many elements lie in each interval, or the sum of their weights, as a named tuple (hist, bin_edges)."""
+        """Histogram: count the elements in each interval, or sum their weights; a named tuple (hist, bin_edges)."""
     def cov(self, *, correction: _int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
-        """The covariance matrix of variables, each a row of observations. input: (n, m), or (m): of one variable, 0-d."""
+        """Covariance matrix of n variables with m observations each."""
     def corrcoef(self) -> Tensor:
-        """The correlation coefficients of variables, each a row of observations: their covariances divided by their standard"""
+        """Correlation coefficients: covariances divided by the standard deviations, clamped to [-1, 1]."""
     def dist(self, other: _Operand, p: _float = 2) -> Tensor:
-        """The p-norm of input - other, with broadcasting. Derivative: as of the norm; 0 where the two are equal."""
+        """p-norm of input - other, shapes that broadcast. Derivative: as `norm`; 0 where input equals other."""
     def renorm(self, p: _float, dim: _int, maxnorm: Any) -> Tensor:
-        """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
+        """Scale each slice of input along dim whose p-norm is above maxnorm down to maxnorm."""
     def renorm_(self, p: _float, dim: _int, maxnorm: Any) -> Tensor:
-        """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger."""
+        """Scale each slice of input along dim whose p-norm is above maxnorm down to maxnorm."""
     def frexp(self) -> return_types.frexp:
-        """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating."""
+        """Named tuple (mantissa, exponent) with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1, or 0 for 0."""
     def subtract(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
     def subtract_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
@@ -1017,29 +1017,29 @@ class Tensor(TensorBase):
     def absolute_(self) -> Tensor:
         """Absolute value of each element; the real magnitude for complex x."""
     def arcsin(self) -> Tensor:
-        """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+        """Inverse sine: the angle in radians, in [-pi/2, pi/2], whose sine is x. NaN for real |x| > 1."""
     def arcsin_(self) -> Tensor:
-        """The angle in radians, from -pi/2 to pi/2, whose sine is x."""
+        """Inverse sine: the angle in radians, in [-pi/2, pi/2], whose sine is x. NaN for real |x| > 1."""
     def arccos(self) -> Tensor:
-        """The angle in radians, from 0 to pi, whose cosine is x."""
+        """Inverse cosine: the angle in radians, in [0, pi], whose cosine is x. NaN for real |x| > 1."""
     def arccos_(self) -> Tensor:
-        """The angle in radians, from 0 to pi, whose cosine is x."""
+        """Inverse cosine: the angle in radians, in [0, pi], whose cosine is x. NaN for real |x| > 1."""
     def arctan(self) -> Tensor:
-        """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+        """Inverse tangent: the angle in radians, in [-pi/2, pi/2], whose tangent is x."""
     def arctan_(self) -> Tensor:
-        """The angle in radians, from -pi/2 to pi/2, whose tangent is x."""
+        """Inverse tangent: the angle in radians, in [-pi/2, pi/2], whose tangent is x."""
     def arcsinh(self) -> Tensor:
-        """The number whose hyperbolic sine is x."""
+        """Inverse hyperbolic sine: the number whose hyperbolic sine is x."""
     def arcsinh_(self) -> Tensor:
-        """The number whose hyperbolic sine is x."""
+        """Inverse hyperbolic sine: the number whose hyperbolic sine is x."""
     def arccosh(self) -> Tensor:
-        """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+        """Inverse hyperbolic cosine: the number >= 0 whose hyperbolic cosine is x. NaN for real x < 1."""
     def arccosh_(self) -> Tensor:
-        """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1."""
+        """Inverse hyperbolic cosine: the number >= 0 whose hyperbolic cosine is x. NaN for real x < 1."""
     def arctanh(self) -> Tensor:
-        """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+        """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x. inf at 1, -inf at -1, NaN for real |x| > 1."""
     def arctanh_(self) -> Tensor:
-        """The number whose hyperbolic tangent is x; infinite at 1 and -1."""
+        """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x. inf at 1, -inf at -1, NaN for real |x| > 1."""
     def fix(self) -> Tensor:
         """Round x towards zero, in x's dtype."""
     def fix_(self) -> Tensor:

@@ -25,7 +25,7 @@ _Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
 def sigmoid(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Logistic sigmoid, 1 / (1 + exp(-x)), accurate for all x."""
 def tanh(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The hyperbolic tangent."""
+    """Hyperbolic tangent of x."""
 def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """Softmax exp(x) / sum(exp(x)) over one dimension."""
 def log_softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -249,9 +249,9 @@ def multilabel_margin_loss(input: Tensor, target: Any, size_average: Any = None,
 def ctc_loss(log_probs: Tensor, targets: Any, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _str = 'mean', zero_infinity: _bool = False, *, out: Any = None) -> Tensor:
     """Connectionist temporal classification loss: -log of the probability of targets, over all alignments with the steps."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
-    """input where it is positive, else input times a slope: in training a random one from [lower, upper) for each element,"""
+    """Randomised leaky ReLU: input where input > 0, else input times a slope."""
 def gumbel_softmax(logits: Tensor, tau: _int = 1, hard: _bool = False, eps: _float = 1e-10, dim: _int = -1, *, out: Any = None) -> Tensor:
-    """softmax((logits + noise) / tau) over dim, with noise from the Gumbel distribution: a sample of classes made smooth."""
+    """Differentiable sample of classes: softmax((logits + noise) / tau) over dim, with noise from the Gumbel distribution."""
 def fractional_max_pool2d_with_indices(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Largest element of windows at random places that cover the input evenly. input: (n, channels, size, size), or"""
 def fractional_max_pool2d(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, *, out: Any = None) -> Any:

@@ -355,7 +355,7 @@ def bincount(input, weights=None, minlength=0):
 def unravel_index(indices, shape):
     """Convert indices into a flattened tensor to indices into a tensor of the given shape: a tuple, one per dimension.
 
-    indices: integers, any shape. Raises ValueError for an index out of range, TypeError for other dtypes."""
+    indices: integers, any shape. Raises ValueError for an index out of range, RuntimeError for other dtypes."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     places = raw(checked("unravel_index", indices, "indices"))
     if places.dtype.kind not in "iu":

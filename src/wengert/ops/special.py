@@ -1,6 +1,6 @@
-"""Special functions that stand in wengert itself: error functions, gamma functions, logits, i0.
+"""Special functions in the top-level namespace: error functions, gamma functions, logit, i0.
 
-SciPy computes them, and is loaded at the first call. Those of wengert.special alone are in bessel.py, polynomials.py
+SciPy computes them and is imported at the first call. Functions of wengert.special alone are in bessel.py, polynomials.py
 and probability.py.
 """
 
@@ -17,7 +17,7 @@ _BOTH = ("", "special")
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, namespaces=_BOTH)
 def erf(xp, x):
-    """The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x.
+    """Error function: 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x.
 
     Derivative: 2 / sqrt(pi) * exp(-x**2)."""
     return special("erf", x)
@@ -30,7 +30,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, namespaces=_BOTH)
 def erfc(xp, x):
-    """1 - erf(x), exact also where that is small.
+    """Complementary error function, 1 - erf(x), accurate where it is tiny too.
 
     Derivative: -2 / sqrt(pi) * exp(-x**2)."""
     return special("erfc", x)
@@ -43,7 +43,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(-0.9, 0.9), namespaces=_BOTH)
 def erfinv(xp, x):
-    """The number whose erf is x; infinite at 1 and -1, NaN outside.
+    """Inverse error function: the number whose erf is x. inf at 1, -inf at -1, NaN outside [-1, 1].
 
     Derivative: sqrt(pi) / 2 * exp(erfinv(x)**2)."""
     return special("erfinv", x)
@@ -56,7 +56,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(0.3, 4.0))
 def lgamma(xp, x):
-    """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2 ...
+    """Logarithm of the absolute value of the gamma function; inf at 0, -1, -2, ...
 
     Derivative: digamma(x)."""
     return xp.where(xp.isinf(x), xp.abs(x), special("gammaln", x))
@@ -69,7 +69,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(0.3, 4.0), namespaces=_BOTH)
 def digamma(xp, x):
-    """The derivative of the logarithm of the gamma function.
+    """Digamma function: the derivative of the logarithm of the gamma function.
 
     Derivative: polygamma(1, x) (Abramowitz and Stegun 6.4.1)."""
     return special("psi", x)
@@ -82,9 +82,9 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, complex=False, node="PolygammaBackward0", method=False, namespaces=())
 def _polygamma(xp, x, *, n):
-    """The derivative of order n of digamma.
+    """n-th derivative of digamma.
 
-    Derivative: the same of order n + 1."""
+    Derivative: the derivative of order n + 1."""
     if n == 0:
         return special("psi", x)
     # (-1)**(n+1) * n! * zeta(n + 1, x): Abramowitz and Stegun 6.4.10
@@ -98,7 +98,7 @@ def _(F, ct, x, n):
 
 @composite(namespaces=_BOTH)
 def polygamma(F, n, input):
-    """The derivative of order n (an int, at least 0) of digamma.
+    """Polygamma function: the n-th derivative of digamma. n: an int >= 0; RuntimeError otherwise.
 
     Derivative: polygamma(n + 1, input)."""
     if n < 0:
@@ -108,7 +108,7 @@ def polygamma(F, n, input):
 
 @composite(name="_polygamma_method", method="polygamma", inplace="polygamma_", namespaces=())
 def _polygamma_method(F, input, n):
-    """polygamma(n, input) as a method, input.polygamma(n).
+    """polygamma(n, input) as the method input.polygamma(n).
 
     Derivative: polygamma(n + 1, input)."""
     return F.polygamma(n, input)
@@ -121,8 +121,9 @@ def _refuse_bool(operands):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(1.5, 5.0), check=_refuse_bool)
 def mvlgamma(xp, x, *, p):
-    """The logarithm of the multivariate gamma function of dimension p, a positive int (RuntimeError else): the sum of
-    lgamma(x - j / 2) over j < p, plus log(pi) p (p - 1) / 4.
+    """Logarithm of the multivariate gamma function of dimension p.
+
+    It is log(pi) p (p - 1) / 4 plus the sum of lgamma(x - j / 2) over 0 <= j < p. p: an int >= 1; RuntimeError otherwise.
 
     Derivative: the sum of digamma(x - j / 2)."""
     if p < 1:
@@ -141,18 +142,19 @@ def _(F, ct, x, p):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(0.3, 3.0))
 def igamma(xp, x, y):
-    """The regularised lower incomplete gamma function P(x, y): the integral from 0 to y of t**(x - 1) exp(-t), over
-    gamma(x). x, y: not negative, with broadcasting; NaN else.
+    """Regularised lower incomplete gamma function P(x, y): the integral of t**(x - 1) exp(-t) from 0 to y, over gamma(x).
 
-    Derivative: y**(x - 1) exp(-y) / gamma(x) in y; in x by quadrature, as accurately (see incomplete_gamma.py)."""
+    x, y: >= 0, shapes that broadcast; NaN for negative numbers.
+
+    Derivative: in y y**(x - 1) exp(-y) / gamma(x); in x by quadrature, as accurately (see incomplete_gamma.py)."""
     return special("gammainc", x, y)
 
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(0.3, 3.0))
 def igammac(xp, x, y):
-    """The regularised upper incomplete gamma function 1 - igamma(x, y), exact also where that is small.
+    """Regularised upper incomplete gamma function 1 - igamma(x, y), accurate where it is tiny too.
 
-    Derivative: that of igamma, negated."""
+    Derivative: minus that of igamma."""
     return special("gammaincc", x, y)
 
 
@@ -180,7 +182,8 @@ def _(F, ct, x, y):
 def _gamma_density(xp, a, t, *, k):
     """t**(a - 1 - k) exp(-t) / gamma(a).
 
-    Derivative: times log(t) - digamma(a) in a; in t two of the same, which are finite at 0 where it is."""
+    Derivative: in a itself times log(t) - digamma(a). In t (a - 1 - k) times this function for k + 1, minus itself; both
+    terms are finite at t = 0 where the derivative is."""
     from wengert.ops.densities import gamma_density
 
     x, y = xp.broadcast_arrays(xp.asarray(a, xp.float64), xp.asarray(t, xp.float64))
@@ -199,10 +202,10 @@ def _(F, ct, a, t, out, k):
 
 @pointwise(promote=INT_TO_FLOAT, complex=False, domain=(0.3, 3.0), method=False, namespaces=())
 def _igamma_by_parameter(xp, x, y, *, order):
-    """The derivative of igamma(x, y) with respect to x, of an order from 1 on.
+    """Derivative of igamma(x, y) in x, of order >= 1.
 
-    Derivative: of the next order in x; in y the density times a polynomial (`incomplete_gamma.bell`), 0 where
-    the density is."""
+    Derivative: in x the derivative of the next order; in y the density times a polynomial (`incomplete_gamma.bell`), or 0
+    where the density is 0."""
     from wengert.ops import incomplete_gamma
 
     a, b = xp.broadcast_arrays(xp.asarray(x, xp.float64), xp.asarray(y, xp.float64))
@@ -225,9 +228,10 @@ def _(F, ct, x, y, order):
 
 @pointwise(promote=INT_TO_FLOAT, complex=False, domain=(0.3, 3.0), method=False, namespaces=())
 def _scaled_igamma(xp, x, y, *, order):
-    """The derivative of igamma(x, y) with respect to x, of an order from 1 on, divided by the density at y; 0 where y is.
+    """Derivative of igamma(x, y) in x, of order >= 1, divided by the density at y; 0 where y is 0.
 
-    Derivative: that of the quotient, whose numerator's is the density times a polynomial (`incomplete_gamma.bell`) in y."""
+    Derivative: that of the quotient; in y, the derivative of its numerator is the density times a polynomial
+    (`incomplete_gamma.bell`)."""
     from wengert.ops import incomplete_gamma
 
     a, b = xp.broadcast_arrays(xp.asarray(x, xp.float64), xp.asarray(y, xp.float64))
@@ -251,13 +255,13 @@ def _(F, ct, x, y, out, order):
 
 @composite(namespaces=("special",))
 def special_gammainc(F, input, other):
-    """`igamma`: the regularised lower incomplete gamma function. Derivative: as of igamma."""
+    """`igamma`: the regularised lower incomplete gamma function. Derivative: as igamma."""
     return F.igamma(input, other)
 
 
 @composite(namespaces=("special",))
 def special_gammaincc(F, input, other):
-    """`igammac`: the regularised upper incomplete gamma function. Derivative: as of igammac."""
+    """`igammac`: the regularised upper incomplete gamma function. Derivative: as igammac."""
     return F.igammac(input, other)
 
 
@@ -266,9 +270,9 @@ def special_gammaincc(F, input, other):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, namespaces=_BOTH)
 def i0(xp, x):
-    """The modified Bessel function of the first kind of order 0.
+    """Modified Bessel function of the first kind and order 0.
 
-    Derivative: that of order 1."""
+    Derivative: the modified Bessel function of the first kind and order 1."""
     return special("i0", x)
 
 
@@ -279,9 +283,9 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, complex=False, domain=(0.1, 0.9), namespaces=_BOTH)
 def logit(xp, x, *, eps=None):
-    """log(x / (1 - x)), the inverse of sigmoid; with eps, of x clamped to between eps and 1 - eps.
+    """Inverse of the sigmoid, log(x / (1 - x)). eps: clamp x to [eps, 1 - eps] first; NaN outside [0, 1] if None.
 
-    Derivative: 1 / (x * (1 - x)); with eps, 0 outside the bounds; without, NaN outside 0 to 1."""
+    Derivative: 1 / (x * (1 - x)). Outside [eps, 1 - eps] it is 0; if eps is None, it is NaN outside [0, 1]."""
     if eps is not None:
         x = xp.minimum(xp.maximum(x, eps), 1 - eps)
     return special("logit", x)

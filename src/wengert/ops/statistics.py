@@ -1,4 +1,4 @@
-"""Quantiles, modes, histograms, covariance, and means without NaN; distances and norms that limit."""
+"""Quantiles, mode, histograms, covariance, nanmean, hash_tensor, dist, renorm and frexp."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 @nondifferentiable(promote=NONE, keyword_only=frozenset({"keepdim", "mode"}))
 def hash_tensor(xp, x, *, dim=None, keepdim=False, mode=0):
-    """The elements along dim (an int, a tuple, or None for all), bit by bit in one number: their exclusive or, as uint64.
+    """Hash of the elements over dim: the bitwise exclusive or of their 64-bit words, uint64.
 
-    x: any real dtype but the wider unsigned ones (NotImplementedError); floats count as float64, integers as int64. mode: 0.
-    Raises RuntimeError where there is nothing to reduce.
+    x: any real dtype except uint16, uint32 and uint64 (NotImplementedError); floats are cast to float64, integers and
+    bools to int64. dim: an int, a tuple, or None for all dimensions. mode: 0. Raises RuntimeError if there is nothing to
+    reduce.
 
     >>> import wengert
     >>> wengert.hash_tensor(wengert.tensor([1, 2, 4]))
@@ -45,9 +46,11 @@ def hash_tensor(xp, x, *, dim=None, keepdim=False, mode=0):
 
 @composite(method=True)
 def nanmean(F, input, dim=None, keepdim=False, *, dtype=None):
-    """The mean over dim (an int, a tuple, or None for all) of the elements that are not NaN. input: floating.
+    """Mean over dim of the elements that are not NaN; NaN if there are none.
 
-    Derivative: 1 over their number, 0 for NaN."""
+    input: floating or complex. dim: an int, a tuple, or None for all dimensions. Raises RuntimeError for integers.
+
+    Derivative: 1 / n for the n elements that are not NaN, 0 for NaN."""
     if raw(input).dtype.kind in "biu":
         raise errors.UnsupportedDtypeError(
             "nanmean(): expected input to have floating point or complex dtype but got "
@@ -81,7 +84,9 @@ def _check_quantile(op: str, x: Any, q: Any, interpolation: str) -> None:
 
 
 def _ranks(x: Any, ignore_nan: bool) -> tuple[Any, Any]:
-    """(a, b), (..., 1) each: the q-th quantile lies at a q + b in the sorted last dim. At the end, where NaN is, if any."""
+    """Return (a, b), each (..., 1): the q-th quantile is at index a q + b of the sorted last dimension.
+
+    Rows with NaN, which sorts last, have their index at the end, unless ignore_nan."""
     last = x.shape[-1] - 1
     nan = np.isnan(x)
     if ignore_nan:
@@ -122,24 +127,24 @@ def _quantile(F: Any, op: str, input: Any, q: Any, dim: Any, keepdim: bool, inte
 
 @composite(method=True)
 def quantile(F, input, q, dim=None, keepdim=False, *, interpolation="linear"):
-    """The q-th quantiles along a dim, or of all elements; NaN where one is NaN.
+    """q-th quantiles along a dimension, or of all elements if dim is None; NaN if an element is NaN.
 
-    input: float32 or float64, not empty. q: a number from 0 to 1, or a 1-D tensor of input's dtype, whose dimension then
-    comes first in the result. interpolation: what a quantile between two elements is: "linear", "lower", "higher",
+    input: float32 or float64, not empty. q: a number in [0, 1], or a 1-D tensor of input's dtype; its dimension is the
+    first one of the result. interpolation: the value of a quantile between two elements, "linear", "lower", "higher",
     "midpoint" or "nearest". Raises RuntimeError for anything else.
 
-    Derivative: the two elements' weights; in q, of "linear" only, their difference times the number of steps between
-    elements."""
+    Derivative: in input the weights of the two elements. In q, for "linear" only, the difference of the two elements times
+    n - 1, where n is the number of elements."""
     return _quantile(F, "quantile", input, q, dim, keepdim, interpolation, False)
 
 
 @composite(method=True)
 def nanquantile(F, input, q, dim=None, keepdim=False, *, interpolation="linear"):
-    """`quantile` of the elements that are not NaN. Derivative: as of quantile."""
+    """`quantile` of the elements that are not NaN. Derivative: as quantile."""
     return _quantile(F, "nanquantile", input, q, dim, keepdim, interpolation, True)
 
 
-# -- the most frequent element -----------------------------------------------------------------------------------------
+# -- mode --------------------------------------------------------------------------------------------------------------
 
 
 @general(promote=NONE, outputs=("values", "indices"), complex=False, node="ModeBackward0", **_PRIVATE)
@@ -154,7 +159,7 @@ def _mode(xp, x, *, dim, keepdim):
     if found is not None:
         return found if keepdim else (found[0].squeeze(dim), found[1].squeeze(dim))
     ordered = xp.sort(x, axis=dim)
-    # How many elements up to each are its equals; the first place where that is largest ends the smallest mode's run.
+    # runs counts the equal elements before each one. Its first maximum is at the end of the run of the smallest mode.
     places = xp.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - dim - 1))
     starts = xp.ones(x.shape, bool)
     inner = (slice(None),) * dim
@@ -182,10 +187,9 @@ def _(F, ct, x_shape, indices, dim, keepdim):
 
 @composite(method=True)
 def mode(F, input, dim=-1, keepdim=False):
-    """The most frequent element along a dimension (of several the smallest), and where it is last met: a named tuple
-    (values, indices).
+    """Most frequent element along a dimension and the index of its last occurrence: a named tuple (values, indices).
 
-    Derivative: that element gets the cotangent."""
+    If several elements are equally frequent, the smallest counts. Derivative: the cotangent at indices, 0 elsewhere."""
     return return_types.mode(F._mode(input, dim=dim, keepdim=keepdim))
 
 
@@ -194,8 +198,10 @@ def mode(F, input, dim=-1, keepdim=False):
 
 @plain(method=True, out=True)
 def histc(input, bins=100, min=0, max=0):
-    """How many elements lie in each of bins equal intervals from min to max (of the elements, where the two are equal);
-    others are not counted. input: floating; the counts are in its dtype. Not differentiable."""
+    """Histogram: count the elements in each of `bins` equal intervals from min to max. Not differentiable.
+
+    input: floating; the counts have its dtype. If min equals max, the interval spans all elements. Elements outside are
+    not counted. Raises RuntimeError for bins <= 0, for min > max, and for bounds that are not finite."""
     x = raw(checked("histc", input))
     if x.dtype.kind in "biuc":
         raise errors.unsupported_dtype("histogram_cpu", x.dtype)
@@ -215,10 +221,11 @@ def histc(input, bins=100, min=0, max=0):
 
 @plain(method=True, out=True)
 def histogram(input, bins, *, range=None, weight=None, density=False):
-    """How many elements lie in each interval, or the sum of their weights, as a named tuple (hist, bin_edges).
+    """Histogram: count the elements in each interval, or sum their weights; a named tuple (hist, bin_edges).
 
-    bins: their number, between the bounds in range (by default the extreme elements), or a 1-D tensor of edges. density:
-    divided by the total and by the intervals' lengths. All in input's dtype. Not differentiable."""
+    input: floating; both results have its dtype. bins: the number of intervals, or a 1-D tensor of their edges. range:
+    (low, high); by default the smallest and largest element. weight: a tensor of input's shape, or None. density: divide
+    by the total and by the lengths of the intervals. Not differentiable."""
     x, weight = raw(checked("histogram", input)), raw(weight)
     if x.dtype.kind in "biuc":
         raise errors.unsupported_dtype("histogram_cpu", x.dtype)
@@ -239,10 +246,11 @@ def histogram(input, bins, *, range=None, weight=None, density=False):
 
 @composite(method=True)
 def cov(F, input, *, correction=1, fweights=None, aweights=None):
-    """The covariance matrix of variables, each a row of observations. input: (n, m), or (m): of one variable, 0-d.
+    """Covariance matrix of n variables with m observations each.
 
-    correction: what is subtracted from the number of observations in the divisor. fweights: how often each observation
-    counts, integers; aweights: its weight, floating; both (m) and not negative.
+    input: (n, m), one row per variable; returns (n, n). For one variable, (m) or (1, m), returns a 0-d variance.
+    correction: subtracted from the number of observations in the divisor. fweights: (m), integers >= 0, the number of
+    times that each observation counts. aweights: (m), floating, >= 0, weights of the observations.
 
     Derivative: that of the products."""
     if input.ndim > 2:
@@ -265,7 +273,7 @@ def cov(F, input, *, correction=1, fweights=None, aweights=None):
 
 
 def _weights(x: Any, correction: int, fweights: Any, aweights: Any) -> tuple[Any, float, float]:
-    """(the weight of each observation or None, their sum, what the sum of products is divided by)."""
+    """Return (weights of the observations or None, sum of the weights, divisor of the sum of products)."""
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is not None and given.ndim > 1:
             raise errors.cov("cov", f"expected {name} to have one or fewer dimensions but got {name} with {given.ndim} dimensions")
@@ -302,10 +310,11 @@ def _kind(x: Any) -> str:
 
 @composite(method=True)
 def corrcoef(F, input):
-    """The correlation coefficients of variables, each a row of observations: their covariances divided by their standard
-    deviations, clamped to [-1, 1]. input: (n, m), or (m).
+    """Correlation coefficients: covariances divided by the standard deviations, clamped to [-1, 1].
 
-    Derivative: that of the quotient; 0 beyond the bounds."""
+    input: (n, m), one row of observations per variable, or (m); returns (n, n) or a 0-d tensor.
+
+    Derivative: that of the quotient; 0 where the quotient was clamped."""
     if input.ndim > 2:
         raise errors.cov(
             "corrcoef", f"expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
@@ -321,20 +330,21 @@ def corrcoef(F, input):
     return F.clamp(c, min=-1, max=1)
 
 
-# -- distances ---------------------------------------------------------------------------------------------------------
+# -- distances, limited norms, mantissas -------------------------------------------------------------------------------
 
 
 @composite(method=True)
 def dist(F, input, other, p=2):
-    """The p-norm of input - other, with broadcasting. Derivative: as of the norm; 0 where the two are equal."""
+    """p-norm of input - other, shapes that broadcast. Derivative: as `norm`; 0 where input equals other."""
     return F.norm(input - other, p)
 
 
 @composite(method=True, inplace=True)
 def renorm(F, input, p, dim, maxnorm):
-    """input with those slices along dim scaled down to a p-norm of maxnorm whose norm is larger.
+    """Scale each slice of input along dim whose p-norm is above maxnorm down to maxnorm.
 
-    input: at least 2-D. Raises RuntimeError for p <= 0 and a negative maxnorm. Derivative: that of the scaling."""
+    input: at least 2-D. Raises RuntimeError for fewer dimensions, p <= 0 and maxnorm < 0. Derivative: that of the
+    formula."""
     if input.ndim < 2:
         raise errors.renorm(f"input needs at least 2 dimensions, got {input.ndim} dimensions")
     if p <= 0:
@@ -363,7 +373,7 @@ def _(F, ct, exponent):
 
 @composite(method=True)
 def frexp(F, input):
-    """mantissa and exponent, a named tuple, with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1. input: floating.
+    """Named tuple (mantissa, exponent) with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1, or 0 for 0.
 
-    Derivative: 2**-exponent in the mantissa."""
+    input: floating; exponent is int32. Raises RuntimeError for integers. Derivative: 2**-exponent in the mantissa."""
     return return_types.frexp(F._frexp(input))

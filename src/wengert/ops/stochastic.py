@@ -1,9 +1,9 @@
-"""Samples that a reward can be given to: the nodes of bernoulli, multinomial and normal, and their score functions.
+"""Stochastic nodes of bernoulli, multinomial and normal: score-function gradients for samples with a reward.
 
-A sample s of p(s; theta) does not depend on theta smoothly, but the expectation of a reward r(s) does: its gradient is
-that of E[r * log p(s; theta)], with s held fixed (R. J. Williams, Machine Learning 8, 1992). So a sample of parameters
-that require grad gets a node whose backward pass gives the parameters the gradient of -r * log p, whatever later
-operations made of the sample; descending it raises the expected reward. r comes from sample.reinforce(r).
+A sample s of p(s; theta) is no smooth function of theta, but the expectation of a reward r(s) is. Its gradient is that of
+E[r * log p(s; theta)] with s held fixed (R. J. Williams, Machine Learning 8, 1992). A sample of parameters that require
+grad gets a node. The backward pass of the node gives the parameters the gradient of -r * log p, whatever operations
+follow the sample; descending it raises the expected reward. sample.reinforce(r) sets r.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ F: Any = tensor_face  # the operations on tensors: the gradient may be different
 
 
 class _ScoreNode(StochasticNode):
-    """A node that keeps its parameters and its samples. Subclasses have the gradient."""
+    """Base class of stochastic nodes, which keep their parameters and samples. Subclasses define the gradient."""
 
-    _values: list[Any] | None = None  # the parameters, SavedTensors or numbers; None once they are released
+    _values: list[Any] | None = None  # the parameters, SavedTensors or numbers; None after their release
     _samples: Any  # an array
 
     def _reinforce(self, reward: Any) -> None:
@@ -63,7 +63,7 @@ class _ScoreNode(StochasticNode):
             return self._gradients(wrap(np.asarray(self._reward)), *parameters)
 
     def _gradients(self, reward: Any, *parameters: Any) -> list[Any]:
-        """The gradient of -reward * log p(samples) with respect to each parameter."""
+        """Return the gradients of -reward * log p(samples) in each parameter."""
         raise NotImplementedError
 
     def _release(self, position: Any) -> None:
@@ -76,13 +76,13 @@ class _BernoulliNode(_ScoreNode):
     """log p = s log(p) + (1 - s) log(1 - p)."""
 
     def _gradients(self, reward: Any, p: Any) -> list[Any]:
-        # -1/p where a one was drawn, 1/(1-p) where a zero was. A divisor is never 0: then the other would be drawn.
+        # -1/p for a drawn one, 1/(1-p) for a drawn zero. No divisor is 0: a value of probability 0 is never drawn.
         one = wrap(self._samples != 0)
         return [F.where(one, -reward, reward) / F.where(one, p, 1.0 - p)]
 
 
 class _MultinomialNode(_ScoreNode):
-    """log p = the sum of log(p[s]), p being the weights scaled to a sum of 1. The gradient is that with respect to p."""
+    """log p = the sum of log(p[s]), where p = weights / sum(weights). As in torch, the gradient is the one in p."""
 
     def _gradients(self, reward: Any, weights: Any) -> list[Any]:
         p = weights / F.sum(weights, dim=-1, keepdim=True)
@@ -107,7 +107,9 @@ _NODE_CLASSES = {
 
 
 def samples_of(distribution: str, parameters: tuple[Any, ...], array: Any) -> Any:
-    """The tensor of an array of samples, on a node of that distribution where a parameter (tensor or number) requires grad."""
+    """Return the tensor of an array of samples, with a node of the distribution if a parameter requires grad.
+
+    parameters: tensors or numbers."""
     samples = wrap(array)
     if spread_volatile(parameters, (samples,)) or not grad_enabled():
         return samples
@@ -121,5 +123,5 @@ def samples_of(distribution: str, parameters: tuple[Any, ...], array: Any) -> An
     node._seq = next_sequence_nr()
     record_position(node)
     samples._grad_fn = node
-    samples._requires_grad = is_differentiable(array)  # indices cannot, and still know the node that backward starts from
+    samples._requires_grad = is_differentiable(array)  # int64 samples cannot require grad, but keep their grad_fn
     return samples

@@ -1,4 +1,4 @@
-"""Activations that draw random numbers: rrelu, gumbel_softmax."""
+"""Random activations: rrelu and gumbel_softmax."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
 @nondifferentiable(**_PRIVATE)
 def _random_slopes(xp, x, *, lower, upper, generator=None):
-    """A number from [lower, upper) for each element of x that is not positive, 1 for the others."""
+    """Draw a slope from [lower, upper) for each element x <= 0; 1 for the other elements."""
     draws = generator_of(generator).random(x.shape) * (upper - lower) + lower
     return xp.where(x <= 0, draws, 1.0).astype(x.dtype)
 
 
 @composite(namespaces=("", "nn.functional"))
 def rrelu(F, input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False, *, generator=None):
-    """input where it is positive, else input times a slope: in training a random one from [lower, upper) for each element,
-    otherwise their mean. input: any shape, floating. Raises RuntimeError for lower > upper.
+    """Randomised leaky ReLU: input where input > 0, else input times a slope.
 
-    Derivative: 1 or the slope that was drawn."""
+    In training the slope of each element is drawn from [lower, upper); otherwise it is (lower + upper) / 2. input: any
+    shape, floating. inplace: write into input. Raises RuntimeError for lower > upper.
+
+    Derivative: 1 where input > 0, else the slope."""
     if lower > upper:
         raise errors.ShapeError("Lower bound should be less than or equal to the upper bound")
     if not training:
@@ -37,16 +39,16 @@ def rrelu(F, input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False,
 
 @nondifferentiable(**_PRIVATE)
 def _gumbel_noise(xp, x):
-    """Draws from the Gumbel distribution, of x's shape."""
+    """Draw from the Gumbel distribution, in x's shape and dtype."""
     return -xp.log(generator_of(None).standard_exponential(x.shape)).astype(x.dtype)
 
 
 @composite(namespaces=("nn.functional",))
 def gumbel_softmax(F, logits, tau=1, hard=False, eps=1e-10, dim=-1):
-    """softmax((logits + noise) / tau) over dim, with noise from the Gumbel distribution: a sample of classes made smooth.
+    """Differentiable sample of classes: softmax((logits + noise) / tau) over dim, with noise from the Gumbel distribution.
 
-    logits: (..., classes), floating. tau: the smaller, the nearer to one class. hard: returns that class as zeros and a
-    one, with the derivative of the smooth sample. eps: not used.
+    logits: (..., classes), floating. tau: temperature; a smaller tau gives samples closer to a single class. hard: return
+    the largest class as a one-hot vector, with the derivative of the soft sample. eps: not used.
 
     Derivative: as softmax, divided by tau."""
     soft = F.softmax((logits + F._gumbel_noise(logits)) / tau, dim=dim)

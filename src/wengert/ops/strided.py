@@ -1,4 +1,4 @@
-"""Views that walk memory in steps of their own: diagonals, sliding windows, as_strided."""
+"""Views with strides of their own: diagonals, sliding windows, as_strided."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import checked
 from wengert.ops.registry import NONE, linear, node_class, plain, view
 
-_FEW = 4096  # elements of views whose indices are kept
-_FEW_TAPS = 16  # of windows that are added up one tap after the other
+_FEW = 4096  # elements up to which the indices of an as_strided view are cached
+_FEW_TAPS = 16  # window size up to which windows are added up tap by tap
 
 
 @view(promote=NONE)
 def diagonal(xp, x, *, offset=0, dim1=0, dim2=1):
-    """The diagonals of the matrices in dimensions dim1 and dim2, in a new last dimension: a view.
+    """View of the diagonals of the matrices in dimensions dim1 and dim2, as a new last dimension.
 
-    offset: above (positive) or below the main diagonal. Derivative: the cotangent on the diagonals, 0 elsewhere.
+    offset: number of the diagonal, > 0 above and < 0 below the main diagonal. Derivative: the cotangent on the diagonals,
+    0 elsewhere.
 
     >>> import wengert
     >>> wengert.tensor([[1, 2], [3, 4]]).diagonal()
@@ -32,7 +33,7 @@ def diagonal(xp, x, *, offset=0, dim1=0, dim2=1):
     dim1, dim2 = _two_dims(dim1, dim2, x.ndim)
     result = x.diagonal(offset, dim1, dim2)
     if result.size:
-        result.flags.writeable = x.flags.writeable  # NumPy hands out a read-only view
+        result.flags.writeable = x.flags.writeable  # NumPy returns a read-only view
     return result
 
 
@@ -45,7 +46,7 @@ def _two_dims(dim1: Any, dim2: Any, ndim: int) -> tuple[int, int]:
 
 @linear(promote=NONE, node="DiagonalBackward0_copy", moves=True)
 def diagonal_copy(xp, x, *, offset=0, dim1=0, dim2=1):
-    """diagonal(), as a copy. Derivative: the cotangent on the diagonals, 0 elsewhere."""
+    """Copy of diagonal(). Derivative: the cotangent on the diagonals, 0 elsewhere."""
     return x.diagonal(offset, *_two_dims(dim1, dim2, x.ndim)).copy()
 
 
@@ -56,17 +57,17 @@ def _(F, ct, x_shape, offset, dim1, dim2):
     along = np.arange(ct.shape[-1])
     index: list[Any] = [slice(None)] * len(x_shape)
     index[dim1], index[dim2] = along + max(-offset, 0), along + max(offset, 0)
-    # NumPy puts the dimension of two index arrays where they stand together, else in front.
+    # NumPy puts the dimension of two index arrays in their place if they are adjacent, else in front.
     place = min(dim1, dim2) if abs(dim1 - dim2) == 1 else 0
     return F.read_cotangent(F.movedim(ct, -1, place), shape=x_shape, index=tuple(index))
 
 
 @view(promote=NONE, namespaces=(), aliases={"dim": "dimension"})
 def unfold(xp, x, *, dimension, size, step):
-    """All windows of a size along a dimension, each step further, in a new last dimension: a view.
+    """View of the sliding windows along a dimension: windows of `size` elements, `step` apart, as a new last dimension.
 
-    Raises RuntimeError where size is larger than the dimension. Derivative: each element gets the sum of the
-    cotangents of the windows that it is in.
+    Raises RuntimeError if size is larger than the dimension or step <= 0. Derivative: for each element the sum of its
+    cotangents in all windows.
 
     >>> import wengert
     >>> wengert.arange(5).unfold(0, 3, 1)
@@ -102,7 +103,7 @@ def _(F, ct, x_shape, dimension, size, step):
 
 
 def _add_up_windows(ct: Any, x_shape: tuple[int, ...], dim: int, size: int, step: int) -> Any:
-    """The adjoint of unfold on arrays, tap by tap: each is a slice, in which no element shows up twice."""
+    """Adjoint of unfold on arrays, tap by tap. The elements under one tap form a slice, which repeats no element."""
     out, last = np.zeros(x_shape, ct.dtype), (ct.shape[dim] - 1) * step + 1
     before = (slice(None),) * dim
     for tap in range(size):
@@ -112,11 +113,10 @@ def _add_up_windows(ct: Any, x_shape: tuple[int, ...], dim: int, size: int, step
 
 @view(promote=NONE, method=False, namespaces=())
 def _as_strided(xp, x, *, size, stride, storage_offset, x_stride, x_offset):
-    """The elements at storage_offset + sum(i * stride) of the memory that x looks into. x_stride, x_offset: where x's
-    are.
+    """View of the elements at storage_offset + sum(i * stride) of x's memory. x_stride, x_offset: the geometry of x.
 
-    Raises RuntimeError where that leaves the memory. Derivative: each element of x gets the sum of the cotangents of
-    the places that show it; what lies outside x has none."""
+    Raises RuntimeError if an element is outside the memory. Derivative: for each element of x the sum of the cotangents
+    of its occurrences in the view; elements of the view outside x have no effect."""
     memory, step = _memory_of(x)
     last = storage_offset + sum([(n - 1) * s for n, s in zip(size, stride, strict=True)])
     if 0 not in size and (storage_offset < 0 or last >= memory.size or min(stride, default=0) < 0):
@@ -129,7 +129,7 @@ _as_strided.walks_memory = True
 
 
 def _memory_of(x: Any) -> tuple[Any, int]:
-    """All of the memory that x looks into, as a vector of x's dtype, and the size of an element."""
+    """Return (the whole memory of x as a vector of x's dtype, size of an element in bytes)."""
     base = x
     while isinstance(base.base, np.ndarray):
         base = base.base
@@ -139,7 +139,7 @@ def _memory_of(x: Any) -> tuple[Any, int]:
 
 
 def _places(size: tuple, stride: tuple, offset: int) -> Any:
-    """Where in memory the elements of a tensor of this geometry are, as a vector."""
+    """Return the positions in memory of all elements of a tensor of this geometry, in row-major order."""
     places = np.full((), offset)
     for n, s in zip(size, stride, strict=True):
         places = places[..., None] + np.arange(n) * s
@@ -148,8 +148,10 @@ def _places(size: tuple, stride: tuple, offset: int) -> Any:
 
 @lru_cache(maxsize=64)
 def _shown(of_x: tuple[Any, ...], of_view: tuple[Any, ...]) -> tuple[Any, Any, bool]:
-    """What a view shows of x, both as (size, stride, offset): (where in x, which of the view's elements that is or None
-    for all, whether some element is shown more than once)."""
+    """Return (index, inside, repeats): how a view overlaps x, both given as (size, stride, offset).
+
+    index: the elements of x that the view shows. inside: mask of the view's elements that are in x, or None if all are.
+    repeats: whether the view shows an element of x more than once."""
     ours, shown = _places(*of_x), _places(*of_view)
     order = np.argsort(ours, kind="stable")
     found = order[np.minimum(np.searchsorted(ours, shown, sorter=order), ours.size - 1)] if ours.size else shown[:0]
@@ -161,7 +163,7 @@ def _shown(of_x: tuple[Any, ...], of_view: tuple[Any, ...]) -> tuple[Any, Any, b
 
 @_as_strided.vjp("x")
 def _(F, ct, x_shape, size, stride, storage_offset, x_stride, x_offset):
-    few = prod(x_shape) + prod(size) <= _FEW  # of larger ones, the indices would weigh more than their making
+    few = prod(x_shape) + prod(size) <= _FEW  # indices of larger views would take more memory than they save time
     find = _shown if few else _shown.__wrapped__
     index, inside, repeats = find((tuple(x_shape), x_stride, x_offset), (size, stride, storage_offset))
     ct = F.reshape(ct, shape=(prod(size),))
@@ -171,7 +173,7 @@ def _(F, ct, x_shape, size, stride, storage_offset, x_stride, x_offset):
 
 
 def _find_stride(base: Any, seen: Any) -> tuple[Any, dict[str, Any]]:
-    """The operation, and its parameters, that makes the array seen a view of the array base, whose memory it looks into."""
+    """Return the operation, and its parameters, that makes the array `seen` from the array `base` that shares its memory."""
     if seen.dtype != base.dtype:
         raise errors.InplaceError(
             "a view of another dtype is not differentiable after its base was transposed or squeezed in place. Hint: make "
@@ -193,12 +195,13 @@ set_stride_finder(_find_stride)
 
 @plain(method=True)
 def as_strided(input, size, stride, storage_offset=None):
-    """The memory of input seen with any sizes and strides, in elements: a view. storage_offset: None for the input's
-    own.
+    """View of the memory of input with any size and strides.
 
-    Elements may show up more than once. Raises RuntimeError where that leaves the memory.
+    size, stride: one int per dimension, strides in elements. storage_offset: position in memory of the first element;
+    None means that of input. The view may show elements more than once. Raises RuntimeError if an element is outside the
+    memory.
 
-    Derivative: each element gets the sum of the cotangents of the places that show it.
+    Derivative: for each element the sum of the cotangents of its occurrences in the view.
 
     >>> import wengert
     >>> wengert.arange(4).as_strided((2, 2), (1, 2))
@@ -210,7 +213,7 @@ def as_strided(input, size, stride, storage_offset=None):
 
 
 def _stride_params(input: Any, size: Any, stride: Any, storage_offset: int | None) -> dict[str, Any]:
-    """_as_strided's parameters, as as_strided was given them."""
+    """Return the parameters of _as_strided for the arguments of as_strided."""
     x_offset = input.storage_offset()
     return {
         "size": tuple(size),
@@ -223,6 +226,6 @@ def _stride_params(input: Any, size: Any, stride: Any, storage_offset: int | Non
 
 @plain(name="as_strided_", method=True, namespaces=())
 def as_strided_(self, size, stride, storage_offset=None):
-    """In-place form of as_strided: turns this tensor into that view of its memory, and returns it."""
+    """In-place form of as_strided: turn this tensor into a view of its memory and return it."""
     params = _stride_params(self, size, stride, storage_offset)
     return call_inplace_view(_as_strided, self, params, node_class("AsStridedBackward1"))

@@ -12,7 +12,7 @@ from wengert.ops.values import is_complex
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True)
 def sin(xp, x):
-    """The sine of x in radians.
+    """Sine of x in radians.
 
     Derivative: cos(x)."""
     return xp.sin(x)
@@ -25,7 +25,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True)
 def cos(xp, x):
-    """The cosine of x in radians.
+    """Cosine of x in radians.
 
     Derivative: -sin(x)."""
     return xp.cos(x)
@@ -38,7 +38,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(-1.2, 1.2))
 def tan(xp, x):
-    """The tangent of x in radians.
+    """Tangent of x in radians.
 
     Derivative: 1 + out**2."""
     return xp.tan(x)
@@ -51,7 +51,7 @@ def _(F, ct, out):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(-0.9, 0.9))
 def asin(xp, x):
-    """The angle in radians, from -pi/2 to pi/2, whose sine is x.
+    """Inverse sine: the angle in radians, in [-pi/2, pi/2], whose sine is x. NaN for real |x| > 1.
 
     Derivative: 1 / sqrt(1 - x**2)."""
     return xp.arcsin(x)
@@ -64,7 +64,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(-0.9, 0.9))
 def acos(xp, x):
-    """The angle in radians, from 0 to pi, whose cosine is x.
+    """Inverse cosine: the angle in radians, in [0, pi], whose cosine is x. NaN for real |x| > 1.
 
     Derivative: -1 / sqrt(1 - x**2)."""
     return xp.arccos(x)
@@ -77,7 +77,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True)
 def atan(xp, x):
-    """The angle in radians, from -pi/2 to pi/2, whose tangent is x.
+    """Inverse tangent: the angle in radians, in [-pi/2, pi/2], whose tangent is x.
 
     Derivative: 1 / (1 + x**2)."""
     return xp.arctan(x)
@@ -88,15 +88,15 @@ def _(F, ct, x):
     return ct / F.conj(x * x + 1)
 
 
-# The series of sinc's derivative, by powers of x**2: x times the sum of these.
+# Coefficients a[k] of sinc's derivative near 0: x times the sum of a[k] x**(2k).
 _SINC_SLOPE = [(-1) ** k * math.pi ** (2 * k) * 2 * k / math.factorial(2 * k + 1) for k in range(1, 11)]
 
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, namespaces=("", "special"))
 def sinc(xp, x):
-    """sin(pi * x) / (pi * x), and 1 at 0.
+    """Normalised sinc, sin(pi * x) / (pi * x); 1 at 0.
 
-    Derivative: (cos(pi * x) - sinc(x)) / x, near 0 by its series; 0 at 0, where the second is -pi**2 / 3."""
+    Derivative: (cos(pi * x) - sinc(x)) / x, near 0 by its series; 0 at 0, where the second derivative is -pi**2 / 3."""
     return xp.sinc(x).astype(x.dtype, copy=False)
 
 
@@ -106,7 +106,7 @@ def _(F, ct, x):
     slope = (F.cos(math.pi * x) - F.sinc(x)) / F.where(near, 1.0, x)
     square = F.where(near, x * x, 0.0)
     series = 0.0
-    for factor in reversed(_SINC_SLOPE):  # near 0 the difference above has few digits left, and its derivative fewer
+    for factor in reversed(_SINC_SLOPE):  # near 0 the difference above cancels, and its derivative even more so
         series = series * square + factor
     return ct * F.conj(F.where(near, series * x, slope))
 
@@ -116,7 +116,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True)
 def sinh(xp, x):
-    """The hyperbolic sine.
+    """Hyperbolic sine of x.
 
     Derivative: cosh(x)."""
     return xp.sinh(x)
@@ -129,7 +129,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True)
 def cosh(xp, x):
-    """The hyperbolic cosine.
+    """Hyperbolic cosine of x.
 
     Derivative: sinh(x)."""
     return xp.cosh(x)
@@ -142,7 +142,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, namespaces=("", "nn.functional"))
 def tanh(xp, x):
-    """The hyperbolic tangent.
+    """Hyperbolic tangent of x.
 
     Derivative: 1 - out**2."""
     return xp.tanh(x)
@@ -155,7 +155,7 @@ def _(F, ct, out):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True)
 def asinh(xp, x):
-    """The number whose hyperbolic sine is x.
+    """Inverse hyperbolic sine: the number whose hyperbolic sine is x.
 
     Derivative: 1 / sqrt(x**2 + 1)."""
     return xp.arcsinh(x)
@@ -168,7 +168,7 @@ def _(F, ct, x):
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(1.2, 4.0))
 def acosh(xp, x):
-    """The number of at least 0 whose hyperbolic cosine is x; NaN for real x below 1.
+    """Inverse hyperbolic cosine: the number >= 0 whose hyperbolic cosine is x. NaN for real x < 1.
 
     Derivative: 1 / sqrt(x**2 - 1)."""
     return xp.arccosh(x)
@@ -176,14 +176,14 @@ def acosh(xp, x):
 
 @acosh.vjp("x")
 def _(F, ct, x):
-    if is_complex(x):  # where the root of the product would be on the wrong branch
+    if is_complex(x):  # the root of the product would be on the wrong branch
         return ct * F.conj(F.rsqrt(x - 1) * F.rsqrt(x + 1))
     return ct * F.rsqrt(x * x - 1)
 
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(-0.9, 0.9))
 def atanh(xp, x):
-    """The number whose hyperbolic tangent is x; infinite at 1 and -1.
+    """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x. inf at 1, -inf at -1, NaN for real |x| > 1.
 
     Derivative: 1 / (1 - x**2)."""
     return xp.arctanh(x)
