@@ -246,11 +246,11 @@ def any(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool 
 def count_nonzero(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
     """Number of nonzero elements over dim (an int, a tuple, or None for all dimensions), int64. x: any shape and dtype."""
 def amax(input: Tensor, dim: _int | Sequence[_int] = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Largest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as largest."""
+    """Largest element along dim. x: any shape, any real dtype. NaN counts as largest."""
 def amin(input: Tensor, dim: _int | Sequence[_int] = ..., keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Smallest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as smallest."""
+    """Smallest element along dim. x: any shape, any real dtype. NaN counts as smallest."""
 def aminmax(input: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, out: Any = None) -> return_types.aminmax:
-    """Smallest and largest element along dim (an int, or None for all), as a named tuple (min, max)."""
+    """Smallest and largest element along dim, as a named tuple (min, max). dim: an int, or None for all."""
 @overload
 def max(input: Tensor) -> Tensor:
     """Largest element: max() of all, max(dim, keepdim=False) along one dimension, max(other) of each pair of elements."""
@@ -266,17 +266,17 @@ def min(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.min: .
 @overload
 def min(input: Tensor, other: Tensor) -> Tensor: ...
 def argmax(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Index, as int64, of the first largest element along dim; in the flattened tensor if dim is None. NaN is largest."""
+    """Index, as int64, of the first largest element along dim, or in the flattened tensor if dim is None."""
 def argmin(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Index, as int64, of the first smallest element along dim; in the flattened tensor if dim is None."""
+    """Index, as int64, of the first smallest element along dim, or in the flattened tensor if dim is None."""
 @overload
 def median(input: Tensor) -> Tensor:
-    """Median: of an even number of elements the lower of the two in the middle. NaN where an element is NaN."""
+    """Median; of an even number of elements the lower of the two middle ones. NaN if an element is NaN."""
 @overload
 def median(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.median: ...
 @overload
 def nanmedian(input: Tensor) -> Tensor:
-    """`median` of what is not NaN; NaN where all is."""
+    """`median` of the elements that are not NaN; NaN if all elements are NaN."""
 @overload
 def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
 def logsumexp(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -898,15 +898,15 @@ def conv_tbc(input: Tensor, weight: Any, bias: Any, pad: _int = 0, *, out: Any =
 def einsum(*args: Any, out: Any = None) -> Tensor:
     """Sum of products of the operands' elements, given by an equation: einsum("ij,jk->ik", a, b) is a @ b."""
 def inverse(input: Tensor, *, out: Any = None) -> Tensor:
-    """Inverse of a square matrix or of each of a batch: `linalg.inv`."""
+    """Inverse of a matrix, or of each matrix of a batch: `linalg.inv`."""
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...)."""
+    """Determinant of a matrix, or of each matrix of a batch. A: (..., n, n), floating or complex; returns (...)."""
 def slogdet(A: Tensor, *, out: Any = None) -> return_types.slogdet:
     """Sign and natural logarithm of the absolute value of the determinant, as a named tuple (sign, logabsdet)."""
 def logdet(input: Tensor, *, out: Any = None) -> Tensor:
-    """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex."""
+    """Natural logarithm of the determinant; NaN where a real determinant is negative."""
 def matrix_power(A: Tensor, n: _int, *, out: Any = None) -> Tensor:
-    """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
+    """A @ A @ ... @ A with n factors; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
 def cholesky(input: Tensor, upper: _bool = False, *, out: Any = None) -> Tensor:
     """`linalg.cholesky`: lower triangular L with L @ L^H = input, or L^H if upper. Derivative: as linalg.cholesky."""
 def cholesky_solve(B: Tensor, L: Any, upper: _bool = False, *, out: Any = None) -> Tensor:

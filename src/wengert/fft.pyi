@@ -23,46 +23,46 @@ _Operand: TypeAlias = Tensor | np.ndarray[Any, Any] | np.generic | _Number
 _Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
 
 def fft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: Any = None, *, out: Any = None) -> Tensor:
-    """Discrete Fourier transform over one dimension: X[k] = sum of x[j] exp(-2 pi i j k / n)."""
+    """Discrete Fourier transform over one dimension: X[k] = sum of x[j] exp(-2 pi i j k / n) over j."""
 def ifft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: Any = None, *, out: Any = None) -> Tensor:
-    """Inverse of `fft`: x[j] = 1 / n times the sum of X[k] exp(2 pi i j k / n)."""
+    """Inverse of `fft`: x[j] = 1 / n times the sum of X[k] exp(2 pi i j k / n) over k."""
 def rfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: Any = None, *, out: Any = None) -> Tensor:
-    """`fft` of real numbers: its first n // 2 + 1 frequencies, which determine the others. Raises RuntimeError for complex."""
+    """The first n // 2 + 1 frequencies of `fft` of real numbers, which determine the others."""
 def irfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: Any = None, *, out: Any = None) -> Tensor:
-    """Inverse of `rfft`: real numbers, n of them (by default 2 * (size - 1)), from half a spectrum."""
+    """Inverse of `rfft`: n real numbers from a half spectrum. n: 2 * (size - 1) unless given."""
 def hfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: Any = None, *, out: Any = None) -> Tensor:
-    """`fft` of a signal that is Hermitian, x[n - j] = conj(x[j]), given by its first half: n real numbers, by default"""
+    """`fft` of a Hermitian signal, x[n - j] = conj(x[j]), given by its first half: n real numbers."""
 def ihfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: Any = None, *, out: Any = None) -> Tensor:
-    """Inverse of `hfft`: the first n // 2 + 1 elements of the Hermitian signal with this real spectrum."""
+    """Inverse of `hfft`: the first n // 2 + 1 elements of the Hermitian signal whose spectrum is input."""
 def fftn(input: Tensor, s: Any = None, dim: _int | Sequence[_int] | None = None, norm: Any = None, *, out: Any = None) -> Tensor:
-    """`fft` over several dimensions: over dim, or as many of the last as s has sizes, or all."""
+    """`fft` over several dimensions."""
 def ifftn(input: Tensor, s: Any = None, dim: _int | Sequence[_int] | None = None, norm: Any = None, *, out: Any = None) -> Tensor:
-    """`ifft` over several dimensions; s and dim as in `fftn`."""
+    """`ifft` over several dimensions. s and dim: as in `fftn`."""
 def rfftn(input: Tensor, s: Any = None, dim: _int | Sequence[_int] | None = None, norm: Any = None, *, out: Any = None) -> Tensor:
-    """`fftn` of real numbers: the first s // 2 + 1 frequencies of the last of the dims."""
+    """`fftn` of real numbers, with the first s[-1] // 2 + 1 frequencies in the last of the dims."""
 def irfftn(input: Tensor, s: Any = None, dim: _int | Sequence[_int] | None = None, norm: Any = None, *, out: Any = None) -> Tensor:
-    """Inverse of `rfftn`: real numbers; in the last of the dims s[-1] of them, by default 2 * (size - 1)."""
+    """Inverse of `rfftn`: real numbers, s[-1] in the last of the dims, or 2 * (size - 1) unless given."""
 def hfftn(input: Tensor, s: Any = None, dim: _int | Sequence[_int] | None = None, norm: Any = None, *, out: Any = None) -> Tensor:
-    """`fftn` of a signal that is Hermitian, given by the first half of the last of the dims: real numbers."""
+    """`fftn` of a Hermitian signal, given by the first half of the last of the dims: real numbers."""
 def ihfftn(input: Tensor, s: Any = None, dim: _int | Sequence[_int] | None = None, norm: Any = None, *, out: Any = None) -> Tensor:
-    """Inverse of `hfftn`: the first half, in the last of the dims, of the Hermitian signal with this real spectrum."""
+    """Inverse of `hfftn`: the first half, in the last of the dims, of the Hermitian signal whose spectrum is input."""
 def fft2(input: Tensor, s: Any = None, dim: _int = ..., norm: Any = None, *, out: Any = None) -> Tensor:
-    """`fftn` over two dimensions, by default the last."""
+    """`fftn` over two dimensions, by default the last two."""
 def ifft2(input: Tensor, s: Any = None, dim: _int = ..., norm: Any = None, *, out: Any = None) -> Tensor:
-    """`ifftn` over two dimensions, by default the last."""
+    """`ifftn` over two dimensions, by default the last two."""
 def rfft2(input: Tensor, s: Any = None, dim: _int = ..., norm: Any = None, *, out: Any = None) -> Tensor:
-    """`rfftn` over two dimensions, by default the last."""
+    """`rfftn` over two dimensions, by default the last two."""
 def irfft2(input: Tensor, s: Any = None, dim: _int = ..., norm: Any = None, *, out: Any = None) -> Tensor:
-    """`irfftn` over two dimensions, by default the last."""
+    """`irfftn` over two dimensions, by default the last two."""
 def hfft2(input: Tensor, s: Any = None, dim: _int = ..., norm: Any = None, *, out: Any = None) -> Tensor:
-    """`hfftn` over two dimensions, by default the last."""
+    """`hfftn` over two dimensions, by default the last two."""
 def ihfft2(input: Tensor, s: Any = None, dim: _int = ..., norm: Any = None, *, out: Any = None) -> Tensor:
-    """`ihfftn` over two dimensions, by default the last."""
+    """`ihfftn` over two dimensions, by default the last two."""
 def fftshift(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
-    """A spectrum with the frequency 0 in the middle of dim (an int, several, or None for all) and not at the start."""
+    """Roll a spectrum so that frequency 0 moves from the start of each dim to its middle."""
 def ifftshift(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
-    """Undoes `fftshift`: the frequency 0 comes to the start again."""
+    """Inverse of `fftshift`: frequency 0 moves back to the start of each dim."""
 def fftfreq(n: _int, d: _float = 1.0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The frequencies of the n elements of `fft`, in cycles a unit, for samples at a distance d: those from 0 on, then"""
+    """Frequencies of the n elements of `fft`, for samples at distance d, in cycles per unit of d."""
 def rfftfreq(n: _int, d: _float = 1.0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """The frequencies of the n // 2 + 1 elements of `rfft`, in cycles a unit, for samples at a distance d."""
+    """Frequencies of the n // 2 + 1 elements of `rfft`, for samples at distance d, in cycles per unit of d."""

@@ -25,29 +25,29 @@ _Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
 def vector_norm(x: Tensor, ord: _int = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
     """Vector norm of the elements of x over dim: (sum of |x|**ord)**(1 / ord). See `norm`, where ord is p."""
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Inverse of a matrix or of each of a batch. A: (..., n, n), floating or complex. Raises RuntimeError if singular."""
+    """Inverse of a matrix, or of each matrix of a batch. A: (..., n, n), floating or complex."""
 def solve(A: Tensor, B: Any, *, left: _bool = True, out: Any = None) -> Tensor:
     """X with A @ X = B, or X @ A = B if not left."""
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...)."""
+    """Determinant of a matrix, or of each matrix of a batch. A: (..., n, n), floating or complex; returns (...)."""
 def slogdet(A: Tensor, *, out: Any = None) -> return_types.slogdet:
     """Sign and natural logarithm of the absolute value of the determinant, as a named tuple (sign, logabsdet)."""
 def cholesky(A: Tensor, *, upper: _bool = False, out: Any = None) -> Tensor:
-    """L, lower triangular, with L @ L^H = A; its adjoint if upper. A: (..., n, n), Hermitian, positive definite."""
+    """Cholesky factor: the lower triangular L with L @ L^H = A, or L^H if upper."""
 def matrix_power(A: Tensor, n: _int, *, out: Any = None) -> Tensor:
-    """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
+    """A @ A @ ... @ A with n factors; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
 def multi_dot(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
-    """Product of two or more matrices, in the order that takes least work; the first and last may be vectors."""
+    """Product of two or more matrices, multiplied in the order with the fewest operations."""
 def vecdot(x: Tensor, y: Any, *, dim: _int = -1, out: Any = None) -> Tensor:
-    """Sum of conj(x) * y over one dimension. x, y: shapes that broadcast."""
+    """Sum of conj(x) * y over one dimension. x, y: floating or complex, shapes that broadcast."""
 def svd(A: Tensor, full_matrices: _bool = True, *, driver: Any = None, out: Any = None) -> return_types.linalg_svd:
-    """Singular value decomposition: a named tuple (U, S, Vh) with A = U @ diag(S) @ Vh, S falling, U and Vh unitary."""
+    """Singular value decomposition A = U @ diag(S) @ Vh, as a named tuple (U, S, Vh)."""
 def svdvals(A: Tensor, *, driver: Any = None, out: Any = None) -> Tensor:
-    """Singular values of a matrix or of each of a batch, falling. A: (..., n, m), floating or complex."""
+    """Singular values of a matrix, or of each matrix of a batch, descending: (..., min(m, n))."""
 def matrix_norm(A: Tensor, ord: _str = 'fro', dim: _int = ..., keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
-    """Norm of a matrix or of each of a batch."""
+    """Norm of a matrix, or of each matrix of a batch."""
 def norm(A: Tensor, ord: Any = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
-    """Norm of a vector or of a matrix. ord None: the root of the sum of squares, over dim or all."""
+    """Norm of vectors or matrices."""
 def eigh(A: Tensor, UPLO: _str = 'L', *, out: Any = None) -> return_types.linalg_eigh:
     """Eigenvalues L and eigenvectors V of a Hermitian matrix A = V @ diag(L) @ V^H, as a named tuple."""
 def eigvalsh(A: Tensor, UPLO: _str = 'L', *, out: Any = None) -> Tensor:

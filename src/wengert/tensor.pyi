@@ -343,11 +343,11 @@ class Tensor(TensorBase):
     def count_nonzero(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """Number of nonzero elements over dim (an int, a tuple, or None for all dimensions), int64. x: any shape and dtype."""
     def amax(self, dim: _int | Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
-        """Largest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as largest."""
+        """Largest element along dim. x: any shape, any real dtype. NaN counts as largest."""
     def amin(self, dim: _int | Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
-        """Smallest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as smallest."""
+        """Smallest element along dim. x: any shape, any real dtype. NaN counts as smallest."""
     def aminmax(self, *, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> return_types.aminmax:
-        """Smallest and largest element along dim (an int, or None for all), as a named tuple (min, max)."""
+        """Smallest and largest element along dim, as a named tuple (min, max). dim: an int, or None for all."""
     @overload
     def max(self) -> Tensor:
         """Largest element: max() of all, max(dim, keepdim=False) along one dimension, max(other) of each pair of elements."""
@@ -363,17 +363,17 @@ class Tensor(TensorBase):
     @overload
     def min(self, other: Tensor) -> Tensor: ...
     def argmax(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
-        """Index, as int64, of the first largest element along dim; in the flattened tensor if dim is None. NaN is largest."""
+        """Index, as int64, of the first largest element along dim, or in the flattened tensor if dim is None."""
     def argmin(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False) -> Tensor:
-        """Index, as int64, of the first smallest element along dim; in the flattened tensor if dim is None."""
+        """Index, as int64, of the first smallest element along dim, or in the flattened tensor if dim is None."""
     @overload
     def median(self) -> Tensor:
-        """Median: of an even number of elements the lower of the two in the middle. NaN where an element is NaN."""
+        """Median; of an even number of elements the lower of the two middle ones. NaN if an element is NaN."""
     @overload
     def median(self, dim: _int, keepdim: _bool = False) -> return_types.median: ...
     @overload
     def nanmedian(self) -> Tensor:
-        """`median` of what is not NaN; NaN where all is."""
+        """`median` of the elements that are not NaN; NaN if all elements are NaN."""
     @overload
     def nanmedian(self, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
     def logsumexp(self, dim: _int | Sequence[_int], keepdim: _bool = False) -> Tensor:
@@ -923,15 +923,15 @@ class Tensor(TensorBase):
     def new_empty_strided(self, size: _int | Sequence[_int], stride: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
         """empty_strided with the dtype of this tensor unless dtype is given."""
     def inverse(self) -> Tensor:
-        """Inverse of a square matrix or of each of a batch: `linalg.inv`."""
+        """Inverse of a matrix, or of each matrix of a batch: `linalg.inv`."""
     def det(self) -> Tensor:
-        """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...)."""
+        """Determinant of a matrix, or of each matrix of a batch. A: (..., n, n), floating or complex; returns (...)."""
     def slogdet(self) -> return_types.slogdet:
         """Sign and natural logarithm of the absolute value of the determinant, as a named tuple (sign, logabsdet)."""
     def logdet(self) -> Tensor:
-        """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex."""
+        """Natural logarithm of the determinant; NaN where a real determinant is negative."""
     def matrix_power(self, n: _int) -> Tensor:
-        """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
+        """A @ A @ ... @ A with n factors; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k)."""
     def cholesky(self, upper: _bool = False) -> Tensor:
         """`linalg.cholesky`: lower triangular L with L @ L^H = input, or L^H if upper. Derivative: as linalg.cholesky."""
     def cholesky_solve(self, L: Any, upper: _bool = False) -> Tensor:

@@ -253,13 +253,13 @@ def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.33333333333333
 def gumbel_softmax(logits: Tensor, tau: _int = 1, hard: _bool = False, eps: _float = 1e-10, dim: _int = -1, *, out: Any = None) -> Tensor:
     """Differentiable sample of classes: softmax((logits + noise) / tau) over dim, with noise from the Gumbel distribution."""
 def fractional_max_pool2d_with_indices(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """Largest element of windows at random places that cover the input evenly. input: (n, channels, size, size), or"""
+    """Largest element of windows at random positions that cover the input evenly."""
 def fractional_max_pool2d(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, *, out: Any = None) -> Any:
-    """Largest element of windows at random places that cover the input evenly. input: (n, channels, size, size), or"""
+    """Largest element of windows at random positions that cover the input evenly."""
 def fractional_max_pool3d_with_indices(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """Largest element of windows at random places that cover the input evenly. input: (n, channels, size, size, size), or"""
+    """Largest element of windows at random positions that cover the input evenly."""
 def fractional_max_pool3d(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, *, out: Any = None) -> Any:
-    """Largest element of windows at random places that cover the input evenly. input: (n, channels, size, size, size), or"""
+    """Largest element of windows at random positions that cover the input evenly."""
 def multi_head_attention_forward(query: Tensor, key: Any, value: _Operand, embed_dim_to_check: Any, num_heads: Any, in_proj_weight: Any, in_proj_bias: Any, bias_k: Any, bias_v: Any, add_zero_attn: Any, dropout_p: Any, out_proj_weight: Any, out_proj_bias: Any, training: _bool = True, key_padding_mask: Any = None, need_weights: _bool = True, attn_mask: Any = None, use_separate_proj_weight: _bool = False, q_proj_weight: Any = None, k_proj_weight: Any = None, v_proj_weight: Any = None, static_k: Any = None, static_v: Any = None, average_attn_weights: _bool = True, is_causal: _bool = False, *, out: Any = None) -> tuple[Tensor, Any]:
     """Project query, key and value, attend in num_heads parts of the features, and project the result."""
 def linear_cross_entropy(input: Tensor, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None, reduction: _str = 'mean', ignore_index: Any = None, label_smoothing: _float = 0.0, options: Any = None, out: Any = None) -> Tensor:

@@ -285,7 +285,7 @@ def _(F, ct, P, L, U):
 
 
 def _check_pivot(pivot: bool) -> None:
-    """Raise an error for pivot=False, which LAPACK does not compute."""
+    """Raise RuntimeError for pivot=False, which LAPACK does not compute."""
     if not pivot:
         raise errors.ShapeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 

@@ -1,7 +1,7 @@
-"""Largest, smallest and middle elements, and where they are.
+"""Largest, smallest and middle elements, and their indices.
 
-Where several elements tie, the operations that return a value alone (max(), amax, median()) share the gradient evenly
-among them; those that also return an index (max(dim)) give it to the element at that index.
+If several elements tie, operations that return only a value (max(), amax, median()) share the gradient evenly among them.
+Operations that also return an index (max(dim)) give the gradient to the element at the index.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
 
 def _check_reduction(op: str, kernel: str, x: Any, dim: Any) -> None:
-    """Raises RuntimeError for complex x, and torch's error for a reduction of no elements."""
+    """Raise RuntimeError for a complex x, and torch's error if x is empty along dim. kernel: torch's name in the message."""
     if x.dtype.kind == "c":
         raise errors.unsupported_dtype(kernel, x.dtype)
     if x.size == 0:
@@ -31,11 +31,13 @@ def _check_reduction(op: str, kernel: str, x: Any, dim: Any) -> None:
 
 
 def _largest(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
+    """Maximum over axis. NaN counts as largest."""
     found = rows.reduce(rows.LARGEST, x, axis, keepdim)
     return xp.maximum.reduce(x, axis=axis, keepdims=keepdim) if found is None else found
 
 
 def _smallest(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
+    """Minimum over axis. NaN counts as smallest."""
     found = rows.reduce(rows.SMALLEST, x, axis, keepdim)
     return xp.minimum.reduce(x, axis=axis, keepdims=keepdim) if found is None else found
 
@@ -45,28 +47,28 @@ def _smallest(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
 
 @general(complex=False, along_dim=True)
 def amax(xp, x, *, dim=(), keepdim=False):
-    """Largest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as largest.
+    """Largest element along dim. x: any shape, any real dtype. NaN counts as largest.
 
-    Raises IndexError (RuntimeError over all) where there is nothing to choose from.
+    dim: an int or a tuple of ints; () for all. If there are no elements, raises IndexError with a dim, RuntimeError without.
 
-    Derivative: 1 in the largest element; shared evenly where several tie."""
+    Derivative: 1 in the largest element, shared evenly among ties."""
     _check_reduction("amax", "max_values_cpu", x, dim)
     return _largest(xp, x, normalize_dims(dim, x.ndim), keepdim)
 
 
 @general(complex=False, along_dim=True)
 def amin(xp, x, *, dim=(), keepdim=False):
-    """Smallest element along dim (an int, a tuple; () for all). x: any shape, any real dtype. NaN counts as smallest.
+    """Smallest element along dim. x: any shape, any real dtype. NaN counts as smallest.
 
-    Raises IndexError (RuntimeError over all) where there is nothing to choose from.
+    dim: an int or a tuple of ints; () for all. If there are no elements, raises IndexError with a dim, RuntimeError without.
 
-    Derivative: 1 in the smallest element; shared evenly where several tie."""
+    Derivative: 1 in the smallest element, shared evenly among ties."""
     _check_reduction("amin", "min_values_cpu", x, dim)
     return _smallest(xp, x, normalize_dims(dim, x.ndim), keepdim)
 
 
 def _cotangent_of_ties(F: Any, ct: Any, x: Any, out: Any, dim: Any, keepdim: bool, nan_ties: bool = False) -> Any:
-    """The cotangent of x where out is one of its elements: shared among all that are equal to out."""
+    """Cotangent of x, given ct, the cotangent of out, which is an element of x along dim: shared among all that equal out."""
     out = restore_dims(F, out, x.shape, dim, keepdim)
     ct = restore_dims(F, ct, x.shape, dim, keepdim)
     return F._share(ct, x, out, dim=dim, nan_ties=nan_ties)
@@ -83,7 +85,9 @@ def _(F, ct, x, out, dim, keepdim):
 
 
 def _ties(xp: Any, x: Any, y: Any, dim: Any, nan_ties: bool) -> tuple[Any, Any]:
-    """Where x equals y, which broadcasts to it, and how often along dim. nan_ties: whether NaN equals NaN."""
+    """Return (whether x equals y, element by element, the number of equal elements along dim). y broadcasts to x.
+
+    nan_ties: whether NaN equals NaN."""
     ties = x == y
     if nan_ties:
         ties |= (x != x) & (y != y)
@@ -97,9 +101,9 @@ def _ties(xp: Any, x: Any, y: Any, dim: Any, nan_ties: bool) -> tuple[Any, Any]:
 
 @linear(promote=NONE, **_PRIVATE)
 def _share(xp, ct, x, y, *, dim, nan_ties=False):
-    """ct / n where x is one of the n elements along dim that equal y, else 0. ct, y: with size 1 in dim, or 0-d.
+    """ct / n where x equals y, else 0, with n the number of equal elements along dim. ct, y: with size 1 in dim, or 0-d.
 
-    nan_ties: whether NaN equals NaN; without that a NaN in y gives NaN everywhere along dim."""
+    nan_ties: whether NaN equals NaN. If not, a NaN in y gives NaN everywhere along dim."""
     ties, n = _ties(xp, x, y, dim, nan_ties)
     return xp.multiply(ties, xp.true_divide(ct, n).astype(ct.dtype))
 
@@ -113,7 +117,7 @@ def _(F, ct_, x, y, dim, nan_ties, ct_shape):
 
 @_share.vjp("x", "y")
 def _(F, ct_):
-    return None, None  # which elements tie is constant between the kinks
+    return None, None  # the set of ties is constant between the kinks
 
 
 @_share.jvp("ct", "x", "y")
@@ -129,7 +133,7 @@ def _ones_of(xp, x):
 
 @general(outputs=("min", "max"), complex=False, node="AminmaxBackward0", **_PRIVATE)
 def _aminmax(xp, x, *, dim=None, keepdim=False):
-    """Smallest and largest element along dim."""
+    """aminmax as a plain tuple."""
     axis = normalize_dims(dim, x.ndim)
     if x.dtype.kind == "c":
         raise errors.unsupported_dtype("aminmax_cpu", x.dtype)
@@ -146,9 +150,11 @@ def _(F, ct, x, min, max, dim, keepdim):
 
 @composite(method=True)
 def aminmax(F, input, *, dim=None, keepdim=False):
-    """Smallest and largest element along dim (an int, or None for all), as a named tuple (min, max).
+    """Smallest and largest element along dim, as a named tuple (min, max). dim: an int, or None for all.
 
-    Derivative: as `amin` and `amax`."""
+    input: any shape, any real dtype. Raises RuntimeError or IndexError if there are no elements.
+
+    Derivative: as in `amin` and `amax`."""
     return return_types.aminmax(F._aminmax(input, dim=dim, keepdim=keepdim))
 
 
@@ -156,7 +162,7 @@ def aminmax(F, input, *, dim=None, keepdim=False):
 
 
 def _index_along(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
-    """The index arrays that read or write one element along dim for each element of index."""
+    """NumPy index that names, for each element of index, one element along dim. index: of size 1 in dim."""
     if index.ndim == 1:
         return (index,)
     ones = (1,) * index.ndim
@@ -170,7 +176,7 @@ def _index_along(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
 
 @linear(promote=NONE, **_PRIVATE)
 def _pick(xp, x, index, *, dim):
-    """The element of x at index along dim. index: x's shape with size 1 in dim, which is the result's."""
+    """Element of x at index along dim. index and the result have x's shape with size 1 in dim."""
     dim = normalize_dim(dim, x.ndim)
     found = places.take_along(x, index, dim, False)
     return x[_index_along(xp, index, dim)] if found is None else found
@@ -183,7 +189,7 @@ def _(F, ct, x_shape, index, dim):
 
 @linear(promote=NONE, **_PRIVATE)
 def _place(xp, x, index, *, dim, size):
-    """Zeros, of this size along dim, with x at index. index and x: of one shape, with size 1 in dim."""
+    """Zeros, of the given size along dim, with x at index. index and x: of one shape, with size 1 in dim."""
     dim = normalize_dim(dim, x.ndim)
     out = memory.new_zeros((*x.shape[:dim], size, *x.shape[dim + 1 :]), x.dtype)
     if not places.write_along(places.PUT, out, index, x, dim, False):
@@ -197,13 +203,13 @@ def _(F, ct, index, dim):
 
 
 def _values_at(xp: Any, x: Any, index: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """values and indices of a reduction that chose the elements at index (of x's shape with size 1 in dim)."""
+    """Return (values, indices) of a reduction that chose the elements at index. index: x's shape with size 1 in dim."""
     values = places.take_along(x, index, dim, False)
     return _without_kept_dim((x[_index_along(xp, index, dim)] if values is None else values, index), x.shape, dim, keepdim)
 
 
 def _without_kept_dim(found: tuple[Any, Any], shape: tuple[int, ...], dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """Values and indices, which have size 1 in dim, without it unless keepdim."""
+    """Drop the dimension dim, of size 1, from values and indices, unless keepdim. shape: of the reduction's input."""
     if keepdim:
         return found
     shape = _shape_without(shape, dim)
@@ -211,11 +217,12 @@ def _without_kept_dim(found: tuple[Any, Any], shape: tuple[int, ...], dim: int, 
 
 
 def _shape_without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
+    """Return shape without dimension dim."""
     return shape[:dim] + shape[dim + 1 :]
 
 
 def _cotangent_of_values(F: Any, ct: Any, x_shape: tuple[int, ...], indices: Any, dim: Any, keepdim: bool) -> Any:
-    """The cotangent of x where values are its elements at indices along dim."""
+    """Cotangent of x, given ct[0], the cotangent of values, which are the elements of x at indices along dim."""
     if ct[0] is None:
         return None
     values = ct[0]
@@ -228,6 +235,7 @@ def _cotangent_of_values(F: Any, ct: Any, x_shape: tuple[int, ...], indices: Any
 
 
 def _extreme_and_index(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> tuple[Any, Any]:
+    """Return (values, indices) of max(dim) or min(dim); op is "max" or "min"."""
     _check_reduction(op, op, x, dim)
     if x.ndim == 0:
         normalize_dim(dim, 0)
@@ -242,13 +250,13 @@ def _extreme_and_index(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> tup
 
 @general(outputs=("values", "indices"), node="MaxBackward0", complex=False, **_PRIVATE)
 def _max_dim(xp, x, *, dim, keepdim=False):
-    """Largest element along one dimension, and its index: the first, where several tie."""
+    """Largest element along one dimension and its index, which is the first if several tie."""
     return _extreme_and_index(xp, "max", x, dim, keepdim)
 
 
 @general(outputs=("values", "indices"), node="MinBackward0", complex=False, **_PRIVATE)
 def _min_dim(xp, x, *, dim, keepdim=False):
-    """Smallest element along one dimension, and its index: the first, where several tie."""
+    """Smallest element along one dimension and its index, which is the first if several tie."""
     return _extreme_and_index(xp, "min", x, dim, keepdim)
 
 
@@ -287,7 +295,7 @@ def _(F, ct, x, out):
 
 
 def _dim_or_other(op: str, second: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """What the second argument of max or min is: (dim, None) or (None, other)."""
+    """Return the second argument of max or min as (dim, None) or (None, other)."""
     dim, other = kwargs.pop("dim", kwargs.pop("axis", None)), kwargs.pop("other", None)
     if second is not None:
         if dim is not None or other is not None:
@@ -304,10 +312,10 @@ def _dim_or_other(op: str, second: Any, kwargs: dict[str, Any]) -> tuple[Any, An
 def max(F, input, second=None, keepdim=False, **kwargs):
     """Largest element: max() of all, max(dim, keepdim=False) along one dimension, max(other) of each pair of elements.
 
-    max(dim) returns a named tuple (values, indices) of the first largest. NaN counts as largest. input: any real dtype.
-    Raises RuntimeError (IndexError with dim) where there is nothing to choose from.
+    input: any real dtype. max(dim) returns a named tuple (values, indices); the index is that of the first largest element.
+    NaN counts as largest. If there are no elements, raises IndexError with a dim, RuntimeError without.
 
-    Derivative: max() shares 1 evenly among ties; max(dim) gives it to the element at the index; max(other) is
+    Derivative: max() shares 1 evenly among ties. max(dim) gives 1 to the element at the index. max(other): as in
     `maximum`.
 
     >>> import wengert
@@ -321,15 +329,16 @@ def max(F, input, second=None, keepdim=False, **kwargs):
 def min(F, input, second=None, keepdim=False, **kwargs):
     """Smallest element: min() of all, min(dim, keepdim=False) along one dimension, min(other) of each pair of elements.
 
-    min(dim) returns a named tuple (values, indices) of the first smallest. NaN counts as smallest. input: any real
-    dtype. Raises RuntimeError (IndexError with dim) where there is nothing to choose from.
+    input: any real dtype. min(dim) returns a named tuple (values, indices); the index is that of the first smallest element.
+    NaN counts as smallest. If there are no elements, raises IndexError with a dim, RuntimeError without.
 
-    Derivative: min() shares 1 evenly among ties; min(dim) gives it to the element at the index; min(other) is
+    Derivative: min() shares 1 evenly among ties. min(dim) gives 1 to the element at the index. min(other): as in
     `minimum`."""
     return _max_or_min(F, "min", input, second, keepdim, kwargs)
 
 
 def _max_or_min(F: Any, op: str, input: Any, second: Any, keepdim: bool, kwargs: dict[str, Any]) -> Any:
+    """Call the overload of max or min that the arguments name."""
     if second is None and not kwargs:
         return F._max_all(input) if op == "max" else F._min_all(input)
     keepdim = kwargs.pop("keepdims", keepdim)
@@ -346,6 +355,7 @@ def _max_or_min(F: Any, op: str, input: Any, second: Any, keepdim: bool, kwargs:
 
 
 def _extreme_index(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> Any:
+    """Return the index of argmax or argmin; op names which."""
     if x.dtype.kind in "bc":
         raise errors.UnsupportedDtypeError(f"{op}(): does not support {'bool' if x.dtype.kind == 'b' else 'complex'} input")
     if dim is None:
@@ -363,19 +373,17 @@ def _extreme_index(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> Any:
 
 @nondifferentiable(complex=False)
 def argmax(xp, x, *, dim=None, keepdim=False):
-    """Index, as int64, of the first largest element along dim; in the flattened tensor if dim is None. NaN is largest.
+    """Index, as int64, of the first largest element along dim, or in the flattened tensor if dim is None.
 
-    x: any real dtype but bool (else RuntimeError). Raises IndexError where there is nothing to choose from."""
+    NaN counts as largest. x: any real dtype but bool, else RuntimeError. Raises IndexError if there are no elements."""
     return _extreme_index(xp, "argmax", x, dim, keepdim)
 
 
 @nondifferentiable(complex=False)
 def argmin(xp, x, *, dim=None, keepdim=False):
-    """Index, as int64, of the first smallest element along dim; in the flattened tensor if dim is None.
+    """Index, as int64, of the first smallest element along dim, or in the flattened tensor if dim is None.
 
-    NaN is smallest.
-
-    x: any real dtype but bool (else RuntimeError). Raises IndexError where there is nothing to choose from."""
+    NaN counts as smallest. x: any real dtype but bool, else RuntimeError. Raises IndexError if there are no elements."""
     return _extreme_index(xp, "argmin", x, dim, keepdim)
 
 
@@ -383,8 +391,10 @@ def argmin(xp, x, *, dim=None, keepdim=False):
 
 
 def _median_index(xp: Any, x: Any, dim: int, skip_nan: bool) -> Any:
-    """Index of the lower of the two middle elements along dim, which stays with size 1; of equals the first."""
-    order = xp.argsort(x, axis=dim, kind="stable")  # NaN goes last
+    """Index of the lower median along dim, the first among equals. The result has size 1 in dim.
+
+    skip_nan: whether NaN is left out; if not, the index of the first NaN is returned where there is one."""
+    order = xp.argsort(x, axis=dim, kind="stable")  # NaN sorts last
     nans = x != x
     count = x.shape[dim] - xp.add.reduce(nans, axis=dim, keepdims=True, dtype=xp.intp)
     middle = order[_index_along(xp, xp.maximum(count - 1, 0) // 2, dim)]
@@ -392,6 +402,7 @@ def _median_index(xp: Any, x: Any, dim: int, skip_nan: bool) -> Any:
 
 
 def _median_and_index(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> tuple[Any, Any]:
+    """Return (values, indices) of median(dim) or nanmedian(dim); op names which."""
     _check_reduction(op, "median_cpu", x, dim)
     if x.ndim == 0 or x.size == 0:
         return _extreme_and_index(xp, "max", x, dim, keepdim)
@@ -403,6 +414,7 @@ def _median_and_index(xp: Any, op: str, x: Any, dim: Any, keepdim: bool) -> tupl
 
 
 def _median_of_all(xp: Any, x: Any, skip_nan: bool) -> Any:
+    """Lower median of all elements. skip_nan: whether NaN is left out."""
     if x.dtype.kind == "c":
         raise errors.unsupported_dtype("median_cpu", x.dtype)
     if x.size == 0:
@@ -422,7 +434,7 @@ def _median_dim(xp, x, *, dim, keepdim=False):
 
 @general(outputs=("values", "indices"), node="NanmedianBackward1", complex=False, **_PRIVATE)
 def _nanmedian_dim(xp, x, *, dim, keepdim=False):
-    """Lower median along one dimension of what is not NaN, and its index."""
+    """Lower median, along one dimension, of the elements that are not NaN, and its index."""
     return _median_and_index(xp, "nanmedian", x, dim, keepdim)
 
 
@@ -454,11 +466,12 @@ for _full_op in (_median_all, _nanmedian_all):
 
 @composite(method=True)
 def median(F, input, dim=None, keepdim=False, **kwargs):
-    """Median: of an even number of elements the lower of the two in the middle. NaN where an element is NaN.
+    """Median; of an even number of elements the lower of the two middle ones. NaN if an element is NaN.
 
-    median() is that of all; median(dim, keepdim=False) returns a named tuple (values, indices). input: any real dtype.
+    median() is the median of all elements. median(dim, keepdim=False) returns a named tuple (values, indices). input: any
+    real dtype.
 
-    Derivative: median() shares 1 evenly among equals; median(dim) gives it to the element at the index.
+    Derivative: median() shares 1 evenly among ties. median(dim) gives 1 to the element at the index.
 
     >>> import wengert
     >>> wengert.tensor([4.0, 1.0, 3.0, 2.0]).median()
@@ -471,9 +484,9 @@ def median(F, input, dim=None, keepdim=False, **kwargs):
 
 @composite(method=True)
 def nanmedian(F, input, dim=None, keepdim=False, **kwargs):
-    """`median` of what is not NaN; NaN where all is.
+    """`median` of the elements that are not NaN; NaN if all elements are NaN.
 
-    Derivative: as `median`."""
+    Derivative: as in `median`."""
     if dim is None:
         return F._nanmedian_all(input, **kwargs)
     return return_types.nanmedian(F._nanmedian_dim(input, dim=dim, keepdim=keepdim, **kwargs))

@@ -1,12 +1,12 @@
-"""Inverses, determinants, linear equations, matrix powers and norms: what needs a factorisation.
+"""Inverses, linear equations, determinants, Cholesky factors, matrix powers, singular values and matrix norms.
 
 Note [Equal values]
-Where two singular values (or eigenvalues, in eigen.py) are equal, their vectors are determined as a plane only, and
-the formula for the vectors' derivative divides by the difference of the values. Functions that do not depend on the
-choice within the plane get a factor 0 there, which the quotient would make NaN. So 1 / (a - b) is taken for 0 where
-a = b: right for functions of the values, and of the spaces that equal ones span, and finite for all. A function of the
-matrix as a whole, V f(values) V^H, needs the limit of (f(a) - f(b)) / (a - b) as well, which no rule for the vectors knows:
-its derivative between vectors of equal values is left out.
+If two singular values (or eigenvalues, in eigen.py) are equal, only the plane of their vectors is determined. The derivative
+of the vectors divides by the difference of the values. A function that does not depend on the choice of vectors within the
+plane multiplies this quotient by 0, which would give NaN. So 1 / (a - b) counts as 0 where a = b. This is right for functions
+of the values and of the spaces that the vectors of equal values span, and finite for all functions. A function of the whole
+matrix, V f(values) V^H, also needs the limit of (f(a) - f(b)) / (a - b), which no rule for the vectors knows. So its
+derivative lacks the part between vectors of equal values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ _LINALG: dict[str, Any] = {"method": False, "namespaces": ("linalg",)}
 
 @general(node="LinalgInvExBackward0", **_LINALG)
 def linalg_inv(xp, A):
-    """Inverse of a matrix or of each of a batch. A: (..., n, n), floating or complex. Raises RuntimeError if singular.
+    """Inverse of a matrix, or of each matrix of a batch. A: (..., n, n), floating or complex.
+
+    Raises RuntimeError if a matrix is singular.
 
     Derivative: -out^H @ ct @ out^H."""
     check_square("linalg.inv", A)
@@ -57,9 +59,9 @@ def _(F, A_t, out):
 
 @composite(method=True)
 def inverse(F, input):
-    """Inverse of a square matrix or of each of a batch: `linalg.inv`.
+    """Inverse of a matrix, or of each matrix of a batch: `linalg.inv`.
 
-    Derivative: as linalg.inv."""
+    Derivative: as in `linalg.inv`."""
     return F.linalg_inv(input)
 
 
@@ -67,18 +69,17 @@ def inverse(F, input):
 def linalg_solve(F, A, B, *, left=True):
     """X with A @ X = B, or X @ A = B if not left.
 
-    A: (..., n, n). B: (..., n, k), or (..., n): a vector for each matrix.
+    A: (..., n, n). B: (..., n, k), or (..., k, n) if not left, or (..., n), a vector for each matrix. Raises RuntimeError
+    for a singular A and for shapes that do not fit.
 
-    Raises RuntimeError for a singular A and for shapes that do not fit.
-
-    Derivative: G = A^-H @ ct in B, -G @ X^H in A (the products turned round if not left)."""
+    Derivative: G = A^-H @ ct in B, -G @ X^H in A. If not left, G = ct @ A^-H and -X^H @ G."""
     vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and tuple(B.shape) == tuple(A.shape[:-1]))
     return F._solve(A, B, vector=vector, left=left)
 
 
 @general(promote=NONE, node="LinalgSolveExBackward0", **_PRIVATE)
 def _solve(xp, x, y, *, vector=False, left=True):
-    """linalg_solve of x and y; vector: whether y holds vectors."""
+    """linalg_solve with A = x and B = y. vector: whether y holds vectors."""
     check_square("linalg.solve", x)
     if x.dtype != y.dtype:
         raise errors.matmul_dtypes(x.dtype, y.dtype)
@@ -122,10 +123,10 @@ def _(F, x_t, y_t, x, out, vector, left):
 
 @general(namespaces=("", "linalg"), node="LinalgDetBackward0")
 def det(xp, A):
-    """Determinant of a matrix or of each of a batch. A: (..., n, n), floating or complex; returns (...).
+    """Determinant of a matrix, or of each matrix of a batch. A: (..., n, n), floating or complex; returns (...).
 
-    Derivative: the cofactors, conj(det) A^-H where A is regular; right also where it is singular, for first and second
-    derivatives. Third ones raise RuntimeError there.
+    Derivative: the conjugate cofactors; conj(det) * A^-H if A is regular. First and second derivatives are right also if A
+    is singular; a third derivative raises RuntimeError then.
 
     >>> import wengert
     >>> wengert.det(wengert.tensor([[2.0, 1.0], [0.0, 3.0]]))
@@ -136,7 +137,9 @@ def det(xp, A):
 
 
 def _nan_where_not_finite(xp: Any, A: Any, out: Any, suspect: float) -> Any:
-    """out, with NaN where it is what LAPACK makes of infinities and NaN in a matrix."""
+    """Replace elements of out that equal suspect by NaN if their matrix is not finite.
+
+    LAPACK gives the value suspect for a matrix with infinities or NaN."""
     if (out == suspect).any() and not xp.isfinite(A).all():
         return xp.where((out == suspect) & ~xp.isfinite(A).all(axis=(-1, -2)), out.dtype.type(xp.nan), out)
     return out
@@ -152,7 +155,7 @@ def _(F, ct, A, out):
 
 @general(**_PRIVATE)
 def _cofactors(xp, A):
-    """The conjugates of a matrix's cofactors: det's derivative, from singular values, which may be zero."""
+    """Conjugates of the cofactors of a matrix: the derivative of det. Computed from singular values, which may be zero."""
     n = A.shape[-1]
     if n == 0:
         return A.copy()
@@ -170,10 +173,11 @@ def _(F, ct, A):
 
 @general(**_PRIVATE)
 def _second_cofactors(xp, A, G):
-    """The conjugate of the derivative of a matrix's cofactors along G: det's second derivative, which is bilinear.
+    """Conjugate of the derivative of a matrix's cofactors along G: the second derivative of det, bilinear.
 
-    With A = U S V^H and E = U^H G V it is that of det S, whose off-diagonal part is -p_ij E_ji and whose diagonal is the sum
-    of p_ik E_kk, with p_ij the product of all singular values but the i-th and the j-th: these may be zero."""
+    With A = U S V^H and E = U^H G V, it follows from the second derivative M of det S. With p_ij the product of all singular
+    values but the i-th and the j-th, M_ij = -p_ij E_ji off the diagonal, and M_ii is the sum of p_ik E_kk over k. Singular
+    values may be zero."""
     n = A.shape[-1]
     A, finite = finite_part(xp, A)
     U, S, Vh = xp.linalg.svd(A)
@@ -188,7 +192,7 @@ def _second_cofactors(xp, A, G):
 
 
 def _products_without_two(xp: Any, S: Any) -> Any:
-    """(..., n, n): the products of all n values but the i-th and the j-th, 0 where i is j."""
+    """Products of all n values but the i-th and the j-th, and 0 where i = j: (..., n, n)."""
     n = S.shape[-1]
     left_out = xp.eye(n, dtype=bool)
     values = xp.where(left_out[:, None] | left_out[None], S.dtype.type(1), S[..., None, None, :])
@@ -212,7 +216,7 @@ def _(F, A_t, A):
 
 @general(outputs=("sign", "logabsdet"), node="LinalgSlogdetBackward0", **_PRIVATE)
 def _slogdet(xp, A):
-    """Sign and log of the absolute value of the determinant."""
+    """slogdet as a plain tuple."""
     check_square("linalg.slogdet", A)
     sign, logabsdet = xp.linalg.slogdet(A)
     return sign, _nan_where_not_finite(xp, A, xp.asarray(logabsdet), -inf)
@@ -224,7 +228,7 @@ def _(F, ct, A, sign):
     factor = of_log
     if of_sign is not None:
         turn = F.conj(of_sign) * sign
-        turn = 0.5 * (F.conj(turn) - turn)  # a real sign is constant: this is 0
+        turn = 0.5 * (F.conj(turn) - turn)  # 0 for a real sign, which is constant
         factor = turn if of_log is None else of_log + turn
     return F.unsqueeze(F.unsqueeze(factor, dim=-1), dim=-1) * adjoint(F, F.linalg_inv(A))
 
@@ -233,15 +237,17 @@ def _(F, ct, A, sign):
 def slogdet(F, A):
     """Sign and natural logarithm of the absolute value of the determinant, as a named tuple (sign, logabsdet).
 
-    A: (..., n, n), floating or complex. A singular matrix has sign 0 and logarithm -inf.
+    A: (..., n, n), floating or complex. Returns two tensors (...). A singular matrix has sign 0 and logarithm -inf.
 
-    Derivative: of the logarithm A^-H; of a complex sign its turn."""
+    Derivative: A^-H of the logarithm. A complex sign has the derivative of its phase; a real sign is constant."""
     return return_types.slogdet(F._slogdet(A))
 
 
 @composite(method=True)
 def logdet(F, input):
-    """Natural logarithm of the determinant; NaN where that is negative. input: (..., n, n), floating or complex.
+    """Natural logarithm of the determinant; NaN where a real determinant is negative.
+
+    input: (..., n, n), floating or complex; returns (...).
 
     Derivative: input^-H."""
     sign, logabsdet = F._slogdet(input)
@@ -255,11 +261,11 @@ def logdet(F, input):
 
 @composite(namespaces=("linalg",))
 def linalg_cholesky(F, A, *, upper=False):
-    """L, lower triangular, with L @ L^H = A; its adjoint if upper. A: (..., n, n), Hermitian, positive definite.
+    """Cholesky factor: the lower triangular L with L @ L^H = A, or L^H if upper.
 
-    Only the lower triangle is looked at. Raises RuntimeError where A is not positive definite.
+    A: (..., n, n), Hermitian, positive definite, else RuntimeError. Only its lower triangle is read.
 
-    Derivative: S = L^-H @ P @ L^-1, made Hermitian, with P the lower triangle of L^H @ ct, its diagonal halved."""
+    Derivative: the Hermitian part of L^-H @ P @ L^-1, with P the lower triangle of L^H @ ct, its diagonal halved."""
     L = F._cholesky(A)
     return adjoint(F, L) if upper else L
 
@@ -275,7 +281,7 @@ def _cholesky(xp, A):
 
 
 def _first_indefinite_minor(xp: Any, matrix: Any) -> int:
-    """The order of the first leading minor that is not positive definite; 0 if all are."""
+    """Order of the first leading minor of a matrix that is not positive definite, or 0."""
     for n in range(1, len(matrix) + 1):
         try:
             xp.linalg.cholesky(matrix[:n, :n])
@@ -307,13 +313,13 @@ def _(F, A_t, out):
 
 @nondifferentiable(**_PRIVATE)
 def _identity(xp, x):
-    """Identity matrices in the shape of x, (..., n, n)."""
+    """Identity matrices of x's shape, (..., n, n)."""
     return identity_like(x)
 
 
 @general(method=False, namespaces=(), node="CopyBackwards")
 def _constant_eye(xp, x):
-    """Ones on the diagonals of matrices in the shape of x: what is left of a product without factors. Derivative: 0."""
+    """Matrices of x's shape with ones on the diagonal, as the value of a product without factors. Derivative: 0."""
     return identity_like(x)
 
 
@@ -324,7 +330,9 @@ def _(F, ct):
 
 @composite(method=True, namespaces=("", "linalg"))
 def matrix_power(F, A, n):
-    """A @ A @ ... @ A, n times; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k).
+    """A @ A @ ... @ A with n factors; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k).
+
+    Raises RuntimeError if A is not square, or singular with n < 0.
 
     Derivative: that of the products."""
     if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
@@ -344,7 +352,10 @@ def matrix_power(F, A, n):
 
 @composite(namespaces=("linalg",))
 def linalg_multi_dot(F, tensors):
-    """Product of two or more matrices, in the order that takes least work; the first and last may be vectors.
+    """Product of two or more matrices, multiplied in the order with the fewest operations.
+
+    tensors: matrices of one dtype; the first and the last may be vectors. Raises RuntimeError for shapes and dtypes that do
+    not fit, and for fewer than two.
 
     Derivative: that of the products."""
     for t in tensors:
@@ -355,7 +366,7 @@ def linalg_multi_dot(F, tensors):
     first, *middle, last = tensors
     shapes = [tuple(t.shape) for t in tensors]
     _check_chain(tensors, shapes)
-    ends = (shapes[0][:-1], shapes[-1][1:])  # which have no elements for vectors
+    ends = (shapes[0][:-1], shapes[-1][1:])  # () for a vector
     if len(shapes[0]) == 1:
         first = F.unsqueeze(first, dim=0)
     if len(shapes[-1]) == 1:
@@ -366,6 +377,7 @@ def linalg_multi_dot(F, tensors):
 
 
 def _check_chain(tensors: Any, shapes: list[tuple[int, ...]]) -> None:
+    """Raise RuntimeError for dimensions, dtypes and sizes of multi_dot that do not fit."""
     for i, shape in enumerate(shapes):
         at_an_end = i in (0, len(shapes) - 1)
         if len(shape) != 2 and not (at_an_end and len(shape) == 1):
@@ -385,9 +397,9 @@ def _check_chain(tensors: Any, shapes: list[tuple[int, ...]]) -> None:
 
 @lru_cache(maxsize=256)
 def _cheapest_cuts(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
-    """For each chain of factors i to j, the last factor of its left half, so that all products take least work.
+    """For each chain of factors i to j, the last factor of its left part, such that the products take the fewest operations.
 
-    sizes: factor i is (sizes[i], sizes[i + 1])."""
+    sizes: factor i has shape (sizes[i], sizes[i + 1])."""
     n = len(sizes) - 1
     work = {(i, i): 0 for i in range(n)}
     cuts = {}
@@ -401,6 +413,7 @@ def _cheapest_cuts(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
 
 
 def _chain_product(F: Any, factors: list[Any], cuts: dict[tuple[int, int], int], i: int, j: int) -> Any:
+    """Product of the factors i to j, cut where cuts say."""
     if i == j:
         return factors[i]
     k = cuts[i, j]
@@ -409,9 +422,9 @@ def _chain_product(F: Any, factors: list[Any], cuts: dict[tuple[int, int], int],
 
 @composite(namespaces=("linalg",))
 def linalg_vecdot(F, x, y, *, dim=-1):
-    """Sum of conj(x) * y over one dimension. x, y: shapes that broadcast.
+    """Sum of conj(x) * y over one dimension. x, y: floating or complex, shapes that broadcast.
 
-    Derivative: ct* y in x, ct x in y."""
+    Derivative: conj(ct) * y in x, ct * x in y."""
     for tensor in (x, y):
         if not (tensor.is_floating_point() or tensor.is_complex()):
             raise errors.norm_dtype("linalg.vecdot", tensor.dtype)
@@ -435,8 +448,9 @@ def _(F, ct, out):
 
 
 def _leading_columns(F: Any, U: Any, of_U: Any, k: int) -> tuple[Any, Any]:
-    """The first k columns of a unitary matrix, and their cotangent. The others span what these leave, so their projection
-    is I minus that of these, and they turn by what these turn into them."""
+    """Return the first k columns of a unitary matrix U and their cotangent, given the cotangent of U or None.
+
+    The other columns span the orthogonal complement of the first k. So their cotangent adds to that of the first k."""
     rest = U.shape[-1] - k
     first = F.narrow(U, -1, 0, k)
     if of_U is None or not rest:
@@ -447,7 +461,7 @@ def _leading_columns(F: Any, U: Any, of_U: Any, k: int) -> tuple[Any, Any]:
 
 @general(outputs=("U", "S", "Vh"), node="LinalgSvdBackward0", **_PRIVATE)
 def _svd(xp, A, *, full_matrices=False):
-    """Singular value decomposition."""
+    """linalg_svd as a plain tuple."""
     if A.ndim < 2:
         raise errors.square_matrix("linalg.svd", A.shape)
     if A.dtype.kind not in "fc":
@@ -468,18 +482,19 @@ def _(F, ct, A_shape, U, S, Vh, full_matrices):
         U, of_U = _leading_columns(F, U, of_U, min(m, n))
         V, of_V = _leading_columns(F, adjoint(F, Vh), None if of_Vh is None else adjoint(F, of_Vh), min(m, n))
         Vh, of_Vh = adjoint(F, V), None if of_V is None else adjoint(F, of_V)
-    # left @ Vh + outer is the result; left begins with U @ diag(of_S).
+    # The result is left @ Vh + outer.
     left = None if of_S is None else U * F.unsqueeze(of_S, dim=-2)
     outer = None
     columns, rows = F.unsqueeze(S, dim=-2), F.unsqueeze(S, dim=-1)
     identity = F._identity(columns * rows)
-    # Twice the cotangents of the turn that U and V have in common, which takes 1 / (s_j - s_i), and of that by which they
-    # differ, which takes 1 / (s_j + s_i): so of equal values only the first, the choice of vectors, is lost.
+    # common: twice the cotangent of the rotation that U and V share, which is divided by s_j - s_i. difference: twice the
+    # cotangent of the rotation by which they differ, which is divided by s_j + s_i. So equal values lose only the first,
+    # which is the choice of vectors.
     common = difference = None
     if of_U is not None:
         turn = F.matmul(adjoint(F, U), of_U)
         common = difference = turn - adjoint(F, turn)
-        # The diagonal is a turn of phases, which is all put on U.
+        # The diagonal is a change of phases. All of it is attributed to U.
         left = _add_optional(left, F.matmul(U, common * F._masked_reciprocal(2.0 * rows * identity)))
         if m > n:
             outer = F.matmul((of_U - F.matmul(U, turn)) / columns, Vh)
@@ -491,33 +506,36 @@ def _(F, ct, A_shape, U, S, Vh, full_matrices):
         if n > m:
             outer = _add_optional(outer, F.matmul(U, adjoint(F, (of_V - F.matmul(V, turn)) / columns)))
     if common is not None:
-        inner = common * F._masked_reciprocal(columns - rows)  # 0 for equal values: see Note [Equal values]
+        inner = common * F._masked_reciprocal(columns - rows)  # See Note [Equal values]
         inner = inner + difference * F._masked_reciprocal((columns + rows) * (1.0 - identity))
         left = _add_optional(left, F.matmul(U, 0.5 * inner))
     return _add_optional(outer, F.matmul(left, Vh))
 
 
 def _add_optional(a: Any, b: Any) -> Any:
+    """a + b. A None in place of a stands for zeros."""
     return b if a is None else a + b
 
 
 @composite(namespaces=("linalg",))
 def linalg_svd(F, A, full_matrices=True, *, driver=None):
-    """Singular value decomposition: a named tuple (U, S, Vh) with A = U @ diag(S) @ Vh, S falling, U and Vh unitary.
+    """Singular value decomposition A = U @ diag(S) @ Vh, as a named tuple (U, S, Vh).
 
-    A: (..., m, n), floating or complex. U: (..., m, m), Vh: (..., n, n); (..., m, k), (..., k, n) with k = min(m, n)
-    if not full_matrices. driver is accepted for its place.
+    A: (..., m, n), floating or complex. S: (..., k), descending, with k = min(m, n). U and Vh have orthonormal columns and
+    rows: (..., m, m) and (..., n, n), or (..., m, k) and (..., k, n) if not full_matrices. driver is ignored.
 
-    Derivative: of functions that do not depend on the signs (phases) of the vectors, nor on their choice where values
-    are equal (Note [Equal values]), so of the vectors beyond the first k only in functions of the space they span
-    (J. Townsend, Differentiating the singular value decomposition, 2016).
+    Derivative: right for functions that do not depend on the signs (phases) of the vectors, nor on their choice where
+    singular values are equal (Note [Equal values]). Of the vectors beyond the first k, this allows functions of the space
+    that they span (J. Townsend, Differentiating the singular value decomposition, 2016).
     """
     return return_types.linalg_svd(F._svd(A, full_matrices=full_matrices))
 
 
 @composite(namespaces=("linalg",))
 def linalg_svdvals(F, A, *, driver=None):
-    """Singular values of a matrix or of each of a batch, falling. A: (..., n, m), floating or complex.
+    """Singular values of a matrix, or of each matrix of a batch, descending: (..., min(m, n)).
+
+    A: (..., m, n), floating or complex. driver is ignored.
 
     Derivative: U @ diag(ct) @ V^H."""
     return F._svd(A)[1]
@@ -525,14 +543,13 @@ def linalg_svdvals(F, A, *, driver=None):
 
 @composite(namespaces=("linalg",))
 def linalg_matrix_norm(F, A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
-    """Norm of a matrix or of each of a batch.
+    """Norm of a matrix, or of each matrix of a batch.
 
-    ord: "fro" (root of the sum of squares), "nuc" (sum of singular values), inf or -inf (largest or smallest row sum of
-    |A|), 1 or -1 (column sum), 2 or -2 (singular value).
+    ord: "fro", the root of the sum of squares; "nuc", the sum of the singular values; inf or -inf, the largest or smallest
+    row sum of |A|; 1 or -1, the largest or smallest column sum of |A|; 2 or -2, the largest or smallest singular value.
+    Raises RuntimeError for another ord. A: at least 2-D, floating or complex. dim: the two dimensions of rows and columns.
 
-    A: at least 2-D, floating or complex; dim: its rows and columns. Raises RuntimeError for another ord.
-
-    Derivative: that of the formula; shared evenly among ties."""
+    Derivative: that of the formula, shared evenly among ties."""
     if A.ndim < 2:
         raise errors.square_matrix("linalg.matrix_norm", A.shape)
     dim = as_dims(dim)
@@ -563,7 +580,7 @@ def linalg_matrix_norm(F, A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=No
 
 
 def _extreme_value(F: Any, x: Any, ord: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
-    """The largest of what is not negative, 0 of nothing; or for a negative ord the smallest."""
+    """Maximum over dims for ord > 0, minimum for ord < 0. x >= 0; the maximum of no elements is 0."""
     if ord < 0:
         return F.amin(x, dim=dims, keepdim=keepdim)
     empty = any(x.shape[d] == 0 for d in dims)
@@ -572,12 +589,13 @@ def _extreme_value(F: Any, x: Any, ord: Any, dims: tuple[int, ...], keepdim: boo
 
 @composite(namespaces=("linalg",))
 def linalg_norm(F, A, ord=None, dim=None, keepdim=False, *, dtype=None):
-    """Norm of a vector or of a matrix. ord None: the root of the sum of squares, over dim or all.
+    """Norm of vectors or matrices.
 
-    Otherwise dim tells which: two dims a matrix norm (`linalg.matrix_norm`), one a vector norm (`linalg.vector_norm`);
-    without dim A is a matrix if 2-D, a vector if 1-D.
+    If ord is None, the root of the sum of squares over dim, or over all dimensions. Else two dims give a matrix norm
+    (`linalg.matrix_norm`) and one dim a vector norm (`linalg.vector_norm`). If dim is None, a 2-D A is a matrix and a 1-D A
+    a vector; more dimensions raise RuntimeError.
 
-    Derivative: as theirs."""
+    Derivative: as in `linalg.matrix_norm` and `linalg.vector_norm`."""
     if isinstance(dim, (tuple, list)) and len(dim) not in (1, 2):
         raise errors.ShapeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
     if ord is None:

@@ -1,13 +1,13 @@
-"""Discrete Fourier transforms, by SciPy, which is loaded at the first call and shares large ones among the cores.
+"""Discrete Fourier transforms, computed by SciPy. SciPy is imported at the first call. Large transforms run on all cores.
 
-Three operations do the work: complex to complex, real to complex, complex to real. Each is linear, and the rule of each
-is another of them in the opposite direction with the same scaling, so derivatives of any order are transforms again.
+Three operations do the work: complex to complex, real to complex and complex to real. Each is linear. The rule of each is a
+transform in the opposite direction with the same scaling. So derivatives of any order are transforms again.
 
 Note [Half spectra]
-The transform of real numbers is Hermitian, X[n - k] = conj(X[k]), so of its last dimension only the first n // 2 + 1
-frequencies are kept. Those strictly between the first and the middle one stand for two each. So the adjoint of the
-transform to the half spectrum is the transform back with the weight of these frequencies halved, and the adjoint of
-the transform back has their weight doubled.
+The transform of real numbers is Hermitian: X[n - k] = conj(X[k]). So only the first n // 2 + 1 frequencies of the last
+dimension are stored. A frequency strictly between 0 and n / 2 stands for two, k and n - k. So the adjoint of the transform to
+the half spectrum is the transform back with these frequencies halved. The adjoint of the transform back is the transform to
+the half spectrum with these frequencies doubled.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from wengert.ops.values import is_complex
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _FFT: dict[str, Any] = {"namespaces": ("fft",)}
-_THREADED_SIZE = 1 << 15  # elements; starting threads takes as long as transforming these
+_THREADED_SIZE = 1 << 15  # starting threads takes as long as transforming this many elements
 
-# SciPy's word for a scaling of the sum: none, 1 / sqrt(n), 1 / n. Which "backward" is depends on the direction.
+# SciPy's norm= for a scaling of the sum by 1, 1 / sqrt(n) or 1 / n. The meaning of "backward" depends on the direction.
 _FORWARD = {"none": "backward", "root": "ortho", "all": "forward"}
 _INVERSE = {"none": "forward", "root": "ortho", "all": "backward"}
 
 
 def _scaling(norm: str | None, inverse: bool) -> str:
-    """How a transform in this direction is scaled under torch's norm=."""
+    """Return the scaling, "none", "root" or "all", of a transform in this direction for torch's argument norm."""
     if norm == "ortho":
         return "root"
     if norm not in (None, "backward", "forward"):
@@ -42,7 +42,7 @@ def _scaling(norm: str | None, inverse: bool) -> str:
 
 
 def _scipy_fft(name: str, x: Any, **arguments: Any) -> Any:
-    """A function of scipy.fft."""
+    """Call the function scipy.fft.<name>, with threads for a large x. Raises RuntimeError for 16-bit floats."""
     from scipy import fft
 
     if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
@@ -55,7 +55,7 @@ def _scipy_fft(name: str, x: Any, **arguments: Any) -> Any:
 
 
 def _empty_transform(xp: Any, x: Any, dim: tuple[int, ...], last: int) -> Any:
-    """The transform of nothing: no elements, `last` of them in the last of the dims."""
+    """Transform of an empty x: x's shape with size `last` in the last of the dims."""
     shape = list(x.shape)
     shape[dim[-1]] = last
     return xp.zeros(shape, x.dtype)
@@ -66,7 +66,7 @@ def _empty_transform(xp: Any, x: Any, dim: tuple[int, ...], last: int) -> Any:
 
 @linear(promote=INT_TO_FLOAT, node="FftC2CBackward0", **_PRIVATE)
 def _fft_c2c(xp, x, *, dim, scaling, inverse):
-    """Complex transform over the dims. Derivative: the transform in the other direction, scaled alike."""
+    """Complex transform over the dims. Derivative: the transform in the other direction with the same scaling."""
     if not dim or not x.size:
         return x.astype(xp.result_type(x, xp.complex64))
     if inverse:
@@ -81,16 +81,16 @@ def _(F, ct, dim, scaling, inverse):
 
 @linear(promote=INT_TO_FLOAT, node="FftR2CBackward0", **_PRIVATE)
 def _fft_r2c(xp, x, *, dim, scaling, onesided):
-    """Transform of real numbers; onesided: the half spectrum in the last of the dims. See Note [Half spectra].
+    """Transform of real numbers. onesided: only the half spectrum in the last of the dims. See Note [Half spectra].
 
-    Derivative: the transform back, its real part."""
+    Derivative: the real part of the transform back."""
     if not x.size:
         complex_x = x.astype(xp.result_type(x, xp.complex64))
         return _empty_transform(xp, complex_x, dim, x.shape[dim[-1]] // 2 + 1) if onesided else complex_x
     if onesided:
         return _scipy_fft("rfftn", x, axes=dim, norm=_FORWARD[scaling])
     out = _scipy_fft("fftn", x, axes=dim, norm=_FORWARD[scaling])
-    out.imag += 0.0  # SciPy mirrors the half spectrum, zeros too: no -0 in sight
+    out.imag += 0.0  # SciPy mirrors the half spectrum with opposite sign; this turns -0 into 0
     return out
 
 
@@ -105,9 +105,9 @@ def _(F, ct, x_shape, dim, scaling, onesided):
 
 @linear(promote=INT_TO_FLOAT, node="FftC2RBackward0", **_PRIVATE)
 def _fft_c2r(xp, x, *, dim, scaling, size):
-    """Transform of a half spectrum back to real numbers, `size` of them in the last of the dims: r2c's inverse.
+    """Transform of a half spectrum back to real numbers, `size` of them in the last of the dims: the inverse of _fft_r2c.
 
-    Derivative: the half spectrum of the cotangent, its frequencies weighed. See Note [Half spectra]."""
+    Derivative: the half spectrum of the cotangent, the frequencies that stand for two doubled. See Note [Half spectra]."""
     if not x.size:
         return _empty_transform(xp, x.real, dim, size)
     sizes = [x.shape[d] for d in dim[:-1]] + [size]
@@ -122,9 +122,9 @@ def _(F, ct, dim, scaling, size):
 
 @linear(promote=NONE, **_PRIVATE)
 def _weigh_frequencies(xp, x, *, dim, size, weight):
-    """A half spectrum with the frequencies that stand for two multiplied by a weight.
+    """Multiply the frequencies of a half spectrum that stand for two by weight. size: of the full spectrum.
 
-    Derivative: the same of the cotangent."""
+    Derivative: the cotangent, weighted likewise."""
     out = x.copy()
     xp.moveaxis(out, dim, -1)[..., 1 : (size + 1) // 2] *= weight
     return out
@@ -137,7 +137,7 @@ def _(F, ct, dim, size, weight):
 
 @linear(promote=NONE, **_PRIVATE)
 def _fit_sizes(xp, x, *, dim, sizes):
-    """x cut at the end, or filled up with zeros, to these sizes in the dims. Derivative: the cotangent made to fit x."""
+    """Cut x at the end, or pad it with zeros, to the given sizes in the dims. Derivative: the cotangent cut or padded to x."""
     shape = list(x.shape)
     for d, size in zip(dim, sizes, strict=True):
         shape[d] = size
@@ -156,6 +156,7 @@ def _(F, ct, x_shape, dim):
 
 
 def _checked_dim(x: Any, dim: int) -> int:
+    """Return dim counted from the front. Raises IndexError if it is out of range or x is 0-d."""
     dim = as_dim(dim)
     if x.ndim == 0:
         raise errors.DimensionError(f"Dimension specified as {dim} but tensor has no dimensions")
@@ -163,7 +164,7 @@ def _checked_dim(x: Any, dim: int) -> int:
 
 
 def _fit(F: Any, x: Any, dim: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
-    """x with these sizes in the dims."""
+    """Cut or pad x to the given sizes in the dims. Raises RuntimeError for a size below 1."""
     for size in sizes:
         if size < 1:
             raise errors.fft_size(size)
@@ -173,7 +174,7 @@ def _fit(F: Any, x: Any, dim: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
 
 
 def _dims_and_sizes(x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The dims that s= and dim= mean, and the size of the transform in each."""
+    """Return (dims, sizes): the dims that s= and dim= name, and the size of the transform in each."""
     s = (s,) if isinstance(s, int) else s
     if dim is not None:
         dims = tuple([_checked_dim(x, d) for d in as_dims(dim)])
@@ -207,7 +208,7 @@ def _complex_transform(F: Any, input: Any, n: int | None, dim: int, norm: str | 
 
 
 def _half_spectrum(F: Any, op: str, input: Any, n: int | None, dim: int, norm: str | None, inverse: bool) -> Any:
-    """rfft, and before it is conjugated ihfft."""
+    """rfft, and the conjugate of ihfft."""
     if is_complex(input):
         raise errors.fft_needs_real(op, input.dtype)
     dims = (_checked_dim(input, dim),)
@@ -216,7 +217,7 @@ def _half_spectrum(F: Any, op: str, input: Any, n: int | None, dim: int, norm: s
 
 
 def _from_half_spectrum(F: Any, input: Any, n: int | None, dim: int, scaling: str, conj: bool) -> Any:
-    """irfft, and with conj hfft."""
+    """irfft, or hfft if conj."""
     dims = (_checked_dim(input, dim),)
     size = 2 * (input.shape[dims[0]] - 1) if n is None else n
     if size < 1:
@@ -227,13 +228,13 @@ def _from_half_spectrum(F: Any, input: Any, n: int | None, dim: int, scaling: st
 
 @composite(**_FFT)
 def fft_fft(F, input, n=None, dim=-1, norm=None):
-    """Discrete Fourier transform over one dimension: X[k] = sum of x[j] exp(-2 pi i j k / n).
+    """Discrete Fourier transform over one dimension: X[k] = sum of x[j] exp(-2 pi i j k / n) over j.
 
-    input: real or complex, at least 1-D; returns complex numbers. n: the length of the transform, to which input is cut
-    or filled up with zeros. norm: "backward" (no scaling), "ortho" (1 / sqrt(n)) or "forward" (1 / n). Raises
-    RuntimeError for n < 1, for another norm and for 16-bit floats, IndexError for a dim that is not there.
+    input: real or complex, at least 1-D; returns complex numbers. n: the length of the transform; input is cut or padded
+    with zeros to it. norm: "backward" (no scaling), "ortho" (1 / sqrt(n)) or "forward" (1 / n). Raises RuntimeError for
+    n < 1, for another norm and for 16-bit floats, and IndexError for a dim out of range.
 
-    Derivative: the inverse transform of the cotangent, scaled alike; of a real input its real part.
+    Derivative: the inverse transform of ct with the same scaling; for a real input its real part.
 
     >>> import wengert
     >>> wengert.fft.fft(wengert.tensor([1.0, 0.0, 0.0, 0.0]))
@@ -244,46 +245,52 @@ def fft_fft(F, input, n=None, dim=-1, norm=None):
 
 @composite(**_FFT)
 def fft_ifft(F, input, n=None, dim=-1, norm=None):
-    """Inverse of `fft`: x[j] = 1 / n times the sum of X[k] exp(2 pi i j k / n).
+    """Inverse of `fft`: x[j] = 1 / n times the sum of X[k] exp(2 pi i j k / n) over k.
 
-    norm: "backward" (1 / n), "ortho" (1 / sqrt(n)) or "forward" (no scaling); all else as in `fft`.
+    norm: "backward" (1 / n), "ortho" (1 / sqrt(n)) or "forward" (no scaling). Other parameters as in `fft`.
 
-    Derivative: the forward transform of the cotangent, scaled alike."""
+    Derivative: the forward transform of ct with the same scaling; for a real input its real part."""
     return _complex_transform(F, input, n, dim, norm, True)
 
 
 @composite(**_FFT)
 def fft_rfft(F, input, n=None, dim=-1, norm=None):
-    """`fft` of real numbers: its first n // 2 + 1 frequencies, which determine the others. Raises RuntimeError for complex.
+    """The first n // 2 + 1 frequencies of `fft` of real numbers, which determine the others.
 
-    Derivative: the real part of the sum of ct[k] exp(2 pi i j k / n) over these frequencies."""
+    Parameters as in `fft`. Raises RuntimeError for a complex input.
+
+    Derivative: the real part of the sum of ct[k] exp(2 pi i j k / n) over the frequencies k."""
     return _half_spectrum(F, "rfft", input, n, dim, norm, False)
 
 
 @composite(**_FFT)
 def fft_irfft(F, input, n=None, dim=-1, norm=None):
-    """Inverse of `rfft`: real numbers, n of them (by default 2 * (size - 1)), from half a spectrum.
+    """Inverse of `rfft`: n real numbers from a half spectrum. n: 2 * (size - 1) unless given.
 
-    The imaginary parts of the first and, n being even, of the middle frequency are not looked at.
+    The imaginary part of the first frequency is not read, nor that of the middle one if n is even. Other parameters as in
+    `ifft`.
 
-    Derivative: rfft of the cotangent, doubled between these two."""
+    Derivative: rfft of ct, with the scaling of irfft, doubled at the frequencies strictly between 0 and n / 2."""
     return _from_half_spectrum(F, input, n, dim, _scaling(norm, True), False)
 
 
 @composite(**_FFT)
 def fft_hfft(F, input, n=None, dim=-1, norm=None):
-    """`fft` of a signal that is Hermitian, x[n - j] = conj(x[j]), given by its first half: n real numbers, by default
-    2 * (size - 1).
+    """`fft` of a Hermitian signal, x[n - j] = conj(x[j]), given by its first half: n real numbers.
 
-    Derivative: ihfft of the cotangent, unscaled, doubled between the first and the middle element."""
+    n: 2 * (size - 1) unless given. Other parameters as in `fft`.
+
+    Derivative: ihfft of ct, with the scaling of hfft, doubled strictly between the first and the middle element."""
     return _from_half_spectrum(F, input, n, dim, _scaling(norm, False), True)
 
 
 @composite(**_FFT)
 def fft_ihfft(F, input, n=None, dim=-1, norm=None):
-    """Inverse of `hfft`: the first n // 2 + 1 elements of the Hermitian signal with this real spectrum.
+    """Inverse of `hfft`: the first n // 2 + 1 elements of the Hermitian signal whose spectrum is input.
 
-    Derivative: as of rfft, conjugated."""
+    input: real, else RuntimeError. Other parameters as in `ifft`.
+
+    Derivative: as in `rfft`, of the conjugate of ct."""
     return F.conj(_half_spectrum(F, "ihfft", input, n, dim, norm, True))
 
 
@@ -292,30 +299,32 @@ def fft_ihfft(F, input, n=None, dim=-1, norm=None):
 
 @composite(**_FFT)
 def fft_fftn(F, input, s=None, dim=None, norm=None):
-    """`fft` over several dimensions: over dim, or as many of the last as s has sizes, or all.
+    """`fft` over several dimensions.
 
-    s: the size of the transform in each; -1 leaves it as it is. dim: ints, no two the same. Raises RuntimeError where
-    their lengths differ, and as `fft`.
+    dim: different ints; unless given, the last len(s) dimensions, or all. s: the size of the transform in each of them; -1
+    keeps the size. Raises RuntimeError if dim and s differ in length, and as `fft` does.
 
-    Derivative: the inverse transform of the cotangent, scaled alike."""
+    Derivative: the inverse transform of ct with the same scaling; for a real input its real part."""
     dims, sizes = _dims_and_sizes(input, s, dim)
     return F._fft_c2c(_fit(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, False), inverse=False)
 
 
 @composite(**_FFT)
 def fft_ifftn(F, input, s=None, dim=None, norm=None):
-    """`ifft` over several dimensions; s and dim as in `fftn`.
+    """`ifft` over several dimensions. s and dim: as in `fftn`.
 
-    Derivative: the forward transform of the cotangent, scaled alike."""
+    Derivative: the forward transform of ct with the same scaling; for a real input its real part."""
     dims, sizes = _dims_and_sizes(input, s, dim)
     return F._fft_c2c(_fit(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, True), inverse=True)
 
 
 @composite(**_FFT)
 def fft_rfftn(F, input, s=None, dim=None, norm=None):
-    """`fftn` of real numbers: the first s // 2 + 1 frequencies of the last of the dims.
+    """`fftn` of real numbers, with the first s[-1] // 2 + 1 frequencies in the last of the dims.
 
-    Derivative: as of rfft, over all dims."""
+    Raises RuntimeError for a complex input.
+
+    Derivative: as in `rfft`, over all dims."""
     if is_complex(input):
         raise errors.fft_needs_real("rfftn", input.dtype)
     dims, sizes = _dims_and_sizes(input, s, dim)
@@ -325,7 +334,7 @@ def fft_rfftn(F, input, s=None, dim=None, norm=None):
 
 
 def _half_spectrum_sizes(op: str, x: Any, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """(the dims, the sizes of a half spectrum in each, the size of its transform in the last)."""
+    """Return (dims, sizes of the half spectrum in each, size of its transform in the last)."""
     dims, sizes = _dims_and_sizes(x, s, dim)
     if not dims:
         raise errors.fft_no_axis(op)
@@ -338,18 +347,18 @@ def _half_spectrum_sizes(op: str, x: Any, s: Any, dim: Any) -> tuple[tuple[int, 
 
 @composite(**_FFT)
 def fft_irfftn(F, input, s=None, dim=None, norm=None):
-    """Inverse of `rfftn`: real numbers; in the last of the dims s[-1] of them, by default 2 * (size - 1).
+    """Inverse of `rfftn`: real numbers, s[-1] in the last of the dims, or 2 * (size - 1) unless given.
 
-    Derivative: as of irfft, over all dims."""
+    Derivative: as in `irfft`, over all dims."""
     dims, sizes, size = _half_spectrum_sizes("irfftn", input, s, dim)
     return F._fft_c2r(_fit(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, True), size=size)
 
 
 @composite(**_FFT)
 def fft_hfftn(F, input, s=None, dim=None, norm=None):
-    """`fftn` of a signal that is Hermitian, given by the first half of the last of the dims: real numbers.
+    """`fftn` of a Hermitian signal, given by the first half of the last of the dims: real numbers.
 
-    Derivative: ihfftn of the cotangent, unscaled, doubled between the first and the middle element."""
+    Derivative: ihfftn of ct, with the scaling of hfftn, doubled strictly between the first and the middle element."""
     dims, sizes, size = _half_spectrum_sizes("hfftn", input, s, dim)
     scaling = _scaling(norm, False)
     x = _fit(F, input, dims, sizes)
@@ -360,9 +369,11 @@ def fft_hfftn(F, input, s=None, dim=None, norm=None):
 
 @composite(**_FFT)
 def fft_ihfftn(F, input, s=None, dim=None, norm=None):
-    """Inverse of `hfftn`: the first half, in the last of the dims, of the Hermitian signal with this real spectrum.
+    """Inverse of `hfftn`: the first half, in the last of the dims, of the Hermitian signal whose spectrum is input.
 
-    Derivative: as of rfftn, conjugated."""
+    input: real, else RuntimeError.
+
+    Derivative: as in `rfftn`, of the conjugate of ct."""
     if is_complex(input):
         raise errors.UnsupportedDtypeError(f"Only supports floating-point dtypes, but found: {errors.scalar_name(input.dtype)}")
     dims, sizes = _dims_and_sizes(input, s, dim)
@@ -376,14 +387,14 @@ def fft_ihfftn(F, input, s=None, dim=None, norm=None):
 
 
 def _register_two_dims(name: str) -> None:
-    """Registers the form of an n-dimensional transform that has two dims, the last ones by default."""
+    """Register fft.<name>2: the n-dimensional transform with the last two dims as default."""
     general = f"fft_{name}n"
 
     def transform(F, input, s=None, dim=(-2, -1), norm=None):
         return getattr(F, general)(input, s, dim, norm)
 
     transform.__name__ = transform.__qualname__ = f"fft_{name}2"
-    transform.__doc__ = f"`{name}n` over two dimensions, by default the last.\n\n    Derivative: as of {name}n."
+    transform.__doc__ = f"`{name}n` over two dimensions, by default the last two.\n\n    Derivative: as in `{name}n`."
     composite(**_FFT)(transform)
 
 
@@ -395,6 +406,7 @@ for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
 
 
 def _shift(F: Any, input: Any, dim: Any, inverse: bool) -> Any:
+    """fftshift, or ifftshift if inverse."""
     dims = tuple(range(input.ndim)) if dim is None else as_dims(dim)
     dims = tuple([_checked_dim(input, d) for d in dims])
     shifts = tuple([(input.shape[d] + inverse) // 2 for d in dims])
@@ -403,22 +415,24 @@ def _shift(F: Any, input: Any, dim: Any, inverse: bool) -> Any:
 
 @composite(**_FFT)
 def fft_fftshift(F, input, dim=None):
-    """A spectrum with the frequency 0 in the middle of dim (an int, several, or None for all) and not at the start.
+    """Roll a spectrum so that frequency 0 moves from the start of each dim to its middle.
 
-    Derivative: ifftshift of the cotangent."""
+    dim: an int, several, or None for all dimensions.
+
+    Derivative: ifftshift of ct."""
     return _shift(F, input, dim, False)
 
 
 @composite(**_FFT)
 def fft_ifftshift(F, input, dim=None):
-    """Undoes `fftshift`: the frequency 0 comes to the start again.
+    """Inverse of `fftshift`: frequency 0 moves back to the start of each dim.
 
-    Derivative: fftshift of the cotangent."""
+    Derivative: fftshift of ct."""
     return _shift(F, input, dim, True)
 
 
 def _frequencies(op: str, steps: Any, n: int, d: float, dtype: Any, options: dict[str, Any]) -> Any:
-    """The frequencies of these multiples of the lowest one, of n samples at a distance d."""
+    """steps / (n * d), as a tensor with the options of a creation function."""
     wanted = numpy_dtype(dtype)
     if not dtypes.is_differentiable(wanted):
         raise errors.UnsupportedDtypeError(f"{op} requires a floating point or complex dtype")
@@ -429,8 +443,9 @@ def _frequencies(op: str, steps: Any, n: int, d: float, dtype: Any, options: dic
 
 @creation(**_FFT)
 def fft_fftfreq(n, d=1.0, *, dtype=None, **options):
-    """The frequencies of the n elements of `fft`, in cycles a unit, for samples at a distance d: those from 0 on, then
-    the negative ones.
+    """Frequencies of the n elements of `fft`, for samples at distance d, in cycles per unit of d.
+
+    Frequency 0 and the positive ones come first, then the negative ones.
 
     >>> import wengert
     >>> wengert.fft.fftfreq(4)
@@ -442,7 +457,7 @@ def fft_fftfreq(n, d=1.0, *, dtype=None, **options):
 
 @creation(**_FFT)
 def fft_rfftfreq(n, d=1.0, *, dtype=None, **options):
-    """The frequencies of the n // 2 + 1 elements of `rfft`, in cycles a unit, for samples at a distance d.
+    """Frequencies of the n // 2 + 1 elements of `rfft`, for samples at distance d, in cycles per unit of d.
 
     >>> import wengert
     >>> wengert.fft.rfftfreq(4)

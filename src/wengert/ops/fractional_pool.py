@@ -1,7 +1,7 @@
-"""Fractional max pooling: windows at random places that spread evenly over the image.
+"""Fractional max pooling: windows at random positions that cover the image evenly.
 
-Windows begin at floor((i + u) a) - floor(u a), with one random u from [0, 1) for each image and dimension and
-a = (size - kernel) / (output - 1); the last one ends with the image (Graham, Fractional Max-Pooling, 2014).
+Window i begins at floor((i + u) * a) - floor(u * a) with a = (size - kernel) / (output - 1) and one random u from [0, 1) for
+each image and dimension. The last window ends at the end of the image (Graham, Fractional Max-Pooling, 2014).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wengert.ops.windows import sizes_of_argument
 
 
 def _window_starts(samples: Any, size: int, output: int, kernel: int) -> Any:
-    """Where the windows along a dimension begin, for each image: (images, output). samples: (images)."""
+    """First index of each window along a dimension, for each image: (images, output). samples: u, (images)."""
     if output == 1:
         return np.full((len(samples), 1), size - kernel)
     step = (size - kernel) / (output - 1)
@@ -29,7 +29,7 @@ def _window_starts(samples: Any, size: int, output: int, kernel: int) -> Any:
 
 
 def _argmax_of_windows(images: Any, samples: Any, kernel: tuple[int, ...], output: tuple[int, ...]) -> Any:
-    """Where in its image, as a vector, the largest element of each window is. images: (images, *size)."""
+    """Index, in the flattened image, of the largest element of each window: (images, *output). images: (images, *size)."""
     n, *size = images.shape
     dims = len(size)
     index: list[Any] = [np.arange(n).reshape(-1, *(1,) * (2 * dims))]
@@ -49,6 +49,7 @@ def _argmax_of_windows(images: Any, samples: Any, kernel: tuple[int, ...], outpu
 
 
 def _check_windows(op: str, dims: int, input: Any, kernel: tuple[int, ...], output: tuple[int, ...], samples: Any) -> None:
+    """Raise RuntimeError if the windows do not fit into the input, or samples have a wrong size."""
     names = ("time", "height", "width")[-dims:]
     for name, size, k, out in zip(names, input.shape[-dims:], kernel, output, strict=True):
         if out + k - 1 > size:
@@ -58,7 +59,7 @@ def _check_windows(op: str, dims: int, input: Any, kernel: tuple[int, ...], outp
 
 
 def _pool(F: Any, op: str, dims: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Any) -> Any:
-    """(the largest elements, where they are)."""
+    """Return (largest element of each window, its index in the flattened image)."""
     if output_size is None and output_ratio is None:
         raise errors.ElementError(f"{op} requires specifying either an output_size or an output_ratio")
     if input.ndim not in (dims + 1, dims + 2):
@@ -80,7 +81,7 @@ def _pool(F: Any, op: str, dims: int, input: Any, kernel_size: Any, output_size:
     _check_windows(op, dims, input, kernel, output, samples)
     images = raw(input).reshape(-1, *size)
     draws = generator_of(None).random((len(images), dims)) if samples is None else raw(samples).reshape(-1, dims)
-    # Of an image the samples come in the order width, height; of a volume time, height, width.
+    # The samples of an image are ordered (width, height), those of a volume (time, height, width).
     places = _argmax_of_windows(images, draws[:, ::-1] if dims == 2 else draws, kernel, output)
     lead = tuple(input.shape[:-dims])
     flat = F.gather(F.flatten(input, -dims, -1), -1, wrap(places.reshape(*lead, prod(output))))
@@ -88,18 +89,20 @@ def _pool(F: Any, op: str, dims: int, input: Any, kernel_size: Any, output_size:
 
 
 def _docs(dims: int, results: str) -> str:
+    """Return the docstring of the functions for `dims` dimensions."""
     sizes = ", ".join(["size"] * dims)
-    return f"""Largest element of windows at random places that cover the input evenly. input: (n, channels, {sizes}), or
-    without n; floating.
+    return f"""Largest element of windows at random positions that cover the input evenly.
 
-    kernel_size: of the windows. output_size: how many windows, or output_ratio: how many of each element, in (0, 1).
-    _random_samples: (n, channels, {dims}) numbers from [0, 1), drawn unless given. Returns {results}. Raises
-    RuntimeError where the windows do not fit.
+    input: (n, channels, {sizes}) or (channels, {sizes}), floating. kernel_size: the size of the windows. output_size: the
+    number of windows in each dimension; or output_ratio: that number divided by the size of input, in (0, 1).
+    _random_samples: (n, channels, {dims}) numbers from [0, 1), drawn unless given. Returns {results}. Raises RuntimeError if
+    the windows do not fit.
 
-    Derivative: the cotangent at the place of each largest element."""
+    Derivative: the largest element of each window gets its cotangent."""
 
 
 def _register(dims: int) -> None:
+    """Register fractional_max_pool<dims>d and its form that returns indices."""
     name = f"fractional_max_pool{dims}d"
 
     def with_indices(
@@ -111,8 +114,8 @@ def _register(dims: int) -> None:
         found = _pool(F, name, dims, input, kernel_size, output_size, output_ratio, _random_samples)
         return found if return_indices else found[0]
 
-    with_indices.__doc__ = _docs(dims, "them and their places in the image as a vector")
-    pool.__doc__ = _docs(dims, "them, with return_indices also their places in the image as a vector")
+    with_indices.__doc__ = _docs(dims, "(values, indices in the flattened image)")
+    pool.__doc__ = _docs(dims, "the values, or (values, indices in the flattened image) if return_indices")
     with_indices.__name__ = with_indices.__qualname__ = f"{name}_with_indices"
     pool.__name__ = pool.__qualname__ = name
     composite(namespaces=("nn.functional",))(with_indices)
