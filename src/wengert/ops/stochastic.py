@@ -82,7 +82,7 @@ class _BernoulliNode(_ScoreNode):
 
 
 class _MultinomialNode(_ScoreNode):
-    """log p = the sum of log(p[s]), where p = weights / sum(weights). As in torch, the gradient is the one in p."""
+    """log p = the sum of log(p[s]), where p = weights / sum(weights). The gradient is the one in p."""
 
     def _gradients(self, reward: Any, weights: Any) -> list[Any]:
         p = weights / F.sum(weights, dim=-1, keepdim=True)
