@@ -27,7 +27,7 @@ IMPORT_BY_NAME = {
     "compat.modules": "the modules behind torch's names",
     "errors": "messages that are loaded when first used",
     "kernels": "the compiled kernels, where there are any",
-    "_finder": "it loads every module of the package, and names none",
+    "_finder": "the compiled core, whose one library holds several modules",
     "ops": "ops.aten, a namespace of its own",
     "ops.families": "families of operations; each imports the registry",
     "utils": "public modules that are loaded when first used",

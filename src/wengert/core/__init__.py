@@ -1,1 +1,32 @@
-"""The core: tensors and the graph. Names no mathematical operation; compiled where a C compiler was found."""
+"""The core: tensors and the graph. Names no mathematical operation; compiled where a C compiler was found.
+
+Note [Functions handed down]
+A module imports only modules below itself, and imports have no cycle. A few modules still have to call functions of modules
+above. Each keeps such a function in a variable of its own, and has a setter that the module above calls. This costs a call
+nothing: in the compiled core the variable is a C variable. All setters are listed here: the setter, the module that calls
+it, the functions that it gets, and when they are called. tests/architecture/test_handed_down.py holds the list complete.
+
+Set when the module above is imported:
+
+    core.tensor.set_tensor_class   | tensor           | Tensor                      | an operation returns a tensor
+    core.tensor.set_view_refresher | core.views       | regenerate                  | a view is used after its base was written
+    core.reading.set_readers       | tensor           | _select, __getitem__        | x[i] for an int, x[index] for anything else
+    core.engine.set_faces          | ops.faces        | array_face, tensor_face     | a rule runs, on arrays or on tensors
+    core.untaken.set_array_face    | core.engine      | array_face                  | a mask of untaken places is made
+    core.views.set_stride_finder   | ops.strided      | _find_stride                | a view of a base reshaped in place is replayed
+    core.saved.set_packer          | core.saved_hooks | pack_new                    | a tensor is saved while hooks are set
+    core.saved.set_write_guard     | core.mutation    | guard_write                 | a tensor is written while hooks are set
+    core.saved.set_dual_saver      | core.dual        | save_dual                   | a tensor with a tangent is saved
+    core.dispatch.set_dual_call    | core.dual        | call_dual                   | an operation runs inside a dual level
+    core.views.set_dual_writers    | core.dual        | write_dual, become_view_dual | a tensor is written inside a dual level
+    core.dispatch.set_observer     | core.recorder    | observe                     | an operation runs while it is observed
+    tensor.set_backward            | autograd         | backward                    | Tensor.backward
+
+Set while something is on, and reset to None:
+
+    core.engine.set_watch          | core.recorder    | run_watched                 | a pass runs in a profiler or in anomaly mode
+    core.node.set_stack_keeper     | core.anomaly     | keep_stack                  | a node is recorded in anomaly mode
+    core.recorder.set_anomaly      | core.anomaly     | Passes, check_operation     | a pass or an operation runs in anomaly mode
+    core.recorder.set_ranges       | autograd.profiler | ranges | a range begins or ends in emit_nvtx or emit_itt
+    core.recorder.set_interceptor  | utils.selective_checkpoint | run | an operation runs in a selective checkpoint
+"""

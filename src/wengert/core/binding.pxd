@@ -7,8 +7,6 @@ cdef extern from "wk_array.h":
     int wk_init_numpy() except -1
     bint is_row_major(object x)
 
-cdef object _write_out
-
 cdef bint is_operand(object x) except -1
 @cython.locals(n_inputs=int, n_args=int, i=int, inputs=list, params=dict, positional=tuple)
 cpdef tuple bind(Op op, tuple args, dict kwargs)

@@ -14,6 +14,7 @@ from wengert import errors
 from wengert.core.dispatch import call, call1, call2
 from wengert.core.op import MISSING, Op, public_name
 from wengert.core.tensor import TensorBase
+from wengert.core.views import write_out
 
 if not cython.compiled:
     from wengert.core.native import is_row_major, wk_init_numpy
@@ -22,16 +23,6 @@ wk_init_numpy()
 
 _MOST_BOUND = 256  # calls whose parameters an operation remembers
 FACTORS = frozenset({"alpha", "beta", "value"})  # parameters that had a place among the operands
-
-if not cython.compiled:
-    _write_out: Callable[..., Any]
-
-
-def set_out_writer(function: Callable[..., Any]) -> None:
-    """views.py hands down what writes a result into the tensor given as out=."""
-    global _write_out
-    _write_out = function
-
 
 # -- public callables --------------------------------------------------------------------------------------------------
 
@@ -53,7 +44,7 @@ def make_function(op: Op) -> Callable[..., Any]:
         out = kwargs.pop("out", None) if kwargs else None
         inputs, params = bind(op, args, kwargs)
         if out is not None:
-            return _write_out(op, out, inputs, params)
+            return write_out(op, out, inputs, params)
         return call(op, inputs, params)
 
     return function

@@ -22,7 +22,6 @@ import numpy as np
 from wengert import _shim as cython
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
-from wengert.core.binding import set_out_writer
 from wengert.core.dispatch import (
     VIEW_DEFAULT,
     VIEW_IN_FUNCTION,
@@ -633,6 +632,3 @@ def store_out(tensor: TensorBase, value: Any) -> None:
     else:
         check_memory(tensor, tensor._array)
         write_array(tensor, value)
-
-
-set_out_writer(write_out)
