@@ -346,11 +346,11 @@ def diagonal_copy(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 
 def as_strided(input: Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
     """View of the memory of input with any size and strides."""
 def select(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> Tensor:
-    """x at one index of a dimension, without that dimension: a view. index: a Python int or a 0-d tensor of ints."""
+    """View of input at one index along dim, without this dimension. index: an int or a 0-d tensor of ints."""
 def narrow(input: Tensor, dim: _int, start: _int, length: _int, *, out: Any = None) -> Tensor:
-    """x from start on for a length along a dimension: a view. start: an int (negative: counted back) or a 0-d tensor."""
+    """View of input[start:start + length] along dim. start: an int or a 0-d tensor of ints; negative counts from the end."""
 def index_put(input: Tensor, indices: Any, values: Any, accumulate: _bool = False, *, out: Any = None) -> Tensor:
-    """A copy of x with values at indices, a tuple of index tensors or masks (None: all of a dimension); see x[index]"""
+    """A copy of input with values written at indices, as x[indices] = values does."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
     """The tensors of a sequence one after the other along a dimension, in their promoted dtype."""
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
@@ -657,20 +657,20 @@ def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Ten
 def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Upper triangle of each matrix in the last two dimensions of x; 0 below the diagonal."""
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
-    """The slices of x along dim that index, a vector of int64 or int32, names; they may repeat, but not be negative."""
+    """Slices of input along dim that index names. index: a vector of int64 or int32, >= 0; may repeat."""
 def gather(input: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Any = None) -> Tensor:
-    """result[i][j] = x[index[i][j]][j] for dim 0, x[i][index[i][j]] for dim 1, and so on."""
+    """result[i][j] = input[index[i][j]][j] for dim 0, input[i][index[i][j]] for dim 1, and so on."""
 def take_along_dim(input: Tensor, indices: Any, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
-    """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened. With dim,"""
+    """gather() with input and indices broadcast against each other in all dimensions but dim."""
 def take(input: Tensor, index: Tensor, *, out: Any = None) -> Tensor:
-    """The elements of x, seen as a vector, at index: int64, of any shape, which is the result's; negative ones count"""
+    """Elements of the flattened input at index. The result has index's shape."""
 @overload
 def nonzero(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor:
-    """Where x is not 0: an int64 tensor with a row for each such element; as_tuple: a tuple with a vector a dimension."""
+    """Indices of the nonzero elements, as int64: (k, ndim), or if as_tuple a tuple of ndim vectors (k)."""
 @overload
 def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
 def argwhere(input: Tensor) -> Tensor:
-    """nonzero() without as_tuple."""
+    """Indices of the nonzero elements, as int64: (k, ndim), as `nonzero` gives them."""
 def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None, out: Any = None) -> Tensor:
     """Return a copy of input with src written at index along dim."""
 def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Any, *, out: Any = None) -> Tensor:
@@ -774,11 +774,11 @@ def view_as_real_copy(input: Tensor, *, out: Any = None) -> Tensor:
 def view_as_complex_copy(input: Tensor, *, out: Any = None) -> Tensor:
     """A copy of view_as_complex(). Derivative: the real and imaginary parts of the cotangent."""
 def index_reduce(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True, out: Any = None) -> Tensor:
-    """A copy of input whose slices along dim that index names are reduced with those of source."""
+    """A copy of input in which slice index[i] along dim is reduced with slice i of source."""
 def as_strided_scatter(input: Tensor, src: Any, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None, *, out: Any = None) -> Tensor:
-    """A copy of input with what as_strided(size, stride, storage_offset) shows replaced by src. src: of shape size."""
+    """A copy of input in which the elements of as_strided(size, stride, storage_offset) are replaced by src."""
 def nonzero_static(input: Tensor, size: _int | Sequence[_int], fill_value: _Number = -1, *, out: Tensor | None = None) -> Tensor:
-    """The indices of the elements that are not zero, as nonzero() gives them, cut or filled up to `size` of them."""
+    """Indices of the nonzero elements, as in `nonzero`: (size, ndim). Rows beyond size are cut, missing ones get fill_value."""
 def stft(input: Tensor, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: Any = None, return_complex: Any = None, align_to_window: Any = None, *, out: Any = None) -> Tensor:
     """Short-time Fourier transform: the Fourier transforms of frames of n_fft elements times a window."""
 def istft(input: Tensor, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, normalized: _bool = False, onesided: Any = None, length: _int | None = None, return_complex: _bool = False, *, out: Any = None) -> Tensor:
@@ -980,7 +980,7 @@ def renorm(input: Tensor, p: _float, dim: _int, maxnorm: Any, *, out: Any = None
 def frexp(input: Tensor, *, out: Any = None) -> return_types.frexp:
     """Named tuple (mantissa, exponent) with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1, or 0 for 0."""
 def histogramdd(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogramdd:
-    """How many points lie in each box of a grid, or the sum of their weights, as a named tuple (hist, bin_edges)."""
+    """Number of points in each box of a grid, or the sum of their weights, as a named tuple (hist, bin_edges)."""
 def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
 def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
@@ -1022,7 +1022,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None 
 def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
     """Interleave the groups of channels of x: the first channel of each group, then the second of each, and so on."""
 def grid_sampler(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any, *, out: Any = None) -> Tensor:
-    """grid_sample() with numbers for modes: 0 bilinear, 1 nearest, 2 bicubic; 0 zeros, 1 border, 2 reflection."""
+    """`nn.functional.grid_sample` with numbers for the modes."""
 def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False, *, out: Any = None) -> Tensor:
     """p-norm of x1 - x2 + eps over the last dimension. x1, x2: floating, shapes that broadcast."""
 def cdist(x1: Tensor, x2: Any, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary', *, out: Any = None) -> Tensor:
@@ -1227,7 +1227,7 @@ def feature_alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: 
 def fill_(input: Tensor, value: _Operand) -> Tensor:
     """Write value, a number or a 0-d tensor, into every element of this tensor, and return the tensor."""
 def fill_diagonal_(input: Tensor, fill_value: _Number, wrap: _bool = False) -> Tensor:
-    """In-place: writes a number onto the diagonal of a matrix, or of a cube of any number of dimensions."""
+    """Write a number onto the main diagonal of this tensor, and return the tensor."""
 def fix_(input: Tensor) -> Tensor:
     """Round x towards zero, in x's dtype."""
 def float_power_(input: Tensor, exponent: _Operand) -> Tensor:
@@ -1271,7 +1271,7 @@ def index_fill_(input: Tensor, dim: _int, index: Tensor, value: _Operand) -> Ten
 def index_put_(input: Tensor, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
     """In-place form of index_put."""
 def index_reduce_(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
-    """A copy of input whose slices along dim that index names are reduced with those of source."""
+    """A copy of input in which slice index[i] along dim is reduced with slice i of source."""
 def lcm_(input: Tensor, other: Tensor) -> Tensor:
     """Least common multiple. x, y: integers, else RuntimeError."""
 def ldexp_(input: Tensor, other: _Operand) -> Tensor:
@@ -1391,24 +1391,24 @@ def sqrt_(input: Tensor) -> Tensor:
 def square_(input: Tensor) -> Tensor:
     """Square of each element, x * x; bools become int64."""
 def squeeze_(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
-    """In-place form of squeeze: takes dimensions of size 1 out of this tensor (all, or those among dim), and returns it."""
+    """In-place form of squeeze: drop dimensions of size 1 from this tensor, all or those in dim, and return it."""
 def sub_(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
     """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
 def subtract_(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
     """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
 def swapaxes_(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
-    """NumPy's name of transpose_(dim0, dim1)."""
+    """NumPy's name for transpose_(dim0, dim1)."""
 def swapdims_(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
-    """Another name of transpose_(dim0, dim1)."""
+    """Another name for transpose_(dim0, dim1)."""
 def t_(input: Tensor) -> Tensor:
-    """In-place form of t: turns this tensor into its transpose, and returns it."""
+    """In-place form of t: turn this tensor into its transpose, and return it."""
 def tan_(input: Tensor) -> Tensor:
     """Tangent of x in radians."""
 def tanh_(input: Tensor) -> Tensor:
     """Hyperbolic tangent of x."""
 def threshold_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def transpose_(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
-    """In-place form of transpose: exchanges two dimensions of this tensor, and returns it."""
+    """In-place form of transpose: exchange two dimensions of this tensor, and return it."""
 def tril_(input: Tensor, diagonal: _int = 0) -> Tensor:
     """Lower triangle of each matrix in the last two dimensions of x; 0 above the diagonal."""
 def triu_(input: Tensor, diagonal: _int = 0) -> Tensor:
@@ -1420,7 +1420,7 @@ def trunc_(input: Tensor) -> Tensor:
 def uniform_(input: Tensor, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
     """Fill the tensor with uniform random numbers from [from, to), by default [0, 1), and return it. Derivative: 0."""
 def unsqueeze_(input: Tensor, dim: _int) -> Tensor:
-    """In-place form of unsqueeze: puts a dimension of size 1 into this tensor at dim, and returns it."""
+    """In-place form of unsqueeze: insert a dimension of size 1 into this tensor at dim, and return it."""
 def xlogy_(input: Tensor, other: _Operand) -> Tensor:
     """x * log(y); 0 where x is 0 and y is not NaN."""
 def zero_(input: Tensor) -> Tensor:

@@ -443,17 +443,17 @@ class Tensor(TensorBase):
     def as_strided_(self, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
         """In-place form of as_strided: turn this tensor into a view of its memory and return it."""
     def __getitem__(self, index: Any) -> Tensor:
-        """x[index]: a view for ints, slices (of positive step), None and Ellipsis; a copy where index has tensors or masks."""
+        """x[index]: a view for ints, slices with a positive step, None and Ellipsis; a copy if index holds tensors or masks."""
     def select(self, dim: _int, index: _int) -> Tensor:
-        """x at one index of a dimension, without that dimension: a view. index: a Python int or a 0-d tensor of ints."""
+        """View of input at one index along dim, without this dimension. index: an int or a 0-d tensor of ints."""
     def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
-        """x from start on for a length along a dimension: a view. start: an int (negative: counted back) or a 0-d tensor."""
+        """View of input[start:start + length] along dim. start: an int or a 0-d tensor of ints; negative counts from the end."""
     def index_put(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
-        """A copy of x with values at indices, a tuple of index tensors or masks (None: all of a dimension); see x[index]"""
+        """A copy of input with values written at indices, as x[indices] = values does."""
     def index_put_(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
         """In-place form of index_put."""
     def __setitem__(self, index: Any, value: Any) -> None:
-        """x[index] = value, in place. value: a tensor, an array or a number; it broadcasts, and is cast to x's dtype."""
+        """x[index] = value, in place. value: a tensor, an array or a number; it broadcasts and is cast to x's dtype."""
     def split(self, split_size_or_sections: _int | Sequence[_int] | None = None, dim: _int = 0, *, split_size: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
         """x in parts of a size along a dimension (the last one may be smaller), or of the sizes in a list: a tuple of"""
     def split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
@@ -734,17 +734,17 @@ class Tensor(TensorBase):
     def norm(self, p: _Number | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _Dtype | None = None, **kwargs: Any) -> Tensor:
         """p-norm of the elements over dim: (sum of |x|**p)**(1 / p)."""
     def t_(self) -> Tensor:
-        """In-place form of t: turns this tensor into its transpose, and returns it."""
+        """In-place form of t: turn this tensor into its transpose, and return it."""
     def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
-        """In-place form of transpose: exchanges two dimensions of this tensor, and returns it."""
+        """In-place form of transpose: exchange two dimensions of this tensor, and return it."""
     def swapaxes_(self, axis0: _int, axis1: _int) -> Tensor:
-        """NumPy's name of transpose_(dim0, dim1)."""
+        """NumPy's name for transpose_(dim0, dim1)."""
     def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
-        """Another name of transpose_(dim0, dim1)."""
+        """Another name for transpose_(dim0, dim1)."""
     def unsqueeze_(self, dim: _int) -> Tensor:
-        """In-place form of unsqueeze: puts a dimension of size 1 into this tensor at dim, and returns it."""
+        """In-place form of unsqueeze: insert a dimension of size 1 into this tensor at dim, and return it."""
     def squeeze_(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """In-place form of squeeze: takes dimensions of size 1 out of this tensor (all, or those among dim), and returns it."""
+        """In-place form of squeeze: drop dimensions of size 1 from this tensor, all or those in dim, and return it."""
     @overload
     def flip(self, dims: _int | Sequence[_int]) -> Tensor:
         """Copy of x with the order of elements reversed along dims, x.flip(0, 1). Derivative: the cotangent, flipped back."""
@@ -782,20 +782,20 @@ class Tensor(TensorBase):
     def triu_(self, diagonal: _int = 0) -> Tensor:
         """Upper triangle of each matrix in the last two dimensions of x; 0 below the diagonal."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
-        """The slices of x along dim that index, a vector of int64 or int32, names; they may repeat, but not be negative."""
+        """Slices of input along dim that index names. index: a vector of int64 or int32, >= 0; may repeat."""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False) -> Tensor:
-        """result[i][j] = x[index[i][j]][j] for dim 0, x[i][index[i][j]] for dim 1, and so on."""
+        """result[i][j] = input[index[i][j]][j] for dim 0, input[i][index[i][j]] for dim 1, and so on."""
     def take_along_dim(self, indices: Any, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened. With dim,"""
+        """gather() with input and indices broadcast against each other in all dimensions but dim."""
     def take(self, index: Tensor) -> Tensor:
-        """The elements of x, seen as a vector, at index: int64, of any shape, which is the result's; negative ones count"""
+        """Elements of the flattened input at index. The result has index's shape."""
     @overload
     def nonzero(self, *, as_tuple: Literal[False] = False) -> Tensor:
-        """Where x is not 0: an int64 tensor with a row for each such element; as_tuple: a tuple with a vector a dimension."""
+        """Indices of the nonzero elements, as int64: (k, ndim), or if as_tuple a tuple of ndim vectors (k)."""
     @overload
     def nonzero(self, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
     def argwhere(self) -> Tensor:
-        """nonzero() without as_tuple."""
+        """Indices of the nonzero elements, as int64: (k, ndim), as `nonzero` gives them."""
     def scatter(self, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None) -> Tensor:
         """Return a copy of input with src written at index along dim."""
     def scatter_(self, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None) -> Tensor:
@@ -879,15 +879,15 @@ class Tensor(TensorBase):
     def narrow_copy(self, dim: _int, start: _int, length: _int) -> Tensor:
         """A copy of narrow(). Derivative: the cotangent in the part, 0 elsewhere."""
     def index_reduce(self, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
-        """A copy of input whose slices along dim that index names are reduced with those of source."""
+        """A copy of input in which slice index[i] along dim is reduced with slice i of source."""
     def index_reduce_(self, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
-        """A copy of input whose slices along dim that index names are reduced with those of source."""
+        """A copy of input in which slice index[i] along dim is reduced with slice i of source."""
     def as_strided_scatter(self, src: Any, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
-        """A copy of input with what as_strided(size, stride, storage_offset) shows replaced by src. src: of shape size."""
+        """A copy of input in which the elements of as_strided(size, stride, storage_offset) are replaced by src."""
     def nonzero_static(self, size: _int | Sequence[_int], fill_value: _Number = -1) -> Tensor:
-        """The indices of the elements that are not zero, as nonzero() gives them, cut or filled up to `size` of them."""
+        """Indices of the nonzero elements, as in `nonzero`: (size, ndim). Rows beyond size are cut, missing ones get fill_value."""
     def fill_diagonal_(self, fill_value: _Number, wrap: _bool = False) -> Tensor:
-        """In-place: writes a number onto the diagonal of a matrix, or of a cube of any number of dimensions."""
+        """Write a number onto the main diagonal of this tensor, and return the tensor."""
     def stft(self, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, pad_mode: _str = 'reflect', normalized: _bool = False, onesided: Any = None, return_complex: Any = None, align_to_window: Any = None) -> Tensor:
         """Short-time Fourier transform: the Fourier transforms of frames of n_fft elements times a window."""
     def istft(self, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, normalized: _bool = False, onesided: Any = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:

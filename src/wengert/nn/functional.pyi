@@ -211,7 +211,7 @@ def upsample_bilinear(input: Tensor, size: _int | Sequence[_int] | None = None, 
 def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: Any = None, *, out: Any = None) -> Tensor:
     """Sampling points for `grid_sample` of images that are transformed by affine matrices theta."""
 def grid_sample(input: Tensor, grid: Any, mode: _str = 'bilinear', padding_mode: _str = 'zeros', align_corners: Any = None, *, out: Any = None) -> Tensor:
-    """input read at the points of grid. input: (n, c, height, width), grid: (n, ..., 2) with points (x, y) from -1 to 1;"""
+    """Interpolate input at the points of grid; returns (n, c, *points) for a grid (n, *points, dims)."""
 def scaled_dot_product_attention(query: Tensor, key: Any, value: _Operand, attn_mask: Any = None, dropout_p: _float = 0.0, is_causal: _bool = False, scale: Any = None, enable_gqa: _bool = False, *, out: Any = None) -> Tensor:
     """softmax(query @ key^T * scale + attn_mask) @ value. Returns (..., rows, m)."""
 def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False, *, out: Any = None) -> Tensor:

@@ -1,6 +1,6 @@
-"""Reads that have names: index_select, gather, take, masked_select, nonzero.
+"""Indexed reads with names: index_select, gather, take, take_along_dim, nonzero.
 
-torch's argument order (x, dim, index) is that of the public functions; the operations take their tensors first.
+The public functions have torch's argument order (input, dim, index). The private operations take their tensors first.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from wengert.ops.registry import NONE, composite, linear, nondifferentiable, pla
 
 @linear(promote=NONE, node="IndexSelectBackward0", method=False, namespaces=(), moves=True)
 def _index_select(xp, x, index, *, dim):
-    """The slices of x along dim, an int not below 0, that a vector of ints names.
+    """Slices of x along dim >= 0 that a vector of ints names.
 
-    Derivative: the cotangent at index of zeros; a slice named several times gets the sum."""
+    Derivative: each slice gets the sum of the cotangents of its copies, else 0."""
     if not x.ndim:
         return x.copy()
     result = places.take_along(x, index.reshape(-1), dim, False)
@@ -51,7 +51,7 @@ def _index_select_array(x: Any, dim: int, index: Any) -> Any:
 
 @plain(method=True, array=_index_select_array, out=True)
 def index_select(input, dim, index):
-    """The slices of x along dim that index, a vector of int64 or int32, names; they may repeat, but not be negative.
+    """Slices of input along dim that index names. index: a vector of int64 or int32, >= 0; may repeat.
 
     Raises IndexError for an index out of range. Derivative: each slice gets the sum of the cotangents of its copies.
 
@@ -73,10 +73,11 @@ def index_select(input, dim, index):
 
 @linear(promote=NONE, node="GatherBackward0", method=False, namespaces=(), moves=True)
 def _gather(xp, x, index, *, dim):
-    """x at index along dim, an int not below 0, each other dimension at its own place. Derivative: scattered back,
-    added up."""
+    """x at index along dim >= 0; the other dimensions keep their positions.
+
+    Derivative: each element gets the sum of the cotangents of its copies."""
     if not index.size:
-        return xp.empty(index.shape, x.dtype)  # of any shape
+        return xp.empty(index.shape, x.dtype)  # an empty index may have any shape
     found = places.take_along(x, index, dim, False) if index.ndim == x.ndim else None
     if found is not None:
         return found
@@ -98,10 +99,12 @@ def _gather_array(x: Any, dim: int, index: Any) -> Any:
 
 @plain(method=True, array=_gather_array, out=True)
 def gather(input, dim, index, *, sparse_grad=False):
-    """result[i][j] = x[index[i][j]][j] for dim 0, x[i][index[i][j]] for dim 1, and so on.
+    """result[i][j] = input[index[i][j]][j] for dim 0, input[i][index[i][j]] for dim 1, and so on.
 
-    index: int64 or int32, with x's number of dimensions, no larger than x but along dim. Raises RuntimeError for an
-    index out of range. Derivative: each element gets the sum of the cotangents of its copies.
+    index: int64 or int32, with input's number of dimensions, no larger than input except along dim. The result has index's
+    shape. Raises RuntimeError for an index out of range. sparse_grad is accepted, but gradients are dense.
+
+    Derivative: each element gets the sum of the cotangents of its copies.
 
     >>> import wengert
     >>> wengert.tensor([[1, 2], [3, 4]]).gather(1, wengert.tensor([[1], [0]]))
@@ -115,8 +118,10 @@ def gather(input, dim, index, *, sparse_grad=False):
 
 @composite(method=True)
 def take_along_dim(F, input, indices, dim=None):
-    """gather() with x and indices broadcast to each other in the other dimensions; without dim, of x flattened. With dim,
-    negative indices count from the end.
+    """gather() with input and indices broadcast against each other in all dimensions but dim.
+
+    If dim is None, both are flattened. If dim is given, negative indices count from the end. Raises RuntimeError for
+    different numbers of dimensions and for an index out of range.
 
     Derivative: each element gets the sum of the cotangents of its copies."""
     indices = as_tensor(indices)
@@ -142,7 +147,7 @@ def take_along_dim(F, input, indices, dim=None):
 
 @linear(promote=NONE, method=False, namespaces=(), node="TakeBackward0", moves=True)
 def _take(xp, x, index):
-    """The elements of x, seen as a vector, that index names. Derivative: the cotangent at index of zeros, added up."""
+    """Elements of the flattened x at index. Derivative: each element gets the sum of the cotangents of its copies."""
     try:
         return xp.asarray(x.take(index))
     except IndexError:
@@ -164,10 +169,11 @@ def _(F, ct, x_shape, index):
 
 @composite(method=True)
 def take(F, input, index):
-    """The elements of x, seen as a vector, at index: int64, of any shape, which is the result's; negative ones count
-    back.
+    """Elements of the flattened input at index. The result has index's shape.
 
-    Raises IndexError out of range. Derivative: each element gets the sum of the cotangents of its copies.
+    index: int64, of any shape; negative indices count from the end. Raises IndexError for an index out of range.
+
+    Derivative: each element gets the sum of the cotangents of its copies.
 
     >>> import wengert
     >>> wengert.tensor([[1, 2], [3, 4]]).take(wengert.tensor([0, -1]))
@@ -181,13 +187,13 @@ def take(F, input, index):
 
 @nondifferentiable(promote=NONE, method=False, namespaces=())
 def _nonzero(xp, x):
-    """The places of the elements that are not 0, as rows."""
+    """Indices of the nonzero elements: one row for each element."""
     return xp.argwhere(x)
 
 
 @plain(method=True, out=True)
 def nonzero(input, *, as_tuple=False):
-    """Where x is not 0: an int64 tensor with a row for each such element; as_tuple: a tuple with a vector a dimension.
+    """Indices of the nonzero elements, as int64: (k, ndim), or if as_tuple a tuple of ndim vectors (k).
 
     >>> import wengert
     >>> wengert.tensor([[0, 1], [2, 0]]).nonzero()
@@ -200,6 +206,6 @@ def nonzero(input, *, as_tuple=False):
 
 @plain(method=True)
 def argwhere(input):
-    """nonzero() without as_tuple."""
+    """Indices of the nonzero elements, as int64: (k, ndim), as `nonzero` gives them."""
     checked("argwhere", input)
     return call(_nonzero, (input,), None)

@@ -1,7 +1,7 @@
-"""grid_sample: images read at any points.
+"""grid_sample: interpolation of images at arbitrary points.
 
-An output is a sum of the elements round its point, each times a weight that depends on the point alone. Which elements
-these are is constant between the points where they change; weights are polynomials of the distance to them.
+An output is a sum of the elements around its point, each times a weight. The weight is a polynomial of the distance between
+the point and the element. The set of elements is piecewise constant in the point.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from wengert.ops.registry import NONE, composite, general
 
 _MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
 _PADDINGS = {"zeros": 0, "border": 1, "reflection": 2}
-_FAR_AWAY = 1e6  # elements away: outside any image
+_FAR_AWAY = 1e6  # in elements: positions this far are outside any image
 _CUBIC_PARAMETER = -0.75  # the parameter of the cubic convolution kernel
 
 
@@ -29,7 +29,7 @@ _CUBIC_PARAMETER = -0.75  # the parameter of the cubic convolution kernel
 
 
 def _reflect(place: Any, n: int, align_corners: bool) -> tuple[Any, Any]:
-    """Positions reflected at the edges, as often as needed, and the sign of the way they go there."""
+    """Reflect positions at the edges as often as needed. Returns (positions, their derivative: 1, -1 or 0)."""
     low, high = (0.0, n - 1.0) if align_corners else (-0.5, n - 0.5)
     span = high - low
     if span <= 0:
@@ -42,7 +42,7 @@ def _reflect(place: Any, n: int, align_corners: bool) -> tuple[Any, Any]:
 
 
 def _bring_inside(place: Any, n: int, padding: str, align_corners: bool) -> tuple[Any, Any]:
-    """Positions brought into the image as padding says, and how they move with the point: 1, -1 or 0."""
+    """Move positions into the image as padding says. Returns (positions, their derivative: 1, -1 or 0)."""
     slope = np.ones_like(place)
     if padding == "reflection":
         place, slope = _reflect(place, n, align_corners)
@@ -53,12 +53,12 @@ def _bring_inside(place: Any, n: int, padding: str, align_corners: bool) -> tupl
 
 
 def _positions(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]) -> tuple[Any, Any]:
-    """(the positions along dimension d as a function of grid, how they move with it, an array). n: the size there."""
+    """Return (positions along dimension d as a function of grid, their derivative, an array). n: the image's size along d."""
     mode, padding, align_corners = options
     points = F.select(grid, dim=-1, index=d)
     array = raw(points)
     finite, far = np.isfinite(array), np.zeros_like(array)
-    if not finite.all():  # far outside, and staying there
+    if not finite.all():  # NaN and infinities become constant positions far outside
         points, array = F.where(finite, points, 0), np.where(finite, array, 0)
         far = np.where(finite, 0, np.where(raw(F.select(grid, dim=-1, index=d)) > 0, _FAR_AWAY, -_FAR_AWAY))
     scale = (n - 1) / 2 if align_corners else n / 2
@@ -66,12 +66,12 @@ def _positions(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]
     if mode != "bicubic":
         place, slope = _bring_inside(place, n, padding, align_corners)
     slope = (slope * scale).astype(array.dtype)
-    # The value is exact, and points - array is 0: it is there for the derivative.
+    # points - array is 0: this term only carries the derivative.
     return (points - array) * slope + np.clip(place, -_FAR_AWAY, _FAR_AWAY).astype(array.dtype), slope
 
 
 def _cubic_weights(t: Any) -> list[tuple[Any, Any]]:
-    """The weights, and their derivatives, of the elements at -1, 0, 1 and 2, for a position t from 0 to 1."""
+    """Return (weight, derivative of the weight) of the elements at -1, 0, 1 and 2, for positions 0 <= t < 1."""
     a, s = _CUBIC_PARAMETER, 1 - t
     far = ((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a, (3 * a * (t + 1) - 10 * a) * (t + 1) + 8 * a
     near = ((a + 2) * t - (a + 3)) * t * t + 1, (3 * (a + 2) * t - 2 * (a + 3)) * t
@@ -81,7 +81,9 @@ def _cubic_weights(t: Any) -> list[tuple[Any, Any]]:
 
 
 def _taps(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]) -> list[tuple[Any, Any, Any, Any]]:
-    """(index, whether it is in the image, weight, derivative of the weight) of each element that counts along d."""
+    """Return (index, whether it is in the image, weight, derivative of the weight) of each tap along dimension d.
+
+    For mode "nearest" weight and derivative are None."""
     mode, padding, align_corners = options
     place, slope = _positions(F, grid, d, n, options)
     array = raw(place)
@@ -104,13 +106,15 @@ def _taps(F: Any, grid: Any, d: int, n: int, options: tuple[str, str, bool]) -> 
 
 
 def _element_index(place: Any, n: int) -> Any:
+    """Clip positions to 0 <= index < n and convert them to ints."""
     return np.clip(place, 0, n - 1).astype(np.int64)
 
 
 def _corners(F: Any, grid: Any, size: tuple[int, ...], options: tuple[str, str, bool]) -> Iterator[tuple[Any, Any, list[Any]]]:
-    """For each element round the points: (its index in the image as a vector, its weight, the weight's derivatives).
+    """For each element around the points, yield (its index in the flattened image, its weight, the weight's derivatives).
 
-    grid: (n, points, dims), the last dimension of the image first; all results (n, points)."""
+    grid: (n, points, dims), its last dimension ordered from the last dimension of the image to the first. All results are
+    (n, points); the derivatives are a list with one for each dimension of the image, empty for mode "nearest"."""
     dims = len(size)
     rows = [_taps(F, grid, dims - 1 - d, size[d], options) for d in range(dims)]
     for corner in product(*rows):
@@ -139,21 +143,22 @@ def _corners(F: Any, grid: Any, size: tuple[int, ...], options: tuple[str, str, 
 
 
 def _flatten_points(F: Any, x: Any, points: int) -> Any:
-    """(n, channels, ...) as (n, channels, points)."""
+    """Reshape (n, channels, ...) to (n, channels, points)."""
     return F.reshape(x, shape=(x.shape[0], x.shape[1], points))
 
 
 def _points_as_rows(F: Any, grid: Any) -> Any:
-    """(n, ..., dims) as (n, points, dims)."""
+    """Reshape (n, ..., dims) to (n, points, dims)."""
     return F.reshape(grid, shape=(grid.shape[0], prod(grid.shape[1:-1]), grid.shape[-1]))
 
 
 def _repeat_for_channels(index: Any, channels: int) -> Any:
+    """Broadcast an index, (n, points), to (n, channels, points)."""
     return np.broadcast_to(index[:, None], (index.shape[0], channels, index.shape[1]))
 
 
 def _kernel_options(options: tuple[str, str, bool]) -> tuple[int, int, bool]:
-    """options as kernels have them."""
+    """Return options with the numbers by which the kernels know mode and padding_mode."""
     return _MODES[options[0]], _PADDINGS[options[1]], options[2]
 
 
@@ -163,7 +168,7 @@ def _node_name(inputs: tuple[Any, ...], params: Any) -> str:
 
 @general(promote=NONE, node=_node_name, complex=False, method=False, namespaces=())
 def _grid_sample(xp, x, grid, *, options):
-    """grid_sample. options: mode, padding_mode, align_corners."""
+    """grid_sample. options: (mode, padding_mode, align_corners)."""
     wide, places = (a.astype(xp.float32) if a.dtype.itemsize == 2 else a for a in (x, grid))
     found = kernels.sample_grid(wide, places, _kernel_options(options))
     if found is not None:
@@ -208,6 +213,7 @@ def _(F, ct, x, grid, options):
 
 
 def _check_grid(x: Any, grid: Any, bicubic: bool) -> None:
+    """Raise RuntimeError for shapes and dtypes that do not fit."""
     shape, points = tuple(x.shape), tuple(grid.shape)
     if len(points) and points[0] != shape[0]:
         raise errors.ShapeError(
@@ -237,14 +243,17 @@ def _check_grid(x: Any, grid: Any, bicubic: bool) -> None:
 
 @composite(namespaces=("nn.functional",))
 def grid_sample(F, input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
-    """input read at the points of grid. input: (n, c, height, width), grid: (n, ..., 2) with points (x, y) from -1 to 1;
-    or input: (n, c, depth, height, width), grid: (n, ..., 3) with (x, y, z); floating, of one dtype and number of dims.
+    """Interpolate input at the points of grid; returns (n, c, *points) for a grid (n, *points, dims).
 
-    mode: "bilinear" (in three dimensions trilinear), "nearest", or for images "bicubic". padding_mode: what is outside:
-    "zeros", "border" (the nearest element) or "reflection". align_corners: whether -1 and 1 are the centres of the
-    outermost elements, not their edges. Raises ValueError and RuntimeError for what does not fit.
+    input: (n, c, height, width) with grid points (x, y), or (n, c, depth, height, width) with grid points (x, y, z);
+    coordinates from -1 to 1 cover the image. input and grid: floating, of one dtype and one number of dimensions. mode:
+    "bilinear" (trilinear for a volume), "nearest", or "bicubic" for images only. padding_mode: how to read outside of the
+    image: "zeros", "border" (the nearest element) or "reflection". align_corners: whether -1 and 1 are the centres of the
+    outermost elements; else they are their outer edges. Raises ValueError for an unknown mode, RuntimeError for shapes and
+    dtypes that do not fit.
 
-    Derivative: in input ct times the weights; in grid that of the weights, 0 where the point was brought back in."""
+    Derivative: in input ct times the weights. In grid the derivative of the weights; 0 for a coordinate that is clipped to
+    the outermost elements, and 0 for mode "nearest"."""
     if mode not in _MODES:
         raise errors.ElementError(
             f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
@@ -260,7 +269,9 @@ def grid_sample(F, input, grid, mode="bilinear", padding_mode="zeros", align_cor
 
 @composite()
 def grid_sampler(F, input, grid, interpolation_mode, padding_mode, align_corners):
-    """grid_sample() with numbers for modes: 0 bilinear, 1 nearest, 2 bicubic; 0 zeros, 1 border, 2 reflection.
+    """`nn.functional.grid_sample` with numbers for the modes.
 
-    Derivative: as there."""
+    interpolation_mode: 0 bilinear, 1 nearest, 2 bicubic. padding_mode: 0 zeros, 1 border, 2 reflection.
+
+    Derivative: as in `nn.functional.grid_sample`."""
     return F.grid_sample(input, grid, [*_MODES][interpolation_mode], [*_PADDINGS][padding_mode], align_corners)

@@ -15,12 +15,12 @@ from wengert.ops.registry import plain
 
 @plain()
 def histogramdd(input, bins, *, range=None, weight=None, density=False):
-    """How many points lie in each box of a grid, or the sum of their weights, as a named tuple (hist, bin_edges).
+    """Number of points in each box of a grid, or the sum of their weights, as a named tuple (hist, bin_edges).
 
-    input: (..., d), floating: points with d coordinates. bins: the number of intervals, one for all coordinates or a list with
-    one for each, between bounds in range, (low, high, low, high, ...), by default the extreme coordinates; or a list of d 1-D
-    tensors of edges. weight: one for each point. density: divided by the total and the boxes' volumes. bin_edges is a tuple of
-    d tensors. Raises RuntimeError for what does not fit. Not differentiable."""
+    input: (..., d), floating: points with d coordinates. bins: the number of intervals, an int for all coordinates or a list
+    with one for each; or a list of d vectors of edges. range: (low, high, low, high, ...), the bounds of the intervals; the
+    extreme coordinates unless given. weight: (...), one for each point. density: divide by the total and by the volume of
+    each box. bin_edges: a tuple of d tensors. Raises RuntimeError for arguments that do not fit. Not differentiable."""
     points, weights = raw(input), raw(weight)
     if points.ndim < 2:
         raise errors.histogramdd("input tensor should have at least 2 dimensions")
@@ -44,6 +44,7 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
 
 
 def _check_weights(points: Any, weights: Any) -> None:
+    """Raise RuntimeError if the weights' shape or dtype does not fit the points."""
     if weights.shape != points.shape[:-1]:
         raise errors.histogramdd(
             "if weight tensor is provided it should have the same shape as the input tensor excluding its innermost dimension, "
@@ -57,6 +58,7 @@ def _check_weights(points: Any, weights: Any) -> None:
 
 
 def _checked_edges(edges: list[Any], points: Any) -> list[Any]:
+    """Return copies of the edges. Raises RuntimeError if their number, dtype or dimensions do not fit the points."""
     dims = points.shape[-1]
     if len(edges) != dims:
         raise errors.histogramdd(
@@ -77,7 +79,7 @@ def _checked_edges(edges: list[Any], points: Any) -> list[Any]:
 
 
 def _equal_intervals(rows: Any, numbers: list[int], range: Any) -> list[Any]:
-    """The edges of so many intervals in each dimension, between bounds that are given or those of the points."""
+    """Edges of numbers[i] equal intervals along each dimension i, between the bounds in range or the extreme coordinates."""
     dims = rows.shape[1]
     if len(numbers) != dims:
         raise errors.ShapeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
@@ -104,7 +106,7 @@ def _equal_intervals(rows: Any, numbers: list[int], range: Any) -> list[Any]:
 
 
 def _count_in_boxes(rows: Any, edges: list[Any], weights: Any) -> Any:
-    """How many rows, or the weights of those that, lie in each box. The last interval has both its ends."""
+    """Number of rows in each box, or the sum of their weights. An interval includes its lower end, the last one both ends."""
     shape = [e.size - 1 for e in edges]
     inside = np.ones(len(rows), bool)
     box = np.zeros(len(rows), np.intp)

@@ -1,4 +1,4 @@
-"""Products of Householder reflections, one after the other; shared by householder_product and ormqr."""
+"""Products of Householder reflections, shared by householder_product and ormqr."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from wengert.ops.matrices import adjoint
 
 
 def apply_reflections(F: Any, A: Any, tau: Any, X: Any, inverse: bool) -> Any:
-    """H1 H2 ... Hk @ X, or with inverse Hk^H ... H1^H @ X, where H = I - tau v v^H has v below the diagonal of a column of
-    A and 1 on it."""
+    """H1 @ H2 @ ... @ Hk @ X, or if inverse Hk^H @ ... @ H1^H @ X, for the reflections Hi = I - tau_i v_i v_i^H.
+
+    v_i is column i of A with zeros above the diagonal and 1 on it. tau: (..., k)."""
     k = tau.shape[-1]
     vectors = F.tril(F.narrow(A, -1, 0, k), diagonal=-1)
     vectors = vectors + F._eye_like(vectors)

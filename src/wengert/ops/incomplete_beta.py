@@ -1,19 +1,19 @@
 """Derivatives of the regularised incomplete beta function I_x(a, b) with respect to a and b, of any order, by quadrature.
 
-They have no closed form. With p(t) = t**(a - 1) (1 - t)**(b - 1) / B(a, b), the density of the beta distribution,
+These derivatives have no closed form. With p(t) = t**(a - 1) (1 - t)**(b - 1) / B(a, b), the density of the beta distribution,
 
     I_x(a, b) = integral of p from 0 to x,    d^(m+n) I / da^m db^n = integral of p B_mn from 0 to x,
 
-where B_mn is the polynomial of `densities.bell` in log(t), log(1 - t) and polygammas of a, b and a + b. As I_x(a, b) is
-1 - I_(1-x)(b, a), that side of x is taken which is the tail. There p(t) / p(x), with t = x exp(-s), falls from 1 and has
-no singularity but at most a logarithm, which the double-exponential rule s = L exp(pi / 2 sinh(u)) (Takahasi and Mori,
-1974) integrates to nearly full precision; L is the width over which the exponent falls by one.
+where B_mn is the polynomial of `densities.bell` in log(t), log(1 - t) and polygammas of a, b and a + b. Because I_x(a, b) =
+1 - I_(1-x)(b, a), the integral runs over the side of x that is the tail of the density. There p(t) / p(x), with
+t = x exp(-s), decreases from 1. Its only singularity is a logarithm. The double-exponential rule s = L exp(pi / 2 sinh(u))
+(Takahasi and Mori, 1974) integrates it to nearly full precision. L is the width over which the exponent falls by one.
 
-For a < 1, two widths compete in the integrand: one step of the recurrence (Abramowitz and Stegun 26.5.16)
+For a < 1, the integrand has two different widths. One step of the recurrence (Abramowitz and Stegun 26.5.16)
 
     I_x(a, b) = I_x(a + 1, b) + x**a (1 - x)**b / (a B(a, b))
 
-leads away from there; the derivatives of what it adds are polynomials of the same kind.
+raises a above 1. The derivatives of the added term are polynomials of the same kind.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _WEIGHTS = _STEP * pi / 2 * np.cosh(_NODES) * _POINTS
 def by_parameters(a: Any, b: Any, x: Any, m: int, n: int) -> Any:
     """d^(m+n) I_x(a, b) / da^m db^n for m + n >= 1. a, b, x: float64 arrays of one shape.
 
-    0 at x = 0 and 1; NaN but for 0 <= x <= 1 and a, b positive and finite."""
+    0 at x = 0 and x = 1. NaN unless 0 <= x <= 1, 0 < a < inf and 0 < b < inf."""
     defined = (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b)
     inside = defined & (x > 0) & (x < 1)
     a, b, x_ = (np.where(inside, v, 0.5) for v in (a, b, x))
@@ -48,7 +48,7 @@ def by_parameters(a: Any, b: Any, x: Any, m: int, n: int) -> Any:
 
 
 def _lower_tail(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
-    """The derivative where x is not far above the peak of the density. y: 1 - x."""
+    """The derivative by the lower tail, for x not far above the peak of the density. y: 1 - x."""
     small = a < 1
     added = np.zeros_like(x)
     if small.any():
@@ -71,6 +71,7 @@ def _recurrence_term(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
 
 
 def _by_quadrature(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
+    """The derivative as an integral from 0 to x, for a >= 1. y: 1 - x."""
     from scipy import special
 
     steps_a = [polygamma_step(a, b, k) for k in range(m)]
@@ -85,7 +86,7 @@ def _by_quadrature(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
     for point, weight in zip(_POINTS, _WEIGHTS, strict=True):
         s = width * point
         t = x * np.exp(-s)
-        rise = np.log1p(-ratio * np.expm1(-s))  # of the logarithm of 1 - t
+        rise = np.log1p(-ratio * np.expm1(-s))  # log((1 - t) / (1 - x))
         log_t, log_rest = log_x - s, np.where(t < 0.5, np.log1p(-t), np.log(y) + rise)
 
         def exponent(i: int, j: int, log_t: Any = log_t, log_rest: Any = log_rest) -> Any:
@@ -101,5 +102,5 @@ def _by_quadrature(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
 
 
 def _log_complement(x: Any, y: Any) -> Any:
-    """log(y) for y = 1 - x, from the smaller of the two."""
+    """log(y) for y = 1 - x, computed from the smaller of x and y."""
     return np.where(x < 0.5, np.log1p(-x), np.log(y))

@@ -1,19 +1,19 @@
 """Derivatives of the regularised incomplete gamma function P(a, x) with respect to a, of any order, by quadrature.
 
-They have no closed form. With p(t) = t**(a - 1) exp(-t) / gamma(a), the density of the gamma distribution,
+These derivatives have no closed form. With p(t) = t**(a - 1) exp(-t) / gamma(a), the density of the gamma distribution,
 
     P(a, x) = integral of p from 0 to x,    d^n P / da^n = integral of p B_n from 0 to x,
 
-where B_n is the polynomial of `bell` in log(t) - digamma(a) and the polygammas of a. As d^n P / da^n vanishes at
-x = infinity, the integral may as well run from x to infinity, negated: that side is taken which is the tail. There
-p(t) / p(x), with t = x exp(-s) below and t = x + s above, falls from 1 and has no singularity but at most a logarithm,
-which the double-exponential rule s = L exp(pi / 2 sinh(u)) (Takahasi and Mori, 1974) integrates to nearly full
-precision; L is the width over which the exponent falls by one.
+where B_n is the polynomial of `bell` in log(t) - digamma(a) and the polygammas of a. Because d^n P / da^n vanishes at
+x = infinity, it is also minus the integral from x to infinity. The integral runs over the side of x that is the tail of the
+density. There p(t) / p(x), with t = x exp(-s) below x and t = x + s above, decreases from 1. Its only singularity is a
+logarithm. The double-exponential rule s = L exp(pi / 2 sinh(u)) (Takahasi and Mori, 1974) integrates it to nearly full
+precision. L is the width over which the exponent falls by one.
 
-For small a, below x = a + 1, two widths compete in the integrand; there the power series is summed.
+For small a and x <= a + 1, the integrand has two different widths. There the power series is summed instead.
 
-Measured against 90-digit arithmetic, for a from 1e-3 to 1e4 and x from a / 100 to 100 a: the first derivative divided
-by p(x) has a relative error below 1e-13, the second too, but next to its change of sign near x = a.
+Measured against 90-digit arithmetic, for a from 1e-3 to 1e4 and x from a / 100 to 100 a: the first derivative divided by
+p(x) has a relative error below 1e-13. So has the second, except next to its change of sign near x = a.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 
 from wengert.ops import densities
 
-_SERIES_LIMIT = 30.0  # up to this a, where x <= a + 1, the power series is as good, and better for small a
+_SERIES_LIMIT = 30.0  # the power series is used up to this a where x <= a + 1; it is as accurate, and for small a more
 _SERIES_TERMS = 90
 
 _STEP = 0.06
@@ -35,7 +35,7 @@ _WEIGHTS = _STEP * pi / 2 * np.cosh(_NODES) * _POINTS
 
 
 def bell(logarithm: Any, polygammas: list[Any], order: int) -> Any:
-    """d^n p / da^n over p: the complete Bell polynomial of the derivatives of log p in a.
+    """d^n p / da^n divided by p: the complete Bell polynomial of the derivatives of log p in a.
 
     logarithm: log(t). polygammas: digamma(a), polygamma(1, a), ... Runs on arrays and on tensors."""
     return densities.bell(lambda i, _: logarithm - polygammas[0] if i == 1 else -polygammas[i - 1], order, 0)
@@ -51,7 +51,7 @@ def scaled_derivative(a: Any, x: Any, order: int) -> Any:
 
 
 def _by_series(a: Any, x: Any, order: int) -> Any:
-    """The sum of x**k / (a (a + 1) ... (a + k)) over k, differentiated: Abramowitz and Stegun 6.5.29."""
+    """The derivative of the sum of x**k / (a (a + 1) ... (a + k)) over k (Abramowitz and Stegun 6.5.29)."""
     from scipy import special
 
     polygammas = [special.psi(a + 1), *[special.polygamma(k, a + 1) for k in range(1, order)]]
@@ -65,6 +65,7 @@ def _by_series(a: Any, x: Any, order: int) -> Any:
 
 
 def _by_quadrature(a: Any, x: Any, order: int) -> Any:
+    """The derivative, divided by p(x), as an integral over the tail on one side of x."""
     from scipy import special
 
     polygammas = [special.psi(a), *[special.polygamma(k, a) for k in range(1, order)]]
@@ -85,7 +86,7 @@ def _by_quadrature(a: Any, x: Any, order: int) -> Any:
 
 
 def derivative(a: Any, x: Any, order: int) -> Any:
-    """d^n P(a, x) / da^n. a, x: float64 arrays of one shape. 0 at x = 0 and at infinity, NaN for negative numbers."""
+    """d^n P(a, x) / da^n. a, x: float64 arrays of one shape. 0 at x = 0 and x = inf; NaN unless 0 < a < inf and x >= 0."""
     inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
     safe_a, safe_x = np.where(inside, a, 1.0), np.where(inside, x, 1.0)
     found = densities.gamma_mass(safe_a, safe_x) / safe_x * scaled_derivative(safe_a, safe_x, order)

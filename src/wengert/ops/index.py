@@ -1,14 +1,14 @@
-"""x[index] and x[index] = value, with torch's rules; the reads and writes below them.
+"""x[index] and x[index] = value with torch's rules, and the operations that carry them out.
 
-An index is sorted into a basic part (ints, slices, None: a view) and an advanced part (index arrays and masks: a
-copy), as torch does: ints are taken first and do not count as index arrays, unlike in NumPy. A basic index is one
-operation, whatever its length, with the node name of torch's last step.
+An index is split into a basic part (ints, slices, None), which gives a view, and an advanced part (index arrays and masks),
+which gives a copy. As in torch, ints are applied first and do not count as index arrays, unlike in NumPy. A basic index of
+any length is one operation. Its node has the name of the last step that torch would take.
 
-Note [Reads] The cotangent of a read is its value at an index of zeros: F.read_cotangent(ct, shape=..., index=...). In
-an ordinary backward pass the engine adds it into the source's buffer in place; where nothing else arrives there, and the
-source's operation says that its rule takes reads (log_softmax does), that gets it as it is. Under create_graph it is an operation
-of its own, whose derivative is the read (_read), whose derivative is the operation again. gather.py has the reads and
-writes that have names.
+Note [Reads] The cotangent of a read is zeros with ct at index: F.read_cotangent(ct, shape=..., index=...). In an ordinary
+backward pass the engine adds ct into the source's buffer in place. If nothing else arrives at the source, and the source's
+operation declares that its rule takes reads (log_softmax does), the rule gets the read cotangent as it is. Under create_graph
+read_cotangent is an operation. Its derivative is _read, whose derivative is read_cotangent again. gather.py and scatter.py
+have the reads and writes with names.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NOWHERE = np.zeros((), np.bool_)
 
 @linear(promote=NONE, method=False, namespaces=(), moves=True, array=ArrayOps.read_cotangent)
 def read_cotangent(xp, x, *, shape, index, repeats=False):
-    """Zeros of a shape with x added at index; with repeats, an element that index names twice gets both.
+    """Zeros of a shape with x added at index. If repeats, an element that index names several times gets the sum.
 
     Derivative: the cotangent at index. See Note [Reads]."""
     result = xp.zeros(shape, x.dtype)
@@ -55,7 +55,7 @@ def _(F, ct, index, repeats):
 
 @linear(promote=NONE, method=False, namespaces=(), moves=True)
 def _read(xp, x, *, index, repeats=False):
-    """A copy of x[index]. Derivative: the cotangent at index of zeros."""
+    """A copy of x[index]. Derivative: zeros with the cotangent at index."""
     if type(index) is not Along:
         return xp.array(x[_raw_index(index)])
     found = places.take_along(x, index.index, index.dim, False)
@@ -68,7 +68,7 @@ def _(F, ct, x_shape, index, repeats):
 
 
 def _raw_index(index: Any) -> Any:
-    """An index as NumPy takes it: with arrays for tensors."""
+    """Replace the tensors in an index by their arrays."""
     if isinstance(index, tuple):
         return tuple([raw(item) for item in index])
     return raw(index)
@@ -78,9 +78,9 @@ def _raw_index(index: Any) -> Any:
 
 
 def _index_view(xp, x, *, index):
-    """x[index] for an int, or a tuple of ints, slices and None with an Ellipsis, which makes it a view.
+    """x[index] as a view. index: an int, or a tuple of ints, slices, None and one Ellipsis, which makes NumPy return a view.
 
-    Derivative: the cotangent at index of zeros."""
+    Derivative: zeros with the cotangent at index."""
     index = (index, ...) if type(index) is int else index
     try:
         return x[index]
@@ -95,7 +95,7 @@ def _index_view_vjp(F, ct, x_shape, index):
 
 
 def _register_index_view(name: str, node: str) -> Any:
-    """One of the operations that look at x[index]: they differ in the name of the node."""
+    """Register x[index] as a view under a name. These operations differ only in the name of their node."""
     op = view(name=name, node=node, promote=NONE, method=False, namespaces=(), reads=True)(_index_view)
     op.vjp("x")(_index_view_vjp)
     return op
@@ -108,7 +108,7 @@ _alias = _register_index_view("_alias", "AliasBackward0")
 
 
 def _out_of_range(shape: tuple, index: tuple) -> Exception:
-    """torch's error for an index that names no element."""
+    """Return torch's error for a basic index out of range or with too many dimensions."""
     if not shape:
         if isinstance(index[0], slice):
             return errors.TensorIndexError("slice() cannot be applied to a 0-dim tensor.")
@@ -129,9 +129,10 @@ def _out_of_range(shape: tuple, index: tuple) -> Exception:
 
 @plain(method="__getitem__", name="__getitem__", namespaces=())
 def getitem(self, index):
-    """x[index]: a view for ints, slices (of positive step), None and Ellipsis; a copy where index has tensors or masks.
+    """x[index]: a view for ints, slices with a positive step, None and Ellipsis; a copy if index holds tensors or masks.
 
-    Derivative: the cotangent at index of zeros; an element that index names several times gets the sum.
+    Raises IndexError for an index out of range. Derivative: zeros with the cotangent at index; an element that index names
+    several times gets the sum.
     """
     kind = type(index)
     if kind is int:
@@ -155,8 +156,9 @@ def getitem(self, index):
 
 
 def _parse_basic(index: tuple) -> tuple[tuple, Any] | None:
-    """A tuple of plain ints, slices, None and Ellipsis as parse_index gives it, with its operation; None for any
-    other."""
+    """Return (basic index, operation) for a tuple of Python ints, slices, None and Ellipsis, or None for others.
+
+    This is a fast path of parse_index."""
     op = _alias
     ellipsis = False
     for item in index:
@@ -180,9 +182,9 @@ def _parse_basic(index: tuple) -> tuple[tuple, Any] | None:
 
 @composite(method=True)
 def select(F, input, dim, index):
-    """x at one index of a dimension, without that dimension: a view. index: a Python int or a 0-d tensor of ints.
+    """View of input at one index along dim, without this dimension. index: an int or a 0-d tensor of ints.
 
-    Raises IndexError out of range. Derivative: the cotangent at index of zeros.
+    Raises IndexError for an index out of range. Derivative: the cotangent at index, 0 elsewhere.
 
     >>> import wengert
     >>> wengert.tensor([[1, 2], [3, 4]]).select(1, 0)
@@ -201,9 +203,11 @@ def select(F, input, dim, index):
 
 @composite(method=True)
 def narrow(F, input, dim, start, length):
-    """x from start on for a length along a dimension: a view. start: an int (negative: counted back) or a 0-d tensor.
+    """View of input[start:start + length] along dim. start: an int or a 0-d tensor of ints; negative counts from the end.
 
-    Raises IndexError or RuntimeError where that leaves the dimension. Derivative: the cotangent there, 0 elsewhere.
+    Raises IndexError if start is out of range, and RuntimeError if start + length exceeds the size.
+
+    Derivative: the cotangent in the slice, 0 elsewhere.
 
     >>> import wengert
     >>> wengert.arange(5).narrow(0, 1, 3)
@@ -228,7 +232,7 @@ def narrow(F, input, dim, start, length):
 
 
 def checked_slice(item: slice) -> slice:
-    """A slice with Python ints (its parts may be tensors). Raises ValueError unless the step is positive."""
+    """Return a slice with Python ints; its parts may be tensors. Raises ValueError unless the step is positive."""
     start, stop, step = item.start, item.stop, item.step
     if step is not None:
         step = as_int(step)
@@ -243,10 +247,11 @@ def checked_slice(item: slice) -> slice:
 
 
 def parse_index(index: Any, shape: tuple) -> tuple[tuple, list, tuple, Any]:
-    """An index as a basic one, and index arrays for the dimensions of what that gives.
+    """Split an index into a basic index and index arrays for the dimensions of the basic index's result.
 
-    Returns (basic, arrays, dims, op): op, given basic, makes the view (None where the basic index does nothing and
-    arrays follow); arrays[i], a tensor of ints or a mask, belongs to dimension dims[i] (a mask to as many as it has).
+    Returns (basic, arrays, dims, op). op is the operation that makes the view x[basic], or None if the basic index does
+    nothing and arrays follow. arrays[i], a tensor of ints or a mask, belongs to dimension dims[i] and, for a mask with several
+    dimensions, to those after it.
     """
     items = [_normalize_item(item) for item in _as_items(index)]
     used = sum([_dims_consumed(item) for item in items])
@@ -255,7 +260,7 @@ def parse_index(index: Any, shape: tuple) -> tuple[tuple, list, tuple, Any]:
     basic: list[Any] = []
     found: list[tuple[int, Any]] = []
     op = None
-    dim = place = 0  # the next dimension of x, and of what the basic index gives
+    dim = place = 0  # the next dimension of x, and of x[basic]
     seen_ellipsis = False
     for item in items:
         if item is Ellipsis:
@@ -284,7 +289,7 @@ def parse_index(index: Any, shape: tuple) -> tuple[tuple, list, tuple, Any]:
 
 
 def _as_items(index: Any) -> Sequence[Any]:
-    """The items of an index: of a tuple, and, as torch still does, of a list that holds more than numbers."""
+    """Return the items of an index. As in torch, a list that holds more than numbers counts as a tuple, with a warning."""
     if isinstance(index, tuple):
         return index
     if isinstance(index, list) and len(index) < 32:
@@ -300,8 +305,9 @@ def _as_items(index: Any) -> Sequence[Any]:
 
 
 def _normalize_item(item: Any) -> Any:
-    """One item of an index as an int, a slice, None, Ellipsis, or an array of int64 or bool (in a tensor, if it was
-    in one)."""
+    """Return one item of an index as an int, a slice, None, Ellipsis, or a tensor of ints or bools.
+
+    Raises IndexError for an item that is no index."""
     kind = type(item)
     if kind is int or item is None or item is Ellipsis:
         return item
@@ -325,12 +331,13 @@ def _normalize_item(item: Any) -> Any:
 
 
 def _array_of_sequence(items: Any) -> Any:
+    """Return a sequence of numbers or tensors as an array; an empty one as int64."""
     array = np.asarray([raw(item) for item in items])
     return array if array.size else array.astype(np.int64)
 
 
 def _checked_index_tensor(tensor: Any) -> Any:
-    """An index tensor in bool or int64, a 0-d one of ints as an int. Raises IndexError for other dtypes."""
+    """Return an index tensor of bools or ints, and a 0-d tensor of ints as an int. Raises IndexError for other dtypes."""
     array = tensor._array
     kind = array.dtype.kind
     if kind == "b":
@@ -346,7 +353,7 @@ def _checked_index_tensor(tensor: Any) -> Any:
 
 
 def _dims_consumed(item: Any) -> int:
-    """How many dimensions of the tensor an item takes."""
+    """Number of dimensions of the tensor that an index item consumes."""
     if item is None or item is Ellipsis:
         return 0
     if isinstance(item, TensorBase):
@@ -355,7 +362,7 @@ def _dims_consumed(item: Any) -> int:
 
 
 def _add_array(item: Any, shape: tuple, dim: int, place: int, basic: list, found: list) -> tuple[int, int]:
-    """Notes an index array or a mask for the dimension at place, and what the basic index does there: nothing."""
+    """Append an index array or a mask to found, and full slices to basic. Returns the next dim and place."""
     array = item._array
     if array.dtype.kind != "b":
         basic.append(_FULL)
@@ -377,7 +384,7 @@ def _add_array(item: Any, shape: tuple, dim: int, place: int, basic: list, found
 
 
 def _as_index_arrays(found: list[tuple[int, Any]]) -> tuple[list, tuple]:
-    """Index arrays and their dimensions. A mask beside other arrays becomes the arrays of its nonzero elements."""
+    """Return (index arrays, their dimensions). A mask beside other arrays is replaced by the indices of its true elements."""
     if len(found) == 1:
         return [found[0][1]], (found[0][0],)
     arrays, dims = [], []
@@ -396,7 +403,7 @@ def _as_index_arrays(found: list[tuple[int, Any]]) -> tuple[list, tuple]:
 
 
 def index_of(arrays: Sequence[Any], dims: tuple) -> tuple:
-    """NumPy's index that has each array (or tensor) at its dimension, and full slices between them."""
+    """Return the NumPy index with each array or tensor at its dimension, and full slices between them."""
     index: list[Any] = []
     for array, dim in zip(arrays, dims, strict=True):
         index.extend([_FULL] * (dim - len(index)))
@@ -406,9 +413,9 @@ def index_of(arrays: Sequence[Any], dims: tuple) -> tuple:
 
 @linear(promote=NONE, node="IndexBackward0", method=False, namespaces=(), moves=True)
 def _index(xp, x, *indices, dims):
-    """A copy of the elements that indices name: arrays of ints, for dimensions dims, that broadcast; or one mask.
+    """A copy of the elements that indices name. indices: arrays of ints for the dimensions dims, which broadcast; or one mask.
 
-    Derivative: the cotangent at the index of zeros; an element named several times gets the sum."""
+    Derivative: zeros with the cotangent at the indices; an element that is named several times gets the sum."""
     try:
         if len(dims) == 1 and indices[0].dtype.kind != "b":
             return x.take(indices[0], axis=dims[0])  # a third of the cost of x[...]
@@ -418,12 +425,14 @@ def _index(xp, x, *indices, dims):
 
 
 def _not_read_by_mask(x_shape, indices, dims):
-    """Where x[mask] leaves x out. For index arrays nowhere: telling so for each of many reads would cost x's size each time."""
+    """Return the untaken mask of x[mask]: True where x is not read.
+
+    For index arrays it is False everywhere: a mask of x's size would be too costly for each of many small reads."""
     return ~_mask_of_indices(x_shape, indices, dims) if indices[0].dtype.kind == "b" else _NOWHERE
 
 
 def _mask_of_indices(x_shape, indices, dims):
-    """A mask of the elements that indices name."""
+    """Return a bool array of shape x_shape, True at the indices."""
     named = np.zeros(x_shape, np.bool_)
     named[index_of(indices, dims)] = True
     return named
@@ -436,7 +445,7 @@ def _(F, ct, x_shape, indices, dims):
 
 
 def index_error(shape: tuple, arrays: Sequence[Any], dims: tuple) -> Exception:
-    """torch's error for index arrays that name elements which are not there, or do not broadcast."""
+    """Return torch's error for index arrays that are out of range or do not broadcast."""
     for array, dim in zip(arrays, dims, strict=True):
         size = shape[dim]
         wrong = array[(array < -size) | (array >= size)] if array.dtype.kind != "b" else array[:0]
@@ -446,7 +455,7 @@ def index_error(shape: tuple, arrays: Sequence[Any], dims: tuple) -> Exception:
 
 
 def put(x: Any, values: Any, *indices: Any, dims: tuple, accumulate: bool) -> None:
-    """Writes values into x at the indices; with accumulate adds them, as often as the indices name an element."""
+    """Write values into the array x at the indices. If accumulate, add them; an element named several times gets the sum."""
     index = index_of(indices, dims)
     if isinstance(values, np.ndarray):
         if values.dtype.kind == "c" and x.dtype.kind != "c":
@@ -469,16 +478,16 @@ def put(x: Any, values: Any, *indices: Any, dims: tuple, accumulate: bool) -> No
 
 @linear(promote=NONE, node="IndexPutBackward0", method=False, namespaces=())
 def _index_put(xp, x, values, *indices, dims, accumulate=False):
-    """A copy of x with values, which broadcast, at the indices; with accumulate, added there.
+    """A copy of x with values, which broadcast, written at the indices, or added if accumulate.
 
-    Derivative: in x the cotangent, 0 at the indices unless accumulate; in values the cotangent at the indices."""
+    Derivative: in x the cotangent, with 0 at the indices unless accumulate; in values the cotangent at the indices."""
     result = x.copy()
     put(result, values, *indices, dims=dims, accumulate=accumulate)
     return result
 
 
 def _overwritten(x_shape, indices, dims, accumulate):
-    """Where index_put writes over x."""
+    """Return the untaken mask of index_put's x: True where x is overwritten."""
     return _NOWHERE if accumulate else _mask_of_indices(x_shape, indices, dims)
 
 
@@ -493,7 +502,7 @@ def _(F, ct, indices, dims):
 
 
 def _put_arguments(x: Any, indices: Any, values: Any) -> tuple[Any, list, tuple]:
-    """The values, index tensors and their dimensions of index_put(x, indices, values)."""
+    """Return (values, index tensors, their dimensions) of index_put(x, indices, values). Raises RuntimeError for other dtypes."""
     values = as_tensor(values)
     if raw(values).dtype != raw(x).dtype:
         names = [dtypes.from_numpy_dtype(raw(t).dtype).scalar_name for t in (x, values)]
@@ -503,7 +512,7 @@ def _put_arguments(x: Any, indices: Any, values: Any) -> tuple[Any, list, tuple]
         )
     items = tuple([_FULL if item is None else as_tensor(item) for item in indices])
     basic, arrays, dims, _ = parse_index(items, tuple(x.shape))
-    if not dims:  # 0-d index tensors: ints, which index_put counts as arrays all the same
+    if not dims:  # parse_index turns 0-d index tensors into ints; index_put treats them as arrays
         found = [(place, wrap(np.asarray([i]))) for place, i in enumerate(basic[:-1]) if isinstance(i, int)]
         arrays, dims = [array for _, array in found], tuple([place for place, _ in found])
     return values, arrays, dims
@@ -511,11 +520,12 @@ def _put_arguments(x: Any, indices: Any, values: Any) -> tuple[Any, list, tuple]
 
 @composite(method=True)
 def index_put(F, input, indices, values, accumulate=False):
-    """A copy of x with values at indices, a tuple of index tensors or masks (None: all of a dimension); see x[index]
-    = value.
+    """A copy of input with values written at indices, as x[indices] = values does.
 
-    values: of x's dtype; broadcasts. accumulate: adds, as often as the indices name an element. Derivative: in x 0
-    where it was written (1 where added), 1 elsewhere; in values the cotangent at the indices.
+    indices: a tuple of index tensors or masks; None stands for a whole dimension. values: of input's dtype; broadcasts.
+    accumulate: add the values; an element that indices name several times gets the sum.
+
+    Derivative: in input the cotangent, with 0 at the indices unless accumulate; in values the cotangent at the indices.
 
     >>> import wengert
     >>> wengert.zeros(3).index_put((wengert.tensor([0, 2]),), wengert.tensor(1.0))
@@ -537,9 +547,9 @@ def index_put_(self, indices, values, accumulate=False):
 
 @plain(method="__setitem__", name="__setitem__", namespaces=())
 def setitem(self, index, value):
-    """x[index] = value, in place. value: a tensor, an array or a number; it broadcasts, and is cast to x's dtype.
+    """x[index] = value, in place. value: a tensor, an array or a number; it broadcasts and is cast to x's dtype.
 
-    Derivative: 0 in what was overwritten, the cotangent at index in value.
+    Derivative: 0 in the overwritten elements; in value the cotangent at index.
     """
     kind, no_arrays = type(index), list[Any]()
     if kind is int:
@@ -571,7 +581,7 @@ def setitem(self, index, value):
 
 
 def write_unrecorded(target: Any, basic: tuple, arrays: list, dims: tuple, value: Any) -> None:
-    """The assignment where nothing is recorded: straight into the memory."""
+    """Assign value without recording: write it into the memory of target."""
     try:
         region = target._array[basic]
     except IndexError:
@@ -590,7 +600,7 @@ def write_unrecorded(target: Any, basic: tuple, arrays: list, dims: tuple, value
 
 
 def _as_value_tensor(target: Any, value: Any) -> Any:
-    """What is to be assigned, as a tensor."""
+    """Return the value of an assignment as a tensor. Raises TypeError for other types."""
     if isinstance(value, TensorBase):
         return value
     if isinstance(value, (bool, int, float, complex, np.generic)):
@@ -602,8 +612,7 @@ def _as_value_tensor(target: Any, value: Any) -> Any:
 
 
 def _same_view(region: Any, value: Any) -> bool:
-    """Whether value already is this very region, as after `x[i] += y`, where Python assigns what was written in
-    place."""
+    """Whether value is the same view as region. After an in-place `x[i] += y`, Python assigns x[i] to itself."""
     ours, theirs = region._view, value._view
     if ours is None or theirs is None or ours.base is not theirs.base:
         return False
@@ -611,7 +620,7 @@ def _same_view(region: Any, value: Any) -> bool:
 
 
 def _without_leading_ones(value: Any) -> Any:
-    """value without dimensions of size 1 in front: broadcasting puts back those that its place has."""
+    """Drop leading dimensions of size 1 from value. Broadcasting restores those that the target has."""
     shape = value._array.shape
     if not shape or shape[0] != 1:
         return value
@@ -620,7 +629,7 @@ def _without_leading_ones(value: Any) -> Any:
 
 
 def _check_broadcasts(shape: tuple, place: tuple) -> None:
-    """Raises torch's error where a value of a shape does not broadcast to its place."""
+    """Raise torch's error if a value of this shape does not broadcast to the shape `place`."""
     pairs = zip(shape[::-1], place[::-1], strict=False)
     if len(shape) > len(place) or any(size not in (1, wanted) for size, wanted in pairs):
         raise errors.expand_mismatch(shape, place)

@@ -1,4 +1,4 @@
-"""Reads and writes by index that are rarely asked for: index_reduce, as_strided_scatter, fill_diagonal_, nonzero_static."""
+"""Rare reads and writes by index: index_reduce, as_strided_scatter, fill_diagonal_, nonzero_static."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from wengert.ops.registry import composite, nondifferentiable, plain
 
 
 def _check_arguments(name: str, input: Any, dim: int, index: Any, source: Any, reduce: str) -> None:
+    """Raise torch's errors for a reduction, shapes, dtypes and indices that do not fit."""
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise errors.ShapeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     array, x, values = index_array(index, name), raw(input), raw(source)
@@ -44,14 +45,14 @@ def _check_arguments(name: str, input: Any, dim: int, index: Any, source: Any, r
 
 @composite(method=True, inplace=True)
 def index_reduce(F, input, dim, index, source, reduce, *, include_self=True):
-    """A copy of input whose slices along dim that index names are reduced with those of source.
+    """A copy of input in which slice index[i] along dim is reduced with slice i of source.
 
-    index: a vector of int64 or int32, an entry a slice of source; source: of input's dtype, and of its shape but along
-    dim. reduce: "prod", "mean", "amax" or "amin" of all that meets at a place, and of what input has there unless
-    include_self=False. Raises RuntimeError and IndexError for what does not fit.
+    index: a vector of int64 or int32, with one entry for each slice of source. source: of input's dtype, and of input's
+    shape except along dim. reduce: "prod", "mean", "amax" or "amin" of all slices with the same index, and of input's slice
+    unless include_self=False. Raises RuntimeError and IndexError for arguments that do not fit.
 
-    Derivative: of a mean 1 divided by the number of values; of a product the product of the others; of an extremum 1
-    shared evenly among the values that attain it.
+    Derivative: of a mean 1 divided by the number of values; of a product the product of the other values; of an extremum 1,
+    shared evenly among ties.
 
     >>> import wengert
     >>> source = wengert.tensor([[1.0, 5.0], [3.0, 1.0]])
@@ -62,17 +63,19 @@ def index_reduce(F, input, dim, index, source, reduce, *, include_self=True):
     _check_arguments("index_reduce_", input, dim, index, source, reduce)
     array = np.ascontiguousarray(raw(index), np.int64)
     shape = tuple(source.shape)
-    # The same for all lanes: a view with steps of 0, which np.broadcast_to would take ten times as long to make.
+    # All lanes share the index: a view with strides 0. np.broadcast_to would take ten times as long to make it.
     places = np.ndarray(shape, np.int64, array, 0, tuple([array.itemsize * (d == dim) for d in range(len(shape))]))
     return F._scatter_reduce(input, wrap(places), source, dim=dim, reduce=reduce, include_self=include_self)
 
 
 @composite(method=True)
 def as_strided_scatter(F, input, src, size, stride, storage_offset=None):
-    """A copy of input with what as_strided(size, stride, storage_offset) shows replaced by src. src: of shape size.
+    """A copy of input in which the elements of as_strided(size, stride, storage_offset) are replaced by src.
 
-    Raises RuntimeError for another shape, and where as_strided leaves the memory. The copy is contiguous, and sizes and
-    strides are those of its memory. Derivative: in input 0 there, 1 elsewhere; in src the cotangent there."""
+    src: of shape size. The copy is contiguous, and stride and storage_offset refer to its memory. Raises RuntimeError for
+    another shape of src, and if an element lies outside of the memory.
+
+    Derivative: in input 0 at the replaced elements, 1 elsewhere; in src the cotangent at these elements."""
     if tuple(src.shape) != tuple(size):
         raise errors.ShapeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
@@ -92,17 +95,19 @@ def as_strided_scatter(F, input, src, size, stride, storage_offset=None):
 
 @nondifferentiable()
 def nonzero_static(xp, x, *, size, fill_value=-1):
-    """The indices of the elements that are not zero, as nonzero() gives them, cut or filled up to `size` of them."""
+    """Indices of the nonzero elements, as in `nonzero`: (size, ndim). Rows beyond size are cut, missing ones get fill_value."""
     found = xp.argwhere(x)[:size]
     return xp.concatenate([found, xp.full((size - len(found), found.shape[1]), fill_value, found.dtype)])
 
 
 @plain(method=True, namespaces=())
 def fill_diagonal_(self, fill_value, wrap=False):
-    """In-place: writes a number onto the diagonal of a matrix, or of a cube of any number of dimensions.
+    """Write a number onto the main diagonal of this tensor, and return the tensor.
 
-    wrap: begins anew after each n rows of a tall matrix of n columns. Raises RuntimeError for fewer than two dimensions,
-    and for sizes of a cube that differ. Derivative: the cotangent, but 0 on the diagonal."""
+    self: a matrix, or a tensor of more dimensions with equal sizes, else RuntimeError. wrap: in a tall matrix with n columns,
+    the diagonal begins again after every n + 1 rows.
+
+    Derivative: the cotangent, with 0 on the diagonal."""
     shape = tuple(self.shape)
     if len(shape) < 2:
         raise errors.ShapeError("dimensions must larger than 1")

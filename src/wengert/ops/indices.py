@@ -1,4 +1,4 @@
-"""Index arguments: their dtypes, ranges and shapes, as gather, scatter and their relatives take them."""
+"""Arguments of indexed operations such as gather and scatter: their dtypes, ranges and shapes."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ FULL = slice(None)
 
 
 def raw(x: Any) -> Any:
-    """A tensor's array; anything else as it is."""
+    """Return the array of a tensor. Other objects are returned unchanged."""
     return x._array if isinstance(x, TensorBase) else x
 
 
 def checked(op: str, x: Any, argument: str = "input") -> Any:
-    """x, if it is a tensor or an array. Raises TypeError in the operation's name for anything else."""
+    """Return x if it is a tensor or an array. Raises TypeError with the operation's name for other types."""
     if isinstance(x, (TensorBase, np.ndarray)):
         return x
     raise errors.wrong_argument_type(op, argument, 0, type(x))
 
 
 def index_array(index: Any, op: str) -> Any:
-    """The array of an index tensor. Raises RuntimeError for other dtypes than int64 and int32, unless it is empty."""
+    """Return the array of an index tensor. Raises RuntimeError unless it is int64, int32 or empty."""
     array = raw(index)
     if array.size and not is_index(array):
         raise errors.UnsupportedDtypeError(f"{op}(): Expected dtype int32/int64 for index")
@@ -34,36 +34,37 @@ def index_array(index: Any, op: str) -> Any:
 
 
 def is_index(array: Any) -> bool:
-    """Whether an array is of int64 or int32."""
+    """Whether an array is int64 or int32."""
     return array.dtype.kind == "i" and array.dtype.itemsize >= 4
 
 
 def as_tensor(x: Any) -> Any:
-    """An index or a source given as an array or a list, as a tensor; None and numbers as they are."""
+    """Convert an array or a list to a tensor. Tensors, None and numbers are returned unchanged."""
     if isinstance(x, TensorBase) or x is None or isinstance(x, (int, float, complex, np.generic)):
         return x
     return wrap(np.asarray(x))
 
 
 def as_storable(value: Any, dtype: Any) -> Any:
-    """What is to be written into an array of a dtype: arrays as they are, and numbers, checked, in that dtype."""
+    """Return value in a form that NumPy can write into an array of the dtype.
+
+    Arrays are returned unchanged. Numbers are converted to the dtype; RuntimeError if the dtype cannot hold a number."""
     if isinstance(value, np.ndarray):
         return value
     if dtype.kind == "f" and type(value) in (float, int) and -65504 <= value <= 65504:
-        return value  # every floating type holds it, and NumPy casts it
+        return value  # every floating dtype holds the number, and NumPy casts it
     return dtypes.checked_scalar(value, dtype)
 
 
 def is_mesh(index: Any, ndim: int) -> bool:
-    """Whether an index is one array of numbers for each dimension, as mesh_of makes them."""
+    """Whether an index is a tuple with one array for each dimension, as mesh_of returns it."""
     return isinstance(index, tuple) and len(index) == ndim and all(isinstance(i, np.ndarray) for i in index)
 
 
 def mesh_of(index: Any, shape: tuple, dim: int) -> tuple:
-    """The index of the elements that gather and scatter mean: index along dim, and each place itself along the others.
+    """Return the NumPy index of gather and scatter: index along dim, and 0, 1, 2, ... along the other dimensions.
 
-    No dimensions count as one of size 1. Raises RuntimeError where index is larger than shape in another dimension, or
-    names what is not there."""
+    A 0-d shape counts as (1,). Raises RuntimeError if index is larger than shape in another dimension, or out of range."""
     shape, index = shape or (1,), np.atleast_1d(index)
     if index.ndim != len(shape):
         raise errors.ShapeError("Index tensor must have the same number of dimensions as input tensor")
@@ -83,7 +84,7 @@ def mesh_of(index: Any, shape: tuple, dim: int) -> tuple:
 
 
 class Along:
-    """The index of the elements that gather and scatter mean: an array of ints along dim, which is counted from the front."""
+    """The index of gather and scatter: an array of ints along dim >= 0. The other dimensions keep their positions."""
 
     __slots__ = ("dim", "index")
 
@@ -92,7 +93,7 @@ class Along:
         self.dim = dim
 
     def mesh(self, shape: tuple) -> tuple:
-        """The same for NumPy."""
+        """Return the index as NumPy takes it, for an array of this shape."""
         return mesh_of(self.index, shape, self.dim)
 
     def __repr__(self) -> str:
@@ -100,20 +101,20 @@ class Along:
 
 
 def are_inside(index: Any, low: int, size: int) -> bool:
-    """Whether all of an array of ints are from low on, below size."""
+    """Whether low <= i < size for all elements i of an array of ints."""
     found = places.are_inside(index, low, size)
     return bool(not index.size or (index.min() >= low and index.max() < size)) if found is None else found
 
 
 def check_range(index: Any, size: int, dim: int) -> None:
-    """Raises RuntimeError where an index is negative or too large."""
+    """Raise RuntimeError unless 0 <= i < size for all elements i of index. dim: for the message."""
     if not are_inside(index, 0, size):
         wrong = index[(index < 0) | (index >= size)]
         raise errors.ShapeError(f"index {int(wrong[0])} is out of bounds for dimension {dim} with size {size}")
 
 
 def broadcast_shape(x: Any, y: Any) -> tuple:
-    """The shape that two operands (tensors or arrays) broadcast to. Raises RuntimeError where they do not."""
+    """Shape to which two tensors or arrays broadcast. Raises RuntimeError if they do not broadcast."""
     x, y = raw(x), raw(y)
     if x.shape == y.shape:
         return x.shape
@@ -124,7 +125,7 @@ def broadcast_shape(x: Any, y: Any) -> tuple:
 
 
 def zero_dim_value(value: Any, op: str) -> Any:
-    """A value to fill with: a number or a 0-d tensor. Raises RuntimeError for more dimensions."""
+    """Return a fill value as a number or a 0-d tensor. Raises RuntimeError for a tensor with dimensions."""
     value = as_tensor(value)
     ndim = getattr(raw(value), "ndim", 0)
     if ndim:

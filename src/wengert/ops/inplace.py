@@ -1,6 +1,6 @@
-"""Writing into part of a tensor, without the copy of the whole that an operation's forward would make.
+"""Writes into part of a tensor, without the copy of the tensor that an operation's forward would make.
 
-For the operations of index.py and gather.py whose result is their first input with some elements changed.
+The callers are operations whose result is their first input with some elements changed, such as those of index.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from wengert.ops.indices import raw
 
 
 def is_recorded(target: Any, *others: Any) -> bool:
-    """Whether a write of the others into target goes into the graph, or may have a tangent to carry on."""
+    """Whether a write of others into target must be recorded, or may have to propagate a tangent."""
     mode = flags()
     if mode & DUAL:
         return True
@@ -35,15 +35,15 @@ def is_recorded(target: Any, *others: Any) -> bool:
 
 
 def begin_write(target: Any, region: Any, one_value: bool = False) -> None:
-    """Checks that region, an array in target's memory, may be written now, unrecorded."""
+    """Check that region, an array in target's memory, may be written without recording. one_value: see check_memory."""
     check_write(target, False)
     check_memory(target, region, one_value)
 
 
 class unrecorded_write:
-    """`with unrecorded_write(target): ...` around a write into target's memory that the graph need not know of.
+    """Context of a write into target's memory that is not recorded: `with unrecorded_write(target): ...`.
 
-    region: the array that is written, where that is a part of the target. one_value: see check_memory."""
+    region: the array that is written, if it is only a part of target. one_value: see check_memory."""
 
     def __init__(self, target: Any, region: Any = None, one_value: bool = False) -> None:
         self.target = target
@@ -61,7 +61,7 @@ class unrecorded_write:
 
 
 def fill(region: Any, value: Any) -> None:
-    """region[...] = value, an array or a number, with torch's error where value does not broadcast to it."""
+    """Write value, an array or a number, into region. Raises torch's error if value does not broadcast to region."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "c" and region.dtype.kind != "c":
         value = value.real
     try:
@@ -73,9 +73,9 @@ def fill(region: Any, value: Any) -> None:
 def write_inplace(
     op: Op, inputs: tuple, params: dict, write: Callable[..., None], one_value: bool = False
 ) -> Any:
-    """Runs write(*arrays, **params), which changes the first input's array as op's forward would a copy; records op.
+    """Run write(*arrays, **params), which applies op to the first input's array in place, and record op.
 
-    No rule of op may ask for the first input or the output: they are not as they were. one_value: see check_memory.
+    No rule of op may save the first input or the output, because the write changes both. one_value: see check_memory.
     """
     if flags() & OBSERVED:
         name = op.name.strip("_").removesuffix("_inplace") + "_"
