@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import wengert
+from loops import each
 from wengert import _finder, _shim
 
 ROOT = Path(__file__).parents[2]
@@ -47,26 +48,26 @@ def test_modules_with_a_pxd_are_compiled_and_no_others():
     assert sorted(core_modules()) == sorted(path.stem for path in CORE.glob("*.pxd"))
 
 
-@pytest.mark.parametrize("name", core_modules())
+@each("name", core_modules())
 def test_pxd_makes_cython_known(name):
     """Without `cimport cython` there, the types in the .py are unknown; see wengert._shim."""
     assert re.search(r"^cimport cython$", (CORE / f"{name}.pxd").read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", core_modules())
+@each("name", core_modules())
 def test_pxd_decorates_no_class(name):
     """Cython ignores that there without a word: a missing @cython.trashcan is a crash when a long graph is released."""
     assert not re.search(r"^@.*\n(@.*\n)*cdef class", (CORE / f"{name}.pxd").read_text(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", core_modules())
+@each("name", core_modules())
 def test_thread_state_is_not_cimported(name):
     """A static variable of wk_tls.h is another one in each module that calls the header's functions: only modes may."""
     cimports = re.findall(r"^from wengert\.core\.modes cimport (.*)$", (CORE / f"{name}.pxd").read_text(), re.MULTILINE)
     assert not [line for line in cimports if re.search(r"\bwk_", line)]
 
 
-@pytest.mark.parametrize("name", core_modules())
+@each("name", core_modules())
 def test_shim_has_every_cython_name(name):
     """What stands under `if cython.compiled:` never runs uncompiled, but type checkers read it, so it counts too."""
     used = {

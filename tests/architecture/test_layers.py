@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from loops import each
+
 SOURCES = Path(__file__).parents[2] / "src" / "wengert"
 
 # From the bottom up. Modules of one layer may import each other, those of errors and sizes nothing of the package.
@@ -78,7 +80,7 @@ def test_there_are_sources():
     assert len(FILES) > 30
 
 
-@pytest.mark.parametrize("path", FILES)
+@each("path", FILES)
 def test_imports_nothing_above_itself(path):
     own = module_of(path).split(".")[0]
     assert own in LEVEL, f"{own} has no place in LAYERS yet"
@@ -118,7 +120,7 @@ def test_the_core_names_no_operation():
         assert not any(imported.startswith("ops") for imported, _ in imports_of(path)), path.name
 
 
-@pytest.mark.parametrize("path", FILES)
+@each("path", FILES)
 def test_torch_is_never_imported(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
@@ -133,7 +135,7 @@ HEAVY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("path", FILES)
+@each("path", FILES)
 def test_what_is_heavy_is_imported_where_it_is_used(path):
     """At the top of a module such an import is paid for by every `import wengert`; see test_import_cost.py."""
     if module_of(path) in ("ops.stub", "__config__"):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import wengert
+from loops import each
 from wengert.ops import functions, load_all
 from wengert.ops.registry import ALIASES, OPS, prefix_of
 
@@ -102,7 +103,7 @@ MEMBERS = {
 }
 
 
-@pytest.mark.parametrize(("module", "name"), [(m, name) for m, names in NAMES.items() for name in names.split()])
+@each(("module", "name"), [(m, name) for m, names in NAMES.items() for name in names.split()])
 def test_module_has(module, name):
     assert hasattr(import_module(module), name)
 
@@ -125,7 +126,7 @@ def examples() -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("thing", "name"), [(t, name) for t, names in MEMBERS.items() for name in names.split()])
+@each(("thing", "name"), [(t, name) for t, names in MEMBERS.items() for name in names.split()])
 def test_object_has(thing, name):
     example = examples()[thing]
     assert hasattr(type(example), name) or hasattr(example, name)

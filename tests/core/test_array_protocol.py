@@ -7,6 +7,7 @@ import pytest
 import scipy.special
 
 import wengert
+from loops import each
 from wengert.array_protocol import FUNCTIONS, METHODS, UFUNCS
 from wengert.autograd import gradcheck
 
@@ -119,7 +120,7 @@ def function_of(name):
     return found
 
 
-def each(calls):
+def named_calls(calls):
     return [pytest.param(name, a, id=f"{name}-{i}") for name, samples in calls.items() for i, a in enumerate(samples)]
 
 
@@ -148,12 +149,12 @@ def check(function, arguments):
         assert expected.dtype.kind in "biu" or len(np.unique(expected)) == 1
 
 
-@pytest.mark.parametrize(("name", "arguments"), each(CALLS))
+@each(("name", "arguments"), named_calls(CALLS))
 def test_function(name, arguments):
     check(function_of(name), arguments)
 
 
-@pytest.mark.parametrize(("name", "arguments"), each(LISTS))
+@pytest.mark.parametrize(("name", "arguments"), named_calls(LISTS))
 def test_function_of_a_list(name, arguments):
     (arrays, *more), function = arguments, function_of(name)
     check(lambda *xs: function(list(xs), *more), arrays)
@@ -190,7 +191,7 @@ def arguments_of(ufunc):
     return (A, C)[: ufunc.nin]
 
 
-@pytest.mark.parametrize("name", UFUNCS)
+@each("name", UFUNCS)
 def test_ufunc(name):
     ufunc = getattr(np, name, None)
     ufunc = ufunc if isinstance(ufunc, np.ufunc) else getattr(scipy.special, name)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wengert
+from loops import each
 
 ARRAYS = {
     "0-d": np.array(3.0),
@@ -67,7 +68,7 @@ def steps_of(array):
 CASES = [(name, method, call) for name in ARRAYS for method, (_, calls) in VIEWS.items() for call in calls]
 
 
-@pytest.mark.parametrize(("name", "method", "call"), CASES)
+@each(("name", "method", "call"), CASES)
 def test_view_is_numpys(name, method, call):
     array = ARRAYS[name]
     tensor = wengert.tensor([0.0])
@@ -97,7 +98,7 @@ def test_view_of_what_may_not_be_written_may_not_be_written():
         assert not view.numpy().flags.writeable
 
 
-@pytest.mark.parametrize(
+@each(
     ("shape", "method", "call"),
     [
         ((3, 4), "view", (2, -1)), ((3, 4), "reshape", (4, 3)), ((3, 4), "transpose", (0, -1)), ((2, 3, 4), "permute", (2, 0, 1)),
@@ -105,7 +106,7 @@ def test_view_of_what_may_not_be_written_may_not_be_written():
         ((1, 3, 1), "squeeze", ()), ((3, 1), "expand", (2, 3, 4)), ((2, 3, 4), "flatten", (1,)), ((2, 3, 4), "movedim", (0, 2)),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("order", ["C", "F", "strided"])
+@each("order", ["C", "F", "strided"])
 def test_cotangent_comes_back_through_the_view(shape, method, call, order):
     """The derivative of sum(weight * view(x)) is weight where each element went, whatever weight's order in memory."""
     rng = np.random.default_rng(0)
@@ -121,9 +122,9 @@ def test_cotangent_comes_back_through_the_view(shape, method, call, order):
         np.testing.assert_array_equal(found.detach().numpy(), expected.reshape(shape))
 
 
-@pytest.mark.parametrize("dim", [None, (), 0, -1, 2, (0, 2), (-1, 1), (0, 1, 2)])
-@pytest.mark.parametrize("keepdim", [False, True])
-@pytest.mark.parametrize("reduction", ["sum", "mean"])
+@each("dim", [None, (), 0, -1, 2, (0, 2), (-1, 1), (0, 1, 2)])
+@each("keepdim", [False, True])
+@each("reduction", ["sum", "mean"])
 def test_cotangent_of_a_sum_goes_to_each_element_that_went_into_it(dim, keepdim, reduction):
     rng = np.random.default_rng(0)
     values = rng.uniform(-1, 1, (2, 3, 4))

@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from loops import each
 from wengert import dtypes as D
 
 # The type that two types promote to. "-": they do not combine.
@@ -55,7 +56,7 @@ def resolve(kind, *texts):
     return D.from_numpy_dtype(D.resolve(kind, [operand(text) for text in texts])).name
 
 
-@pytest.mark.parametrize(("a", "b", "result"), list(table()))
+@each(("a", "b", "result"), list(table()))
 def test_pairs_of_types(a, b, result):
     if result == "-":
         with pytest.raises(RuntimeError, match="Promotion for uint16, uint32, uint64 types is not supported"):
@@ -119,7 +120,7 @@ CLASSES = [
 ]
 
 
-@pytest.mark.parametrize(("higher", "lower", "result"), CLASSES)
+@each(("higher", "lower", "result"), CLASSES)
 def test_a_lower_class_changes_the_category_only(higher, lower, result):
     assert resolve(D.SAME, higher, lower) == result
     assert resolve(D.SAME, lower, higher) == result

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import wengert
+from loops import each
 
 
 def again(obj):
@@ -18,10 +19,10 @@ def again(obj):
     return wengert.load(file)
 
 
-@pytest.mark.parametrize(
+@each(
     "dtype", ["float16", "float32", "float64", "bfloat16", "complex64", "complex128", "bool", "uint8", "int16", "int64"]
 )
-@pytest.mark.parametrize("shape", [(), (3,), (2, 0), (2, 3)])
+@each("shape", [(), (3,), (2, 0), (2, 3)])
 def test_a_tensor_comes_back(dtype, shape):
     x = wengert.ones(shape).cumsum(-1).to(getattr(wengert, dtype)) if shape else wengert.tensor(1.5).to(getattr(wengert, dtype))
     y = again(x)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wengert
+from loops import each
 
 rng = np.random.default_rng(0)
 DTYPES = ["f4", "f8"]
@@ -32,9 +33,9 @@ WRITES = {
 }
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", WRITES)
-@pytest.mark.parametrize("kind", ["leaf", "column", "other layout", "broadcast operands"])
+@each("dtype", DTYPES)
+@each("name", WRITES)
+@each("kind", ["leaf", "column", "other layout", "broadcast operands"])
 def test_values_are_numpys_and_the_write_is_counted(name, dtype, kind):
     write, expected = WRITES[name]
     memory, g, h = draw(dtype), draw(dtype), draw(dtype)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import wengert as torch
+from loops import each
 from wengert.autograd import Variable
 
 TESTS = Path(__file__).parents[1]
@@ -34,7 +35,7 @@ def test_every_row_is_there_once():
     assert [row.number for row in TABLE.ROWS] == list(range(1, 99))
 
 
-@pytest.mark.parametrize("row", TABLE.ROWS, ids=lambda row: f"A{row.number}")
+@each("row", TABLE.ROWS)
 def test_the_test_that_proves_a_row_exists(row):
     """That it passes, the suite says. Only what needs a GPU may wait."""
     if not row.test:

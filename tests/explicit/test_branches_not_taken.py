@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import wengert
+from loops import each
 from wengert import func
 from wengert.autograd import forward_ad, functional as autograd_functional, grad, gradcheck, gradgradcheck
 from wengert.utils.checkpoint import checkpoint
@@ -159,7 +160,7 @@ def derivatives(function: Callable[[Any], Any], x: Any, order: int) -> list[list
     return found
 
 
-@pytest.mark.parametrize("name", TABLE)
+@each("name", TABLE)
 def test_what_is_not_selected_has_the_derivative_0(name):
     function, expected = TABLE[name]
     x = leaf(POINT)
@@ -171,7 +172,7 @@ def test_what_is_not_selected_has_the_derivative_0(name):
         assert found == pytest.approx([0.0, wanted])
 
 
-@pytest.mark.parametrize("name", TABLE)
+@each("name", TABLE)
 def test_forward_mode_agrees(name):
     function, expected = TABLE[name]
     x = wengert.tensor(POINT, dtype=wengert.float64)

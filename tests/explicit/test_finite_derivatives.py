@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import wengert
+from loops import each
 from wengert.autograd import grad
 from wengert.func import grad as func_grad, jvp
 from wengert.nn import functional
@@ -316,8 +317,8 @@ def flat(x: Any) -> list[float]:
     return wengert.as_tensor(x, dtype=wengert.float64).detach().flatten().tolist()
 
 
-@pytest.mark.parametrize("dtype", [wengert.float32, wengert.float64])
-@pytest.mark.parametrize("name", CLAIMS)
+@each("dtype", [wengert.float32, wengert.float64])
+@each("name", CLAIMS)
 def test_every_claim_in_every_mode(name, dtype):
     function, point, first, then = CLAIMS[name]
     accuracy = {"rel": 40 * wengert.finfo(dtype).eps, "abs": 40 * wengert.finfo(dtype).eps}

@@ -7,6 +7,7 @@ import pytest
 from scipy.signal import windows as oracle
 
 import wengert
+from loops import each
 from wengert.signal import windows
 
 CASES = [
@@ -16,9 +17,9 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("sym", [True, False])
-@pytest.mark.parametrize("n", [0, 1, 2, 5, 8])
-@pytest.mark.parametrize(("name", "params"), CASES)
+@each("sym", [True, False])
+@each("n", [0, 1, 2, 5, 8])
+@each(("name", "params"), CASES)
 def test_windows(name, params, n, sym):
     found = getattr(windows, name)(n, sym=sym, dtype=wengert.float64, **params)
     np.testing.assert_allclose(found.numpy(), getattr(oracle, name)(n, sym=sym, **params), atol=1e-14)

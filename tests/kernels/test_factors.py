@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from loops import each
 from wengert.kernels import native, rows
 
 pytestmark = pytest.mark.skipif(native is None, reason="there are no compiled kernels")
@@ -15,10 +16,10 @@ def tolerance(dtype):
     return {"rtol": 2e-4, "atol": 2e-4} if dtype is np.float32 else {"rtol": 1e-11, "atol": 1e-11}
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("unit", [False, True])
-@pytest.mark.parametrize("upper", [False, True])
-@pytest.mark.parametrize(("batch", "n", "k"), [((), 1, 1), ((), 5, 3), ((2, 3), 4, 17), ((), 70, 64), ((3,), 33, 70), ((), 256, 5)])
+@each("dtype", DTYPES)
+@each("unit", [False, True])
+@each("upper", [False, True])
+@each(("batch", "n", "k"), [((), 1, 1), ((), 5, 3), ((2, 3), 4, 17), ((), 70, 64), ((3,), 33, 70), ((), 256, 5)])
 def test_triangular_systems(batch, n, k, upper, unit, dtype):
     rng = np.random.default_rng(0)
     a = (rng.normal(size=(*batch, n, n)) / n + 2 * np.eye(n)).astype(dtype)  # the other half is not looked at
@@ -125,9 +126,9 @@ def test_joins_of_pieces_of_any_length(shapes):
 NORMS = {1: 1, 2: 2, 3: np.inf}
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("kind", NORMS)
-@pytest.mark.parametrize(("n", "k", "m"), [(1, 1, 1), (4, 5, 3), (30, 20, 37), (100, 3, 64), (3, 2, 0)])
+@each("dtype", DTYPES)
+@each("kind", NORMS)
+@each(("n", "k", "m"), [(1, 1, 1), (4, 5, 3), (30, 20, 37), (100, 3, 64), (3, 2, 0)])
 def test_distances_and_their_cotangents(n, k, m, kind, dtype):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(n, m)).astype(dtype), rng.normal(size=(k, m)).astype(dtype)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import wengert
+from loops import each
 from wengert.kernels import native, windows
 
 pytestmark = pytest.mark.skipif(native is None, reason="no kernels are compiled here")
@@ -70,8 +71,8 @@ CASES += [(o, (6, 5)) for o in product((CUBIC,), (ZEROS, BORDER, REFLECTION), (F
 CASES += [((mode, REFLECTION, True), (1, 4)) for mode in (LINEAR, CUBIC)]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("options", "size"), CASES)
+@each("dtype", ["float32", "float64"])
+@each(("options", "size"), CASES)
 def test_images_at_points(options, size, dtype):
     dims = len(size)
     x = RNG.normal(size=(2, 3, *size)).astype(dtype)

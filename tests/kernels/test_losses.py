@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wengert
+from loops import each
 from wengert.kernels import losses, native
 
 pytestmark = pytest.mark.skipif(native is None, reason="no kernels are compiled here")
@@ -47,10 +48,10 @@ def class_margins(x, target, weights, margin, power):
     return found, slopes
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("power", [1, 2])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("shape", [(1, 1), (4, 5), (200, 30)])
+@each("dtype", ["float32", "float64"])
+@each("power", [1, 2])
+@each("weighted", [False, True])
+@each("shape", [(1, 1), (4, 5), (200, 30)])
 def test_class_margins(shape, weighted, power, dtype):
     x, target = RNG.normal(size=shape).astype(dtype), RNG.integers(0, shape[1], shape[0])
     weights = RNG.uniform(size=shape[0]).astype(dtype) if weighted else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from loops import each
 from wengert.kernels import native, rows
 
 pytestmark = pytest.mark.skipif(native is None, reason="there are no compiled kernels")
@@ -30,9 +31,9 @@ def arrays(shape, dtype, seed=0):
     return x, ct, rng.normal(size=shape[1]).astype(dtype), rng.normal(size=shape[1]).astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("groups", [0, 1, 2])
-@pytest.mark.parametrize("shape", SHAPES)
+@each("dtype", [np.float32, np.float64])
+@each("groups", [0, 1, 2])
+@each("shape", SHAPES)
 def test_normalize_and_its_cotangent(shape, groups, dtype):
     x, ct, weight, bias = arrays(shape, dtype)
     tolerance = {"rtol": 2e-4, "atol": 2e-4} if dtype is np.float32 else {"rtol": 1e-11, "atol": 1e-11}

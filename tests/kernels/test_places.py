@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wengert
+from loops import each
 from wengert.kernels import native, places
 
 pytestmark = pytest.mark.skipif(native is None, reason="no kernels are compiled here")
@@ -28,8 +29,8 @@ def layouts(x):
     return [x, np.asfortranarray(x), gaps[..., ::2]]
 
 
-@pytest.mark.parametrize("dtype", ["int8", "float16", "int32", "float32", "float64", "int64", "complex64", "complex128"])
-@pytest.mark.parametrize(("shape", "wanted", "dim"), SHAPES)
+@each("dtype", ["int8", "float16", "int32", "float32", "float64", "int64", "complex64", "complex128"])
+@each(("shape", "wanted", "dim"), SHAPES)
 def test_take_along(shape, wanted, dim, dtype):
     x = (100 * RNG.normal(size=shape)).astype(dtype)
     index = RNG.integers(0, shape[dim], wanted)
@@ -38,9 +39,9 @@ def test_take_along(shape, wanted, dim, dtype):
             np.testing.assert_array_equal(places.take_along(array, places_, dim, False), x[mesh(index, dim)])
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("kind", "ufunc"), KINDS)
-@pytest.mark.parametrize(("shape", "wanted", "dim"), SHAPES)
+@each("dtype", ["float32", "float64"])
+@each(("kind", "ufunc"), KINDS)
+@each(("shape", "wanted", "dim"), SHAPES)
 def test_write_along(shape, wanted, dim, kind, ufunc, dtype):
     x, index = RNG.normal(size=shape).astype(dtype), RNG.integers(0, shape[dim], wanted)
     values = RNG.normal(size=[n + 1 for n in wanted]).astype(dtype)  # more than are written

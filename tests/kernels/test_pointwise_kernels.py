@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from loops import each
 from wengert import kernels, ops
 from wengert.backends import numpy as numpy_backend
 from wengert.core.op import MISSING
@@ -87,8 +88,8 @@ def assert_twins(role, found, expected, dtype):
         np.testing.assert_allclose(found, expected, rtol=limit, atol=limit)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("role", ROLES)
+@each("dtype", DTYPES)
+@each("role", ROLES)
 def test_kernel_agrees_with_what_it_was_traced_from(role, dtype):
     for shape in [(), (1,), (7,), (33, 5), (3, 700)]:
         found, expected = run_both(role, Draws(shape, dtype).__getitem__, dtype)
@@ -100,8 +101,8 @@ SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2.5, -2.5, 1e-30, -1e-
 UNLIKE = {"logaddexp": "equal infinities", "sinc": "infinities", "special_spherical_bessel_j0": "infinities"}
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("role", [r for r in ROLES if "." not in r and r not in UNLIKE])
+@each("dtype", DTYPES)
+@each("role", [r for r in ROLES if "." not in r and r not in UNLIKE])
 def test_special_values_are_numpys(role, dtype):
     op = OPS[role]
     kernel, operands, _ = native.role(role)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wengert
+from loops import each
 from wengert.kernels import native, windows
 
 pytestmark = pytest.mark.skipif(native is None, reason="no kernels are compiled here")
@@ -49,8 +50,8 @@ CASES = [(k,) for k in (*UNIT, "two", "four", "any")] + [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("kinds", CASES)
+@each("dtype", ["float32", "float64"])
+@each("kinds", CASES)
 def test_resample(kinds, dtype):
     sizes = (12, 14, 16)[-len(kinds) :]
     x = RNG.normal(size=(2, 3, *sizes)).astype(dtype)

@@ -9,6 +9,7 @@ import pytest
 from scipy import special
 
 import wengert
+from loops import each
 from wengert.kernels import native, rows
 
 pytestmark = pytest.mark.skipif(native is None, reason="no kernels are compiled here")
@@ -49,8 +50,8 @@ def close(found, expected, dtype, factor=1.0):
     np.testing.assert_allclose(found, expected, rtol=10 * tolerance, atol=tolerance * scale)
 
 
-@pytest.mark.parametrize(("shape", "axis"), SHAPES)
-@pytest.mark.parametrize("kind", KINDS)
+@each(("shape", "axis"), SHAPES)
+@each("kind", KINDS)
 def test_reductions(kind, shape, axis, dtype):
     x = RNG.normal(1.0, 1.0, shape).astype(dtype)
     for keepdims in (False, True):
@@ -60,7 +61,7 @@ def test_reductions(kind, shape, axis, dtype):
         close(found, expected, dtype)
 
 
-@pytest.mark.parametrize(("shape", "axis"), SHAPES)
+@each(("shape", "axis"), SHAPES)
 def test_reductions_of_other_layouts(shape, axis, dtype):
     x = RNG.normal(size=shape).astype(dtype)
     turned = np.asfortranarray(x)
@@ -117,7 +118,7 @@ def test_extrema_of_infinities(dtype):
         np.testing.assert_array_equal(rows.reduce(rows.SUM, x, 1, False), x.sum(axis=1))
 
 
-@pytest.mark.parametrize(("shape", "axis"), [s for s in SHAPES if not isinstance(s[1], tuple)])
+@each(("shape", "axis"), [s for s in SHAPES if not isinstance(s[1], tuple)])
 def test_variance(shape, axis, dtype):
     x = RNG.normal(100.0, 1.0, shape).astype(dtype)
     found = rows.variance(x, axis, False, 6.0)
@@ -186,9 +187,9 @@ def test_cross_entropy(shape, dtype):
     assert rows.cross_entropy(x, np.full(len(x), shape[1])) is None  # no such class: for the caller to tell
 
 
-@pytest.mark.parametrize("shape", [(6, 10), (40, 64), (1000, 33), (3, 5000)])
-@pytest.mark.parametrize("has_weight", [False, True])
-@pytest.mark.parametrize("has_bias", [False, True])
+@each("shape", [(6, 10), (40, 64), (1000, 33), (3, 5000)])
+@each("has_weight", [False, True])
+@each("has_bias", [False, True])
 def test_layer_norm(shape, has_weight, has_bias, dtype):
     x, ct = (RNG.normal(2.0, 3.0, shape).astype(dtype) for _ in range(2))
     n = shape[1]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wengert
+from loops import each
 from wengert.kernels import native, scans
 
 pytestmark = pytest.mark.skipif(native is None, reason="no kernels are compiled here")
@@ -37,8 +38,8 @@ def specials(dtype):
     return ["none", "ties"] if "int" in dtype else ["none", "ties", "nan", "infinities"]
 
 
-@pytest.mark.parametrize(("dtype", "special"), [(d, s) for d in SORTED_DTYPES for s in specials(d)])
-@pytest.mark.parametrize(("shape", "dim"), SHAPES)
+@each(("dtype", "special"), [(d, s) for d in SORTED_DTYPES for s in specials(d)])
+@each(("shape", "dim"), SHAPES)
 def test_the_first_of_a_sort(shape, dim, dtype, special):
     x = numbers(shape, dtype, special)
     n = shape[dim]
@@ -52,8 +53,8 @@ def test_the_first_of_a_sort(shape, dim, dtype, special):
                 assert values.dtype == x.dtype
 
 
-@pytest.mark.parametrize(("dtype", "special"), [(d, s) for d in SORTED_DTYPES for s in specials(d)])
-@pytest.mark.parametrize(("shape", "dim"), SHAPES)
+@each(("dtype", "special"), [(d, s) for d in SORTED_DTYPES for s in specials(d)])
+@each(("shape", "dim"), SHAPES)
 def test_one_of_a_sort(shape, dim, dtype, special):
     x = numbers(shape, dtype, special)
     order = stable_order(x, dim)
@@ -63,8 +64,8 @@ def test_one_of_a_sort(shape, dim, dtype, special):
         np.testing.assert_array_equal(values, np.take_along_axis(x, indices, dim))
 
 
-@pytest.mark.parametrize(("dtype", "special"), [(d, s) for d in SORTED_DTYPES for s in specials(d)])
-@pytest.mark.parametrize(("shape", "dim"), SHAPES)
+@each(("dtype", "special"), [(d, s) for d in SORTED_DTYPES for s in specials(d)])
+@each(("shape", "dim"), SHAPES)
 def test_the_middle(shape, dim, dtype, special):
     x = np.moveaxis(numbers(shape, dtype, special), dim, -1)
     of_numbers, of_all = scans.one_along(x, x.ndim - 1, scans.MIDDLE_NUMBER), scans.one_along(x, x.ndim - 1, scans.MIDDLE)
@@ -93,10 +94,10 @@ def test_a_long_lane_of_numbers_alike_but_for_their_last_bits():
 RUNNING = [(scans.SUM, np.add), (scans.PRODUCT, np.multiply)]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("kind", "ufunc"), RUNNING)
-@pytest.mark.parametrize(("shape", "dim"), SHAPES)
-@pytest.mark.parametrize("reverse", [False, True])
+@each("dtype", ["float32", "float64"])
+@each(("kind", "ufunc"), RUNNING)
+@each(("shape", "dim"), SHAPES)
+@each("reverse", [False, True])
 def test_running_sums_and_products(shape, dim, kind, ufunc, dtype, reverse):
     x = RNG.uniform(0.5, 1.5, shape).astype(dtype)
     way = np.flip(x, dim) if reverse else x
@@ -106,9 +107,9 @@ def test_running_sums_and_products(shape, dim, kind, ufunc, dtype, reverse):
         np.testing.assert_array_equal(scans.scan(kind, array, dim, reverse), expected)
 
 
-@pytest.mark.parametrize("special", ["none", "ties", "nan", "infinities"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("shape", "dim"), SHAPES)
+@each("special", ["none", "ties", "nan", "infinities"])
+@each("dtype", ["float32", "float64"])
+@each(("shape", "dim"), SHAPES)
 def test_running_extrema(shape, dim, dtype, special):
     x = numbers(shape, dtype, special)
     for kind, ufunc in ((scans.LARGEST, np.maximum), (scans.SMALLEST, np.minimum)):
@@ -120,9 +121,9 @@ def test_running_extrema(shape, dim, dtype, special):
         np.testing.assert_array_equal(indices, met)
 
 
-@pytest.mark.parametrize("special", ["none", "nan", "infinities"])
-@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-6), ("float64", 1e-14)])
-@pytest.mark.parametrize(("shape", "dim"), SHAPES)
+@each("special", ["none", "nan", "infinities"])
+@each(("dtype", "tolerance"), [("float32", 1e-6), ("float64", 1e-14)])
+@each(("shape", "dim"), SHAPES)
 def test_running_logsumexp(shape, dim, dtype, tolerance, special):
     x = numbers(shape, dtype, special)
     with np.errstate(all="ignore"):
@@ -135,9 +136,9 @@ def test_running_logsumexp_does_not_overflow():
     np.testing.assert_allclose(scans.scan(scans.LOGSUMEXP, x, 0, False), [-1e4, -1e4 + np.log(2), 1e4, *[1e4 + np.log(2)] * 2])
 
 
-@pytest.mark.parametrize(("shape", "dim"), SHAPES)
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("terms", [False, True])
+@each(("shape", "dim"), SHAPES)
+@each("reverse", [False, True])
+@each("terms", [False, True])
 def test_recurrences(shape, dim, reverse, terms):
     x, y = RNG.uniform(-1, 1, shape), RNG.normal(size=shape) if terms else None
     found = np.moveaxis(scans.recurrence(x, y, dim, reverse, 1.5), dim, 0)
@@ -173,9 +174,9 @@ def test_results_are_the_same_for_any_number_of_threads():
         np.testing.assert_array_equal(one, several)
 
 
-@pytest.mark.parametrize("special", ["none", "nan", "infinities"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("shape", "dim"), SHAPES)
+@each("special", ["none", "nan", "infinities"])
+@each("dtype", ["float32", "float64"])
+@each(("shape", "dim"), SHAPES)
 def test_products(shape, dim, dtype, special):
     x = numbers(shape, dtype, special)
     x /= np.maximum(np.abs(x), 0.5) if special == "none" else 1
@@ -185,8 +186,8 @@ def test_products(shape, dim, dtype, special):
         np.testing.assert_allclose(scans.multiply_up(array, dim), expected, 1e-4 if dtype == "float32" else 1e-12)
 
 
-@pytest.mark.parametrize(("dtype", "special"), [(d, s) for d in SORTED_DTYPES for s in specials(d)])
-@pytest.mark.parametrize(("shape", "dim"), SHAPES)
+@each(("dtype", "special"), [(d, s) for d in SORTED_DTYPES for s in specials(d)])
+@each(("shape", "dim"), SHAPES)
 def test_the_most_frequent(shape, dim, dtype, special):
     x = np.moveaxis(numbers(shape, dtype, special), dim, -1)
     values, places = scans.one_along(x, x.ndim - 1, scans.MODE)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wengert
+from loops import each
 from wengert.kernels import native
 
 pytestmark = pytest.mark.skipif(native is None, reason="nothing is compiled")
@@ -38,10 +39,10 @@ def draw(shape, dtype, layout, seed):
     return x
 
 
-@pytest.mark.parametrize("layouts", [("rows", "rows"), ("columns", "slice"), ("slice", "columns"), ("backwards", "backwards")])
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("role", FORMS)
-@pytest.mark.parametrize("size", SIZES)
+@each("layouts", [("rows", "rows"), ("columns", "slice"), ("slice", "columns"), ("backwards", "backwards")])
+@each("dtype", ["f4", "f8"])
+@each("role", FORMS)
+@each("size", SIZES)
 def test_products_are_numpys(size, role, dtype, layouts):
     m, k, n = size
     left, right = FORMS[role]
@@ -107,9 +108,9 @@ def test_batches_of_other_shapes_are_left_to_numpy():
 SMALL = [(3, 4, 5), (1, 1, 1), (2, 7, 1), (4, 2, 33), (16, 16, 16), (1, 20, 17), (3, 0, 4), (0, 3, 4), (3, 4, 0)]
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("batch", [(5,), (2, 3), (1,), (0,), (700,)])
-@pytest.mark.parametrize("size", SMALL)
+@each("dtype", ["f4", "f8"])
+@each("batch", [(5,), (2, 3), (1,), (0,), (700,)])
+@each("size", SMALL)
 def test_products_of_batches_of_small_matrices_are_numpys(size, batch, dtype):
     x, y, x_t, y_t = draw_batches(size, batch, dtype)
     exact = exact_products(x, y)

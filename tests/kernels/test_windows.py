@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import wengert
+from loops import each
 from wengert.kernels import native, windows
 
 pytestmark = pytest.mark.skipif(native is None, reason="no kernels are compiled here")
@@ -43,9 +44,9 @@ def largest_in_windows(picture, kernel, stride, padding, dilation):
     return best, places
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("kernel", "stride", "padding", "dilation"), CASES)
-@pytest.mark.parametrize("special", ["none", "ties", "nan", "minus infinity"])
+@each("dtype", ["float32", "float64"])
+@each(("kernel", "stride", "padding", "dilation"), CASES)
+@each("special", ["none", "ties", "nan", "minus infinity"])
 def test_max_pool(kernel, stride, padding, dilation, special, dtype):
     x = RNG.normal(size=(2, 3, 9, 12)).astype(dtype)
     if special == "ties":
@@ -97,8 +98,8 @@ def picture_with(special, shape, dtype):
     return x
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(
+@each("dtype", ["float32", "float64"])
+@each(
     ("size", "where"),
     [
         ((30,), ((3,), (2,), (1,), (1,))),
@@ -107,7 +108,7 @@ def picture_with(special, shape, dtype):
         ((2, 3, 600), ((2, 1, 3), (1, 1, 1), (1, 0, 0), (1, 1, 2))),
     ],
 )
-@pytest.mark.parametrize("special", ["none", "ties", "nan", "minus infinity"])
+@each("special", ["none", "ties", "nan", "minus infinity"])
 def test_max_pool_in_one_and_three_dimensions(size, where, special, dtype):
     x, shape = picture_with(special, (2, *size), dtype), count(size, *where)
     best, places = windows.max_pool(x, *where, shape, True)
@@ -119,9 +120,9 @@ def test_max_pool_in_one_and_three_dimensions(size, where, special, dtype):
         np.testing.assert_array_equal(places[n].ravel(), expected[1])
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("size", "shape"), [((11,), (4,)), ((7, 9), (3, 9)), ((5, 6, 7), (2, 3, 4)), ((2, 3), (5, 1))])
-@pytest.mark.parametrize("special", ["none", "ties", "nan", "minus infinity"])
+@each("dtype", ["float32", "float64"])
+@each(("size", "shape"), [((11,), (4,)), ((7, 9), (3, 9)), ((5, 6, 7), (2, 3, 4)), ((2, 3), (5, 1))])
+@each("special", ["none", "ties", "nan", "minus infinity"])
 def test_max_pool_of_even_stretches(size, shape, special, dtype):
     x, stretches = picture_with(special, (2, 3, *size), dtype), []
     for place in np.ndindex(*shape):
@@ -221,9 +222,9 @@ def convolution_by_loops(x, weight, bias, stride, padding, dilation, shape, grou
     return out, adjoints
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("kernel", "stride", "padding", "dilation"), [*CASES, ((3, 3), (2, 2), (4, 3), (3, 2))])
-@pytest.mark.parametrize(("groups", "outputs", "bias"), [(1, 7, True), (2, 6, False), (4, 4, True)])
+@each("dtype", ["float32", "float64"])
+@each(("kernel", "stride", "padding", "dilation"), [*CASES, ((3, 3), (2, 2), (4, 3), (3, 2))])
+@each(("groups", "outputs", "bias"), [(1, 7, True), (2, 6, False), (4, 4, True)])
 def test_convolutions(kernel, stride, padding, dilation, groups, outputs, bias, dtype):
     x, weight = (RNG.normal(size=s).astype(dtype) for s in ((3, 4, 9, 12), (outputs, 4 // groups, *kernel)))
     bias = RNG.normal(size=outputs).astype(dtype) if bias else None

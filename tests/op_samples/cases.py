@@ -9,7 +9,9 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
+import pytest
 
+from loops import each
 from op_samples import Data, Sample, collect
 from wengert import manual_seed
 from wengert.core.node import OpNode
@@ -52,6 +54,9 @@ class Case:
         self.op, self.sample, self.number = op, sample, number
         self.name: str = op.name
         self.is_random = _is_random(op)
+
+    def __repr__(self) -> str:
+        return self.id
 
     @property
     def id(self) -> str:
@@ -279,8 +284,6 @@ def over_samples(condition: Callable[[Case], bool] = lambda case: True, *, quick
 
     quick: number of samples of an operation that `make test` runs. `make test-all` runs the others too. If None, both run all.
     """
-    import pytest
-
     params = []
     for name, cases in by_operation(condition).items():
         params.append(pytest.param(cases[:quick], id=name))
@@ -290,10 +293,7 @@ def over_samples(condition: Callable[[Case], bool] = lambda case: True, *, quick
     def decorate(test: Callable[[Case], None]) -> Callable[..., None]:
         @pytest.mark.parametrize("cases", params)
         def run(cases: list[Case]) -> None:
-            for case in cases:
-                with naming(case.id):
-                    manual_seed(0)
-                    test(case)
+            each("case", cases)(test)()
 
         run.__name__, run.__doc__ = test.__name__, test.__doc__
         return run
@@ -315,16 +315,4 @@ def over_operations(condition: Callable[[Any], bool] = lambda op: True) -> Calla
     """Run a test of one operation with every operation that has samples and fulfils condition: one test item for all.
 
     The test gets the operation and its first case. A failure names the operation."""
-    cases = [case for case in first_cases().values() if condition(case.op)]
-
-    def decorate(test: Callable[..., None]) -> Callable[..., None]:
-        def run() -> None:
-            for case in cases:
-                with naming(case.name):
-                    manual_seed(0)
-                    test(case.op, case)
-
-        run.__name__, run.__doc__ = test.__name__, test.__doc__
-        return run
-
-    return decorate
+    return each(("op", "case"), [(case.op, case) for case in first_cases().values() if condition(case.op)])

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import wengert
-from op_samples import other_steps
 from op_samples.cases import (
     CASES,
     Case,
@@ -25,8 +24,6 @@ from op_samples.cases import (
     over_samples,
     tensors_in,
 )
-from op_samples.node_names import NODE_NAMES
-from op_samples.special import ONLY_DIFFERENTIATED_HERE
 from wengert.autograd import grad
 from wengert.core.legacy import StochasticNode
 from wengert.core.saved import SavedTensor
@@ -197,33 +194,6 @@ def test_registering_fills_in_both_faces_and_the_table():
 
 
 # -- names of nodes ------------------------------------------------------------------------------------------
-
-
-# Names of nodes where torch has no derivative, and where its function is made of other operations than ours.
-OWN_NODES = {"floor_divide": "FloorDivideBackward0", "scatter": "ScatterAddBackward0", "cross_entropy": "DivBackward0",
-             "special_ndtr": "MulBackward0", "pairwise_distance": "LinalgVectorNormBackward0",
-             "special_betainc": "SpecialBetaincBackward0", "view_as_complex_copy": "CloneBackward0",
-             "native_channel_shuffle": "ChannelShuffleBackward0"}  # fmt: skip
-TORCHS_NODES = {"cross_entropy": "DivBackward1", "special_ndtr": "MulBackward1",
-                "pairwise_distance": "NormBackward1"}  # fmt: skip
-
-
-def nodes_seen(op: Any) -> set[str]:
-    """The names of the nodes of an operation's results, over all samples."""
-    found = set()
-    for case in (c for c in CASES if c.name == op.name and not c.is_random):
-        outputs = tensors_in(case.call(case.tensors(np.float64)))
-        found |= {type(out.grad_fn).__name__ for out in outputs if out.requires_grad and out.grad_fn is not None}
-    return found
-
-
-@over_operations(
-    lambda op: is_public(op) and op.name not in ONLY_DIFFERENTIATED_HERE | other_steps()
-)
-def test_nodes_are_named_as_in_torch(op, case):
-    """The table holds the names that torch uses for these samples; tests/parity compares them call by call."""
-    own, torchs = OWN_NODES.get(op.name, "").split(), TORCHS_NODES.get(op.name, "").split()
-    assert nodes_seen(op) - {*own} == {*NODE_NAMES.get(op.name, "").split()} - {*torchs}
 
 
 @over_operations(lambda op: isinstance(op, Operation) and bool(op.rules))

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import wengert
+from loops import each
 from op_samples.cases import CASES, Case, flatten
 from parity.test_ops import to_torch, torch_function
 from wengert.errors import WengertError
@@ -81,8 +82,8 @@ def words(error: Exception) -> str:
     return str(error).splitlines()[0].split(" Hint: ")[0].replace("dim=", "dim ").rstrip(". ")
 
 
-@pytest.mark.parametrize(("case", "name", "ndim"), with_dims())
-@pytest.mark.parametrize("value", [True, False])
+@each(("case", "name", "ndim"), with_dims())
+@each("value", [True, False])
 def test_truth_values_are_no_dims(case: Case, name: str, ndim: int, value: Any):
     """torch takes none where it looks at them itself; its masked functions, written in Python, take them for 0 and 1."""
     ours = outcome(case.op.function, case.tensors(np.float64, requires_grad=False), {**case.params, name: value})
@@ -92,8 +93,8 @@ def test_truth_values_are_no_dims(case: Case, name: str, ndim: int, value: Any):
         assert isinstance(ours, (WengertError, TypeError)), f"{ours!r}"
 
 
-@pytest.mark.parametrize("value", [np.int64(0), np.int32(-1)])
-@pytest.mark.parametrize(("case", "name", "ndim"), [p for p in with_dims() if p.values[0].name != "permute"])  # a sequence only
+@each("value", [np.int64(0), np.int32(-1)])
+@each(("case", "name", "ndim"), [p for p in with_dims() if p.values[0].name != "permute"])  # a sequence only
 def test_integers_of_numpy_are_dims(case: Case, name: str, ndim: int, value: Any):
     """Wherever an int is one; so are tensors of one integer."""
     inputs = case.tensors(np.float64, requires_grad=False)
@@ -142,7 +143,7 @@ def complaints(case: Case, name: str, ndim: int) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize(("case", "name", "ndim"), with_dims())
+@each(("case", "name", "ndim"), with_dims())
 def test_wrong_dims_are_refused_in_torchs_words(case: Case, name: str, ndim: int):
     found = complaints(case, name, ndim)
     unexplained = [x for what in found for x in found[what] if not {(case.name, what), (case.name, "any")} & DIFFERENCES.keys()]

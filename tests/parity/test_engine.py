@@ -8,6 +8,7 @@ import threading
 import pytest
 
 import wengert
+from loops import each
 from twins import assert_same, attempt, run
 
 torch = pytest.importorskip("torch")
@@ -74,8 +75,8 @@ INPUTS = {
 }
 
 
-@pytest.mark.parametrize("inputs", INPUTS)
-@pytest.mark.parametrize("how", ["grad", "grad, unused allowed", "grad, materialized", "grad, create_graph", "backward"])
+@each("inputs", INPUTS)
+@each("how", ["grad", "grad, unused allowed", "grad, materialized", "grad, create_graph", "backward"])
 def test_inputs(inputs, how):
     if (inputs, how) == ("constant", "backward"):
         return  # torch speaks of retain_grad here, which was not called; wengert names the input, as in grad()
@@ -150,8 +151,8 @@ REPLACES = {
 }
 
 
-@pytest.mark.parametrize("replace", REPLACES)
-@pytest.mark.parametrize("where", ["leaf", "interior", "root", "view", "written view", "retained", "multi-output"])
+@each("replace", REPLACES)
+@each("where", ["leaf", "interior", "root", "view", "written view", "retained", "multi-output"])
 def test_a_hook_on_a_tensor(where, replace):
     def program(t, create_graph):
         x = leaf(t, 2, 3)
@@ -186,9 +187,9 @@ NODE_HOOKS = {
 }
 
 
-@pytest.mark.parametrize("hook", NODE_HOOKS)
-@pytest.mark.parametrize("kind", ["register_hook", "register_prehook"])
-@pytest.mark.parametrize("node", ["product", "constant factor", "accumulate", "multi-output", "copy slices"])
+@each("hook", NODE_HOOKS)
+@each("kind", ["register_hook", "register_prehook"])
+@each("node", ["product", "constant factor", "accumulate", "multi-output", "copy slices"])
 def test_a_hook_on_a_node(node, kind, hook):
     if (node, kind, hook) == ("multi-output", "register_prehook", "another type inside"):
         return  # two mistakes at once, for the second value takes the place of None: wengert names the other one

@@ -11,6 +11,7 @@ from importlib import import_module
 import pytest
 
 import wengert
+from loops import each
 from twins import assert_same, attempt, run
 
 torch = pytest.importorskip("torch")
@@ -90,8 +91,8 @@ INPUTS = {
 }
 
 
-@pytest.mark.parametrize("given", INPUTS)
-@pytest.mark.parametrize("forward", FORWARDS)
+@each("given", INPUTS)
+@each("forward", FORWARDS)
 def test_what_forward_returns(forward, given):
     def program(t, materialize):
         seen = []

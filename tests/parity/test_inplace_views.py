@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import wengert
+from loops import each
 from steps import differentiate, facts, start, strides
 from twins import assert_same, attempt, run
 
@@ -35,8 +36,8 @@ TARGETS = {
 }
 
 
-@pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("form", FORMS)
+@each("target", TARGETS)
+@each("form", FORMS)
 def test_a_view_in_place(form, target):
     def program(t, recorded):
         x = start(t)

@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+from loops import each
 from wengert import dtypes as D
 from wengert.printing import format_tensor, set_printoptions
 
@@ -116,15 +117,15 @@ def test_random_tensors(seed):
         assert ours == repr(theirs), (options, default, d, shape)
 
 
-@pytest.mark.parametrize("d", D.DTYPES, ids=repr)
-@pytest.mark.parametrize("shape", [(), (0,), (0, 3), (1,), (2, 3), (2, 0, 3), (2, 2, 2), (1, 1, 1, 1), (1001,)])
+@each("d", D.DTYPES)
+@each("shape", [(), (0,), (0, 3), (1,), (2, 3), (2, 0, 3), (2, 2, 2), (1, 1, 1, 1), (1001,)])
 def test_each_dtype_in_each_shape(d, shape):
     array = np.ones(shape, d)
     assert format_tensor(array) == repr(to_torch(array, d))
 
 
-@pytest.mark.parametrize("value", [10.0**n for n in range(-12, 13)] + [9.99999e-5, 999.99995, 0.99995, 123456.789])
-@pytest.mark.parametrize("name", ["float16", "bfloat16", "float32", "float64"])
+@each("value", [10.0**n for n in range(-12, 13)] + [9.99999e-5, 999.99995, 0.99995, 123456.789])
+@each("name", ["float16", "bfloat16", "float32", "float64"])
 def test_single_numbers(value, name):
     d = D.as_dtype(name)
     with np.errstate(over="ignore"):

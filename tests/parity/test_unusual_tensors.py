@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import wengert
+from loops import each
 
 torch = pytest.importorskip("torch")
 
@@ -81,8 +82,8 @@ def is_same(ours, theirs, rtol):
     )
 
 
-@pytest.mark.parametrize("kind", TENSORS)
-@pytest.mark.parametrize("name", OPERATIONS)
+@each("kind", TENSORS)
+@each("name", OPERATIONS)
 def test_results_are_torchs(name, kind):
     ours, theirs = (results(t, OPERATIONS[name], TENSORS[kind]) for t in (wengert, torch))
     if isinstance(theirs, NotImplementedError) or "derivative for" in str(theirs):

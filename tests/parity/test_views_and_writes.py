@@ -11,6 +11,7 @@ import itertools
 import pytest
 
 import wengert
+from loops import each
 from steps import differentiate, facts, start, strides
 from twins import assert_same, attempt, run
 
@@ -106,8 +107,8 @@ MODES = {
 }
 
 
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("base", BASES)
+@each("view", VIEWS)
+@each("base", BASES)
 def test_a_view(view, base):
     def program(t):
         x = start(t)
@@ -137,8 +138,8 @@ WRITES = {
 }
 
 
-@pytest.mark.parametrize("write", WRITES)
-@pytest.mark.parametrize("view", VIEWS)
+@each("write", WRITES)
+@each("view", VIEWS)
 def test_a_write_into_a_view(view, write):
     def program(t, base):
         x = start(t)
@@ -163,9 +164,9 @@ def test_a_write_into_a_view(view, write):
 IN_MODES = ["a[0]", "view", "t", "expand", "detach", "unbind()[1]", "split(1)[0]", "view of one of several", "as_strided"]
 
 
-@pytest.mark.parametrize("view", IN_MODES)
-@pytest.mark.parametrize(("made", "written"), list(itertools.product(MODES, MODES)))
-@pytest.mark.parametrize("base", ["result", "constant", "leaf"])
+@each("view", IN_MODES)
+@each(("made", "written"), list(itertools.product(MODES, MODES)))
+@each("base", ["result", "constant", "leaf"])
 def test_a_write_into_a_view_by_mode(view, base, made, written):
     """A view made in one mode, it or its base written in another, and then used with recording on."""
 

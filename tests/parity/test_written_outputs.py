@@ -11,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import wengert  # noqa: E402
+from loops import each  # noqa: E402
 from op_samples.cases import Case, first_cases, flatten, is_public  # noqa: E402
 
 
@@ -58,7 +59,7 @@ CASES = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in CASES.items()])
+@each("case", [pytest.param(case, id=name) for name, case in CASES.items()])
 def test_a_written_result_is_an_error_only_where_it_is_in_torch(case: Case):
     ours = case.wrapped(case.values(np.float64, writable=True), requires_grad=True)
     theirs = [twin(x) for x in ours]
