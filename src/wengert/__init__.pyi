@@ -352,45 +352,45 @@ def narrow(input: Tensor, dim: _int, start: _int, length: _int, *, out: Any = No
 def index_put(input: Tensor, indices: Any, values: Any, accumulate: _bool = False, *, out: Any = None) -> Tensor:
     """A copy of input with values written at indices, as x[indices] = values does."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
-    """The tensors of a sequence one after the other along a dimension, in their promoted dtype."""
+    """Concatenate a sequence of tensors along a dimension, in their promoted dtype."""
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
-    """The tensors of a sequence, all of one shape, along a new dimension, in their promoted dtype."""
+    """Stack a sequence of tensors of one shape along a new dimension dim, in their promoted dtype."""
 def hstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
-    """The tensors side by side: along dimension 1, or 0 for vectors. Derivative: in each its part of the cotangent."""
+    """Concatenate tensors along dimension 1, or vectors along dimension 0. Derivative: each tensor gets its part."""
 def vstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
-    """The tensors one below the other: along dimension 0, vectors as rows."""
+    """Concatenate tensors along dimension 0. 0-d tensors and vectors count as rows."""
 def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
-    """The tensors one behind the other: along dimension 2, after atleast_3d."""
+    """Concatenate tensors along dimension 2, after atleast_3d."""
 def column_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
-    """The tensors side by side, vectors and 0-d tensors as columns. Derivative: in each its part of the cotangent."""
+    """Concatenate tensors along dimension 1. 0-d tensors and vectors count as columns."""
 def block_diag(*tensors: Tensor, out: Any = None) -> Tensor:
-    """The matrix with these matrices (vectors: rows) along its diagonal and 0 elsewhere. Derivative: each one's block."""
+    """Block diagonal matrix: the matrices along the diagonal, 0 elsewhere."""
 def cartesian_prod(*tensors: Tensor, out: Any = None) -> Tensor:
-    """All combinations of one element from each vector, as rows; of one vector, the vector itself."""
+    """All combinations of one element of each vector, as rows. One vector is returned itself."""
 def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False, *, out: Any = None) -> Tensor:
-    """All choices of r elements of a vector, in order, as rows."""
+    """All combinations of r elements of a vector, as rows, in the order of itertools.combinations."""
 def split(tensor: Tensor, split_size_or_sections: _int | Sequence[_int] | None = None, dim: _int = 0, *, split_size: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
-    """x in parts of a size along a dimension (the last one may be smaller), or of the sizes in a list: a tuple of"""
+    """Split a tensor along dim into parts of one size, the last of which may be smaller, or of the sizes in a list."""
 def split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-    """x in parts of these sizes along a dimension: a tuple of views; see split. Derivative: the cotangents, joined."""
+    """Split input along dim into parts of the sizes in split_sizes: a tuple of views, as from `split`."""
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-    """x in at most so many parts of one size along a dimension (the last one may be smaller): a tuple of views; see"""
+    """Split input along dim into at most `chunks` parts of one size, the last of which may be smaller."""
 def unsafe_split(tensor: Tensor, split_size: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-    """split() whose parts may be written in place. They share x's memory, but no version counter: a write into one"""
+    """`split` whose parts may be written in place."""
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-    """split_with_sizes() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
+    """`split_with_sizes` whose parts may be written in place: see `unsafe_split`. Derivative: the cotangents, concatenated."""
 def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-    """chunk() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
+    """`chunk` whose parts may be written in place: see `unsafe_split`. Derivative: the cotangents, concatenated."""
 def tensor_split(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, dim: _int = 0, *, indices: Any = None, sections: Any = None, out: Any = None) -> tuple[Tensor, ...]:
-    """x in so many parts of nearly one size along a dimension, or in the parts between these indices: a tuple of views."""
+    """Split input along dim into a number of nearly equal parts, or at the given indices: a tuple of views."""
 def hsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None, out: Any = None) -> tuple[Tensor, ...]:
-    """tensor_split along dimension 1 (0 for a vector), in parts of exactly one size where it is told their number."""
+    """`tensor_split` along dimension 1, or dimension 0 of a vector. A number of parts must divide the size, else RuntimeError."""
 def vsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None, out: Any = None) -> tuple[Tensor, ...]:
-    """tensor_split along dimension 0, in parts of exactly one size where it is told their number."""
+    """`tensor_split` along dimension 0. A number of parts must divide the size, else RuntimeError. input: at least 2-D."""
 def dsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None, out: Any = None) -> tuple[Tensor, ...]:
-    """tensor_split along dimension 2, in parts of exactly one size where it is told their number."""
+    """`tensor_split` along dimension 2. A number of parts must divide the size, else RuntimeError. input: at least 3-D."""
 def matmul(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """Matrix product x @ y, of vectors (n), matrices (n, m) and batches (..., n, m), whose batch dimensions broadcast."""
+    """Matrix product x @ y of vectors (n), matrices (n, m) and batches (..., n, m), whose batch dimensions broadcast."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices. x: (n, k), mat2: (k, m), of one dtype; returns (n, m)."""
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -398,7 +398,7 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of the products of two vectors' elements. x, tensor: (n), of one dtype; returns a 0-d tensor."""
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """`dot` of the conjugate of x with other."""
+    """`dot` of conj(x) with other. x, other: (n), of one dtype; returns a 0-d tensor."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of two batches of matrices. x: (b, n, k), mat2: (b, k, m), of one dtype; returns (b, n, m)."""
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
@@ -408,19 +408,19 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: 
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """beta * x + alpha * (batch1 @ batch2)."""
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
+    """beta * x + alpha * (the sum of batch1 @ batch2 over the batch)."""
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
-    """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
+    """beta * x + alpha * outer(vec1, vec2). vec1: (n), vec2: (m); x broadcasts to the result, (n, m)."""
 def outer(input: Tensor, vec2: Any, *, out: Any = None) -> Tensor:
-    """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
+    """Outer product: result[i, j] = input[i] * vec2[j]. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
 def inner(input: Tensor, other: _Operand, *, out: Any = None) -> Tensor:
-    """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---)."""
+    """Sums of products over the last dimensions: input (*a, k) and other (*b, k) give (*a, *b)."""
 def tensordot(a: Tensor, b: Any, dims: _int | Sequence[_int] = 2, *, out: Any = None) -> Tensor:
-    """Sums of products over pairs of dimensions."""
+    """Sums of products over pairs of dimensions of a and b."""
 def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions."""
+    """Sum of the diagonal of a matrix. x: (n, m), else RuntimeError; returns a 0-d tensor."""
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Kronecker product: x with each element replaced by that element times y. The shapes multiply."""
+    """Kronecker product: each element of x is replaced by the element times y. Sizes multiply."""
 def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A new tensor with a copy of data."""
 def as_tensor(data: Any, dtype: _Dtype | None = None, device: _device | str | None = None) -> Tensor:
@@ -574,25 +574,25 @@ def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether each element is negative, -0.0 included: a bool tensor."""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether each element is zero: a bool tensor."""
+    """Whether each element is 0: a bool tensor."""
 def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether both elements are nonzero: a bool tensor."""
+    """Whether x and y are both nonzero, element by element, with broadcasting: a bool tensor."""
 def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether either element is nonzero: a bool tensor."""
+    """Whether x or y is nonzero, element by element, with broadcasting: a bool tensor."""
 def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Whether one of the two elements is nonzero, and the other is not: a bool tensor."""
+    """Whether exactly one of x and y is nonzero, element by element, with broadcasting: a bool tensor."""
 def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Every bit inverted. x: integers or bools."""
+    """Invert every bit. x: integers or bools, else RuntimeError."""
 def bitwise_and(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The bits set in both. x, y: integers or bools."""
+    """Bits that are set in x and in y, with broadcasting. x, y: integers or bools, else RuntimeError."""
 def bitwise_or(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The bits set in either. x, y: integers or bools."""
+    """Bits that are set in x or in y, with broadcasting. x, y: integers or bools, else RuntimeError."""
 def bitwise_xor(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The bits set in one of the two. x, y: integers or bools."""
+    """Bits that are set in exactly one of x and y, with broadcasting. x, y: integers or bools, else RuntimeError."""
 def bitwise_left_shift(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The bits of x moved up y places; 0 where y is negative or no less than the number of bits. x, y: integers."""
+    """Shift the bits of x left by y; 0 where y < 0 or y >= the number of bits. x, y: integers, else RuntimeError."""
 def bitwise_right_shift(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The bits of x moved down y places, the sign kept. x, y: integers."""
+    """Shift the bits of x right by y, keeping the sign. x, y: integers, else RuntimeError."""
 def erf(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Error function: 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
 def erfc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -818,13 +818,13 @@ def affine_grid_generator(theta: Tensor, size: _int | Sequence[_int], align_corn
 def segment_reduce(data: Tensor, reduce: Any, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: _int = 0, unsafe: _bool = False, initial: Any = None, out: Any = None) -> Tensor:
     """Reduce each of n consecutive segments of a dimension."""
 def svd_lowrank(A: Tensor, q: _int = 6, niter: _int = 2, M: Any = None, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
-    """(U, S, V) with A - M close to U diag(S) V^H, of rank q at most."""
+    """Approximate singular value decomposition of rank q: (U, S, V) with A - M close to U @ diag(S) @ V^H."""
 def pca_lowrank(A: Tensor, q: Any = None, center: _bool = True, niter: _int = 2, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
-    """svd_lowrank of A with each column's mean taken away: principal components. q: min(6, m, n) unless given."""
+    """Principal components: `svd_lowrank` of A, (..., m, n), minus the mean of each column if center."""
 def lobpcg(A: Tensor, k: _int | None = None, B: Any = None, X: Any = None, n: _int | None = None, iK: Any = None, niter: Any = None, tol: Any = None, largest: Any = None, method: Any = None, tracker: Any = None, ortho_iparams: Any = None, ortho_fparams: Any = None, ortho_bparams: Any = None, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """The k largest (largest=False: smallest) eigenvalues of symmetric A, or of A x = value B x, and their vectors."""
+    """The k largest eigenvalues of a symmetric A, or of A x = value * B x, and their eigenvectors; smallest if largest=False."""
 def triangular_solve(input: Tensor, A: Any, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: Any = None) -> return_types.triangular_solve:
-    """(X, A) with A @ X = input, or A^T @ X = input if transpose, for a triangular A: linalg.solve_triangular today."""
+    """X with A @ X = input, or A^T @ X = input if transpose, for a triangular A, as a named tuple (solution, copy of A)."""
 def is_complex(input: Tensor) -> Tensor:
     """Whether the dtype is complex."""
 def is_floating_point(input: Tensor) -> Tensor:
@@ -868,33 +868,33 @@ def gru_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_h
 def lstm_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """One step of lstm: return the next states (h, c), given input and hx = (h, c). Derivative: that of the formula."""
 def dropout(input: Tensor, p: _float, train: Any, *, out: Any = None) -> Tensor:
-    """nn.functional.dropout. Derivative: what the element was multiplied by."""
+    """nn.functional.dropout. Derivative: the factor of each element, 0 or 1 / (1 - p) if train, else 1."""
 def dropout_(input: Tensor, p: _float, train: Any, *, out: Any = None) -> Tensor:
-    """In-place form of dropout. Derivative: as there."""
+    """In-place form of dropout. Derivative: as in dropout."""
 def feature_dropout(input: Tensor, p: _float, train: Any, *, out: Any = None) -> Tensor:
-    """nn.functional.dropout of whole channels, of any number of dims. Derivative: what the element was multiplied by."""
+    """nn.functional.dropout of whole channels, (n, channels, ...). An input with fewer than 3 dimensions drops elements."""
 def embedding(weight: Tensor, indices: Any, padding_idx: _int = -1, scale_grad_by_freq: _bool = False, sparse: _bool = False, *, out: Any = None) -> Tensor:
-    """nn.functional.embedding with the weight first; a negative padding_idx is none. Derivative: as there."""
+    """nn.functional.embedding with weight first. A negative padding_idx means None. Derivative: as in nn.functional.embedding."""
 def kl_div(input: Tensor, target: Any, reduction: _int = 0, *, log_target: _bool = False, out: Any = None) -> Tensor:
-    """nn.functional.kl_div. Derivative: as there."""
+    """nn.functional.kl_div with reduction as a number. Derivative: as in nn.functional.kl_div."""
 def poisson_nll_loss(input: Tensor, target: Any, log_input: Any, full: Any, eps: _float, reduction: Any, *, out: Any = None) -> Tensor:
-    """nn.functional.poisson_nll_loss. Derivative: as there."""
+    """nn.functional.poisson_nll_loss with reduction as a number. Derivative: as in nn.functional.poisson_nll_loss."""
 def hinge_embedding_loss(input: Tensor, target: Any, margin: _float = 1.0, reduction: _int = 0, *, out: Any = None) -> Tensor:
-    """nn.functional.hinge_embedding_loss. Derivative: as there."""
+    """nn.functional.hinge_embedding_loss with reduction as a number. Derivative: as in nn.functional.hinge_embedding_loss."""
 def cosine_embedding_loss(input1: Tensor, input2: Any, target: Any, margin: _float = 0.0, reduction: _int = 0, *, out: Any = None) -> Tensor:
-    """nn.functional.cosine_embedding_loss. Derivative: as there."""
+    """nn.functional.cosine_embedding_loss with reduction as a number. Derivative: as in nn.functional.cosine_embedding_loss."""
 def margin_ranking_loss(input1: Tensor, input2: Any, target: Any, margin: _float = 0.0, reduction: _int = 0, *, out: Any = None) -> Tensor:
-    """nn.functional.margin_ranking_loss. Derivative: as there."""
+    """nn.functional.margin_ranking_loss with reduction as a number. Derivative: as in nn.functional.margin_ranking_loss."""
 def triplet_margin_loss(anchor: Tensor, positive: Any, negative: Any, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-06, swap: _bool = False, reduction: _int = 0, *, out: Any = None) -> Tensor:
-    """nn.functional.triplet_margin_loss. Derivative: as there."""
+    """nn.functional.triplet_margin_loss with reduction as a number. Derivative: as in nn.functional.triplet_margin_loss."""
 def binary_cross_entropy_with_logits(input: Tensor, target: Any, weight: Any = None, pos_weight: Any = None, reduction: _int = 0, *, out: Any = None) -> Tensor:
-    """nn.functional.binary_cross_entropy_with_logits. Derivative: as there."""
+    """nn.functional.binary_cross_entropy_with_logits with reduction as a number."""
 def ctc_loss(log_probs: Tensor, targets: Any, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _int = 0, zero_infinity: _bool = False, *, out: Any = None) -> Tensor:
-    """nn.functional.ctc_loss. Derivative: as there."""
+    """nn.functional.ctc_loss with reduction as a number. Derivative: as in nn.functional.ctc_loss."""
 def adaptive_max_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """nn.functional.adaptive_max_pool1d with the indices. Derivative: as there."""
+    """nn.functional.adaptive_max_pool1d with return_indices=True. Derivative: as in nn.functional.adaptive_max_pool1d."""
 def conv_tbc(input: Tensor, weight: Any, bias: Any, pad: _int = 0, *, out: Any = None) -> Tensor:
-    """conv1d of an input (length, batch, channels) with weights (width, channels, outputs). Derivative: as conv1d."""
+    """conv1d of input, (length, batch, channels), with weight, (width, channels, outputs). Derivative: as in conv1d."""
 def einsum(*args: Any, out: Any = None) -> Tensor:
     """Sum of products of the operands' elements, given by an equation: einsum("ij,jk->ik", a, b) is a @ b."""
 def inverse(input: Tensor, *, out: Any = None) -> Tensor:
@@ -1096,13 +1096,13 @@ def greater_equal(input: _Operand, other: _Operand, *, out: Tensor | None = None
 def moveaxis(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Any = None) -> Tensor:
     """View of input with dimensions `source` moved to `destination`; the others keep their order."""
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
-    """The tensors of a sequence one after the other along a dimension, in their promoted dtype."""
+    """Concatenate a sequence of tensors along a dimension, in their promoted dtype."""
 def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
-    """The tensors of a sequence one after the other along a dimension, in their promoted dtype."""
+    """Concatenate a sequence of tensors along a dimension, in their promoted dtype."""
 def row_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
-    """The tensors one below the other: along dimension 0, vectors as rows."""
+    """Concatenate tensors along dimension 0. 0-d tensors and vectors count as rows."""
 def ger(input: Tensor, vec2: Any, *, out: Any = None) -> Tensor:
-    """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
+    """Outer product: result[i, j] = input[i] * vec2[j]. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
 def arctan2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
 def abs_(input: Tensor) -> Tensor:
@@ -1116,7 +1116,7 @@ def acosh_(input: Tensor) -> Tensor:
 def add_(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
     """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype."""
 def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-    """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
+    """beta * x + alpha * (the sum of batch1 @ batch2 over the batch)."""
 def addcdiv_(input: Tensor, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
     """x + value * tensor1 / tensor2, with broadcasting. value: a number."""
 def addcmul_(input: Tensor, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
@@ -1126,7 +1126,7 @@ def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alph
 def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
 def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-    """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
+    """beta * x + alpha * outer(vec1, vec2). vec1: (n), vec2: (m); x broadcasts to the result, (n, m)."""
 def alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def apply_(input: Tensor, callable: Any) -> Tensor:
     """Replace each element by callable(element) and return the tensor. Slow: callable is called once per element."""
@@ -1161,17 +1161,17 @@ def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1
 def bernoulli_(input: Tensor, p: _float = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill the tensor with 1 with probability p, else 0, and return it. Derivative: 0."""
 def bitwise_and_(input: Tensor, other: _Operand) -> Tensor:
-    """The bits set in both. x, y: integers or bools."""
+    """Bits that are set in x and in y, with broadcasting. x, y: integers or bools, else RuntimeError."""
 def bitwise_left_shift_(input: Tensor, other: _Operand) -> Tensor:
-    """The bits of x moved up y places; 0 where y is negative or no less than the number of bits. x, y: integers."""
+    """Shift the bits of x left by y; 0 where y < 0 or y >= the number of bits. x, y: integers, else RuntimeError."""
 def bitwise_not_(input: Tensor) -> Tensor:
-    """Every bit inverted. x: integers or bools."""
+    """Invert every bit. x: integers or bools, else RuntimeError."""
 def bitwise_or_(input: Tensor, other: _Operand) -> Tensor:
-    """The bits set in either. x, y: integers or bools."""
+    """Bits that are set in x or in y, with broadcasting. x, y: integers or bools, else RuntimeError."""
 def bitwise_right_shift_(input: Tensor, other: _Operand) -> Tensor:
-    """The bits of x moved down y places, the sign kept. x, y: integers."""
+    """Shift the bits of x right by y, keeping the sign. x, y: integers, else RuntimeError."""
 def bitwise_xor_(input: Tensor, other: _Operand) -> Tensor:
-    """The bits set in one of the two. x, y: integers or bools."""
+    """Bits that are set in exactly one of x and y, with broadcasting. x, y: integers or bools, else RuntimeError."""
 def cauchy_(input: Tensor, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill the tensor with numbers from the Cauchy distribution of this median and scale sigma. Derivative: 0."""
 def ceil_(input: Tensor) -> Tensor:
@@ -1297,13 +1297,13 @@ def log_(input: Tensor) -> Tensor:
 def log_normal_(input: Tensor, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
     """Fill the tensor with exponentials of normal numbers of the given mean and std, and return it. Derivative: 0."""
 def logical_and_(input: Tensor, other: Tensor) -> Tensor:
-    """Whether both elements are nonzero: a bool tensor."""
+    """Whether x and y are both nonzero, element by element, with broadcasting: a bool tensor."""
 def logical_not_(input: Tensor) -> Tensor:
-    """Whether each element is zero: a bool tensor."""
+    """Whether each element is 0: a bool tensor."""
 def logical_or_(input: Tensor, other: Tensor) -> Tensor:
-    """Whether either element is nonzero: a bool tensor."""
+    """Whether x or y is nonzero, element by element, with broadcasting: a bool tensor."""
 def logical_xor_(input: Tensor, other: Tensor) -> Tensor:
-    """Whether one of the two elements is nonzero, and the other is not: a bool tensor."""
+    """Whether exactly one of x and y is nonzero, element by element, with broadcasting: a bool tensor."""
 def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
     """Inverse of the sigmoid, log(x / (1 - x)). eps: clamp x to [eps, 1 - eps] first; NaN outside [0, 1] if None."""
 def lt_(input: Tensor, other: _Operand) -> Tensor:

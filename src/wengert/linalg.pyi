@@ -73,34 +73,34 @@ def lu_solve(LU: Tensor, pivots: Any, B: Any, *, left: _bool = True, adjoint: _b
 def householder_product(A: Tensor, tau: Any, *, out: Any = None) -> Tensor:
     """First n columns of the product of the Householder reflections I - tau_i v_i v_i^H, as `geqrf` returns them."""
 def pinv(A: Tensor, rcond: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None) -> Tensor:
-    """The Moore-Penrose pseudoinverse of a matrix or of each of a batch. A: (..., m, n); returns (..., n, m)."""
+    """Moore-Penrose pseudoinverse P of a matrix, or of each matrix of a batch. A: (..., m, n); returns (..., n, m)."""
 def matrix_rank(A: Tensor, tol: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Any = None) -> Tensor:
-    """How many singular values are larger than atol and than rtol times the largest, as int64; the defaults are those of"""
+    """Rank of a matrix: the number, as int64, of singular values above max(atol, rtol * largest). A: (..., m, n)."""
 def lstsq(A: Tensor, B: Any, rcond: Any = None, *, driver: Any = None, out: Any = None) -> return_types.linalg_lstsq:
-    """The X of least |A @ X - B|, and of these the least |X|, as a named tuple (solution, residuals, rank,"""
+    """Least squares: the X that minimises |A @ X - B|, and |X| among these."""
 def cond(A: Tensor, p: _float | None = None, *, out: Any = None) -> Tensor:
-    """The condition number |A| |A^-1| in the norm p: None or 2 (largest over smallest singular value), -2, "fro", "nuc","""
+    """Condition number |A| * |A^-1| in the norm p. Infinite for a singular A, or huge if rounding makes A regular."""
 def inv_ex(A: Tensor, *, check_errors: _bool = False, out: Any = None) -> return_types.linalg_inv_ex:
-    """`inv` that does not raise for a singular matrix, unless check_errors: a named tuple (inverse, info). info: for each"""
+    """`linalg.inv` that raises for a singular matrix only if check_errors: a named tuple (inverse, info)."""
 def solve_ex(A: Tensor, B: Any, *, left: _bool = True, check_errors: _bool = False, out: Any = None) -> return_types.linalg_solve_ex:
-    """`solve` that does not raise for a singular matrix, unless check_errors: a named tuple (result, info), as `inv_ex`."""
+    """`linalg.solve` that raises for a singular matrix only if check_errors: a named tuple (result, info)."""
 def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False, out: Any = None) -> return_types.linalg_cholesky_ex:
-    """`cholesky` that does not raise, unless check_errors: a named tuple (L, info). info: for each matrix 0, or the order"""
+    """`linalg.cholesky` that raises only if check_errors: a named tuple (L, info)."""
 def tensorinv(A: Tensor, ind: _int = 2, *, out: Any = None) -> Tensor:
-    """The inverse of A as a linear map from its last dims to its first ind: tensordot(tensorinv(A), A, A.ndim - ind) is"""
+    """Inverse of A as a linear map from its last dimensions to its first `ind` dimensions."""
 def tensorsolve(A: Tensor, B: Any, dims: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
-    """X with tensordot(A, X, X.ndim) = B. A: B.shape + X.shape, once dims are moved to its end; of as many elements in"""
+    """X with tensordot(A, X, X.ndim) = B."""
 def vander(x: Tensor, *, N: Any = None, out: Any = None) -> Tensor:
-    """The Vandermonde matrix: the powers 0, 1, ..., N - 1 of each element. x: (..., n); returns (..., n, N), N by default n."""
+    """Vandermonde matrix: the powers 0, 1, ..., N - 1 of each element. x: (..., n); returns (..., n, N)."""
 def cross(input: Tensor, other: _Operand, *, dim: _int = -1, out: Any = None) -> Tensor:
-    """The cross product of vectors of three elements along dim. input, other: of as many dimensions, with broadcasting."""
+    """Cross product of vectors of three elements along dim. input, other: equally many dimensions, with broadcasting."""
 def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, out: Any = None) -> Tensor:
-    """The diagonals of the matrices in two dims, by default the last: a view. Derivative: the cotangent there, 0"""
+    """View of the diagonals of the matrices in dim1 and dim2, the last two dimensions unless given."""
 def matmul(input: Tensor, other: _Operand, *, out: Any = None) -> Tensor:
-    """`matmul`: the product of matrices. Derivative: as of matmul."""
+    """Matrix product: `matmul`. Derivative: as in `matmul`."""
 def ldl_factor_ex(A: Tensor, *, hermitian: _bool = False, check_errors: _bool = False, out: Any = None) -> return_types.linalg_ldl_factor_ex:
-    """LDL factors of symmetric matrices, or Hermitian ones: L and D in one lower triangle, the pivots as LAPACK's sytrf"""
+    """LDL decomposition of symmetric matrices, or of Hermitian ones if hermitian, as a named tuple (LD, pivots, info)."""
 def ldl_factor(A: Tensor, *, hermitian: _bool = False, out: Any = None) -> return_types.linalg_ldl_factor:
-    """linalg.ldl_factor_ex without info. Raises RuntimeError where D is singular."""
+    """`linalg.ldl_factor_ex` without info: a named tuple (LD, pivots). Raises RuntimeError if D is singular."""
 def ldl_solve(LD: Tensor, pivots: Any, B: Any, *, hermitian: _bool = False, out: Any = None) -> Tensor:
-    """X with A @ X = B, from the LDL factors of A. LD: (..., n, n), pivots: (..., n), B: (..., n, k)."""
+    """X with A @ X = B, given LD and pivots from `linalg.ldl_factor` of A. LD: (..., n, n), pivots: (..., n), B: (..., n, k)."""

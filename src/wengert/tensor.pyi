@@ -455,27 +455,27 @@ class Tensor(TensorBase):
     def __setitem__(self, index: Any, value: Any) -> None:
         """x[index] = value, in place. value: a tensor, an array or a number; it broadcasts and is cast to x's dtype."""
     def split(self, split_size_or_sections: _int | Sequence[_int] | None = None, dim: _int = 0, *, split_size: _int | Sequence[_int] | None = None) -> tuple[Tensor, ...]:
-        """x in parts of a size along a dimension (the last one may be smaller), or of the sizes in a list: a tuple of"""
+        """Split a tensor along dim into parts of one size, the last of which may be smaller, or of the sizes in a list."""
     def split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-        """x in parts of these sizes along a dimension: a tuple of views; see split. Derivative: the cotangents, joined."""
+        """Split input along dim into parts of the sizes in split_sizes: a tuple of views, as from `split`."""
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """x in at most so many parts of one size along a dimension (the last one may be smaller): a tuple of views; see"""
+        """Split input along dim into at most `chunks` parts of one size, the last of which may be smaller."""
     def unsafe_split(self, split_size: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-        """split() whose parts may be written in place. They share x's memory, but no version counter: a write into one"""
+        """`split` whose parts may be written in place."""
     def unsafe_split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-        """split_with_sizes() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
+        """`split_with_sizes` whose parts may be written in place: see `unsafe_split`. Derivative: the cotangents, concatenated."""
     def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """chunk() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
+        """`chunk` whose parts may be written in place: see `unsafe_split`. Derivative: the cotangents, concatenated."""
     def tensor_split(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, dim: _int = 0, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
-        """x in so many parts of nearly one size along a dimension, or in the parts between these indices: a tuple of views."""
+        """Split input along dim into a number of nearly equal parts, or at the given indices: a tuple of views."""
     def hsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
-        """tensor_split along dimension 1 (0 for a vector), in parts of exactly one size where it is told their number."""
+        """`tensor_split` along dimension 1, or dimension 0 of a vector. A number of parts must divide the size, else RuntimeError."""
     def vsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
-        """tensor_split along dimension 0, in parts of exactly one size where it is told their number."""
+        """`tensor_split` along dimension 0. A number of parts must divide the size, else RuntimeError. input: at least 2-D."""
     def dsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor | None = None, *, indices: Any = None, sections: Any = None) -> tuple[Tensor, ...]:
-        """tensor_split along dimension 2, in parts of exactly one size where it is told their number."""
+        """`tensor_split` along dimension 2. A number of parts must divide the size, else RuntimeError. input: at least 3-D."""
     def matmul(self, other: _Operand) -> Tensor:
-        """Matrix product x @ y, of vectors (n), matrices (n, m) and batches (..., n, m), whose batch dimensions broadcast."""
+        """Matrix product x @ y of vectors (n), matrices (n, m) and batches (..., n, m), whose batch dimensions broadcast."""
     def __matmul__(self, other: _Operand) -> Tensor: ...
     def __rmatmul__(self, other: _Operand) -> Tensor: ...
     def mm(self, mat2: Tensor) -> Tensor:
@@ -485,7 +485,7 @@ class Tensor(TensorBase):
     def dot(self, tensor: Tensor) -> Tensor:
         """Sum of the products of two vectors' elements. x, tensor: (n), of one dtype; returns a 0-d tensor."""
     def vdot(self, other: Tensor) -> Tensor:
-        """`dot` of the conjugate of x with other."""
+        """`dot` of conj(x) with other. x, other: (n), of one dtype; returns a 0-d tensor."""
     def bmm(self, mat2: Tensor) -> Tensor:
         """Products of two batches of matrices. x: (b, n, k), mat2: (b, k, m), of one dtype; returns (b, n, m)."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
@@ -501,21 +501,21 @@ class Tensor(TensorBase):
     def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * x + alpha * (batch1 @ batch2)."""
     def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
+        """beta * x + alpha * (the sum of batch1 @ batch2 over the batch)."""
     def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * the sum over the batch of batch1 @ batch2."""
+        """beta * x + alpha * (the sum of batch1 @ batch2 over the batch)."""
     def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
+        """beta * x + alpha * outer(vec1, vec2). vec1: (n), vec2: (m); x broadcasts to the result, (n, m)."""
     def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-        """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype."""
+        """beta * x + alpha * outer(vec1, vec2). vec1: (n), vec2: (m); x broadcasts to the result, (n, m)."""
     def outer(self, vec2: Any) -> Tensor:
-        """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
+        """Outer product: result[i, j] = input[i] * vec2[j]. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
     def inner(self, other: _Operand) -> Tensor:
-        """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---)."""
+        """Sums of products over the last dimensions: input (*a, k) and other (*b, k) give (*a, *b)."""
     def trace(self) -> Tensor:
-        """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions."""
+        """Sum of the diagonal of a matrix. x: (n, m), else RuntimeError; returns a 0-d tensor."""
     def kron(self, other: Tensor) -> Tensor:
-        """Kronecker product: x with each element replaced by that element times y. The shapes multiply."""
+        """Kronecker product: each element of x is replaced by the element times y. Sizes multiply."""
     def new_tensor(self, data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
         """A new tensor with a copy of data. dtype: this tensor's dtype unless given."""
     def new_zeros(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
@@ -619,59 +619,59 @@ class Tensor(TensorBase):
     def signbit(self) -> Tensor:
         """Whether each element is negative, -0.0 included: a bool tensor."""
     def logical_not(self) -> Tensor:
-        """Whether each element is zero: a bool tensor."""
+        """Whether each element is 0: a bool tensor."""
     def logical_not_(self) -> Tensor:
-        """Whether each element is zero: a bool tensor."""
+        """Whether each element is 0: a bool tensor."""
     def logical_and(self, other: Tensor) -> Tensor:
-        """Whether both elements are nonzero: a bool tensor."""
+        """Whether x and y are both nonzero, element by element, with broadcasting: a bool tensor."""
     def logical_and_(self, other: Tensor) -> Tensor:
-        """Whether both elements are nonzero: a bool tensor."""
+        """Whether x and y are both nonzero, element by element, with broadcasting: a bool tensor."""
     def logical_or(self, other: Tensor) -> Tensor:
-        """Whether either element is nonzero: a bool tensor."""
+        """Whether x or y is nonzero, element by element, with broadcasting: a bool tensor."""
     def logical_or_(self, other: Tensor) -> Tensor:
-        """Whether either element is nonzero: a bool tensor."""
+        """Whether x or y is nonzero, element by element, with broadcasting: a bool tensor."""
     def logical_xor(self, other: Tensor) -> Tensor:
-        """Whether one of the two elements is nonzero, and the other is not: a bool tensor."""
+        """Whether exactly one of x and y is nonzero, element by element, with broadcasting: a bool tensor."""
     def logical_xor_(self, other: Tensor) -> Tensor:
-        """Whether one of the two elements is nonzero, and the other is not: a bool tensor."""
+        """Whether exactly one of x and y is nonzero, element by element, with broadcasting: a bool tensor."""
     def bitwise_not(self) -> Tensor:
-        """Every bit inverted. x: integers or bools."""
+        """Invert every bit. x: integers or bools, else RuntimeError."""
     def bitwise_not_(self) -> Tensor:
-        """Every bit inverted. x: integers or bools."""
+        """Invert every bit. x: integers or bools, else RuntimeError."""
     def __invert__(self) -> Tensor:
-        """~x: every bit inverted. x: integers or bools; TypeError for others."""
+        """~x: invert every bit. x: integers or bools, else TypeError."""
     def bitwise_and(self, other: _Operand) -> Tensor:
-        """The bits set in both. x, y: integers or bools."""
+        """Bits that are set in x and in y, with broadcasting. x, y: integers or bools, else RuntimeError."""
     def bitwise_and_(self, other: _Operand) -> Tensor:
-        """The bits set in both. x, y: integers or bools."""
+        """Bits that are set in x and in y, with broadcasting. x, y: integers or bools, else RuntimeError."""
     def __and__(self, other: _Operand) -> Tensor: ...
     def __rand__(self, other: _Operand) -> Tensor: ...
     def __iand__(self, other: _Operand) -> Tensor: ...
     def bitwise_or(self, other: _Operand) -> Tensor:
-        """The bits set in either. x, y: integers or bools."""
+        """Bits that are set in x or in y, with broadcasting. x, y: integers or bools, else RuntimeError."""
     def bitwise_or_(self, other: _Operand) -> Tensor:
-        """The bits set in either. x, y: integers or bools."""
+        """Bits that are set in x or in y, with broadcasting. x, y: integers or bools, else RuntimeError."""
     def __or__(self, other: _Operand) -> Tensor: ...
     def __ror__(self, other: _Operand) -> Tensor: ...
     def __ior__(self, other: _Operand) -> Tensor: ...
     def bitwise_xor(self, other: _Operand) -> Tensor:
-        """The bits set in one of the two. x, y: integers or bools."""
+        """Bits that are set in exactly one of x and y, with broadcasting. x, y: integers or bools, else RuntimeError."""
     def bitwise_xor_(self, other: _Operand) -> Tensor:
-        """The bits set in one of the two. x, y: integers or bools."""
+        """Bits that are set in exactly one of x and y, with broadcasting. x, y: integers or bools, else RuntimeError."""
     def __xor__(self, other: _Operand) -> Tensor: ...
     def __rxor__(self, other: _Operand) -> Tensor: ...
     def __ixor__(self, other: _Operand) -> Tensor: ...
     def bitwise_left_shift(self, other: _Operand) -> Tensor:
-        """The bits of x moved up y places; 0 where y is negative or no less than the number of bits. x, y: integers."""
+        """Shift the bits of x left by y; 0 where y < 0 or y >= the number of bits. x, y: integers, else RuntimeError."""
     def bitwise_left_shift_(self, other: _Operand) -> Tensor:
-        """The bits of x moved up y places; 0 where y is negative or no less than the number of bits. x, y: integers."""
+        """Shift the bits of x left by y; 0 where y < 0 or y >= the number of bits. x, y: integers, else RuntimeError."""
     def __lshift__(self, other: _Operand) -> Tensor: ...
     def __rlshift__(self, other: _Operand) -> Tensor: ...
     def __ilshift__(self, other: _Operand) -> Tensor: ...
     def bitwise_right_shift(self, other: _Operand) -> Tensor:
-        """The bits of x moved down y places, the sign kept. x, y: integers."""
+        """Shift the bits of x right by y, keeping the sign. x, y: integers, else RuntimeError."""
     def bitwise_right_shift_(self, other: _Operand) -> Tensor:
-        """The bits of x moved down y places, the sign kept. x, y: integers."""
+        """Shift the bits of x right by y, keeping the sign. x, y: integers, else RuntimeError."""
     def __rshift__(self, other: _Operand) -> Tensor: ...
     def __rrshift__(self, other: _Operand) -> Tensor: ...
     def __irshift__(self, other: _Operand) -> Tensor: ...
@@ -893,7 +893,7 @@ class Tensor(TensorBase):
     def istft(self, n_fft: Any, hop_length: Any = None, win_length: Any = None, window: Any = None, center: _bool = True, normalized: _bool = False, onesided: Any = None, length: _int | None = None, return_complex: _bool = False) -> Tensor:
         """Inverse short-time Fourier transform: the signal whose stft is closest to input, by least squares."""
     def triangular_solve(self, A: Any, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> return_types.triangular_solve:
-        """(X, A) with A @ X = input, or A^T @ X = input if transpose, for a triangular A: linalg.solve_triangular today."""
+        """X with A @ X = input, or A^T @ X = input if transpose, for a triangular A, as a named tuple (solution, copy of A)."""
     def is_nonzero(self) -> Tensor:
         """Whether the single element is not zero. Raises RuntimeError unless the tensor has one element."""
     def is_conj(self) -> Tensor:
@@ -1071,7 +1071,7 @@ class Tensor(TensorBase):
     def moveaxis(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
         """View of input with dimensions `source` moved to `destination`; the others keep their order."""
     def ger(self, vec2: Any) -> Tensor:
-        """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
+        """Outer product: result[i, j] = input[i] * vec2[j]. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
     def arctan2(self, other: _Operand) -> Tensor:
         """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
     def arctan2_(self, other: _Operand) -> Tensor:

@@ -101,23 +101,23 @@ def softshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Any = None) -> Tensor:
     """input where |input| > lambd, else 0. input: any shape, floating."""
 def conv_tbc(input: Tensor, weight: Any, bias: Any, pad: _int = 0, *, out: Any = None) -> Tensor:
-    """conv1d of an input (length, batch, channels) with weights (width, channels, outputs). Derivative: as conv1d."""
+    """conv1d of input, (length, batch, channels), with weight, (width, channels, outputs). Derivative: as in conv1d."""
 def mse_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', weight: Any = None, *, out: Any = None) -> Tensor:
-    """(input - target)**2. input, target: floating, shapes that broadcast (different ones draw a warning)."""
+    """Squared error: (input - target)**2. input, target: floating, shapes that broadcast; different shapes give a warning."""
 def l1_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', weight: Any = None, *, out: Any = None) -> Tensor:
-    """|input - target|. input, target: floating or complex, shapes that broadcast (different ones draw a warning)."""
+    """Absolute error: |input - target|. input, target: floating or complex, shapes that broadcast."""
 def smooth_l1_loss(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', beta: _Number = 1.0, *, out: Any = None) -> Tensor:
-    """(input - target)**2 / (2 beta) where |input - target| < beta, else |input - target| - beta / 2."""
+    """(input - target)**2 / (2 * beta) where |input - target| < beta, else |input - target| - beta / 2."""
 def huber_loss(input: Tensor, target: Any, reduction: _str = 'mean', delta: _float = 1.0, weight: Any = None, *, out: Any = None) -> Tensor:
-    """(input - target)**2 / 2 where |input - target| <= delta, else delta (|input - target| - delta / 2)."""
+    """(input - target)**2 / 2 where |input - target| <= delta, else delta * (|input - target| - delta / 2)."""
 def binary_cross_entropy(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
-    """-(target log(input) + (1 - target) log(1 - input)), logarithms not below -100."""
+    """-(target * log(input) + (1 - target) * log(1 - input)), with logarithms of at least -100."""
 def binary_cross_entropy_with_logits(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', pos_weight: Any = None, *, out: Any = None) -> Tensor:
-    """`binary_cross_entropy` of sigmoid(input), exact for inputs of any size."""
+    """`binary_cross_entropy` of sigmoid(input), accurate also for large |input|."""
 def kl_div(input: Tensor, target: Any, size_average: Any = None, reduce: Any = None, reduction: _str = 'mean', log_target: _bool = False, *, out: Any = None) -> Tensor:
-    """target (log(target) - input), with input a log probability; exp(target) (target - input) if log_target."""
+    """Kullback-Leibler divergence: target * (log(target) - input), where input is a log-probability."""
 def nll_loss(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, ignore_index: _int = -100, reduce: Any = None, reduction: _str = 'mean', *, out: Any = None) -> Tensor:
-    """Negative log likelihood: minus the element of input, (n, classes, ...), that target, (n, ...), names."""
+    """Negative log-likelihood: -input[i, target[i]] for each item i."""
 def cross_entropy(input: Tensor, target: Any, weight: Any = None, size_average: Any = None, ignore_index: _int = -100, reduce: Any = None, reduction: _str = 'mean', label_smoothing: _float = 0.0, *, out: Any = None) -> Tensor:
     """`nll_loss` of log_softmax(input): the usual loss of a classifier."""
 def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Joining tensors (cat, stack and their relatives) and splitting them (split, chunk and theirs)."""
+"""Joining of tensors (cat, stack and the like) and splitting (split, chunk and the like)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FULL = slice(None)
 
 
 def _checked_tensors(op: str, tensors: Any) -> tuple:
-    """The tensors of a sequence. Raises TypeError for a single tensor, or for something else among them."""
+    """Return the tensors of a sequence as a tuple. Raises TypeError for a single tensor and for other elements."""
     if isinstance(tensors, TensorBase) or not hasattr(tensors, "__iter__"):
         raise errors.wrong_argument_type(op, "tensors", 0, type(tensors), "tuple of Tensors")
     tensors = tuple(tensors)
@@ -40,7 +40,7 @@ def _checked_tensors(op: str, tensors: Any) -> tuple:
 
 
 def _store_in_out(out: Any, result: Any) -> Any:
-    """Puts a result into the tensor given as out=, if there is one."""
+    """Return result, or store it in out and return out. Raises RuntimeError if out or result requires grad."""
     if out is None:
         return result
     if out.requires_grad or result.requires_grad:
@@ -54,7 +54,7 @@ def _store_in_out(out: Any, result: Any) -> Any:
 
 @linear(promote=SAME, node="CatBackward0", method=False, namespaces=(), moves=True)
 def _cat(xp, *tensors, dim=0):
-    """The tensors one after the other along dim. Derivative: in each its part of the cotangent."""
+    """Concatenate tensors along dim. Derivative: each tensor gets its part of the cotangent."""
     try:
         return concatenate(tensors, dim)
     except ValueError:
@@ -64,7 +64,7 @@ def _cat(xp, *tensors, dim=0):
         raise errors.ShapeError(
             f"zero-dimensional tensor (at position {shapes.index(())}) cannot be concatenated. Hint: use stack."
         )
-    nonempty = [x for x in tensors if x.shape != (0,)]  # torch lets an empty vector stand for nothing at all
+    nonempty = [x for x in tensors if x.shape != (0,)]  # as in torch, empty vectors are ignored
     dim = normalize_dim(dim, nonempty[0].ndim if nonempty else 1)
     try:
         return xp.concatenate(nonempty, axis=dim)
@@ -73,6 +73,7 @@ def _cat(xp, *tensors, dim=0):
 
 
 def _cat_error(shapes: list[tuple], first: tuple, dim: int) -> Exception:
+    """Return torch's error for shapes that cannot be concatenated along dim."""
     for position, shape in enumerate(shapes):
         if shape == (0,):
             continue
@@ -108,10 +109,12 @@ def _cat_arrays(tensors: Any, dim: int = 0) -> Any:
 
 @plain(array=_cat_arrays)
 def cat(tensors, dim=0, *, axis=None, out=None):
-    """The tensors of a sequence one after the other along a dimension, in their promoted dtype.
+    """Concatenate a sequence of tensors along a dimension, in their promoted dtype.
 
-    tensors: of the same shape but for dim, at least 1-D; empty vectors are passed over. Raises RuntimeError where
-    shapes do not fit, ValueError for an empty sequence. Derivative: in each tensor its part of the cotangent.
+    tensors: at least 1-D, of one shape except along dim; empty vectors are ignored. Raises RuntimeError for shapes that do
+    not fit, and ValueError for an empty sequence.
+
+    Derivative: each tensor gets its part of the cotangent.
 
     >>> import wengert
     >>> wengert.cat([wengert.tensor([1, 2]), wengert.tensor([3.0])])
@@ -132,12 +135,12 @@ alias("concatenate", cat)
 
 @linear(promote=SAME, node="StackBackward0", method=False, namespaces=(), moves=True)
 def _stack(xp, *tensors, dim=0):
-    """The tensors, all of one shape, along a new dimension. Derivative: in each its slice of the cotangent."""
+    """Stack tensors of one shape along a new dimension. Derivative: each tensor gets its slice of the cotangent."""
     dim = normalize_dim(dim, tensors[0].ndim + 1)
     place = (*((_FULL,) * dim), None)
     try:
         if not tensors[0].ndim:
-            return xp.array(tensors, tensors[0].dtype)  # elements read one by one: a tenth of the time
+            return xp.array(tensors, tensors[0].dtype)  # NumPy reads 0-d arrays as numbers: a tenth of the time
         return concatenate([x[place] for x in tensors], dim)
     except (ValueError, IndexError):
         first = tensors[0].shape
@@ -158,9 +161,9 @@ def _stack_arrays(tensors: Any, dim: int = 0) -> Any:
 
 @plain(array=_stack_arrays)
 def stack(tensors, dim=0, *, axis=None, out=None):
-    """The tensors of a sequence, all of one shape, along a new dimension, in their promoted dtype.
+    """Stack a sequence of tensors of one shape along a new dimension dim, in their promoted dtype.
 
-    Raises RuntimeError for different shapes or an empty sequence. Derivative: in each tensor its slice of the
+    Raises RuntimeError for different shapes and for an empty sequence. Derivative: each tensor gets its slice of the
     cotangent.
 
     >>> import wengert
@@ -176,16 +179,16 @@ def stack(tensors, dim=0, *, axis=None, out=None):
 
 @composite()
 def hstack(F, tensors):
-    """The tensors side by side: along dimension 1, or 0 for vectors. Derivative: in each its part of the cotangent."""
+    """Concatenate tensors along dimension 1, or vectors along dimension 0. Derivative: each tensor gets its part."""
     tensors = F.atleast_1d(_checked_tensors("hstack", tensors))
     return F.cat(tensors, dim=0 if len(tensors[0].shape) == 1 else 1)
 
 
 @composite()
 def vstack(F, tensors):
-    """The tensors one below the other: along dimension 0, vectors as rows.
+    """Concatenate tensors along dimension 0. 0-d tensors and vectors count as rows.
 
-    Derivative: in each its part of the cotangent."""
+    Derivative: each tensor gets its part of the cotangent."""
     return F.cat(F.atleast_2d(_checked_tensors("vstack", tensors)), dim=0)
 
 
@@ -194,15 +197,17 @@ alias("row_stack", vstack)
 
 @composite()
 def dstack(F, tensors):
-    """The tensors one behind the other: along dimension 2, after atleast_3d.
+    """Concatenate tensors along dimension 2, after atleast_3d.
 
-    Derivative: in each its part of the cotangent."""
+    Derivative: each tensor gets its part of the cotangent."""
     return F.cat(F.atleast_3d(_checked_tensors("dstack", tensors)), dim=2)
 
 
 @composite()
 def column_stack(F, tensors):
-    """The tensors side by side, vectors and 0-d tensors as columns. Derivative: in each its part of the cotangent."""
+    """Concatenate tensors along dimension 1. 0-d tensors and vectors count as columns.
+
+    Derivative: each tensor gets its part of the cotangent."""
     tensors = _checked_tensors("column_stack", tensors)
     columns = [F.reshape(x, shape=(prod(x.shape), 1)) if len(x.shape) < 2 else x for x in tensors]
     return F.hstack(columns)
@@ -210,7 +215,7 @@ def column_stack(F, tensors):
 
 @linear(promote=SAME, node="BlockDiagBackward0", method=False, namespaces=(), moves=True)
 def _block_diag(xp, *tensors):
-    """The matrices along the diagonal of one. Derivative: in each its block of the cotangent."""
+    """Block diagonal matrix of matrices. Derivative: each matrix gets its block of the cotangent."""
     blocks = [xp.atleast_2d(x) for x in tensors]
     result = xp.zeros((sum([b.shape[0] for b in blocks]), sum([b.shape[1] for b in blocks])), blocks[0].dtype)
     row = column = 0
@@ -235,7 +240,10 @@ def _(F, ct, tensors_shape, needs):
 
 @composite()
 def block_diag(F, *tensors):
-    """The matrix with these matrices (vectors: rows) along its diagonal and 0 elsewhere. Derivative: each one's block.
+    """Block diagonal matrix: the matrices along the diagonal, 0 elsewhere.
+
+    tensors: at most 2-D, else RuntimeError; 0-d tensors and vectors count as rows. Derivative: each matrix gets its block of
+    the cotangent.
 
     >>> import wengert
     >>> wengert.block_diag(wengert.tensor([[1, 2]]), wengert.tensor([[3]]))
@@ -252,13 +260,14 @@ def block_diag(F, *tensors):
 
 
 def _check_vector(x: Any) -> None:
+    """Raise RuntimeError unless x is a vector."""
     if len(x.shape) != 1:
         raise errors.ShapeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
 
 
 @composite()
 def cartesian_prod(F, *tensors):
-    """All combinations of one element from each vector, as rows; of one vector, the vector itself.
+    """All combinations of one element of each vector, as rows. One vector is returned itself.
 
     Derivative: each element gets the sum of the cotangents of its copies."""
     for x in tensors:
@@ -271,7 +280,9 @@ def cartesian_prod(F, *tensors):
 
 @composite()
 def combinations(F, input, r=2, with_replacement=False):
-    """All choices of r elements of a vector, in order, as rows.
+    """All combinations of r elements of a vector, as rows, in the order of itertools.combinations.
+
+    with_replacement: an element may be chosen several times. Raises RuntimeError unless input is a vector.
 
     Derivative: each element gets the sum of the cotangents of its copies."""
     from itertools import combinations as chosen, combinations_with_replacement as chosen_again
@@ -287,7 +298,7 @@ def combinations(F, input, r=2, with_replacement=False):
 
 @view(promote=NONE, outputs=(), method=False, namespaces=(), node=lambda inputs, params: params["node"])
 def _split(xp, x, *, sizes, dim, node):
-    """x in parts of these sizes along dim, an int not below 0: a tuple of views. Derivative: the cotangents, joined."""
+    """Split x into parts of the given sizes along dim >= 0: a tuple of views. Derivative: the cotangents, concatenated."""
     before = (_FULL,) * dim
     parts, start = [], 0
     for size in sizes:
@@ -298,7 +309,7 @@ def _split(xp, x, *, sizes, dim, node):
 
 @linear(promote=NONE, outputs=(), method=False, namespaces=(), node=lambda inputs, params: params["node"])
 def _unsafe_split(xp, x, *, sizes, dim, node):
-    """The parts of x in its memory, as tensors of their own. Derivative: the cotangents, joined."""
+    """_split whose parts share x's memory, but are not views. Derivative: the cotangents, concatenated."""
     return _split.forward(xp, x, sizes=sizes, dim=dim, node=node)
 
 
@@ -319,6 +330,7 @@ def _(F, ct, x_shape, sizes, dim):
 
 
 def _split_dim(input: Any, dim: int, op: str) -> int:
+    """Return dim counted from the front. Raises RuntimeError for a 0-d input."""
     ndim = checked(op, raw(input)).ndim
     if not ndim:
         raise errors.ShapeError(f"{op.removeprefix('unsafe_')} expects at least a 1-dimensional tensor")
@@ -326,6 +338,7 @@ def _split_dim(input: Any, dim: int, op: str) -> int:
 
 
 def _equal_sizes(split_size: Any, length: int) -> tuple:
+    """Return the sizes of parts of split_size elements; the last one may be smaller."""
     if split_size < 0:
         raise errors.ShapeError(f"split expects split_size be non-negative, but got split_size={split_size}")
     if split_size == 0:
@@ -339,21 +352,23 @@ def _equal_sizes(split_size: Any, length: int) -> tuple:
 
 
 def _split_into(op: Any, input: Any, sizes: Any, dim: Any, node: str) -> Any:
+    """Call _split or _unsafe_split."""
     return call(op, (input,), {"sizes": sizes, "dim": dim, "node": node})
 
 
 def _unsafe_split_into(input: Any, sizes: Any, dim: Any, node: str) -> Any:
-    # What is made in inference mode may be written outside of it only if it is a view.
+    # A tensor made in inference mode may be written outside of it only if it is a view.
     return _split_into(_split if flags() & INFERENCE else _unsafe_split, input, sizes, dim, node)
 
 
 @plain(method=True)
 def split(tensor, split_size_or_sections=None, dim=0, *, split_size=None):
-    """x in parts of a size along a dimension (the last one may be smaller), or of the sizes in a list: a tuple of
-    views.
+    """Split a tensor along dim into parts of one size, the last of which may be smaller, or of the sizes in a list.
 
-    The parts may not be written in place while gradients are recorded. Raises RuntimeError where a list does not sum up
-    to the dimension's size. Derivative: the cotangents, joined.
+    Returns a tuple of views, which may not be written in place while gradients are recorded. Raises RuntimeError if the list
+    does not sum to the dimension's size.
+
+    Derivative: the cotangents, concatenated.
 
     >>> import wengert
     >>> wengert.arange(5).split(2)
@@ -369,6 +384,7 @@ def split(tensor, split_size_or_sections=None, dim=0, *, split_size=None):
 
 
 def _checked_sizes(input: Any, sizes: Any, dim: int) -> tuple:
+    """Return sizes as a tuple of ints. Raises RuntimeError for a negative size and if they do not sum to input's size."""
     sizes, length = tuple([int(size) for size in sizes]), input.shape[dim]
     if min(sizes, default=0) < 0:
         raise errors.ShapeError(
@@ -384,12 +400,15 @@ def _checked_sizes(input: Any, sizes: Any, dim: int) -> tuple:
 
 @plain(method=True)
 def split_with_sizes(input, split_sizes, dim=0):
-    """x in parts of these sizes along a dimension: a tuple of views; see split. Derivative: the cotangents, joined."""
+    """Split input along dim into parts of the sizes in split_sizes: a tuple of views, as from `split`.
+
+    Derivative: the cotangents, concatenated."""
     dim = _split_dim(input, dim, "split_with_sizes")
     return _split_into(_split, input, _checked_sizes(input, split_sizes, dim), dim, "SplitWithSizesBackward0")
 
 
 def _chunk_sizes(chunks: int, length: int) -> tuple:
+    """Return the sizes of at most `chunks` parts. Raises RuntimeError unless chunks > 0."""
     if chunks <= 0:
         raise errors.ShapeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     return _equal_sizes(-(-length // chunks), length) if length else (0,) * chunks
@@ -397,10 +416,11 @@ def _chunk_sizes(chunks: int, length: int) -> tuple:
 
 @plain(method=True)
 def chunk(input, chunks, dim=0):
-    """x in at most so many parts of one size along a dimension (the last one may be smaller): a tuple of views; see
-    split.
+    """Split input along dim into at most `chunks` parts of one size, the last of which may be smaller.
 
-    Derivative: the cotangents, joined.
+    Returns a tuple of views, as from `split`. Raises RuntimeError unless chunks > 0.
+
+    Derivative: the cotangents, concatenated.
 
     >>> import wengert
     >>> [part.shape[0] for part in wengert.arange(7).chunk(3)]
@@ -413,10 +433,12 @@ def chunk(input, chunks, dim=0):
 
 @plain(method=True)
 def unsafe_split(tensor, split_size, dim=0):
-    """split() whose parts may be written in place. They share x's memory, but no version counter: a write into one
-    is not noticed where x was saved for a backward pass.
+    """`split` whose parts may be written in place.
 
-    Derivative: the cotangents, joined."""
+    The parts share the memory of tensor, but not its version counter: a write into a part is not noticed if tensor was
+    saved for a backward pass.
+
+    Derivative: the cotangents, concatenated."""
     dim = _split_dim(tensor, dim, "unsafe_split")
     sizes = _equal_sizes(split_size, tensor.shape[dim])
     return _unsafe_split_into(tensor, sizes, dim, "UnsafeSplitBackward0")
@@ -424,7 +446,7 @@ def unsafe_split(tensor, split_size, dim=0):
 
 @plain(method=True)
 def unsafe_split_with_sizes(input, split_sizes, dim=0):
-    """split_with_sizes() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
+    """`split_with_sizes` whose parts may be written in place: see `unsafe_split`. Derivative: the cotangents, concatenated."""
     dim = _split_dim(input, dim, "unsafe_split_with_sizes")
     sizes = _checked_sizes(input, split_sizes, dim)
     return _unsafe_split_into(input, sizes, dim, "UnsafeSplitWithSizesBackward0")
@@ -432,16 +454,19 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0):
 
 @plain(method=True)
 def unsafe_chunk(input, chunks, dim=0):
-    """chunk() whose parts may be written in place; see unsafe_split. Derivative: the cotangents, joined."""
+    """`chunk` whose parts may be written in place: see `unsafe_split`. Derivative: the cotangents, concatenated."""
     dim = _split_dim(input, dim, "unsafe_chunk")
     return _unsafe_split_into(input, _chunk_sizes(chunks, input.shape[dim]), dim, "UnsafeSplitBackward0")
 
 
 @composite(method=True)
 def tensor_split(F, input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
-    """x in so many parts of nearly one size along a dimension, or in the parts between these indices: a tuple of views.
+    """Split input along dim into a number of nearly equal parts, or at the given indices: a tuple of views.
 
-    Derivative: the cotangents, joined.
+    indices_or_sections, indices, sections: an int is the number of parts, a sequence or a tensor holds the indices. Raises
+    RuntimeError for a number below 1 and for a 0-d input.
+
+    Derivative: the cotangents, concatenated.
 
     >>> import wengert
     >>> wengert.arange(5).tensor_split(2), wengert.arange(5).tensor_split((1, 3))
@@ -467,7 +492,7 @@ def tensor_split(F, input, indices_or_sections=None, dim=0, *, indices=None, sec
 
 
 def _first_given(op: str, *arguments: Any) -> Any:
-    """The argument of tensor_split that was given, under one of its names."""
+    """Return the first argument that is not None. Raises TypeError if all are None."""
     for argument in arguments:
         if argument is not None:
             return argument
@@ -475,6 +500,7 @@ def _first_given(op: str, *arguments: Any) -> Any:
 
 
 def _split_evenly(F: Any, input: Any, where: Any, dim: int, op: str) -> Any:
+    """Call tensor_split. Raises RuntimeError if where is a number of parts that does not divide the size."""
     length = input.shape[dim]
     if isinstance(where, int) and (where == 0 or length % where):
         raise errors.ShapeError(
@@ -485,6 +511,7 @@ def _split_evenly(F: Any, input: Any, where: Any, dim: int, op: str) -> Any:
 
 
 def _check_ndim(input: Any, least: int, op: str) -> None:
+    """Raise RuntimeError for fewer than `least` dimensions."""
     if len(input.shape) < least:
         raise errors.ShapeError(
             f"torch.{op} requires a tensor with at least {least} dimension, "
@@ -494,9 +521,9 @@ def _check_ndim(input: Any, least: int, op: str) -> None:
 
 @composite(method=True)
 def hsplit(F, input, indices_or_sections=None, *, indices=None, sections=None):
-    """tensor_split along dimension 1 (0 for a vector), in parts of exactly one size where it is told their number.
+    """`tensor_split` along dimension 1, or dimension 0 of a vector. A number of parts must divide the size, else RuntimeError.
 
-    Derivative: the cotangents, joined."""
+    Derivative: the cotangents, concatenated."""
     where = _first_given("hsplit", indices_or_sections, indices, sections)
     _check_ndim(input, 1, "hsplit")
     return _split_evenly(F, input, where, 0 if len(input.shape) == 1 else 1, "hsplit")
@@ -504,9 +531,9 @@ def hsplit(F, input, indices_or_sections=None, *, indices=None, sections=None):
 
 @composite(method=True)
 def vsplit(F, input, indices_or_sections=None, *, indices=None, sections=None):
-    """tensor_split along dimension 0, in parts of exactly one size where it is told their number.
+    """`tensor_split` along dimension 0. A number of parts must divide the size, else RuntimeError. input: at least 2-D.
 
-    Derivative: the cotangents, joined."""
+    Derivative: the cotangents, concatenated."""
     where = _first_given("vsplit", indices_or_sections, indices, sections)
     _check_ndim(input, 2, "vsplit")
     return _split_evenly(F, input, where, 0, "vsplit")
@@ -514,9 +541,9 @@ def vsplit(F, input, indices_or_sections=None, *, indices=None, sections=None):
 
 @composite(method=True)
 def dsplit(F, input, indices_or_sections=None, *, indices=None, sections=None):
-    """tensor_split along dimension 2, in parts of exactly one size where it is told their number.
+    """`tensor_split` along dimension 2. A number of parts must divide the size, else RuntimeError. input: at least 3-D.
 
-    Derivative: the cotangents, joined."""
+    Derivative: the cotangents, concatenated."""
     where = _first_given("dsplit", indices_or_sections, indices, sections)
     _check_ndim(input, 3, "dsplit")
     return _split_evenly(F, input, where, 2, "dsplit")

@@ -1,4 +1,4 @@
-"""LDL factors of symmetric or Hermitian matrices, definite or not, and equations solved with them."""
+"""LDL decomposition of symmetric or Hermitian matrices, which may be indefinite, and linear equations solved by it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
 
 def _lapack_routine(name: str, dtype: Any, hermitian: bool) -> Any:
-    """LAPACK's sytrf, sytrs, hetrf or hetrs for a dtype."""
+    """Return LAPACK's sytrf, sytrs, hetrf or hetrs for a dtype. name: "trf" or "trs"."""
     from scipy.linalg import lapack
 
     kind = "he" if hermitian and dtype.kind == "c" else "sy"
@@ -33,7 +33,7 @@ def _ldl(xp, A, *, hermitian):
         if not a.size:
             return a.copy(), np.zeros(0, np.int32), np.int32(0)
         LD, pivots, info = factorise(a, lower=1)
-        # SciPy counts pivots from 0 and LAPACK from 1, with negative ones for blocks of two.
+        # The pivots are LAPACK's: they count from 1, and negative ones mark 2 x 2 blocks.
         return np.tril(LD), np.asarray(pivots, np.int32), np.int32(info)
 
     return each_matrix(factor, A.shape[:-2], A)
@@ -41,10 +41,12 @@ def _ldl(xp, A, *, hermitian):
 
 @composite(namespaces=("linalg",))
 def linalg_ldl_factor_ex(F, A, *, hermitian=False, check_errors=False):
-    """LDL factors of symmetric matrices, or Hermitian ones: L and D in one lower triangle, the pivots as LAPACK's sytrf
-    (hetrf) gives them, and info, not 0 where D is singular. A: (..., n, n); only its lower half is looked at.
+    """LDL decomposition of symmetric matrices, or of Hermitian ones if hermitian, as a named tuple (LD, pivots, info).
 
-    check_errors: raises RuntimeError where info is not 0. The factors have no derivative; linalg.ldl_solve has one."""
+    A: (..., n, n), of which only the lower triangle is read. LD: L and D packed into one lower triangle. pivots: as LAPACK's
+    sytrf (hetrf) returns them. info: 0, or nonzero if D is singular. check_errors: raise RuntimeError if an info is not 0.
+
+    The factors have no derivative; `linalg.ldl_solve` has one in B."""
     LD, pivots, info = F._ldl(A, hermitian=hermitian)
     if check_errors and bool((info != 0).any()):
         raise errors.SingularMatrixError(
@@ -56,13 +58,13 @@ def linalg_ldl_factor_ex(F, A, *, hermitian=False, check_errors=False):
 
 @composite(namespaces=("linalg",))
 def linalg_ldl_factor(F, A, *, hermitian=False):
-    """linalg.ldl_factor_ex without info. Raises RuntimeError where D is singular."""
+    """`linalg.ldl_factor_ex` without info: a named tuple (LD, pivots). Raises RuntimeError if D is singular."""
     return return_types.linalg_ldl_factor(F.linalg_ldl_factor_ex(A, hermitian=hermitian, check_errors=True)[:2])
 
 
 @general(promote=NONE, **_PRIVATE)
 def _ldl_solve(xp, B, LD, pivots, *, hermitian):
-    """linalg.ldl_solve. Derivative: in B, for the conjugate matrix the same solution."""
+    """linalg.ldl_solve. Derivative: in B, the solution for ct with the adjoint matrix."""
     solve = _lapack_routine("trs", LD.dtype, hermitian)
     batch = xp.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
     LD, B = xp.broadcast_to(LD, batch + LD.shape[-2:]), xp.broadcast_to(B, batch + B.shape[-2:])
@@ -74,7 +76,7 @@ def _ldl_solve(xp, B, LD, pivots, *, hermitian):
 
 @_ldl_solve.vjp("B")
 def _(F, ct, LD, pivots, hermitian):
-    # A^-H ct: a Hermitian A is its own adjoint, a symmetric one's is its conjugate.
+    # A^-H @ ct: the adjoint of a Hermitian A is A, the adjoint of a symmetric A is conj(A).
     if hermitian:
         return F._ldl_solve(ct, LD, pivots, hermitian=True)
     return F.conj(F._ldl_solve(F.conj(ct), LD, pivots, hermitian=False))
@@ -82,9 +84,9 @@ def _(F, ct, LD, pivots, hermitian):
 
 @composite(namespaces=("linalg",))
 def linalg_ldl_solve(F, LD, pivots, B, *, hermitian=False):
-    """X with A @ X = B, from the LDL factors of A. LD: (..., n, n), pivots: (..., n), B: (..., n, k).
+    """X with A @ X = B, given LD and pivots from `linalg.ldl_factor` of A. LD: (..., n, n), pivots: (..., n), B: (..., n, k).
 
-    Raises RuntimeError for shapes and dtypes that do not fit. Derivative: in B, A^-H @ ct; none in the factors."""
+    Raises RuntimeError for shapes and dtypes that do not fit. Derivative: A^-H @ ct in B; none in the factors."""
     check_square("torch.linalg.ldl_solve", raw(LD))
     if B.ndim < 2 or B.shape[-2] != LD.shape[-1] or tuple(pivots.shape[-1:]) != tuple(LD.shape[-1:]):
         raise errors.equation_shapes("torch.linalg.ldl_solve", tuple(LD.shape), tuple(B.shape), True)

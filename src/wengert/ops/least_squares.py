@@ -1,4 +1,4 @@
-"""Pseudoinverses, least squares, rank and condition, tensors as matrices, and the forms that report instead of raising."""
+"""Pseudoinverse, rank, least squares, condition number, tensors as matrices, and functions that return info instead of raising."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ _LINALG: dict[str, Any] = {"namespaces": ("linalg",)}
 
 
 def _threshold(xp: Any, largest: Any, A: Any, atol: Any, rtol: Any) -> Any:
-    """Below what a singular value counts as zero: the larger of atol and rtol times the largest; without either, rtol is
-    the dtype's precision times the larger size of A."""
+    """Threshold below which a singular value counts as zero: max(atol, rtol * largest).
+
+    If neither atol > 0 nor rtol is given, rtol is the dtype's epsilon times the larger size of A."""
     atol = None if atol is None else getattr(atol, "_array", atol)
     rtol = None if rtol is None else getattr(rtol, "_array", rtol)
     if rtol is None:
@@ -32,11 +33,12 @@ def _threshold(xp: Any, largest: Any, A: Any, atol: Any, rtol: Any) -> Any:
 
 
 def _largest_value(xp: Any, S: Any) -> Any:
+    """Largest singular value of each matrix, or 0."""
     return xp.max(S, axis=-1, initial=0)
 
 
 def _call_lapack(function: Any, A: Any, **arguments: Any) -> Any:
-    """function(A), with torch's error where LAPACK fails."""
+    """function(A). Raises torch's error if LAPACK fails."""
     try:
         return function(A, **arguments)
     except np.linalg.LinAlgError:
@@ -64,7 +66,7 @@ def _pinv(xp, A, *, atol, rtol, hermitian):
 @_pinv.vjp("A")
 def _(F, ct, A, out):
     ct_h, out_h = adjoint(F, ct), adjoint(F, out)
-    # (I - A P) ct^H P P^H and P^H P ct^H (I - P A), multiplied so that no matrix is larger than A.
+    # (I - A P) ct^H P P^H and P^H P ct^H (I - P A), in an order in which no product is larger than A.
     inner = F.matmul(ct_h, out)
     inner = F.matmul(inner - F.matmul(A, F.matmul(out, inner)), out_h)
     outer = F.matmul(out, ct_h)
@@ -74,20 +76,21 @@ def _(F, ct, A, out):
 
 @composite(**_LINALG)
 def linalg_pinv(F, A, rcond=None, hermitian=False, *, atol=None, rtol=None):
-    """The Moore-Penrose pseudoinverse of a matrix or of each of a batch. A: (..., m, n); returns (..., n, m).
+    """Moore-Penrose pseudoinverse P of a matrix, or of each matrix of a batch. A: (..., m, n); returns (..., n, m).
 
-    Singular values up to atol, or rtol times the largest, count as zero; without either, rtol is the dtype's precision
-    times the larger of m and n. rcond is the older name of rtol. hermitian: A is, and only its lower triangle is looked at.
+    Singular values up to max(atol, rtol * largest) count as zero. If neither is given, rtol is the dtype's epsilon times
+    max(m, n). rcond: an older name for rtol. hermitian: A is Hermitian, and only its lower triangle is read.
 
-    Derivative: -P^H ct P^H + (I - A P) ct^H P P^H + P^H P ct^H (I - P A), where the rank does not change (G. Golub and
+    Derivative: -P^H ct P^H + (I - A P) ct^H P P^H + P^H P ct^H (I - P A), if the rank is constant around A (G. Golub and
     V. Pereyra, 1973)."""
     return F._pinv(A, atol=atol, rtol=rcond if rtol is None else rtol, hermitian=hermitian)
 
 
 @composite(**_LINALG)
 def linalg_matrix_rank(F, A, tol=None, hermitian=False, *, atol=None, rtol=None):
-    """How many singular values are larger than atol and than rtol times the largest, as int64; the defaults are those of
-    `pinv`. tol is the older name of atol. A: (..., m, n). Not differentiable."""
+    """Rank of a matrix: the number, as int64, of singular values above max(atol, rtol * largest). A: (..., m, n).
+
+    atol, rtol, hermitian: as in `linalg.pinv`. tol: an older name for atol. Not differentiable."""
     return F._matrix_rank(A, atol=tol if atol is None else atol, rtol=rtol, hermitian=hermitian)
 
 
@@ -107,7 +110,7 @@ _DRIVERS = {None: "gelsy", "gelsy": "gelsy", "gelsd": "gelsd", "gelss": "gelss",
 
 @general(outputs=("solution", "rank", "singular_values"), node="LinalgLstsqBackward0", **_PRIVATE)
 def _lstsq(xp, A, B, *, rcond, driver):
-    """linalg_lstsq of matrices with one batch shape."""
+    """linalg_lstsq of A and B with the same batch dimensions."""
     from scipy.linalg import lstsq
 
     if A.dtype.kind not in "fc" or A.dtype.itemsize == 2:
@@ -127,7 +130,7 @@ def _lstsq(xp, A, B, *, rcond, driver):
 
 @nondifferentiable(**_PRIVATE)
 def _detached_copy(xp, x):
-    """A copy without history."""
+    """A copy of x that is not differentiable."""
     return x.copy()
 
 
@@ -135,7 +138,7 @@ def _detached_copy(xp, x):
 def _(F, ct, A, B):
     inverse = F.linalg_pinv(A)
     of_solution = ct[0]
-    # As the derivative of pinv(A) @ B.
+    # The derivative of pinv(A) @ B.
     of_B = F.matmul(adjoint(F, inverse), of_solution)
     residual = B - F.matmul(A, F.matmul(inverse, B))
     of_A = -F.matmul(of_B, adjoint(F, F.matmul(inverse, B)))
@@ -149,15 +152,17 @@ def _(F, ct, A, B):
 
 @composite(**_LINALG)
 def linalg_lstsq(F, A, B, rcond=None, *, driver=None):
-    """The X of least |A @ X - B|, and of these the least |X|, as a named tuple (solution, residuals, rank,
-    singular_values).
+    """Least squares: the X that minimises |A @ X - B|, and |X| among these.
 
-    A: (..., m, n). B: (..., m, k), or (..., m): a vector for each matrix. rcond: relative to the largest, what counts as a
-    zero singular value. driver: "gelsy" (the default), "gelsd", "gelss" or "gels", LAPACK's routines. residuals: (..., k),
-    the sums of squares, where m > n, the rank is full and the driver is not gelsy; else empty. rank: int64, empty for
-    gels. singular_values: of gelsd and gelss, else empty.
+    A: (..., m, n). B: (..., m, k), or (..., m), a vector for each matrix. rcond: singular values up to rcond times the
+    largest count as zero. driver: the LAPACK routine, "gelsy" (the default), "gelsd", "gelss" or "gels". Raises RuntimeError
+    for shapes and drivers that do not fit.
 
-    Derivative: that of pinv(A) @ B, where the rank does not change."""
+    Returns a named tuple (solution, residuals, rank, singular_values). residuals: (..., k), the sums of squares, if m > n,
+    all ranks are full and the driver is not gelsy; else empty. rank: int64, empty for gels. singular_values: empty unless
+    the driver is gelsd or gelss.
+
+    Derivative: that of pinv(A) @ B, if the rank is constant around A."""
     if A.ndim < 2:
         raise errors.lstsq("input must have at least 2 dimensions.")
     if driver not in _DRIVERS:
@@ -183,10 +188,12 @@ def linalg_lstsq(F, A, B, rcond=None, *, driver=None):
 
 @composite(**_LINALG)
 def linalg_cond(F, A, p=None):
-    """The condition number |A| |A^-1| in the norm p: None or 2 (largest over smallest singular value), -2, "fro", "nuc",
-    inf, -inf, 1 or -1. A: (..., n, n), for p of None, 2 and -2 also (..., m, n); infinite where A is singular.
+    """Condition number |A| * |A^-1| in the norm p. Infinite for a singular A, or huge if rounding makes A regular.
 
-    Derivative: that of the quotient, or of the product of norms."""
+    p: None or 2, the quotient of the largest and the smallest singular value; -2, the inverse quotient; "fro", "nuc", inf,
+    -inf, 1 or -1. A: (..., n, n), or (..., m, n) if p is None, 2 or -2. Raises RuntimeError for another p or shape.
+
+    Derivative: that of the quotient, or of the product of the norms."""
     if A.ndim < 2:
         raise errors.ShapeError("linalg.cond: The input tensor must have at least 2 dimensions.")
     if p in (None, 2, -2):
@@ -207,36 +214,37 @@ def linalg_cond(F, A, p=None):
 
 @nondifferentiable(**_PRIVATE)
 def _zero_pivots(xp, A):
-    """For each matrix the order of the first zero pivot of its LU factors, counted from 1; 0 if none. int32."""
+    """Index of the first zero pivot in the LU decomposition of each matrix, counted from 1, or 0: int32."""
     check_square("linalg.inv", A)
     return each_matrix(lambda matrix: (xp.int32(zero_pivot(matrix) if matrix.size else 0),), A.shape[:-2], A)[0]
 
 
 @nondifferentiable(**_PRIVATE)
 def _indefinite_minors(xp, A):
-    """For each matrix the order of its first leading minor that is not positive definite; 0 if all are. int32."""
+    """Order of the first leading minor of each matrix that is not positive definite, or 0: int32."""
     check_square("linalg.cholesky", A)
     factor = lapack_function("potrf", A.dtype)
     return each_matrix(lambda a: (xp.int32(max(0, factor(a, lower=1)[1]) if a.size else 0),), A.shape[:-2], A)[0]
 
 
 def _any_failed(info: Any) -> bool:
-    """Whether any matrix failed."""
+    """Whether an info is nonzero: some matrix failed."""
     return bool(np.count_nonzero(raw(info)))
 
 
 def _replace_failed(F: Any, A: Any, info: Any) -> Any:
-    """A with the identity in place of the matrices that info reports."""
+    """Return (A with the identity in place of each failed matrix, whether each matrix failed: (..., 1, 1))."""
     bad = F.unsqueeze(F.unsqueeze(info != 0, dim=-1), dim=-1)
     return F.where(bad, F._identity(A), A), bad
 
 
 @composite(**_LINALG)
 def linalg_inv_ex(F, A, *, check_errors=False):
-    """`inv` that does not raise for a singular matrix, unless check_errors: a named tuple (inverse, info). info: for each
-    matrix 0, or the number of the zero pivot, counted from 1; its inverse is NaN then.
+    """`linalg.inv` that raises for a singular matrix only if check_errors: a named tuple (inverse, info).
 
-    Derivative: as of inv."""
+    info: for each matrix 0, or the index of the zero pivot, counted from 1. The inverse of a singular matrix is NaN.
+
+    Derivative: as in `linalg.inv`."""
     info = F._zero_pivots(A)
     if check_errors or not _any_failed(info):
         return return_types.linalg_inv_ex((F.linalg_inv(A), info))
@@ -246,9 +254,11 @@ def linalg_inv_ex(F, A, *, check_errors=False):
 
 @composite(**_LINALG)
 def linalg_solve_ex(F, A, B, *, left=True, check_errors=False):
-    """`solve` that does not raise for a singular matrix, unless check_errors: a named tuple (result, info), as `inv_ex`.
+    """`linalg.solve` that raises for a singular matrix only if check_errors: a named tuple (result, info).
 
-    Derivative: as of solve."""
+    info: as in `linalg.inv_ex`. The result of a singular matrix is NaN.
+
+    Derivative: as in `linalg.solve`."""
     info = F._zero_pivots(A)
     if check_errors or not _any_failed(info):
         return return_types.linalg_solve_ex((F.linalg_solve(A, B, left=left), info))
@@ -260,10 +270,11 @@ def linalg_solve_ex(F, A, B, *, left=True, check_errors=False):
 
 @composite(**_LINALG)
 def linalg_cholesky_ex(F, A, *, upper=False, check_errors=False):
-    """`cholesky` that does not raise, unless check_errors: a named tuple (L, info). info: for each matrix 0, or the order
-    of the first leading minor that is not positive definite; its L is NaN then.
+    """`linalg.cholesky` that raises only if check_errors: a named tuple (L, info).
 
-    Derivative: as of cholesky."""
+    info: for each matrix 0, or the order of the first leading minor that is not positive definite; L is NaN then.
+
+    Derivative: as in `linalg.cholesky`."""
     info = F._indefinite_minors(A)
     if check_errors or not _any_failed(info):
         return return_types.linalg_cholesky_ex((F.linalg_cholesky(A, upper=upper), info))
@@ -276,10 +287,12 @@ def linalg_cholesky_ex(F, A, *, upper=False, check_errors=False):
 
 @composite(**_LINALG)
 def linalg_tensorinv(F, A, ind=2):
-    """The inverse of A as a linear map from its last dims to its first ind: tensordot(tensorinv(A), A, A.ndim - ind) is
-    the identity. A: the product of its first ind sizes is that of the others.
+    """Inverse of A as a linear map from its last dimensions to its first `ind` dimensions.
 
-    Derivative: as of inv."""
+    tensordot(tensorinv(A), A, ind) is the identity. A: the product of its first `ind` sizes equals the product of the others,
+    else RuntimeError.
+
+    Derivative: as in `linalg.inv`."""
     if ind < 1:
         raise errors.ShapeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     rows, columns = tuple(A.shape[:ind]), tuple(A.shape[ind:])
@@ -290,10 +303,11 @@ def linalg_tensorinv(F, A, ind=2):
 
 @composite(**_LINALG)
 def linalg_tensorsolve(F, A, B, dims=None):
-    """X with tensordot(A, X, X.ndim) = B. A: B.shape + X.shape, once dims are moved to its end; of as many elements in
-    either.
+    """X with tensordot(A, X, X.ndim) = B.
 
-    Derivative: as of solve."""
+    A: of shape B.shape + X.shape, after dims are moved to its end. B and X have equally many elements, else RuntimeError.
+
+    Derivative: as in `linalg.solve`."""
     if dims is not None:
         dims = as_dims(dims)
         A = F.movedim(A, dims, tuple(range(-len(dims), 0)))
@@ -309,9 +323,11 @@ def linalg_tensorsolve(F, A, B, dims=None):
 
 @composite(**_LINALG)
 def linalg_vander(F, x, *, N=None):
-    """The Vandermonde matrix: the powers 0, 1, ..., N - 1 of each element. x: (..., n); returns (..., n, N), N by default n.
+    """Vandermonde matrix: the powers 0, 1, ..., N - 1 of each element. x: (..., n); returns (..., n, N).
 
-    Derivative: the sum of ct[k] k x**(k - 1) over k."""
+    N: n unless given; RuntimeError if N < 2.
+
+    Derivative: the sum of ct[k] * k * x**(k - 1) over k."""
     N = (x.shape[-1] if x.ndim else 1) if N is None else N
     if N < 2:
         raise errors.ShapeError("N must be greater than 1.")
@@ -323,13 +339,13 @@ def linalg_vander(F, x, *, N=None):
 @composite(namespaces=())
 def _vander(F, x, N):
     """linalg_vander of any dtype."""
-    column = F.unsqueeze(x, dim=-1) if x.ndim else F.reshape(x, shape=(1, 1))  # a number is a vector of one
+    column = F.unsqueeze(x, dim=-1) if x.ndim else F.reshape(x, shape=(1, 1))  # a 0-d x counts as a vector of one element
     powers = F.cumprod(F.expand(column, shape=(*column.shape[:-1], N - 1)), dim=-1)
     return F.cat([F.ones_like(column), powers], dim=-1)
 
 
 _NEXT_COMPONENT = np.array([1, 2, 0])
-_FEW_ELEMENTS = 4096  # elements
+_FEW_ELEMENTS = 4096  # below this size, fewer NumPy calls matter more than fewer copies
 
 
 @bilinear(node="LinalgCrossBackward0", **_PRIVATE)
@@ -340,11 +356,11 @@ def _cross(xp, x, y, *, dim):
     given, dim = dim, normalize_dim(dim, x.ndim)
     if x.shape[dim] != 3 or y.shape[dim] != 3:
         raise errors.ShapeError(f"linalg.cross: inputs dimension {given} must have length 3. Got {x.shape[dim]} and {y.shape[dim]}")
-    if x.size + y.size < _FEW_ELEMENTS:  # a fourth of the calls, but whole arrays are copied
+    if x.size + y.size < _FEW_ELEMENTS:  # a fourth of the calls, but take() copies the arrays
         return (x * y.take(_NEXT_COMPONENT, dim) - x.take(_NEXT_COMPONENT, dim) * y).take(_NEXT_COMPONENT, dim)
     before = (slice(None),) * dim
     (a, b, c), (u, v, w) = ([z[(*before, i)] for i in range(3)] for z in (x, y))
-    first = b * w  # in the result's dtype and shape
+    first = b * w  # has the dtype of the result, and its shape without dim
     out = xp.empty((*first.shape[:dim], 3, *first.shape[dim:]), first.dtype)
     out[(*before, 0)] = first - c * v
     out[(*before, 1)] = c * u - a * w
@@ -364,20 +380,22 @@ def _(F, ct, x, dim):
 
 @composite(**_LINALG)
 def linalg_cross(F, input, other, *, dim=-1):
-    """The cross product of vectors of three elements along dim. input, other: of as many dimensions, with broadcasting.
+    """Cross product of vectors of three elements along dim. input, other: equally many dimensions, with broadcasting.
 
-    Derivative: other* x ct in input, ct x input* in other."""
+    Raises RuntimeError for another size along dim. Derivative: cross(conj(other), ct) in input, cross(ct, conj(input)) in
+    other."""
     return F._cross(input, other, dim=dim)
 
 
 @composite(**_LINALG)
 def linalg_diagonal(F, A, *, offset=0, dim1=-2, dim2=-1):
-    """The diagonals of the matrices in two dims, by default the last: a view. Derivative: the cotangent there, 0
-    elsewhere."""
+    """View of the diagonals of the matrices in dim1 and dim2, the last two dimensions unless given.
+
+    Derivative: the cotangent on the diagonals, 0 elsewhere."""
     return F.diagonal(A, offset=offset, dim1=dim1, dim2=dim2)
 
 
 @composite(**_LINALG)
 def linalg_matmul(F, input, other):
-    """`matmul`: the product of matrices. Derivative: as of matmul."""
+    """Matrix product: `matmul`. Derivative: as in `matmul`."""
     return F.matmul(input, other)

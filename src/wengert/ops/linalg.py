@@ -1,9 +1,8 @@
 """Products of vectors, matrices and batches of matrices.
 
 Note [Matrix products]
-Rules pass transposed views on: BLAS takes them as they are, so no derivative copies an operand. Where one factor is a
-single matrix and the other a batch, batch dimensions are folded into rows: one large product in place of many small
-ones.
+Rules pass transposed views to BLAS, which reads them without a copy. If one factor is a matrix and the other a batch, the
+batch dimensions are folded into rows: one large product replaces many small ones.
 """
 
 from __future__ import annotations
@@ -20,16 +19,14 @@ from wengert.ops.registry import INT_TO_INT64, NONE, alias, bilinear, composite,
 
 
 def _dot(xp: Any, a: Any, b: Any) -> Any:
-    """a @ b for vectors and matrices of one dtype.
-
-    16-bit types are multiplied in float32: NumPy has no fast product."""
+    """a @ b for vectors and matrices of one dtype. 16-bit floats are multiplied in float32, because NumPy is slow for them."""
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
         return xp.asarray(xp.dot(a.astype(xp.float32), b.astype(xp.float32))).astype(a.dtype)
     return xp.dot(a, b)
 
 
 def _batched_matmul(xp: Any, a: Any, b: Any) -> Any:
-    """a @ b where one of them has more than two dimensions. See Note [Matrix products]."""
+    """a @ b if a or b has more than two dimensions. See Note [Matrix products]."""
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
         return _batched_matmul(xp, a.astype(xp.float32), b.astype(xp.float32)).astype(a.dtype)
     if b.ndim == 2:
@@ -40,22 +37,24 @@ def _batched_matmul(xp: Any, a: Any, b: Any) -> Any:
 
 
 def _as_rows(x: Any) -> Any:
-    """x as one matrix with its last dimension for a row, also where that is empty."""
+    """Reshape x, (..., k), to (rows, k). k may be 0."""
     return x.reshape(prod(x.shape[:-1]), x.shape[-1])
 
 
 def _check_is_tensor(op: str, argument: str, position: int, x: Any) -> None:
+    """Raise TypeError for a number."""
     if not hasattr(x, "ndim"):
         raise errors.wrong_argument_type(op, argument, position, type(x))
 
 
 def _check_bool(x: Any) -> None:
+    """Raise RuntimeError for a bool array."""
     if x.dtype.kind == "b":
         raise errors.unsupported_dtype("addmm_impl_cpu_", x.dtype)
 
 
 def _shapes_error(a: Any, b: Any) -> Exception:
-    """What torch says of a @ b, for operands that do not fit."""
+    """Return torch's error for a @ b with shapes that do not fit."""
     if a.ndim > 2 and b.ndim in (1, 2) and a.shape[-1] != b.shape[0]:
         return errors.matmul((prod(a.shape[:-1]), a.shape[-1]), b.shape)
     if a.ndim == b.ndim == 3 and a.shape[0] == b.shape[0]:
@@ -64,6 +63,7 @@ def _shapes_error(a: Any, b: Any) -> Exception:
 
 
 def _dtypes_error(a: Any, b: Any) -> Exception:
+    """Return torch's error for a @ b with different dtypes."""
     if a.ndim == b.ndim == 1:
         return errors.dot_dtypes(a.dtype, b.dtype)
     return (errors.matmul_dtypes if b.ndim <= 2 else errors.bmm_dtypes)(a.dtype, b.dtype)
@@ -86,10 +86,10 @@ def _matmul_node(inputs: tuple[Any, ...], params: Any) -> str:
 
 @bilinear(promote=NONE, operator="matmul", node=_matmul_node)
 def matmul(xp, x, y):
-    """Matrix product x @ y, of vectors (n), matrices (n, m) and batches (..., n, m), whose batch dimensions broadcast.
+    """Matrix product x @ y of vectors (n), matrices (n, m) and batches (..., n, m), whose batch dimensions broadcast.
 
-    A vector counts as a row on the left, as a column on the right. x, y: of one dtype. Raises RuntimeError for shapes
-    that do not fit and for two dtypes, TypeError for a number.
+    A vector counts as a row on the left and as a column on the right; its dimension is dropped from the result. x, y: of one
+    dtype. Raises RuntimeError for shapes that do not fit and for different dtypes, TypeError for a number.
 
     Derivative: ct @ y^H in x, x^H @ ct in y.
 
@@ -106,6 +106,7 @@ def matmul(xp, x, y):
 
 
 def _matmul_general(xp: Any, x: Any, y: Any) -> Any:
+    """matmul of any operands, with torch's errors."""
     product = rows.matmul(x, y)
     if product is not None:
         return product
@@ -125,7 +126,7 @@ def _matmul_general(xp: Any, x: Any, y: Any) -> Any:
 
 
 def _cotangent_of_left(F: Any, ct: Any, y: Any, x_ndim: int) -> Any:
-    """The cotangent of x, where ct is that of x @ y: of x's shape, or of one that broadcasting made of it."""
+    """Cotangent of x, given ct, the cotangent of x @ y: of x's shape, or of its broadcast shape."""
     y = F.conj(y)
     if y.ndim == x_ndim == 2:
         return F.matmul(ct, y.T)
@@ -137,7 +138,7 @@ def _cotangent_of_left(F: Any, ct: Any, y: Any, x_ndim: int) -> Any:
 
 
 def _cotangent_of_right(F: Any, ct: Any, x: Any, y_ndim: int) -> Any:
-    """The cotangent of y, where ct is that of x @ y: of y's shape, or of one that broadcasting made of it."""
+    """Cotangent of y, given ct, the cotangent of x @ y: of y's shape, or of its broadcast shape."""
     x = F.conj(x)
     if x.ndim == y_ndim == 2:
         return F.matmul(x.T, ct)
@@ -157,7 +158,7 @@ def _cotangent_of_right(F: Any, ct: Any, x: Any, y_ndim: int) -> Any:
 
 @matmul.vjp("x")
 def _(F, ct, y, x_shape):
-    if ct.ndim == y.ndim == 2 and not F.is_tensor and y.dtype.kind == "f":  # most often: two calls less
+    if ct.ndim == y.ndim == 2 and not F.is_tensor and y.dtype.kind == "f":  # the most frequent case, with two calls fewer
         return F.matmul(ct, y.T)
     return _cotangent_of_left(F, ct, y, len(x_shape))
 
@@ -169,12 +170,14 @@ def _(F, ct, x, y_shape):
     return _cotangent_of_right(F, ct, x, len(y_shape))
 
 
-# -- the same for fixed numbers of dimensions --------------------------------------------------------------------------
+# -- products for fixed numbers of dimensions --------------------------------------------------------------------------
 
 
 @bilinear(promote=NONE)
 def mm(xp, x, mat2):
     """Product of two matrices. x: (n, k), mat2: (k, m), of one dtype; returns (n, m).
+
+    Raises RuntimeError for other dimensions, shapes that do not fit and different dtypes.
 
     Derivative: ct @ mat2^H in x, x^H @ ct in mat2."""
     _check_is_tensor("mm", "mat2", 1, mat2)
@@ -197,7 +200,9 @@ def _(F, ct, x):
 def mv(xp, x, vec):
     """Product of a matrix and a vector. x: (n, k), vec: (k), of one dtype; returns (n).
 
-    Derivative: the outer product of ct and vec* in x, x^H @ ct in vec."""
+    Raises RuntimeError for other dimensions, shapes that do not fit and different dtypes.
+
+    Derivative: outer(ct, conj(vec)) in x, x^H @ ct in vec."""
     _check_is_tensor("mv", "vec", 1, vec)
     if x.ndim != 2 or vec.ndim != 1:
         raise errors.not_matrix_and_vector(1, x.ndim, vec.ndim)
@@ -220,6 +225,7 @@ def _(F, ct, x):
 
 
 def _check_vectors(op: str, x: Any, tensor: Any) -> None:
+    """Raise torch's error unless x and tensor are vectors of one dtype."""
     _check_is_tensor(op, "tensor", 1, tensor)
     if x.ndim != 1 or tensor.ndim != 1:
         raise errors.not_vectors(x.ndim, tensor.ndim)
@@ -231,7 +237,9 @@ def _check_vectors(op: str, x: Any, tensor: Any) -> None:
 def dot(xp, x, tensor):
     """Sum of the products of two vectors' elements. x, tensor: (n), of one dtype; returns a 0-d tensor.
 
-    Derivative: tensor* in x, x* in tensor."""
+    Raises RuntimeError for other dimensions, different sizes and different dtypes.
+
+    Derivative: conj(tensor) in x, conj(x) in tensor."""
     _check_vectors("dot", x, tensor)
     return matmul.forward(xp, x, tensor)
 
@@ -248,9 +256,9 @@ def _(F, ct, x):
 
 @bilinear(promote=NONE)
 def vdot(xp, x, other):
-    """`dot` of the conjugate of x with other.
+    """`dot` of conj(x) with other. x, other: (n), of one dtype; returns a 0-d tensor.
 
-    Derivative: other ct* in x, x ct in other."""
+    Derivative: conj(ct) * other in x, ct * x in other."""
     _check_vectors("vdot", x, other)
     return matmul.forward(xp, x.conj(), other)
 
@@ -268,6 +276,8 @@ def _(F, ct, x):
 @bilinear(promote=NONE)
 def bmm(xp, x, mat2):
     """Products of two batches of matrices. x: (b, n, k), mat2: (b, k, m), of one dtype; returns (b, n, m).
+
+    Raises RuntimeError for other dimensions, shapes that do not fit and different dtypes.
 
     Derivative: ct @ mat2^H in x, x^H @ ct in mat2."""
     _check_is_tensor("bmm", "mat2", 1, mat2)
@@ -292,9 +302,7 @@ def _(F, ct, x):
 
 
 def _add_scaled(xp: Any, added: Any, beta: Any, product: Any, alpha: Any) -> Any:
-    """beta * added + alpha * product, in the memory of product.
-
-    With beta 0 what is added is not looked at (it may be NaN)."""
+    """beta * added + alpha * product, in the memory of product. If beta is 0, added is not read; it may be NaN."""
     if product.dtype.kind in "iu":
         beta, alpha = int(beta), int(alpha)
     elif product.dtype.kind == "b":
@@ -316,7 +324,8 @@ def _add_scaled(xp: Any, added: Any, beta: Any, product: Any, alpha: Any) -> Any
 def addmm(xp, x, mat1, mat2, *, beta=1, alpha=1):
     """beta * x + alpha * (mat1 @ mat2).
 
-    mat1: (n, k), mat2: (k, m); x broadcasts to the result, (n, m). All of one dtype.
+    mat1: (n, k), mat2: (k, m); x broadcasts to the result, (n, m). All of one dtype. If beta is 0, x is not read. Raises
+    RuntimeError for shapes and dtypes that do not fit.
 
     Derivative: beta ct in x, alpha ct @ mat2^H in mat1, alpha mat1^H @ ct in mat2."""
     if mat1.ndim != 2 or mat2.ndim != 2:
@@ -328,7 +337,7 @@ def addmm(xp, x, mat1, mat2, *, beta=1, alpha=1):
 def addmv(xp, x, mat, vec, *, beta=1, alpha=1):
     """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype.
 
-    Derivative: beta ct in x, alpha times the outer product of ct and vec* in mat, alpha mat^H @ ct in vec."""
+    Derivative: beta ct in x, alpha outer(ct, conj(vec)) in mat, alpha mat^H @ ct in vec."""
     if mat.ndim != 2 or vec.ndim != 1 or x.ndim > 1:
         raise errors.not_matrix_and_vector(x.ndim, mat.ndim, vec.ndim)
     return _add_scaled(xp, x, beta, xp.asarray(matmul.forward(xp, mat, vec)), alpha)
@@ -338,7 +347,7 @@ def addmv(xp, x, mat, vec, *, beta=1, alpha=1):
 def baddbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
     """beta * x + alpha * (batch1 @ batch2).
 
-    batch1: (b, n, k), batch2: (b, k, m); x broadcasts to the result, (b, n, m).
+    batch1: (b, n, k), batch2: (b, k, m); x broadcasts to the result, (b, n, m). All of one dtype.
 
     Derivative: beta ct in x, alpha ct @ batch2^H in batch1, alpha batch1^H @ ct in batch2."""
     return _add_scaled(xp, x, beta, bmm.forward(xp, batch1, batch2), alpha)
@@ -346,7 +355,7 @@ def baddbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
 
 @bilinear(promote=NONE, inplace=True, added="x")
 def addbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
-    """beta * x + alpha * the sum over the batch of batch1 @ batch2.
+    """beta * x + alpha * (the sum of batch1 @ batch2 over the batch).
 
     batch1: (b, n, k), batch2: (b, k, m); x broadcasts to the result, (n, m). All of one dtype.
 
@@ -356,9 +365,9 @@ def addbmm(xp, x, batch1, batch2, *, beta=1, alpha=1):
 
 @bilinear(inplace=True, added="x")
 def addr(xp, x, vec1, vec2, *, beta=1, alpha=1):
-    """beta * x + alpha * the outer product of two vectors, (n) and (m); x broadcasts to (n, m). All of one dtype.
+    """beta * x + alpha * outer(vec1, vec2). vec1: (n), vec2: (m); x broadcasts to the result, (n, m).
 
-    Derivative: beta ct in x, alpha ct @ vec2* in vec1, alpha vec1* @ ct in vec2."""
+    Derivative: beta ct in x, alpha ct @ conj(vec2) in vec1, alpha conj(vec1) @ ct in vec2."""
     if vec1.ndim != 1 or vec2.ndim != 1:
         raise errors.not_vectors(vec1.ndim, vec2.ndim)
     if x.dtype.kind in "biu":
@@ -371,6 +380,7 @@ def addr(xp, x, vec1, vec2, *, beta=1, alpha=1):
 
 
 def _times_factor(ct: Any, factor: Any, F: Any) -> Any:
+    """ct * conj(factor)."""
     return ct if factor == 1 else ct * F.conj(factor)
 
 
@@ -436,9 +446,9 @@ def _(F, ct, vec1, alpha):
 
 @composite(method=True)
 def outer(F, input, vec2):
-    """All products of an element of input with one of vec2. input: (n), vec2: (m), of any dtypes; returns (n, m).
+    """Outer product: result[i, j] = input[i] * vec2[j]. input: (n), vec2: (m), of any dtypes; returns (n, m).
 
-    Derivative: ct @ vec2* in input, input* @ ct in vec2."""
+    Derivative: ct @ conj(vec2) in input, conj(input) @ ct in vec2."""
     for argument, vector in (("self", input), ("vec2", vec2)):
         if vector.ndim != 1:
             raise errors.ShapeError(f"outer: Expected 1-D argument {argument}, but got {vector.ndim}-D")
@@ -450,11 +460,11 @@ alias("ger", outer)
 
 @composite(method=True)
 def inner(F, input, other):
-    """Sums of products over the last dimensions of both: (..., k) and (---, k) give (..., ---).
+    """Sums of products over the last dimensions: input (*a, k) and other (*b, k) give (*a, *b).
 
-    A 0-d tensor multiplies.
+    If input or other is 0-d, the result is input * other. Raises RuntimeError for different sizes k and different dtypes.
 
-    Derivative: as `tensordot`."""
+    Derivative: as in `tensordot`."""
     if input.ndim == 0 or other.ndim == 0:
         return input * other
     if input.dtype != other.dtype:
@@ -471,19 +481,20 @@ def inner(F, input, other):
 
 @composite()
 def tensordot(F, a, b, dims=2):
-    """Sums of products over pairs of dimensions.
+    """Sums of products over pairs of dimensions of a and b.
 
-    dims: two lists of dims of a and b, or n: the last n of a, the first n of b.
+    dims: a list of dims of a and a list of dims of b; or an int n, the last n dims of a and the first n dims of b. The result
+    has the other dimensions of a, then those of b. A size of 1 broadcasts within a pair; RuntimeError for other different
+    sizes, and for different dtypes.
 
-    Returns the other dimensions of a, then those of b. In a pair of sizes a 1 stretches; RuntimeError where others differ.
-
-    Derivative: tensordot of ct with b* over b's other dimensions, in a; the same with a* in b."""
+    Derivative: in a the tensordot of ct and conj(b) over the other dimensions of b; in b the tensordot of conj(a) and ct over
+    the other dimensions of a."""
     pairs = _tensordot_dims(a, b, dims)
     if a.dtype != b.dtype:
         raise errors.inner_dtypes()
     first, second = unrepeated_dims(pairs[0], a.ndim), unrepeated_dims(pairs[1], b.ndim)
     for d, e in zip(first, second, strict=True):
-        if a.shape[d] != b.shape[e]:  # one of them is 1, and stretches
+        if a.shape[d] != b.shape[e]:  # one of the two sizes is 1 and broadcasts
             if a.shape[d] == 1:
                 b = F.sum(b, dim=e, keepdim=True, dtype=b.dtype)
             else:
@@ -498,7 +509,7 @@ def tensordot(F, a, b, dims=2):
 
 
 def _tensordot_dims(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
-    """The two lists of dims, of sizes that are pairwise equal or 1."""
+    """Return the two lists of dims. Raises RuntimeError unless each pair has equal sizes or a size of 1."""
     if isinstance(dims, (tuple, list)) or (hasattr(dims, "ndim") and dims.ndim == 2):
         if len(dims) != 2:
             raise errors.tensordot_dims(dims)
@@ -525,7 +536,7 @@ def _tensordot_dims(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
 
 @linear(promote=INT_TO_INT64)
 def trace(xp, x):
-    """Sum of the diagonal of a matrix. x: (n, m); RuntimeError for other numbers of dimensions.
+    """Sum of the diagonal of a matrix. x: (n, m), else RuntimeError; returns a 0-d tensor.
 
     Derivative: 1 on the diagonal, 0 elsewhere."""
     if x.ndim != 2:
@@ -540,7 +551,7 @@ def _(F, ct, x_shape):
 
 @linear(method=False, namespaces=())
 def _on_diagonal(xp, x, *, shape):
-    """A matrix of this shape with the number x all along its diagonal, 0 elsewhere."""
+    """Matrix of the given shape with the 0-d x on its diagonal and 0 elsewhere."""
     out = xp.zeros(shape, x.dtype)
     places = xp.arange(min(shape))
     out[places, places] = x
@@ -554,22 +565,24 @@ def _(F, ct):
 
 @bilinear(node="UnsafeViewBackward0")
 def kron(xp, x, y):
-    """Kronecker product: x with each element replaced by that element times y. The shapes multiply.
+    """Kronecker product: each element of x is replaced by the element times y. Sizes multiply.
 
-    Derivative: in x, for each element the sum of ct times y* over the block that the element made; alike in y."""
+    Derivative: in each element of x the sum of ct * conj(y) over the element's block. In each element of y the sum of
+    ct * conj(x) over its multiples."""
     a, b = _interleave_shapes(x.shape, y.shape)
     product = x.reshape(a) * y.reshape(b)
     return product.reshape([m * n for m, n in zip(product.shape[::2], product.shape[1::2], strict=True)])
 
 
 def _interleave_shapes(x_shape: tuple[int, ...], y_shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Shapes for x and y in which the dimensions of x are the even ones of a product, those of y the odd ones."""
+    """Return shapes for x and y such that, in a product, the even dimensions come from x and the odd ones from y."""
     ndim = max(len(x_shape), len(y_shape))
     a, b = (1,) * (ndim - len(x_shape)) + tuple(x_shape), (1,) * (ndim - len(y_shape)) + tuple(y_shape)
     return tuple([n for size in a for n in (size, 1)]), tuple([n for size in b for n in (1, size)])
 
 
 def _as_blocks(F: Any, ct: Any, a: tuple[int, ...], b: tuple[int, ...]) -> Any:
+    """Reshape ct to the broadcast shape of the interleaved shapes a and b."""
     return F.reshape(ct, shape=tuple([m * n for m, n in zip(a, b, strict=True)]))
 
 

@@ -1,4 +1,4 @@
-"""The last layer of a classifier and its loss in one function."""
+"""linear_cross_entropy: the last layer of a classifier and its loss in one function."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def linear_cross_entropy(
 ):
     """cross_entropy(linear(input, linear_weight, linear_bias), target): the last layer of a classifier and its loss.
 
-    input: (n, features) or (features). linear_weight: (classes, ..., features); dims between give as many losses.
-    linear_bias: linear_weight's shape without features. Other arguments: see cross_entropy. options: how torch divides the
-    work; not used. Raises RuntimeError for an input of other dims.
+    input: (n, features) or (features). linear_weight: (classes, *k, features); the scores are (n, classes, *k). linear_bias:
+    (classes, *k) or None. Other parameters as in `cross_entropy`. options is ignored. Raises RuntimeError for shapes that do
+    not fit.
 
-    Derivative: that of the two."""
+    Derivative: that of linear and cross_entropy."""
     if input.ndim not in (1, 2):
         raise errors.ShapeError(f"expected input with dimensionality 1 or 2, got {input.ndim}")
     _check_arguments(input, linear_weight, target, linear_bias, ignore_index)
@@ -45,7 +45,7 @@ def linear_cross_entropy(
 
 
 def _check_arguments(input: Any, linear_weight: Any, target: Any, linear_bias: Any, ignore_index: int | None) -> None:
-    """Raises torch's errors for what does not fit."""
+    """Raise torch's errors for arguments that do not fit."""
     shape, outputs = tuple(linear_weight.shape), tuple(linear_weight.shape[:-1])
     if len(shape) < 2:
         raise errors.linear_cross_entropy(f"expected linear_weight with dimensionality at least 2, got {len(shape)}")

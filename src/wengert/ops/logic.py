@@ -1,4 +1,4 @@
-"""What is finite, true or set: predicates, logic of bools, operations on bits. Nothing here has a derivative."""
+"""Predicates of floating-point numbers, logical operations and bitwise operations. None has a derivative."""
 
 from __future__ import annotations
 
@@ -49,25 +49,25 @@ def signbit(xp, x):
 
 @nondifferentiable(promote=NONE, inplace=True)
 def logical_not(xp, x):
-    """Whether each element is zero: a bool tensor."""
+    """Whether each element is 0: a bool tensor."""
     return xp.logical_not(x)
 
 
 @nondifferentiable(promote=NONE, inplace=True)
 def logical_and(xp, x, y):
-    """Whether both elements are nonzero: a bool tensor."""
+    """Whether x and y are both nonzero, element by element, with broadcasting: a bool tensor."""
     return xp.logical_and(x, y)
 
 
 @nondifferentiable(promote=NONE, inplace=True)
 def logical_or(xp, x, y):
-    """Whether either element is nonzero: a bool tensor."""
+    """Whether x or y is nonzero, element by element, with broadcasting: a bool tensor."""
     return xp.logical_or(x, y)
 
 
 @nondifferentiable(promote=NONE, inplace=True)
 def logical_xor(xp, x, y):
-    """Whether one of the two elements is nonzero, and the other is not: a bool tensor."""
+    """Whether exactly one of x and y is nonzero, element by element, with broadcasting: a bool tensor."""
     return xp.logical_xor(x, y)
 
 
@@ -76,13 +76,13 @@ def logical_xor(xp, x, y):
 
 @nondifferentiable(inplace=True, complex=False)
 def bitwise_not(xp, x):
-    """Every bit inverted. x: integers or bools."""
+    """Invert every bit. x: integers or bools, else RuntimeError."""
     return integer_ufunc("bitwise_not_cpu", xp.bitwise_not, x)
 
 
 @plain(name="__invert__", method=True, namespaces=())
 def invert(self):
-    """~x: every bit inverted. x: integers or bools; TypeError for others."""
+    """~x: invert every bit. x: integers or bools, else TypeError."""
     if self._array.dtype.kind not in "biu":
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return bitwise_not.function(self)
@@ -90,29 +90,29 @@ def invert(self):
 
 @nondifferentiable(inplace=True, complex=False, operator="and")
 def bitwise_and(xp, x, y):
-    """The bits set in both. x, y: integers or bools."""
+    """Bits that are set in x and in y, with broadcasting. x, y: integers or bools, else RuntimeError."""
     return integer_ufunc("bitwise_and_cpu", xp.bitwise_and, x, y)
 
 
 @nondifferentiable(inplace=True, complex=False, operator="or")
 def bitwise_or(xp, x, y):
-    """The bits set in either. x, y: integers or bools."""
+    """Bits that are set in x or in y, with broadcasting. x, y: integers or bools, else RuntimeError."""
     return integer_ufunc("bitwise_or_cpu", xp.bitwise_or, x, y)
 
 
 @nondifferentiable(inplace=True, complex=False, operator="xor")
 def bitwise_xor(xp, x, y):
-    """The bits set in one of the two. x, y: integers or bools."""
+    """Bits that are set in exactly one of x and y, with broadcasting. x, y: integers or bools, else RuntimeError."""
     return integer_ufunc("bitwise_xor_cpu", xp.bitwise_xor, x, y)
 
 
 @nondifferentiable(inplace=True, complex=False, operator="lshift")
 def bitwise_left_shift(xp, x, y):
-    """The bits of x moved up y places; 0 where y is negative or no less than the number of bits. x, y: integers."""
+    """Shift the bits of x left by y; 0 where y < 0 or y >= the number of bits. x, y: integers, else RuntimeError."""
     return integer_ufunc("lshift_cpu", xp.left_shift, x, y)
 
 
 @nondifferentiable(inplace=True, complex=False, operator="rshift")
 def bitwise_right_shift(xp, x, y):
-    """The bits of x moved down y places, the sign kept. x, y: integers."""
+    """Shift the bits of x right by y, keeping the sign. x, y: integers, else RuntimeError."""
     return integer_ufunc("rshift_cpu", xp.right_shift, x, y)

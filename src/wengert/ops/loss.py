@@ -1,4 +1,7 @@
-"""Loss functions. reduction: "mean" of all losses, their "sum", or "none": each by itself."""
+"""Loss functions. reduction: "mean" of all losses, their "sum", or "none" for the unreduced losses.
+
+The older parameters size_average and reduce give the reduction too, with a warning.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,7 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
 
 def _reduce_array(xp: Any, losses: Any, reduction: str) -> Any:
+    """Reduce an array of losses to their mean or sum, or return the losses."""
     if reduction == "none":
         return losses
     total = xp.add.reduce(losses, axis=None)
@@ -29,11 +33,12 @@ def _reduce_array(xp: Any, losses: Any, reduction: str) -> Any:
 
 
 def _unreduced_cotangent(ct: Any, shape: tuple[int, ...], reduction: str) -> Any:
-    """The cotangent of each of the losses, of this shape, from that of the reduction; broadcasts to the shape."""
+    """Cotangent of the unreduced losses, given the cotangent of the reduced loss. It broadcasts to `shape`."""
     return ct / prod(shape) if reduction == "mean" else ct
 
 
 def _warn_sizes(input: Any, target: Any) -> None:
+    """Warn if input and target differ in shape."""
     if input.shape != target.shape:
         warnings.warn(
             f"Using a target size (torch.Size({list(target.shape)})) that is different to the input size "
@@ -48,11 +53,11 @@ def _warn_sizes(input: Any, target: Any) -> None:
 
 @composite(namespaces=("nn.functional",))
 def mse_loss(F, input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    """(input - target)**2. input, target: floating, shapes that broadcast (different ones draw a warning).
+    """Squared error: (input - target)**2. input, target: floating, shapes that broadcast; different shapes give a warning.
 
-    weight: of input's shape, multiplies each loss; the mean is then divided by its sum.
+    weight: of input's shape, a factor for each loss. The mean is then the sum of the losses divided by the sum of weight.
 
-    Derivative: 2 (input - target) in input, its negative in target."""
+    Derivative: 2 * (input - target) in input, its negative in target."""
     _warn_sizes(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
@@ -74,6 +79,7 @@ def _mse_loss(xp, x, y, *, reduction):
 
 
 def _mse_cotangent(ct: Any, x: Any, y: Any, reduction: str, sign: float) -> Any:
+    """sign * (x - y) * (cotangent of each loss)."""
     difference = x - y
     return difference * (_unreduced_cotangent(ct, difference.shape, reduction) * sign)
 
@@ -90,11 +96,11 @@ def _(F, ct, x, y, reduction):
 
 @composite(namespaces=("nn.functional",))
 def l1_loss(F, input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    """|input - target|. input, target: floating or complex, shapes that broadcast (different ones draw a warning).
+    """Absolute error: |input - target|. input, target: floating or complex, shapes that broadcast.
 
-    weight: as in `mse_loss`.
+    Different shapes give a warning. weight: as in `mse_loss`.
 
-    Derivative: sgn(input - target) in input, its negative in target; 0 where they are equal."""
+    Derivative: sgn(input - target) in input, its negative in target; 0 where input equals target."""
     _warn_sizes(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     losses = F.abs(input - target)
@@ -106,11 +112,11 @@ def l1_loss(F, input, target, size_average=None, reduce=None, reduction="mean", 
 
 @composite(namespaces=("nn.functional",))
 def smooth_l1_loss(F, input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
-    """(input - target)**2 / (2 beta) where |input - target| < beta, else |input - target| - beta / 2.
+    """(input - target)**2 / (2 * beta) where |input - target| < beta, else |input - target| - beta / 2.
 
-    beta 0 is `l1_loss`.
+    beta=0 gives `l1_loss`; beta < 0 raises RuntimeError.
 
-    Derivative: (input - target) / beta, or its sign, in input; the negative in target."""
+    Derivative: in input (input - target) / beta where |input - target| < beta, else its sign; the negative in target."""
     _warn_sizes(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     if beta < 0:
@@ -122,11 +128,12 @@ def smooth_l1_loss(F, input, target, size_average=None, reduce=None, reduction="
 
 @composite(namespaces=("nn.functional",))
 def huber_loss(F, input, target, reduction="mean", delta=1.0, weight=None):
-    """(input - target)**2 / 2 where |input - target| <= delta, else delta (|input - target| - delta / 2).
+    """(input - target)**2 / 2 where |input - target| <= delta, else delta * (|input - target| - delta / 2).
 
-    weight: of input's shape, multiplies each loss; the mean is over their number.
+    weight: of input's shape, a factor for each loss. The mean is divided by the number of losses, not by the sum of weight.
+    delta <= 0 raises RuntimeError.
 
-    Derivative: input - target, or delta times its sign, in input; the negative in target."""
+    Derivative: in input input - target where |input - target| <= delta, else delta times its sign; the negative in target."""
     _warn_sizes(input, target)
     reduction = reduction_of(None, None, reduction)
     delta = number_of(delta)
@@ -139,7 +146,7 @@ def huber_loss(F, input, target, reduction="mean", delta=1.0, weight=None):
 
 
 def _huber_losses(xp: Any, x: Any, y: Any, delta: float, scale: float, reduction: str) -> Any:
-    """scale times: half the squared distance up to delta, straight on from there."""
+    """Reduced losses scale * (d**2 / 2 where d <= delta, else delta * (d - delta / 2)), with d = |x - y|."""
     check_floating("huber_cpu", x)
     found = kernels.rounded_distances(x, y, delta, scale, reduction != "none")
     if found is not None:
@@ -150,6 +157,7 @@ def _huber_losses(xp: Any, x: Any, y: Any, delta: float, scale: float, reduction
 
 
 def _huber_cotangent(F: Any, ct: Any, x: Any, y: Any, delta: float, scale: float, reduction: str) -> Any:
+    """Cotangent of x in _huber_losses."""
     if not F.is_tensor and ct.ndim == 0 and x.ndim:
         found = kernels.rounded_slopes(x, y, delta, float(_unreduced_cotangent(ct, x.shape, reduction)) * scale)
         if found is not None:
@@ -186,13 +194,12 @@ for _op in (_smooth_l1_loss, _huber_loss):
 
 @composite(namespaces=("nn.functional",))
 def binary_cross_entropy(F, input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
-    """-(target log(input) + (1 - target) log(1 - input)), logarithms not below -100.
+    """-(target * log(input) + (1 - target) * log(1 - input)), with logarithms of at least -100.
 
-    input: in [0, 1], else RuntimeError.
+    input: 0 <= input <= 1, else RuntimeError. target: of input's shape, else ValueError. weight: a factor for each loss,
+    broadcasts to input's shape.
 
-    target: of input's shape, else ValueError. weight: broadcasts to it, multiplies each loss.
-
-    Derivative: (input - target) / max(input (1 - input), 1e-12) in input; log(1 - input) - log(input) in target."""
+    Derivative: (input - target) / max(input * (1 - input), 1e-12) in input; log(1 - input) - log(input) in target."""
     reduction = reduction_of(size_average, reduce, reduction)
     if tuple(target.shape) != tuple(input.shape):
         raise errors.loss_sizes(target.shape, input.shape, op="binary_cross_entropy")
@@ -202,6 +209,7 @@ def binary_cross_entropy(F, input, target, weight=None, size_average=None, reduc
 
 
 def _weighted(value: Any, weight: Any) -> Any:
+    """value * weight. None stands for a weight of 1."""
     return value if weight is None else value * weight
 
 
@@ -229,13 +237,12 @@ def _(F, ct, x, weight, reduction):
 def binary_cross_entropy_with_logits(
     F, input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
-    """`binary_cross_entropy` of sigmoid(input), exact for inputs of any size.
+    """`binary_cross_entropy` of sigmoid(input), accurate also for large |input|.
 
-    target: of input's shape, else ValueError.
+    target: of input's shape, else ValueError. weight: a factor for each loss. pos_weight: a factor for the term
+    target * log(sigmoid(input)). Both broadcast to input's shape.
 
-    weight: broadcasts to it, multiplies each loss. pos_weight: broadcasts to it, multiplies the part with target.
-
-    Derivative: sigmoid(input) - target in input, -input in target (without weights)."""
+    Derivative: without weights, sigmoid(input) - target in input, -input in target."""
     reduction = reduction_of(size_average, reduce, reduction)
     if tuple(target.shape) != tuple(input.shape):
         raise errors.loss_sizes(target.shape, input.shape, op="binary_cross_entropy_with_logits")
@@ -272,11 +279,12 @@ def _(F, ct, x, weight, pos_weight, reduction):
 
 @composite(namespaces=("nn.functional",))
 def kl_div(F, input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
-    """target (log(target) - input), with input a log probability; exp(target) (target - input) if log_target.
+    """Kullback-Leibler divergence: target * (log(target) - input), where input is a log-probability.
 
-    reduction: "batchmean" too, which divides by the size of the first dimension. A target of 0 gives 0.
+    log_target: target is a log-probability too; the loss is exp(target) * (target - input). reduction may also be
+    "batchmean", the sum divided by the size of the first dimension. A target of 0 gives a loss of 0.
 
-    Derivative: -target in input; that of the formula in target."""
+    Derivative: in input -target, or -exp(target) if log_target; in target that of the formula."""
     reduction = reduction_of(size_average, reduce, reduction, ("batchmean",))
     if reduction == "mean":
         warnings.warn(
@@ -299,17 +307,18 @@ def kl_div(F, input, target, size_average=None, reduce=None, reduction="mean", l
 # -- negative log likelihood -------------------------------------------------------------------------------------------
 #
 # Note [Class targets]
-# The classes are dimension 1 of the input (0 of one with a single dimension); the target has the other dimensions. Of
-# a loss with class weights w, the mean is sum(w[target] * loss) / sum(w[target]). Where the target is ignore_index the
-# loss is 0 and counts for nothing. The mean of nothing is NaN.
+# The classes are dimension 1 of the input, or dimension 0 of a 1-D input. The target has the other dimensions. The mean of
+# losses with class weights w is sum(w[target] * loss) / sum(w[target]). A target equal to ignore_index has loss 0 and weight
+# 0. If all weights are 0, the mean is NaN.
 
 
 def _class_dim(ndim: int) -> int:
+    """Dimension of the classes in an input with ndim dimensions."""
     return 1 if ndim > 1 else 0
 
 
 def _check_classes(x: Any, target: Any, weight: Any) -> None:
-    """Raises torch's errors for a target or weights that do not fit x. See Note [Class targets]."""
+    """Raise torch's errors for a target or weights that do not fit x. See Note [Class targets]."""
     if x.ndim == 0:
         raise errors.ElementError("Expected 1 or more dimensions (got 0)")
     if target.dtype.kind not in "iu":
@@ -331,7 +340,9 @@ def _check_classes(x: Any, target: Any, weight: Any) -> None:
 
 
 def _class_index(xp: Any, target: Any, classes: int, ignore_index: int) -> tuple[Any, Any]:
-    """target, with class 0 in place of ignore_index, and where it is that (None if nowhere)."""
+    """Return (target with class 0 in place of ignore_index, whether target is ignore_index or None if nowhere).
+
+    Raises IndexError for a target that is no class."""
     if not 0 <= ignore_index < classes and are_inside(target, 0, classes):
         return target, None
     ignored = target == ignore_index
@@ -343,7 +354,7 @@ def _class_index(xp: Any, target: Any, classes: int, ignore_index: int) -> tuple
 
 
 def _loss_weights(xp: Any, index: Any, ignored: Any, weight: Any, dtype: Any) -> Any:
-    """What each loss counts: its class's weight, 0 where ignored; None for 1 everywhere."""
+    """Weight of each loss: the weight of its class, and 0 where ignored; None if all weights are 1."""
     if ignored is None:
         return None if weight is None else weight[index]
     counts = ~ignored
@@ -351,28 +362,30 @@ def _loss_weights(xp: Any, index: Any, ignored: Any, weight: Any, dtype: Any) ->
 
 
 def _class_element_index(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
-    """The index of one element along dim, of an array that has dim beside index's dimensions, for each of index."""
+    """NumPy index that names, for each element of index, one element along dim of an array with one dimension more."""
     grid = [xp.arange(n).reshape((n,) + (1,) * (index.ndim - d - 1)) for d, n in enumerate(index.shape)]
     return (*grid[:dim], index, *grid[dim:])
 
 
 def _with_class_dim(index: Any, dim: int) -> Any:
-    """index with the dimension of classes, of size 1."""
+    """Insert the class dimension, of size 1, into index."""
     return index.reshape(*index.shape[:dim], 1, *index.shape[dim:])
 
 
 def _total_weight(xp: Any, index: Any, counts: Any) -> Any:
+    """Sum of the weights of the losses. counts: the weights, or None if all are 1."""
     return index.size if counts is None else xp.add.reduce(counts, axis=None)
 
 
 def _zero_ignored(ignored: Any, values: Any) -> Any:
-    """values, a new array, with 0 where ignored: also in place of NaN."""
+    """Write 0 into values where ignored, also over NaN, and return values. ignored: a bool array or None."""
     if ignored is not None:
         values[ignored] = 0
     return values
 
 
 def _mean_or_nan(total: Any, n: Any) -> Any:
+    """total / n, and NaN if n is 0."""
     return total / n if n else total * float("nan")
 
 
@@ -380,14 +393,14 @@ def _mean_or_nan(total: Any, n: Any) -> Any:
     promote=NONE, node=lambda inputs, params: _nll_node(inputs[0].ndim, params["reduction"]), complex=False, **_PRIVATE
 )
 def _nll_loss(xp, x, target, weight=None, *, ignore_index, reduction):
-    """-weight[target] x[target] along the class dimension. See Note [Class targets]."""
+    """-weight[target] * x[target] along the class dimension. See Note [Class targets]."""
     check_floating("nll_loss_out_frame", x)
     _check_classes(x, target, weight)
     dim = _class_dim(x.ndim)
     target = target.reshape(x.shape[:dim] + x.shape[dim + 1 :])
     scores = None
     if not 0 <= ignore_index < x.shape[dim]:
-        scores = places.take_along(x, _with_class_dim(target, dim), dim, False)  # None also where a target is no class
+        scores = places.take_along(x, _with_class_dim(target, dim), dim, False)  # None also if a target is no class
     if scores is not None:
         index, ignored, losses = target, None, -scores.reshape(target.shape)
     else:
@@ -418,7 +431,7 @@ def _(F, ct, x_shape, target, weight, ignore_index, reduction):
 
 @general(promote=NONE, node="NllLossBackwardBackward0", complex=False, **_PRIVATE)
 def _nll_cotangent(xp, ct, target, weight=None, *, shape, ignore_index, reduction):
-    """The cotangent of x, of this shape, from that of _nll_loss(x, target, weight)."""
+    """Cotangent of x, of the given shape, given ct, the cotangent of _nll_loss(x, target, weight)."""
     out = xp.zeros(shape, ct.dtype)
     values, index = _nll_cotangent_values(xp, ct, target, weight, shape, ignore_index, reduction)
     array_face.add_at(out, index, values, False)
@@ -428,7 +441,7 @@ def _nll_cotangent(xp, ct, target, weight=None, *, shape, ignore_index, reductio
 def _nll_cotangent_values(
     xp: Any, ct: Any, target: Any, weight: Any, shape: tuple[int, ...], ignore_index: int, reduction: str
 ) -> tuple[Any, Along]:
-    """What of that is not 0, one number or one a target, and where it is in x."""
+    """Return the nonzero values of the cotangent of x, one number or one for each target, and their index in x."""
     dim = _class_dim(len(shape))
     target = target.reshape(shape[:dim] + shape[dim + 1 :])
     index, ignored = _class_index(xp, target, shape[dim], ignore_index)
@@ -452,7 +465,9 @@ def _(F, ct_, ct, target, weight, ignore_index, reduction):
 
 @_nll_loss.vjp("weight")
 def _weight_cotangent(F, ct, x, target, weight, ignore_index, reduction):
-    """The losses of each class, added up; of the mean, which they divide, their excess over it. torch has no derivative here."""
+    """Cotangent of weight: the sum of the losses of each class, or for a mean of their differences from the mean.
+
+    torch has no derivative here."""
     dim, wrapped = _class_dim(x.ndim), wrap if F.is_tensor else np.asarray
     shape = x.shape[:dim] + x.shape[dim + 1 :]
     index, ignored = _class_index(np, raw(target).reshape(shape).astype(np.int64), x.shape[dim], ignore_index)
@@ -471,13 +486,14 @@ def _weight_cotangent(F, ct, x, target, weight, ignore_index, reduction):
 
 @composite(namespaces=("nn.functional",))
 def nll_loss(F, input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
-    """Negative log likelihood: minus the element of input, (n, classes, ...), that target, (n, ...), names.
+    """Negative log-likelihood: -input[i, target[i]] for each item i.
 
-    input: log probabilities, floating; (classes) too, with one target. target: integers. weight: (classes), multiplies
-    the losses of each class, their mean is divided by the weights' sum. Targets equal to ignore_index count for
-    nothing. Raises IndexError for a target that is no class.
+    input: log-probabilities, (n, classes, ...) or (classes), floating. target: class indices, (n, ...) or (), integers.
+    weight: (classes), a factor for the losses of each class; the mean is then the sum of the losses divided by the sum of
+    their weights. Targets equal to ignore_index are left out. Raises IndexError for a target that is no class.
 
-    Derivative: minus the weight at the target's place, 0 elsewhere; in weight the losses of each class, which torch has not."""
+    Derivative: in input minus the weight at the target's class, 0 elsewhere. In weight the sum of the losses of each class;
+    torch has no derivative in weight."""
     reduction = reduction_of(size_average, reduce, reduction)
     return F._nll_loss(input, target, weight, ignore_index=number_of(ignore_index), reduction=reduction)
 
@@ -499,12 +515,11 @@ def cross_entropy(
 ):
     """`nll_loss` of log_softmax(input): the usual loss of a classifier.
 
-    input: (n, classes, ...) or (classes), floating.
+    input: scores, (n, classes, ...) or (classes), floating. target: class indices, (n, ...) or (), as in `nll_loss`; or
+    class probabilities of input's shape. label_smoothing: the part of each target that is divided evenly among all classes;
+    RuntimeError unless 0 <= label_smoothing <= 1. weight, ignore_index: as in `nll_loss`.
 
-    target: class numbers, (n, ...), as in nll_loss, or probabilities of input's shape. label_smoothing: the part of
-    each target that is spread evenly over all classes.
-
-    Derivative: softmax(input) minus the target's probabilities, times what the loss counts.
+    Derivative: softmax(input) minus the target's probabilities, times the weight of the loss.
 
     >>> import wengert
     >>> scores = wengert.tensor([[0.0, 0.0]])
@@ -528,11 +543,12 @@ def cross_entropy(
 
 
 def _broadcast_class_weights(F: Any, weight: Any, ndim: int) -> Any:
-    """Class weights so that they broadcast along the class dimension."""
+    """Reshape class weights so that they broadcast along the class dimension."""
     return F.reshape(weight, shape=(-1,) + (1,) * (ndim - 1 - _class_dim(ndim)))
 
 
 def _soft_cross_entropy(F: Any, log_probs: Any, target: Any, weight: Any, reduction: str, smoothing: float) -> Any:
+    """cross_entropy of log-probabilities with class probabilities as target."""
     dim = _class_dim(log_probs.ndim)
     classes = log_probs.shape[dim]
     if smoothing:
@@ -542,14 +558,14 @@ def _soft_cross_entropy(F: Any, log_probs: Any, target: Any, weight: Any, reduct
     if reduction == "none":
         return -F.sum(log_probs * target, dim=dim)
     total = -F.sum(log_probs * target)
-    # Not divided by the sum of weights, unlike with class numbers: so it is in torch.
+    # As in torch, the mean is not divided by the sum of the weights, unlike the mean for class indices.
     return total / (prod(log_probs.shape) // classes) if reduction == "mean" else total
 
 
 def _smooth_labels(
     F: Any, loss: Any, log_probs: Any, target: Any, weight: Any, ignore_index: int, reduction: str, smoothing: float
 ) -> Any:
-    """loss, mixed with the loss of a target spread evenly over all classes."""
+    """(1 - smoothing) * loss + smoothing * (the loss of a target that is uniform over all classes)."""
     dim = _class_dim(log_probs.ndim)
     classes = log_probs.shape[dim]
     weighted = log_probs if weight is None else log_probs * _broadcast_class_weights(F, weight, log_probs.ndim)
@@ -564,7 +580,7 @@ def _smooth_labels(
 
 @nondifferentiable(promote=NONE, **_PRIVATE)
 def _target_weights(xp, x, target, weight=None, *, ignore_index):
-    """What the loss of each target counts, in the dtype of x: its class's weight, 0 where ignored."""
+    """Weight of the loss of each target, in x's dtype: the weight of its class, and 0 where ignored."""
     dim = _class_dim(x.ndim)
     index, ignored = _class_index(xp, target.reshape(x.shape[:dim] + x.shape[dim + 1 :]), x.shape[dim], ignore_index)
     counts = _loss_weights(xp, index, ignored, weight, x.dtype)
@@ -573,11 +589,10 @@ def _target_weights(xp, x, target, weight=None, *, ignore_index):
 
 @general(promote=NONE, outputs=("loss", "probabilities", "places"), node="NllLossBackward0", complex=False, **_PRIVATE)
 def _cross_entropy(xp, x, target, *, ignore_index, reduction):
-    """Cross entropy of scores x, (n, classes), with class numbers.
+    """Cross entropy of scores x, (n, classes), with class indices as target.
 
-    Returns for the derivative, too, softmax(x), and where in it, flattened, the targets that count are.
-
-    In one block because it ends most training steps: few passes over x, and a single node."""
+    Returns (loss, softmax(x), indices in the flattened x of the targets that are not ignored). The derivative needs the last
+    two. This is one operation because it ends most training steps: it takes few passes over x and one node."""
     check_floating("log_softmax_lastdim_kernel_impl", x)
     _check_classes(x, target, None)
     index, ignored = _class_index(xp, target, x.shape[1], ignore_index)
@@ -594,6 +609,7 @@ def _cross_entropy(xp, x, target, *, ignore_index, reduction):
 
 
 def _losses_and_probabilities(xp: Any, x: Any, places: Any) -> tuple[Any, Any]:
+    """Return (-log(softmax(x)) at the flat indices places, softmax(x)). x: (n, classes)."""
     shifted = x - row_maxima(xp, x)[:, None] if x.size else x.copy()
     of_target = shifted.reshape(-1)[places]
     probabilities = xp.exp(shifted, shifted)
@@ -608,7 +624,7 @@ def _(F, ct, probabilities, places, target, ignore_index, reduction):
     if ct[0] is not None:
         options = {"ignore_index": ignore_index, "reduction": reduction}
         result = F._cross_entropy_cotangent(ct[0], probabilities, places, target, **options)
-    if ct[1] is not None:  # a second derivative: probabilities is what this rule itself looked at
+    if ct[1] is not None:  # a second derivative: this rule reads probabilities itself
         through = F._softmax_cotangent(ct[1], probabilities, dim=1)
         result = through if result is None else result + through
     return result
@@ -616,7 +632,7 @@ def _(F, ct, probabilities, places, target, ignore_index, reduction):
 
 @general(promote=NONE, node="NllLossBackwardBackward0", complex=False, **_PRIVATE)
 def _cross_entropy_cotangent(xp, ct, probabilities, places, target, *, ignore_index, reduction):
-    """The cotangent of the scores: (probabilities - 1 at the target) * that of each loss."""
+    """Cotangent of the scores: (probabilities minus 1 at the target) * (cotangent of each loss)."""
     ignored = None if places.size == target.size else target == ignore_index
     if reduction == "mean":
         ct = _mean_or_nan(ct, places.size)

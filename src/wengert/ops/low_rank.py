@@ -1,4 +1,4 @@
-"""Factors of matrices of low rank, and the largest or smallest eigenvalues; triangular equations as torch had them first."""
+"""Low-rank factors of matrices, the largest or smallest eigenvalues, and triangular_solve, the older form of solve_triangular."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wengert.ops.registry import composite
 
 
 def _range_basis(F: Any, A: Any, q: int, niter: int) -> Any:
-    """An orthonormal basis of nearly all of A's range: (..., m, q), by power iterations from random vectors.
+    """Orthonormal basis that approximates the range of A: (..., m, min(q, m, n)), by power iterations from random vectors.
 
     Halko, Martinsson, Tropp, Finding Structure with Randomness, 2011, algorithm 4.4."""
     array = raw(A)
@@ -33,12 +33,12 @@ def _range_basis(F: Any, A: Any, q: int, niter: int) -> Any:
 
 @composite()
 def svd_lowrank(F, A, q=6, niter=2, M=None):
-    """(U, S, V) with A - M close to U diag(S) V^H, of rank q at most.
+    """Approximate singular value decomposition of rank q: (U, S, V) with A - M close to U @ diag(S) @ V^H.
 
-    A: (..., m, n), floating or complex. niter: power iterations; the more, the nearer. M: of A's shape, or broadcasts to
-    it. Returns (..., m, q), (..., q) and (..., n, q). Random vectors come from the default generator.
+    A: (..., m, n), floating or complex. M: None, or broadcasts to A's shape. niter: the number of power iterations; more
+    give a better approximation. Returns (..., m, q), (..., q) and (..., n, q). The default generator draws random vectors.
 
-    Derivative: that of the steps, through linalg.qr and linalg.svd."""
+    Derivative: that of the steps, through `linalg.qr` and `linalg.svd`."""
     q = 6 if q is None else q
     A = A if M is None else A - M
     flip = A.shape[-2] < A.shape[-1]
@@ -51,9 +51,11 @@ def svd_lowrank(F, A, q=6, niter=2, M=None):
 
 @composite()
 def pca_lowrank(F, A, q=None, center=True, niter=2):
-    """svd_lowrank of A with each column's mean taken away: principal components. q: min(6, m, n) unless given.
+    """Principal components: `svd_lowrank` of A, (..., m, n), minus the mean of each column if center.
 
-    Raises ValueError for a q that is negative or larger than min(m, n), or a negative niter. Derivative: as svd_lowrank."""
+    q: min(6, m, n) unless given. Raises ValueError unless 0 <= q <= min(m, n) and niter >= 0.
+
+    Derivative: as in `svd_lowrank`."""
     m, n = A.shape[-2:]
     q = min(6, m, n) if q is None else q
     if not 0 <= q <= min(m, n):
@@ -81,12 +83,12 @@ def lobpcg(
     ortho_fparams=None,
     ortho_bparams=None,
 ):
-    """The k largest (largest=False: smallest) eigenvalues of symmetric A, or of A x = value B x, and their vectors.
+    """The k largest eigenvalues of a symmetric A, or of A x = value * B x, and their eigenvectors; smallest if largest=False.
 
-    A, B: (..., m, m), B positive definite. Returns (..., k) and (..., m, k). Computed by linalg.eigh, so exactly: what
-    steers torch's iteration is accepted and not used. k: as many as X has columns, 1 without.
+    A, B: (..., m, m), B positive definite. k: unless given, the number of columns of X, or n, or 1. Returns (..., k) and
+    (..., m, k). `linalg.eigh` computes them exactly. The parameters that control torch's iteration are ignored.
 
-    Derivative: that of the steps, through linalg.eigh and linalg.cholesky."""
+    Derivative: that of the steps, through `linalg.eigh` and `linalg.cholesky`."""
     count = k if k is not None else X.shape[-1] if X is not None else n or 1
     if not 0 < count <= A.shape[-1]:
         raise errors.low_rank_size(count, A.shape[-1])
@@ -106,9 +108,9 @@ def lobpcg(
 
 @composite(method=True)
 def triangular_solve(F, input, A, upper=True, transpose=False, unitriangular=False):
-    """(X, A) with A @ X = input, or A^T @ X = input if transpose, for a triangular A: linalg.solve_triangular today.
+    """X with A @ X = input, or A^T @ X = input if transpose, for a triangular A, as a named tuple (solution, copy of A).
 
-    Derivative: as linalg.solve_triangular."""
+    New programs use `linalg.solve_triangular`. Derivative: as in `linalg.solve_triangular`."""
     matrix = F.transpose(A, dim0=-2, dim1=-1) if transpose else A
     solution = F.linalg_solve_triangular(matrix, input, upper=upper != transpose, unitriangular=unitriangular)
     return return_types.triangular_solve((solution, A.clone()))
