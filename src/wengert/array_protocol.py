@@ -91,7 +91,7 @@ def run_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: d
         names = ("a", "axis", "dtype", "out", "keepdims")
         given = _given({"axis": 0} | dict(zip(names, inputs, strict=False)) | settings)
         if not _fits(reduction, (), given):
-            raise errors.numpy_argument(f"{ufunc.__name__}.reduce", _unknown(reduction, given))
+            raise _unsupported_arguments(f"{ufunc.__name__}.reduce", _unknown(reduction, given))
         return reduction(**given)
     out = settings.pop("out", ())
     if out:
@@ -136,6 +136,15 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 METHODS: set[Any] = set()  # those of FUNCTIONS that arrays have as a method too
 
 
+def _unsupported_arguments(function: str, given: list[str]) -> Exception:
+    """The error for a call of a function of NumPy with arguments that the operation does not take. given: their names."""
+    named = f" with {', '.join(given)}" if given else " in this way"
+    return errors.ArgumentError(
+        f"numpy.{function} cannot be called{named} on a Tensor that requires grad. Hint: call the operation of wengert, "
+        "or detach the tensor first."
+    )
+
+
 def run_function(function: Any, types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What Tensor.__array_function__ gives. See Note [NumPy's functions on tensors]."""
     if not all(issubclass(t, (TensorBase, np.ndarray)) for t in types):
@@ -151,7 +160,7 @@ def run_function(function: Any, types: Iterable[type], args: tuple[Any, ...], kw
         unnamed, named = _named(function, args, kwargs)
         fits = _fits(ours, unnamed, named)
         if needs_gradient and not fits:
-            raise errors.numpy_argument(function.__name__, _unknown(ours, named))
+            raise _unsupported_arguments(function.__name__, _unknown(ours, named))
         if fits and (needs_gradient or function in METHODS):
             return ours(*unnamed, **named)
     return function(*_memory(args), **{name: _memory(x) for name, x in kwargs.items()})
@@ -455,7 +464,7 @@ _of(np.trace, method=True)(lambda a, offset=0: w.diagonal(_t(a), offset).sum(-1)
 def _norm(x, ord=None, axis=None, keepdims=False):
     x = _t(x)
     if axis is None and ord is not None and x.ndim > 2:
-        raise errors.numpy_argument("linalg.norm", ["ord of more than two dimensions, but no axis"])
+        raise _unsupported_arguments("linalg.norm", ["ord of more than two dimensions, but no axis"])
     return linalg.norm(x, ord, axis, keepdims)
 
 

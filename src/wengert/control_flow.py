@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from wengert.errors import programs as errors
+from wengert import errors
 from wengert.tensor import Tensor
 
 __all__ = ["cond", "while_loop"]
@@ -28,7 +28,7 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
     tensor(9., grad_fn=<MulBackward0>)
     """
     if not (callable(true_fn) and callable(false_fn)):
-        raise errors.not_functions("true_fn and false_fn")
+        raise errors.ArgumentError("Expect true_fn and false_fn to be callable.")
     return (true_fn if _truth("pred", pred) else false_fn)(*operands)
 
 
@@ -46,12 +46,15 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
     tensor(6.7500)
     """
     if not (callable(cond_fn) and callable(body_fn)):
-        raise errors.not_functions("cond_fn and body_fn")
+        raise errors.ArgumentError("Expect cond_fn and body_fn to be callable.")
     carried = tuple(carried_inputs)
     while _truth("the result of cond_fn", cond_fn(*carried)):
         made = body_fn(*carried)
         if not isinstance(made, (list, tuple)) or len(made) != len(carried):
-            raise errors.loop_carries(len(carried), len(made) if isinstance(made, (list, tuple)) else 1)
+            raise errors.ShapeError(
+                "Expected body_fn_output and carried_inputs to have same number of outputs but got "
+                f"{len(made) if isinstance(made, (list, tuple)) else 1} from body_fn for {len(carried)} carried inputs"
+            )
         carried = tuple(made)
     return carried
 
@@ -59,5 +62,5 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
 def _truth(name: str, value: Any) -> bool:
     """The truth of a number or of a tensor with one element."""
     if not isinstance(value, (bool, int, float, Tensor)) or (isinstance(value, Tensor) and value.numel() != 1):
-        raise errors.condition(name, repr(value))
+        raise errors.ShapeError(f"Expected {name} to be bool or single-element tensor, but got {value!r}.")
     return bool(value)

@@ -44,7 +44,9 @@ class device:
             raise errors.wrong_argument_type("device", "type", 0, type.__class__, "str, int or torch.device")
         if index is not None:
             if given is not None:
-                raise errors.device_index_twice(f"{name}:{given}")
+                raise errors.DeviceError(
+                    f"type (string) must not include an index because index was passed explicitly: {name}:{given}"
+                )
             given = _checked_index(index)
         object.__setattr__(self, "type", name)
         object.__setattr__(self, "index", given)

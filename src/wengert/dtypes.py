@@ -181,8 +181,15 @@ def _from_unusual_numpy_dtype(numpy_dtype: NumpyDtype) -> dtype:
     if found is not None:
         return found
     if not numpy_dtype.isnative and numpy_dtype.newbyteorder("=") in _FROM_NUMPY:
-        raise errors.foreign_byte_order()
-    raise errors.unsupported_numpy_dtype(numpy_dtype.type)
+        raise errors.ElementError(
+            "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
+            "currently not supported. Hint: convert it first, with array.astype(array.dtype.newbyteorder('='))."
+        )
+    raise errors.DtypeError(
+        f"can't convert np.ndarray of type {numpy_dtype.type.__module__}.{numpy_dtype.type.__name__}. The only supported "
+        "types are: float64, float32, float16, bfloat16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, "
+        "uint16, uint8, and bool."
+    )
 
 
 def _find(numpy_dtype: NumpyDtype) -> dtype | None:
@@ -365,7 +372,10 @@ def resolve_inplace(kind: int, operands: Iterable[Any]) -> NumpyDtype:
 def check_can_write(result: NumpyDtype, output: NumpyDtype) -> None:
     """Raise RuntimeError unless a result of one dtype may be written into an array of another; see `can_cast`."""
     if not can_cast(result, output):
-        raise errors.result_dtype(result, output)
+        raise errors.PromotionError(
+            f"result type {errors.scalar_name(result)} can't be cast to the desired output type "
+            f"{errors.scalar_name(output)}"
+        )
 
 
 def _array_bit(x: Any) -> int:
@@ -440,7 +450,11 @@ def promote_types(type1: DtypeLike, type2: DtypeLike) -> dtype:
     low, high = (a, b) if (a.category, a.index) < (b.category, b.index) else (b, a)
     if high.category <= INT:
         if low in _WIDE_UNSIGNED or high in _WIDE_UNSIGNED:
-            raise errors.no_promotion(a, b)
+            raise errors.PromotionError(
+                "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+                f"{errors.scalar_name(a)} and {errors.scalar_name(b)}. Hint: convert one of them first, with "
+                ".to(torch.int64) for instance."
+            )
         return int16 if low is uint8 and high is int8 else high
     if high.category == FLOAT:
         return float32 if low is float16 and high is bfloat16 else high

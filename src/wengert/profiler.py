@@ -61,7 +61,7 @@ def schedule(
     negative numbers, and for no active step.
     """
     if min(wait, warmup, repeat, skip_first) < 0 or active < 1:
-        raise errors.profile_schedule()
+        raise errors.ProfilerKeyError("a schedule takes no negative numbers of steps, and at least one active step")
 
     def action(step: int) -> ProfilerAction:
         step -= skip_first

@@ -56,14 +56,21 @@ def load(f: File, map_location: Any = None, *, weights_only: bool = True) -> Any
     no code. Raises ValueError for a file that save has not written; torch's own files, which are pickles, among them.
     """
     if not zipfile.is_zipfile(f):
-        raise errors.not_a_saved_file()
+        raise _not_a_saved_file()
     with zipfile.ZipFile(f) as archive:
         if "data.json" not in archive.namelist():
-            raise errors.not_a_saved_file()
+            raise _not_a_saved_file()
         description = json.loads(archive.read("data.json"))
         if description.get("format") != FORMAT:
-            raise errors.not_a_saved_file()
+            raise _not_a_saved_file()
         return _Loader(archive).build(description["object"])
+
+
+def _not_a_saved_file() -> Exception:
+    return errors.FileFormatError(
+        "this is no file that wengert.save has written. Hint: files of torch are pickles; load them with torch, and save "
+        "their tensors with numpy.savez."
+    )
 
 
 def _describe(obj: Any, arrays: list[Any], seen: dict[int, int]) -> Any:
@@ -86,7 +93,10 @@ def _describe(obj: Any, arrays: list[Any], seen: dict[int, int]) -> Any:
         return ["complex", repr(obj)]
     if isinstance(obj, dtypes.dtype):
         return ["dtype", obj.name]
-    raise errors.cannot_be_saved(type(obj))
+    raise errors.ArgumentError(
+        "save() takes tensors, numbers, strings, None, dtypes, and dicts, lists and tuples of these, but got "
+        f"{type(obj).__name__}. Hint: pickle.dump keeps objects of other classes."
+    )
 
 
 def _storable(array: Any) -> Any:
@@ -118,7 +128,7 @@ class _Loader:
             return {"float": float, "complex": complex}[kind](content)
         if kind == "dtype":
             return dtypes.as_dtype(content)
-        raise errors.not_a_saved_file()
+        raise _not_a_saved_file()
 
     def tensor(self, number: int, dtype: str, requires_grad: bool) -> Any:
         """The tensor of one of the arrays; the same one each time."""

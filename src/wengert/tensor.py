@@ -265,7 +265,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         if not isinstance(value, TensorBase):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.requires_grad and not is_differentiable(value._array):
-            raise errors.data_dtype()
+            raise errors.RequiresGradError("data set to a tensor that requires gradients must be floating point or complex dtype")
         if value._array.shape != self._array.shape or value._array.dtype != self._array.dtype:
             self._accumulator = None  # the one that old graphs hold expects gradients of the old shape and dtype
         self._array = value._array
@@ -285,7 +285,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
     def detach_(self) -> Tensor:
         """Cuts this tensor from its history: it becomes a leaf that requires no gradient."""
         if self._view is not None:
-            raise errors.detach_view()
+            raise errors.InplaceError("Can't detach views in-place. Use detach() instead.")
         if self._flags & IS_VOLATILE:
             return self
         if self._requires_grad:
@@ -303,7 +303,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
     def item(self) -> Any:
         """The only element as a Python number. Raises RuntimeError for any other number of elements."""
         if self._array.size != 1:
-            raise errors.not_one_element(self._array.size)
+            raise errors.ConversionError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
         if self._requires_grad:
             note_cut("item()", self)
         return self._array.item()
@@ -355,7 +355,8 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
 
     def __bool__(self) -> bool:
         if self._array.size != 1:
-            raise errors.ambiguous_bool(self._array.size)
+            what = "more than one value" if self._array.size else "no values"
+            raise errors.ConversionError(f"Boolean value of Tensor with {what} is ambiguous")
         return bool(self._array.item())
 
     __nonzero__ = __bool__  # Python 2's name
@@ -373,12 +374,12 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
 
     def __index__(self) -> int:
         if self._array.size != 1 or self._array.dtype.kind not in "iub":
-            raise errors.not_an_index()
+            raise errors.DtypeError("only integer tensors of a single element can be converted to an index")
         return int(self._array.item())
 
     def __len__(self) -> int:
         if self._array.ndim == 0:
-            raise errors.len_of_zero_dim()
+            raise errors.DtypeError("len() of a 0-d tensor")
         return self._array.shape[0]
 
     def __delitem__(self, key: Any) -> None:
@@ -386,7 +387,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
 
     def __iter__(self) -> Iterator[Tensor]:
         if self._array.ndim == 0:
-            raise errors.iteration_over_zero_dim()
+            raise errors.DtypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
     def __contains__(self, element: Any) -> bool:
@@ -434,7 +435,10 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         from copy import deepcopy
 
         if self.grad_fn is not None:
-            raise errors.deepcopy_of_non_leaf()
+            raise errors.ConversionError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
+                "Hint: use .detach().clone() for the values, or .clone() for a copy that stays in the graph."
+            )
         if id(self) in memo:
             return memo[id(self)]
         result = wrap_as(type(self), self._array.copy(order="K"))

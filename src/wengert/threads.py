@@ -65,9 +65,9 @@ def get_num_interop_threads() -> int:
 
 def _check(function: str, n: Any) -> None:
     if type(n) is not int:
-        raise errors.threads_type(function, type(n))
+        raise errors.ThreadsError(f"{function} expects an int, but got {type(n).__name__}")
     if n < 1:
-        raise errors.threads_number(function)
+        raise errors.ThreadsError(f"{function} expects a positive integer")
 
 
 def apply_environment() -> None:

@@ -77,15 +77,18 @@ def backward(
     tensor([2., 4.])
     """
     if grad_variables is not None:
-        warnings.warn(errors.grad_variables_deprecated(), stacklevel=3)
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
         if grad_tensors is not None:
-            raise errors.gradient_named_twice()
+            raise errors.SpellingError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
+                "`grad_tensors`."
+            )
         grad_tensors = grad_variables
     targets = None
     if inputs is not None:
         inputs = _as_tuple(inputs)
         if len(inputs) == 0:
-            raise errors.inputs_empty("backward")
+            raise errors.GraphError("`inputs` argument to `backward()` cannot be empty.")
         targets = _input_edges(inputs)
     gradients = _gradients(grad_tensors, tensors)
     create_graph = _is_graph_wanted(create_graph, gradients)
@@ -96,7 +99,13 @@ def backward(
                 x.retain_grad()  # a non-leaf asked for by name keeps its gradient
     keep = create_graph if retain_graph is None else retain_graph
     if create_graph:
-        warnings.warn(errors.create_graph_cycle(), stacklevel=3)
+        warnings.warn(
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+            "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+            "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break "
+            "the cycle and avoid the leak.",
+            stacklevel=3,
+        )
     run_backward(roots, cotangents, bool(keep), bool(create_graph), targets, True)
 
 
@@ -148,12 +157,17 @@ def grad(
         allow_unused = materialize_grads
     inputs = _as_tuple(inputs)
     if len(inputs) == 0:
-        raise errors.inputs_empty("grad")
+        raise errors.GraphError("`inputs` argument to `grad()` cannot be empty.")
     targets = _input_edges(inputs)
     gradients = _gradients(grad_outputs, outputs)
     create_graph = _is_graph_wanted(create_graph, gradients)
     if not only_inputs:
-        warnings.warn(errors.only_inputs_deprecated(), stacklevel=3)
+        warnings.warn(
+            "only_inputs argument is deprecated (defaults to True; torch ignores it now, this package does what it asks "
+            "for). To accumulate gradient for other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=3,
+        )
     roots, cotangents = _roots(_as_tuple(outputs), gradients)
     keep = create_graph if retain_graph is None else retain_graph
     results: Any = run_backward(roots, cotangents, bool(keep), bool(create_graph), targets, False, not only_inputs)
@@ -163,7 +177,10 @@ def grad(
                 raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
             results[i] = wrap(np.zeros_like(inputs[i]._array))
         elif result is None and not allow_unused:
-            raise errors.input_unused(i)
+            raise errors.UnusedInputError(
+                f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True "
+                "if this is the desired behavior."
+            )
     return tuple(results)
 
 
@@ -178,9 +195,9 @@ def _gradients(grads: Any, tensors: Any) -> list[Any]:
     if isinstance(grads, TensorBase):
         grads = (grads,)
     elif not isinstance(grads, Sequence):
-        raise errors.gradient_type(type(grads))
+        raise errors.GradientTypeError(f"gradients can be either Tensors or None, but got {type(grads).__name__}")
     if len(grads) != n:
-        raise errors.gradient_number(n, len(grads))
+        raise errors.GradientError(f"got {n} tensors and {len(grads)} gradients")
     return list(grads)
 
 
@@ -197,9 +214,12 @@ def _input_edges(inputs: tuple[Any, ...]) -> list[Edge]:
         if isinstance(x, GradientEdge):
             edges.append(Edge(x.node, x.output_nr))
         elif not isinstance(x, TensorBase):
-            raise errors.input_type(type(x))
+            raise errors.GraphError(f"all inputs have to be Tensors or GradientEdges, but got {type(x).__name__}")
         elif not x.requires_grad:
-            raise errors.input_without_grad(i)
+            raise errors.GraphError(
+                f"One of the differentiated Tensors does not require grad. It is the one at index {i}. Hint: call "
+                ".requires_grad_() on it before the computation."
+            )
         else:
             edges.append(gradient_edge(x))  # type: ignore[arg-type]  # not None: it requires grad
     return edges
@@ -217,7 +237,12 @@ def _roots(outputs: tuple[Any, ...], grads: list[Any]) -> tuple[list[Edge], list
                     f"expected a tensor or a GradientEdge to differentiate, but got {type(output).__name__}"
                 )
             if not output.requires_grad and not isinstance(output.grad_fn, StochasticNode):
-                raise errors.volatile_root(i) if is_volatile(output) else errors.no_graph(i)
+                if is_volatile(output):
+                    raise errors.GraphError(
+                        f"element {i} of tensors is volatile. Hint: nothing that depends on a volatile tensor is recorded; "
+                        "make its inputs without volatile=True."
+                    )
+                raise errors.no_graph(i)
             edge = gradient_edge(output)  # type: ignore[assignment]  # not None: it requires grad
         meta = meta_at(edge.node, edge.input_nr)
         edges.append(edge)
@@ -236,9 +261,15 @@ def _implicit(meta: Any) -> Any:
     for size in meta.shape:
         n *= size
     if n != 1:
-        raise errors.no_implicit_gradient(meta.shape)
+        raise errors.GradientError(
+            f"grad can be implicitly created only for scalar outputs. The output has shape {list(meta.shape)}. Hint: "
+            "reduce it, with .sum() for instance, or pass a gradient of that shape."
+        )
     if meta.dtype.kind == "c":
-        raise errors.no_implicit_complex_gradient(meta.dtype)
+        raise errors.GradientError(
+            f"grad can be implicitly created only for real scalar outputs but got {errors.dtype_name(meta.dtype)}. Hint: "
+            "differentiate a real function of it, such as .abs() or .real, or pass a gradient."
+        )
     one = np.empty(meta.shape, meta.dtype)
     one.fill(1)  # np.ones takes three times as long
     return wrap(one)
@@ -247,13 +278,17 @@ def _implicit(meta: Any) -> Any:
 def _checked(given: Any, meta: Any, i: int) -> Any:
     """A cotangent that the user gave, of the output's shape and dtype."""
     if not isinstance(given, TensorBase):
-        raise errors.gradient_type(type(given))
+        raise errors.GradientTypeError(f"gradients can be either Tensors or None, but got {type(given).__name__}")
     array = given._array
     if array.shape != meta.shape:
         raise errors.gradient_shape(i, array.shape, meta.shape)
     if array.dtype != meta.dtype:
         if (array.dtype.kind == "c") != (meta.dtype.kind == "c"):
-            raise errors.gradient_complex(i, array.dtype, meta.dtype)
+            raise errors.GradientError(
+                "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in dtype: "
+                f"grad_output[{i}] has a dtype of {errors.dtype_name(array.dtype)} and output[{i}] has a dtype of "
+                f"{errors.dtype_name(meta.dtype)}."
+            )
         return given.to(dtypes.from_numpy_dtype(meta.dtype))  # type: ignore[attr-defined]  # a TensorBase is a Tensor
     return given
 

@@ -35,12 +35,16 @@ class detect_anomaly:
 
     def __init__(self, check_nan: bool = True, *, check: str = "backward", inf: bool = False) -> None:
         if check not in CHECKS:
-            raise errors.anomaly_check(check, CHECKS)
+            raise errors.OptionError(f"detect_anomaly(check=...) takes one of {list(CHECKS)}, but got {check!r}")
         self.check_nan = check_nan
         self.check = check
         self.inf = inf
         self._before: list[Settings] = []
-        warnings.warn(errors.anomaly_enabled(), stacklevel=2)
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
+            "debugging.",
+            stacklevel=2,
+        )
 
     def __enter__(self) -> None:
         check_flag(self.check_nan, "check_nan", 2)
@@ -90,4 +94,6 @@ def is_anomaly_check_nan_enabled() -> bool:
 def check_flag(value: Any, name: str, position: int) -> None:
     """Raises TypeError for what is no bool."""
     if not isinstance(value, bool):
-        raise errors.anomaly_flag(name, position, type(value))
+        raise errors.ArgumentError(
+            f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not {type(value).__name__}"
+        )

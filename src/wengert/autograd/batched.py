@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert import errors
 from wengert.core.tensor import TensorBase, wrap
-from wengert.errors import functional as errors
 from wengert.ops import OPS
 
 
@@ -33,11 +33,19 @@ def _batch_size(outputs: tuple[Any, ...], grad_outputs: Sequence[Any]) -> int:
     sizes = []
     for i, (output, ct) in enumerate(zip(outputs, grad_outputs, strict=True)):
         if not isinstance(ct, TensorBase) or not ct._array.ndim:
-            raise errors.batch_missing()
+            raise errors.ElementError(
+                "is_grads_batched=True needs a grad_output, with a batch dimension in front, for every output"
+            )
         shape = ct._array.shape[1:]
         expected = getattr(output, "shape", None)  # a GradientEdge has no shape; the pass itself checks it
         if expected is not None and shape != expected:
-            raise errors.batched_gradient_shape(i, f"torch.Size({list(shape)})", f"torch.Size({list(expected)})")
+            raise errors.GradientError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. "
+                "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
+                f"mismatch was detected: grad_output[{i}] has a shape of torch.Size({list(shape)}) and output[{i}] has a "
+                f"shape of torch.Size({list(expected)}). If you only want some tensors in `grad_output` to be considered "
+                "batched, consider using vmap."
+            )
         sizes.append(ct._array.shape[0])
     if len(set(sizes)) > 1:
         raise errors.batch_sizes(sizes)

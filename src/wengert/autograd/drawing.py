@@ -70,11 +70,11 @@ class Drawing:
         try:
             import graphviz
         except ImportError:
-            raise errors.graphviz_missing() from None
+            raise _graphviz_missing() from None
         try:
             picture: str = graphviz.Source(self.dot).pipe(format="svg", encoding="utf-8")
         except (graphviz.ExecutableNotFound, graphviz.CalledProcessError) as error:
-            raise errors.graphviz_missing() from error
+            raise _graphviz_missing() from error
         return picture
 
     def to_html(self, path: Any = None) -> str | None:
@@ -102,7 +102,7 @@ class Drawing:
         }  # fmt: skip
         ending = os.path.splitext(path)[1]
         if ending not in forms:
-            raise errors.drawing_format(ending, forms)
+            raise errors.OptionError(f"a drawing is saved as one of {', '.join(forms)}, but got {ending!r}")
         text = forms[ending]()
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
@@ -126,6 +126,14 @@ class Drawing:
             return self.svg()
         except errors.MissingFeatureError:
             return f"<pre>{escape(str(self))}</pre>"
+
+
+def _graphviz_missing() -> Exception:
+    return errors.MissingFeatureError(
+        "an SVG is laid out by Graphviz: it needs the package graphviz and the program dot, and one of them is not installed, "
+        "or does not run. Hint: pip install graphviz, and install Graphviz itself; or use .mermaid, .dot or print(...), which "
+        "need nothing."
+    )
 
 
 def draw(loss: Any, params: Any = (), *, fold: bool = True, profile: Any = None, gradients: bool = False) -> Drawing:

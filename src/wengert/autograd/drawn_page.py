@@ -53,7 +53,10 @@ def layout_program() -> str:
     try:
         package = metadata.distribution("XStatic-Dagre")
     except metadata.PackageNotFoundError:
-        raise errors.dagre_missing() from None
+        raise errors.MissingFeatureError(
+            "a page is laid out by dagre, and the package XStatic-Dagre, which brings it, is not installed. Hint: pip "
+            "install wengert[viz]; or use .mermaid, .dot or print(...), which need nothing."
+        ) from None
     return Path(str(package.locate_file("xstatic/pkg/dagre/data/dagre.min.js"))).read_text(encoding="utf-8")
 
 

@@ -19,11 +19,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from wengert import dtypes
+from wengert import dtypes, errors
 from wengert.core.dual import DualLevel, close_level, innermost_set_aside, laid_out, open_level
 from wengert.core.modes import DUAL, flags, set_flags, state
 from wengert.core.tensor import TensorBase
-from wengert.errors import forward as errors, wrong_argument_type
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
@@ -48,7 +47,9 @@ def enter_dual_level() -> int:
     """Opens a dual level on this thread and returns its number, 0. Raises RuntimeError inside of one: see func.jvp."""
     levels = _levels()
     if levels:
-        raise errors.dual_level_nested()
+        raise errors.DualLevelError(
+            "Nested forward mode AD is not supported at the moment. Hint: wengert.func.jvp can be called inside of itself."
+        )
     levels.append(open_level())
     return 0
 
@@ -57,9 +58,11 @@ def exit_dual_level(*, level: int | None = None) -> None:
     """Closes the dual level: all tangents are forgotten. Raises RuntimeError where none, or another one, is open."""
     levels = _levels()
     if level is not None and level != len(levels) - 1:
-        raise errors.dual_level_not_last()
+        raise errors.DualLevelError(
+            "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
+        )
     if not levels:
-        raise errors.dual_level_not_open()
+        raise errors.DualLevelError("Dual level must be a positive number.")
     close_level(levels.pop())
 
 
@@ -85,14 +88,16 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     """
     levels = _levels()
     if not levels:
-        raise errors.no_dual_level()
+        raise errors.DualLevelError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+        )
     for what, x in (("primal", tensor), ("tangent", tangent)):
         if not isinstance(x, TensorBase):
-            raise wrong_argument_type("_make_dual", what, int(what == "tangent"), type(x))
+            raise errors.wrong_argument_type("_make_dual", what, int(what == "tangent"), type(x))
         if not dtypes.is_differentiable(x._array.dtype):
             raise errors.dual_dtype(what, x.dtype)  # type: ignore[attr-defined]  # a TensorBase is a Tensor
     if level is not None and level != 0:
-        raise errors.dual_level_unknown()
+        raise errors.DualLevelError("Invalid level given to _make_dual")
     return attach_tangent(tensor, tangent)
 
 
@@ -102,7 +107,10 @@ def attach_tangent(tensor: Any, tangent: Any) -> Any:
         raise errors.tangent_shape(tensor._array.shape, tangent._array.shape)
     with innermost_set_aside() as level:
         if level.find(tensor) is not None:
-            raise errors.dual_twice()
+            raise errors.DualLevelError(
+                "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not "
+                "supported."
+            )
         dual = tensor.view_as(tensor)
         if tangent._array.strides != tensor._array.strides:
             tangent = laid_out(tangent, tensor)
@@ -113,7 +121,7 @@ def attach_tangent(tensor: Any, tangent: Any) -> Any:
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     """The tensor without its tangent (a view of it), and the tangent; None where it has none, or no level is open."""
     if not isinstance(tensor, TensorBase):
-        raise wrong_argument_type("_unpack_dual", "dual", 0, type(tensor))
+        raise errors.wrong_argument_type("_unpack_dual", "dual", 0, type(tensor))
     if not _levels() or not flags() & DUAL:
         return UnpackedDualTensor(tensor, None)
     return UnpackedDualTensor(*detach_tangent(tensor))

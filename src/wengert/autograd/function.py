@@ -17,6 +17,13 @@ from wengert.core.tensor import TensorBase, gradient_edge
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "once_differentiable"]
 
 
+def _missing_backward() -> Exception:
+    return errors.FunctionNotImplementedError(
+        "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+        "backward mode AD."
+    )
+
+
 class FunctionMeta(type):
     """Give every Function a class of nodes: ExpBackward for Exp."""
 
@@ -59,7 +66,7 @@ class Function(BackwardCFunction, metaclass=FunctionMeta):
 
         It runs without recording, and returns a tensor or a tuple.
         """
-        raise errors.no_forward()
+        raise errors.FunctionNotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -69,22 +76,27 @@ class Function(BackwardCFunction, metaclass=FunctionMeta):
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Return one gradient (or None) for each argument of forward, given one for each output."""
-        raise errors.no_backward()
+        raise _missing_backward()
 
     @staticmethod
     def vjp(ctx: Any, *grad_outputs: Any) -> Any:
         """Compute the gradients: another name for backward."""
-        raise errors.no_backward()
+        raise _missing_backward()
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
         """Return the tangents of the outputs, given one tangent (or None) for each argument."""
-        raise errors.no_jvp()
+        raise errors.FunctionNotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """Apply the Function to a batch: the rule for torch.vmap."""
-        raise errors.no_vmap()
+        raise errors.FunctionNotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True.\nThis version of the package calls neither: vmap does not reach custom Functions."
+        )
 
     @classmethod
     def _find_backward(cls) -> Callable[..., Any]:
@@ -150,7 +162,10 @@ class Function(BackwardCFunction, metaclass=FunctionMeta):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run forward on args, if forward is no static method. Use apply in new code."""
         if kwargs or isinstance(_static_attribute(type(self), "forward"), staticmethod):
-            raise errors.static_function_called()
+            raise errors.FunctionError(
+                "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd "
+                "function with static forward method. Hint: call .apply(...) of the class, not an instance."
+            )
         return call_instance(self, args)
 
     @property

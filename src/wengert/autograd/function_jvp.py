@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wengert import dtypes
+from wengert import dtypes, errors
 from wengert.core.dual import DualLevel, every_level_set_aside, innermost_set_aside, levels_around, save_output_tangents
 from wengert.core.tensor import TensorBase, is_differentiable, wrap
-from wengert.errors import forward as errors
 
 if TYPE_CHECKING:
     from wengert.autograd.function import BackwardCFunction, Function
@@ -59,16 +58,25 @@ def run_jvp(
     results = result if isinstance(result, tuple) else (result,)
     for i, tangent in enumerate(results):
         if tangent is not None and not isinstance(tangent, TensorBase):
-            raise errors.jvp_type(type(tangent), i)
+            raise errors.FunctionError(f"expected Variable or None (got {type(tangent).__name__}) for grad output {i}.")
     if len(results) != len(outputs):
-        raise errors.jvp_number(len(outputs), len(results))
+        raise errors.FunctionError(
+            f"Function's jvp returned an invalid number of forward gradients (expected {len(outputs)} but got "
+            f"{len(results)})"
+        )
     fixed = ctx._fixed or (False,) * len(outputs)
     for i, (output, tangent) in enumerate(zip(outputs, results, strict=True)):
         differentiable = isinstance(output, TensorBase) and is_differentiable(output._array) and not fixed[i]
         if differentiable and tangent is None:
-            raise errors.jvp_missing(i)
+            raise errors.FunctionError(
+                f"Function's jvp returned None at position {i}, but the corresponding forward output is a differentiable "
+                "Tensor. Hint: return zeros_like() of the output there, or name the output to ctx.mark_non_differentiable."
+            )
         if not differentiable and tangent is not None:
-            raise errors.jvp_not_differentiable(i)
+            raise errors.FunctionError(
+                f"Function's jvp returned a gradient at position {i}, but  the corresponding forward output is not a "
+                "differentiable Tensor.You should return None at that position instead."
+            )
         if differentiable:
             check_tangent(output, tangent, inputs, given)
             if any(output is x for x in inputs):
@@ -96,14 +104,23 @@ def check_tangent(output: Any, tangent: Any, inputs: tuple[Any, ...], given: lis
             continue
         if output is x:
             if tangent is not t:
-                raise errors.jvp_not_in_place()
+                raise errors.FunctionError(
+                    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
+                    "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
+                )
             return
         is_itself = output._array is x._array
         if is_itself or (output._view is not None and _base_of(output) is _base_of(x)):
             if tangent._view is None:
-                raise errors.jvp_no_view()
+                raise errors.FunctionError(
+                    "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a "
+                    "view."
+                )
             if _base_of(tangent) is not _base_of(t):
-                raise errors.jvp_other_base()
+                raise errors.FunctionError(
+                    "A custom Function is returning a view but the jvp is not returning a view of the same base as the "
+                    "given grad input."
+                )
             return
 
 

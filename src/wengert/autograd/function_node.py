@@ -43,28 +43,32 @@ class FunctionCtx:
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Save inputs or outputs for backward, which reads them from ctx.saved_tensors. None is allowed."""
-        self.to_save = _checked(tensors, errors.save_for_backward_type, or_none=True)
+        self.to_save = _checked("save_for_backward can only save", tensors, or_none=True)
 
     def save_for_forward(self, *tensors: Any) -> None:
         """Save tensors for jvp, which reads them from ctx.saved_tensors."""
-        self.saved_for_forward = _checked(tensors, errors.save_for_backward_type, or_none=True)
+        self.saved_for_forward = _checked("save_for_backward can only save", tensors, or_none=True)
 
     def mark_dirty(self, *tensors: Any) -> None:
         """Declare the inputs that forward has written in place. Forward must return them too."""
-        self.dirty_tensors = _checked(tensors, functools.partial(errors.mark_type, "mark_dirty"))
+        self.dirty_tensors = _checked("mark_dirty can only accept", tensors)
 
     def mark_non_differentiable(self, *outputs: Any) -> None:
         """Declare the outputs that no gradient flows through. Backward still gets a (zero) gradient for each."""
-        self.non_differentiable = _checked(outputs, functools.partial(errors.mark_type, "mark_non_differentiable"))
+        self.non_differentiable = _checked("mark_non_differentiable can only accept", outputs)
 
     def mark_shared_storage(self, *pairs: Any) -> None:
         """Declare (input, output) pairs that share memory: from now on a write into one counts for the other.
 
         Earlier writes into either tensor count for both. Views that were made of them before are not updated.
         """
-        warnings.warn(errors.mark_shared_storage_deprecated(), stacklevel=2)
+        warnings.warn(
+            "`mark_shared_storage` is deprecated. Tensors with shared storages are automatically tracked. Hint: needed "
+            "only where forward shares memory by a way around tensors, such as a NumPy array.",
+            FutureWarning, stacklevel=2,
+        )
         for pair in pairs:
-            _checked(tuple(pair), functools.partial(errors.mark_type, "mark_shared_storage"))
+            _checked("mark_shared_storage can only accept", tuple(pair))
         tensors = [tensor for pair in pairs for tensor in pair]
         for source, output in pairs:
             merge_counters(source, output, tensors)
@@ -74,13 +78,11 @@ class FunctionCtx:
         self.materialize_grads = value
 
 
-def _checked(
-    tensors: tuple[Any, ...], error: Callable[[int, type], Exception], or_none: bool = False
-) -> tuple[Any, ...]:
+def _checked(rule: str, tensors: tuple[Any, ...], or_none: bool = False) -> tuple[Any, ...]:
     """Return tensors, if all of them are tensors. Raise error(position, type) for the first that is not."""
     for i, tensor in enumerate(tensors):
         if not isinstance(tensor, TensorBase) and not (or_none and tensor is None):
-            raise error(i, type(tensor))
+            raise errors.FunctionTypeError(f"{rule} variables, but argument {i} is of type {type(tensor).__name__}")
     return tensors
 
 
@@ -116,7 +118,10 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def _unpacked(self) -> tuple[Any, ...]:
         if self._taken:
-            raise errors.saved_tensors_taken()
+            raise errors.GraphFreedError(
+                "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the "
+                "autograd.Function. Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
+            )
         tensors = tuple([None if v is None else tensor_of(v, self) for v in self._saved_values()])
         if self._forward_cls.clear_saved_tensors_on_access:
             self._saved, self._taken = (), True
@@ -183,12 +188,17 @@ class BackwardCFunction(Node, FunctionCtx):
         elif self._n_needed <= len(grads) < n:
             grads += (None,) * (n - len(grads))
         if len(grads) != n:
-            raise errors.gradient_wrong_number(self.name(), n, len(grads))
+            raise errors.FunctionError(
+                f"function {self.name()} returned an incorrect number of gradients (expected {n}, got {len(grads)})"
+            )
         for i, g in enumerate(grads):
             if g is not None and not isinstance(g, TensorBase):
-                raise errors.gradient_not_a_tensor(type(g))
+                raise errors.FunctionError(f"expected Variable or None (got {type(g).__name__})")
             if g is not None and i not in self._positions:
-                raise errors.gradient_unexpected(self.name(), i + 1)
+                raise errors.FunctionError(
+                    f"function {self.name()} returned a gradient different than None at position {i + 1}, but the "
+                    "corresponding forward input was not a Variable"
+                )
         gradients = [grads[i] for i in self._positions]
         for position, g in enumerate(gradients):
             if g is not None and g._array.dtype.kind != "f":
@@ -201,7 +211,11 @@ class BackwardCFunction(Node, FunctionCtx):
         if behind is not None:
             expected = meta_at(behind, next_nr(self, position)).dtype
             if (dtype.kind == "c") != (expected.kind == "c") and dtype.kind in "cbui":
-                raise errors.invalid_gradient_dtype(self.name(), position, dtype, expected)
+                hint = "return the real part of the gradient, grad.real" if dtype.kind == "c" else "return a floating one"
+                raise errors.FunctionError(
+                    f"Function {self.name()} returned an invalid gradient at index {position} - got dtype "
+                    f"{errors.dtype_name(dtype)} but expected {errors.dtype_name(expected)}. Hint: {hint}."
+                )
 
 
 def attach_outputs(
@@ -242,13 +256,22 @@ def _mark_written(
 ) -> None:
     """Check that an input may be written in place and is among the outputs. Count the write."""
     if not any(tensor is o for o in outputs):
-        raise errors.dirty_not_returned()
+        raise errors.FunctionError(
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+            "modified inplace must all be outputs of the Function."
+        )
     bump(tensor)  # comes first because forward has written the tensor in any case
     if recording:
         check_dirty(tensor)
     if recording and tensor._is_view():
         if len(outputs) > 1:
-            raise errors.dirty_view_of_many()
+            raise errors.FunctionError(
+                "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return "
+                "more than one Tensor. This is not supported by the current autograd engine. You should either make sure "
+                "the input is not a view (using .clone() for example) or make your Function only return one Tensor "
+                "(potentially splitting it into two Functions: one doing the inplace that returns a single Tensor and a "
+                "second one that does the other operations)."
+            )
         # rebase_history takes the written input to be the node's first one.
         for i, t in enumerate(inputs):
             if t is tensor:
@@ -329,7 +352,10 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         if not grad_enabled() or not requires_grad:
             return results
         single = not isinstance(results, tuple)
-        marked = forbid_differentiation((results,) if single else results, grads, errors.differentiated_twice())
+        error = errors.NotDifferentiableError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
+        marked = forbid_differentiation((results,) if single else results, grads, error)
         return marked[0] if single else marked
 
     return wrapper

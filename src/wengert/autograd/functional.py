@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert import errors
 from wengert.core.modes import set_recording
 from wengert.core.tensor import TensorBase, wrap
-from wengert.errors import functional as errors
 from wengert.ops import OPS
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -42,11 +42,17 @@ def _as_tensors(x: Any, what: str, name: str) -> Tensors:
     if isinstance(x, TensorBase):
         return (x,)
     if not isinstance(x, tuple):
-        raise errors.not_tensors(what, name, type(x), None)
+        raise _not_tensors(what, name, f"given {what}", type(x))
     for i, item in enumerate(x):
         if not isinstance(item, TensorBase):
-            raise errors.not_tensors(what, name, type(item), i)
+            raise _not_tensors(what, name, f"value at index {i}", type(item))
     return x
+
+
+def _not_tensors(what: str, name: str, found: str, kind: type) -> Exception:
+    return errors.ArgumentError(
+        f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the {found} has type {kind}."
+    )
 
 
 def _as_variables(inputs: Tensors, create_graph: bool) -> Tensors:
@@ -66,9 +72,9 @@ def _scalar(func: Callable[..., Any], inputs: Tensors, name: str) -> Any:
     """func's only output, of one element."""
     outputs, is_tuple = _evaluate(func, inputs, name)
     if is_tuple or len(outputs) != 1:
-        raise errors.not_one_tensor(name)
+        raise errors.GradientError(f"The function given to {name} should return a single Tensor")
     if outputs[0].numel() != 1:
-        raise errors.not_one_number(name)
+        raise errors.GradientError(f"The Tensor returned by the function given to {name} should contain a single element")
     return outputs[0].reshape(()) if outputs[0].ndim else outputs[0]
 
 
@@ -76,14 +82,18 @@ def _vectors(v: Any, like: Tensors, name: str, of_output: bool) -> Tensors:
     """v as a tuple, of the shapes of like; where it is None, a one for a single tensor of one element."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            raise errors.vector_missing(of_output)
+            where = "the user-provided function returns" if of_output else "the input to the user-provided function is"
+            raise errors.GradientError(f"The vector v can only be None if {where} a single Tensor with a single element.")
         return (like[0].detach().new_ones(like[0].shape),)
     vectors = _as_tensors(v, "v", name)
     if len(vectors) != len(like):
-        raise errors.vector_length(len(like), len(vectors))
+        if len(like) == 1:
+            raise errors.GradientError("The given v should contain a single Tensor.")
+        raise errors.GradientError(f"v is a tuple of invalid length: should be {len(like)} but got {len(vectors)}.")
     for i, (vector, x) in enumerate(zip(vectors, like, strict=True)):
         if vector.shape != x.shape:
-            raise errors.vector_size(None if len(like) == 1 else i, x.shape, vector.shape)
+            which = "v" if len(like) == 1 else f"Entry {i} in v"
+            raise errors.GradientError(f"{which} has invalid size: should be {x.shape} but got {vector.shape}.")
     return vectors
 
 
@@ -101,7 +111,10 @@ def _unless_tuple(results: Tensors, is_tuple: bool) -> Any:
 def _check_outputs(outputs: Tensors, strict: bool) -> None:
     for i, output in enumerate(outputs):
         if strict and not output.requires_grad:
-            raise errors.strict_output(i)
+            raise errors.NotDifferentiableError(
+                f"Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "
+                "differentiable manner from the input when running in strict mode."
+            )
 
 
 def _grad(outputs: Tensors, inputs: Tensors, cotangents: Sequence[Any], create_graph: bool) -> list[Any]:
@@ -125,6 +138,28 @@ def _filled(results: list[Any], like: Tensors, missing: Callable[[int], Exceptio
     return tuple([_zeros(x) if r is None else r for r, x in zip(results, like, strict=True)])
 
 
+def _independent_output(index: int, output: str = "The output") -> Exception:
+    return errors.NotDifferentiableError(
+        f"{output} of the user-provided function is independent of input {index}. This is not allowed in strict mode."
+    )
+
+
+def _independent_jacobian(index: int) -> Exception:
+    return errors.NotDifferentiableError(
+        f"The jacobian of the user-provided function is independent of input {index}. This is not allowed in strict mode "
+        "when create_graph=True."
+    )
+
+
+def _independent_gradient(index: int) -> Exception:
+    return errors.NotDifferentiableError(
+        "While computing the hessian, found that the jacobian of the user-provided function with respect to input "
+        f"{index} is independent of the input. This is not allowed in strict mode. You should ensure that your function is "
+        "twice differentiable and that the jacobian depends on the inputs (this would be violated by a linear function for "
+        "example)."
+    )
+
+
 def _zeros(x: Any) -> Any:
     return wrap(np.zeros_like(x._array))
 
@@ -133,7 +168,7 @@ def _check_depends(results: Tensors, strict: bool, create_graph: bool) -> None:
     """Of first derivatives that are to be differentiated: whether they depend on anything."""
     for i, result in enumerate(results):
         if strict and create_graph and not result.requires_grad:
-            raise errors.strict_jacobian(i)
+            raise _independent_jacobian(i)
 
 
 def _transposed(products: Sequence[Any], duals: Tensors, vectors: Tensors, create_graph: bool) -> list[Any]:
@@ -167,7 +202,7 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         vectors = _vectors(v, outputs, "vjp", True)
     with set_recording(create_graph):
         found = _grad(outputs, variables, vectors, create_graph)
-        products = _filled(found, variables, errors.strict_input if strict else None)
+        products = _filled(found, variables, _independent_output if strict else None)
         _check_depends(products, strict, create_graph)
     finished = _finish(products, create_graph)
     return _finish(_unless_tuple(outputs, is_tuple), create_graph), _unless_tuple(finished, isinstance(inputs, tuple))
@@ -191,7 +226,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         _check_outputs(outputs, strict)
         duals = _dual_of(outputs)
         backward = _grad(outputs, variables, duals, True)
-        _filled(backward, variables, errors.strict_input if strict else None)
+        _filled(backward, variables, _independent_output if strict else None)
     with set_recording(create_graph):
         products = _filled(_transposed(backward, duals, vectors, create_graph), outputs)
         _check_depends(products, strict, create_graph)
@@ -207,10 +242,10 @@ def _gradient(
     output = _scalar(func, variables, name)
     _check_outputs((output,), strict)
     found = _grad((output,), variables, [wrap(np.ones_like(output._array))], True)
-    gradient = _filled(found, variables, errors.strict_input if strict else None)
+    gradient = _filled(found, variables, _independent_output if strict else None)
     for i, g in enumerate(gradient):
         if strict and not g.requires_grad:
-            raise errors.strict_hessian(i)
+            raise _independent_gradient(i)
     return output, variables, vectors, list(gradient)
 
 
@@ -227,7 +262,7 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         output, variables, vectors, gradient = _gradient(func, inputs, v, create_graph, strict, "vhp")
     with set_recording(create_graph):
         found = _grad(tuple(gradient), variables, vectors, create_graph)
-        products = _filled(found, variables, errors.strict_hessian if strict else None)
+        products = _filled(found, variables, _independent_gradient if strict else None)
     finished = _finish(products, create_graph)
     return _finish(output, create_graph), _unless_tuple(finished, isinstance(inputs, tuple))
 
@@ -243,7 +278,7 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         output, variables, vectors, gradient = _gradient(func, inputs, v, create_graph, strict, "hvp")
         duals = _dual_of(variables)
         twice = _grad(tuple(gradient), variables, duals, True)
-        _filled(twice, variables, errors.strict_hessian if strict else None)
+        _filled(twice, variables, _independent_gradient if strict else None)
     with set_recording(create_graph):
         products = _filled(_transposed(twice, duals, vectors, create_graph), variables)
     finished = _finish(products, create_graph)
@@ -276,15 +311,27 @@ def jacobian(
             [0., 3.]]), tensor([1., 2.]))
     """
     if strategy not in ("forward-mode", "reverse-mode"):
-        raise errors.strategy(True)
+        raise errors.StrategyError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than '
+            'inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".'
+        )
     if strategy == "forward-mode":
         if strict:
-            raise errors.forward_strategy_strict()
+            raise errors.GradientError(
+                'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported '
+                'together (yet). Please either set `strict=False` or `strategy="reverse-mode"`.'
+            )
         if not vectorize:
-            raise errors.forward_strategy_unvectorized()
+            raise errors.UnsupportedModeError(
+                "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
+                "`vectorize=True`."
+            )
         return _jacobian_by_columns(func, inputs, create_graph)
     if strict and vectorize:
-        raise errors.strict_and_vectorized()
+        raise errors.GradientError(
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please "
+            "either set `strict=False` or `vectorize=False`."
+        )
     with set_recording(True):
         variables = _as_variables(_as_tensors(inputs, "inputs", "jacobian"), create_graph)
         outputs, is_tuple = _evaluate(func, variables, "jacobian")
@@ -306,9 +353,9 @@ def _rows(output: Any, number: int, variables: Tensors, create_graph: bool, stri
         found = _grad((output,), variables, [wrap(unit)], create_graph)
         for i, (x, result) in enumerate(zip(variables, found, strict=True)):
             if result is None and strict:
-                raise errors.strict_input(i, number)
+                raise _independent_output(i, f"Output {number}")
             if result is not None and strict and create_graph and not result.requires_grad:
-                raise errors.strict_jacobian(i)
+                raise _independent_jacobian(i)
             columns[i].append(_zeros(x) if result is None else result)
     return tuple(
         [
@@ -354,7 +401,7 @@ def hessian(
     ((tensor([[2.]]), tensor([[2.]])), (tensor([[2.]]), tensor([[0.]])))
     """
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
-        raise errors.strategy(False)
+        raise errors.StrategyError('Expected strategy to be either "forward-mode" or "reverse-mode".')
     is_tuple = isinstance(inputs, tuple)
 
     def gradient(*variables: Any) -> Tensors:
@@ -366,7 +413,7 @@ def hessian(
             result = _filled(found, aliases)
         for i, g in enumerate(result):
             if strict and not g.requires_grad:
-                raise errors.strict_hessian(i)
+                raise _independent_gradient(i)
         return result
 
     given = _as_tensors(inputs, "inputs", "hessian")

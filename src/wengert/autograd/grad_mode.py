@@ -202,7 +202,9 @@ class set_grad_enabled(_Mode):
     def __init__(self, mode: bool) -> None:
         super().__init__()
         if not isinstance(mode, bool):
-            raise errors.grad_mode_type(type(mode))
+            raise errors.ArgumentError(
+                f"set_grad_enabled(): argument 'enabled' (position 1) must be bool, not {type(mode).__name__}"
+            )
         self.mode = mode
         self._found = flags()
         set_flags(self._changed(self._found))

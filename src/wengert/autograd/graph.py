@@ -55,10 +55,12 @@ def increment_version(tensor: TensorBase | Iterable[TensorBase]) -> None:
     if isinstance(tensor, TensorBase):
         tensor = (tensor,)
     elif not isinstance(tensor, Iterable):
-        raise errors.increment_version_type(type(tensor))
+        raise errors.GraphError(f"increment_version expect a Iterable[Tensor] as input, but got {type(tensor).__name__}")
     for t in tensor:
         if not isinstance(t, TensorBase):
-            raise errors.increment_version_element(type(t))
+            raise errors.GraphError(
+                f"increment_version expects each element of the iterable to be a tensor, but got {type(t).__name__}"
+            )
         bump(t)
 
 
@@ -141,7 +143,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[MutationKeeper]:
     tensor([1., 1.])
     """
     if state.mutation is not None:
-        raise errors.mutation_nested()
+        raise errors.GraphError("allow_mutation_on_saved_tensors contexts cannot be nested")
     keeper = MutationKeeper()
     with saved_tensors_hooks(keeper.pack, keeper.unpack):
         state.mutation = keeper
@@ -185,7 +187,7 @@ def register_multi_grad_hook(
     [tensor([2., 2.]), tensor([1., 1.])]
     """
     if mode not in ("all", "any"):
-        raise errors.multi_hook_mode(mode)
+        raise errors.ElementError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
         tensors = [t for t in tensors if t.requires_grad]
         first = _First(fn)

@@ -38,12 +38,23 @@ def call_instance(function: Function, inputs: tuple[Any, ...]) -> Any:
     Raises TypeError for inputs or results that are no tensors, RuntimeError for an instance that has been called.
     """
     name = type(function).__name__
-    warnings.warn(errors.instance_function_deprecated(name), stacklevel=3)
+    warnings.warn(
+        f"{name}: calling an instance of a Function is what torch 0.1 to 0.3 had; make forward and backward static methods "
+        f"that take ctx and call {name}.apply(...)",
+        DeprecationWarning,
+        stacklevel=3,
+    )
     for i, x in enumerate(inputs):
         if not isinstance(x, TensorBase):
-            raise errors.function_argument(name, i, type(x))
+            raise errors.FunctionTypeError(
+                f"expected a Variable argument, but got {type(x).__name__} (argument {i} of {name}). Hint: what is no "
+                "tensor goes to __init__."
+            )
     if function._seq:
-        raise errors.function_used_twice(name)
+        raise errors.FunctionError(
+            f"each {name} can be used once: it holds what its first call has saved. Hint: make a new one for every call, "
+            f"{name}(...)(input)."
+        )
     volatile = any(is_volatile(x) for x in inputs)
     function.needs_input_grad = tuple([x.requires_grad for x in inputs])
     recording = grad_enabled() and any(function.needs_input_grad) and not volatile
@@ -57,7 +68,7 @@ def call_instance(function: Function, inputs: tuple[Any, ...]) -> Any:
     outputs = (output,) if single else tuple(output)
     for o in outputs:
         if not isinstance(o, TensorBase):
-            raise errors.function_result(name, type(o))
+            raise errors.FunctionTypeError(f"{name}.forward: expected a Variable or a tuple of them, but got {type(o).__name__}")
     function._seq = next_sequence_nr()
     function._edges = edges
     record_position(function, 4)
@@ -90,6 +101,6 @@ def run_instance(function: Function, cotangents: list[Any], create_graph: bool) 
         results = (results,)
     gradients = tuple(function._per_edge(tuple(results)))
     if create_graph:
-        error = errors.not_twice_differentiable(type(function).__name__)
+        error = errors.NotDifferentiableError(f"{type(function).__name__} is not differentiable twice")
         gradients = forbid_differentiation(gradients, tuple(cotangents), error)
     return list(gradients)

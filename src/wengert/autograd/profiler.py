@@ -71,10 +71,14 @@ class profile:
         **_: Any,
     ) -> None:
         if use_cuda:
-            warnings.warn(errors.profile_use_cuda_deprecated(), stacklevel=2)
+            warnings.warn(
+                "The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` instead.",
+                FutureWarning,
+                stacklevel=2,
+            )
             use_device = "cuda"
         if use_device is not None and use_device != "cpu":
-            warnings.warn(errors.profile_device_missing(use_device), stacklevel=2)
+            warnings.warn(f"{use_device.upper()} is not available, disabling {use_device.upper()} profiling", stacklevel=2)
         self.enabled = bool(enabled)
         self.use_device = None
         self.record_shapes = bool(record_shapes) or bool(with_flops)
@@ -92,7 +96,10 @@ class profile:
         if not self.enabled:
             return None
         if self.entered:
-            raise errors.profile_reentered()
+            raise errors.ProfilerError(
+                "Profiler context manager is not reentrant. Hint: make a new profile() for each block; blocks may be "
+                "nested."
+            )
         self.entered = True
         watch_others()
         self._origin = perf_counter_ns()
@@ -184,7 +191,7 @@ class record_function:
 
     def __init__(self, name: str, args: str | None = None) -> None:
         if not isinstance(name, str):
-            raise errors.range_name(type(name))
+            raise errors.ProfilerError(f"record_function() expects a name of type 'str', but got {type(name).__name__}")
         self.name = name
         self.args = args
         self._began: list[int] = []  # one object may be entered again inside itself
@@ -225,11 +232,16 @@ class _Emitter:
         if not self.enabled:
             return None
         if self.entered or get_ranges() is not None:
-            raise errors.ranges_nested(self.context)
+            raise errors.ProfilerError(
+                f"{self.context} context manager is not reentrant, and only one such context can be active at a time."
+            )
         try:
             ranges = self._ranges()
         except ImportError:
-            raise errors.ranges_package(self.context, self.package) from None
+            raise errors.MissingFeatureError(
+                f"{self.context}() names ranges for another profiler through the package {self.package!r}, which is not "
+                f"installed. Hint: pip install {self.package}; or use profile(), which needs nothing."
+            ) from None
         self.entered = True
         watch_others()
         set_ranges(ranges)
@@ -283,9 +295,12 @@ class _Ranges:
 
 def load_nvprof(path: Any) -> EventList:
     """Raises DeviceError, a RuntimeError: a trace of nvprof is of kernels on a GPU, which this version has no backend for."""
-    raise errors.nvprof_trace(path)
+    raise errors.DeviceError(
+        f"cannot read {str(path)!r}: traces of nvprof tell of kernels on a GPU, and this version has no CUDA backend. "
+        "Hint: use profile() for the CPU, and its export_chrome_trace()."
+    )
 
 
 def parse_nvprof_trace(path: Any) -> list[FunctionEvent]:
     """Raises DeviceError, as load_nvprof does."""
-    raise errors.nvprof_trace(path)
+    return load_nvprof(path)

@@ -26,11 +26,11 @@ def render(
     that the columns of names, shapes and stacks may be. top_level: says so under the header. unit: of times, or None.
     """
     if unit is not None and unit not in _UNITS:
-        raise errors.profile_time_unit(unit)
+        raise errors.ProfilerKeyError(f"a table's time_unit is 'us', 'ms' or 's', but got {unit!r}")
     if style == "1.x":
         return _render_old(events, total_us, header)
     if style != "2.x":
-        raise errors.profile_table_style(style)
+        raise errors.ProfilerKeyError(f"a table has style '1.x' or '2.x', but got {style!r}")
     if not events:
         return ""
     return _render_new(events, total_us, columns, widths, header, top_level, unit)

@@ -236,7 +236,9 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
         Raises ProfilerKeyError, an AttributeError and a ValueError, for an unknown key, style or unit.
         """
         if sort_by is not None and sort_by not in SORT_KEYS and sort_by not in DEVICE_KEYS:
-            raise errors.profile_sort_key(sort_by, SORT_KEYS)
+            raise errors.ProfilerKeyError(
+                f"'FunctionEventAvg' object has no attribute {sort_by!r}. A table can be sorted by {', '.join(SORT_KEYS)}."
+            )
         events = [event for event in self if event.cpu_parent is None] if top_level_events_only else list(self)
         if sort_by is not None:
             events.sort(key=lambda event: getattr(event, sort_by), reverse=sort_by != "key")
@@ -292,9 +294,13 @@ class EventList(list):  # type: ignore[type-arg]  # of either kind
         The profile needs with_stack=True. metric: self_cpu_time_total or cpu_time_total.
         """
         if metric not in ("self_cpu_time_total", "cpu_time_total", *DEVICE_KEYS):
-            raise errors.stacks_metric(metric, ("self_cpu_time_total", "cpu_time_total"))
+            raise errors.ProfilerKeyError(
+                f"metric should be one of: {['self_cpu_time_total', 'cpu_time_total']}, but got {metric!r}"
+            )
         if not self._with_stacks:
-            raise errors.stacks_missing()
+            raise errors.ProfilerError(
+                "export_stacks() requires with_stack=True. Hint: profile(with_stack=True) keeps the stack of each call."
+            )
         write_stacks(self, path, metric)
 
     def records(self) -> list[dict[str, Any]]:

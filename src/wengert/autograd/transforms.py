@@ -18,13 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert import errors
 from wengert.autograd.forward_ad import attach_tangent, detach_tangent
 from wengert.core.dual import close_level, levels_around, open_level
 from wengert.core.modes import grad_enabled, set_recording
 from wengert.core.node import AccumulateGrad
 from wengert.core.tensor import TensorBase, gradient_edge, is_differentiable, wrap
-from wengert.errors import functional as errors, gradient_shape, integer_requires_grad
-from wengert.errors.forward import dual_dtype
 from wengert.ops import OPS
 from wengert.utils._pytree import tree_flatten, tree_map, tree_unflatten, treespec_pprint
 
@@ -39,18 +38,18 @@ Function = Callable[..., Any]
 def _chosen(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...]:
     """The positions that argnums, an int or a tuple of them, names. RuntimeError for others."""
     if not isinstance(argnums, (int, tuple)):
-        raise errors.argnums_type(type(argnums))
+        raise errors.GradientError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     wanted = (argnums,) if isinstance(argnums, int) else argnums
     if not wanted:
-        raise errors.argnums_empty()
+        raise errors.GradientError("argnums must be non-empty")
     for i in wanted:
         if not isinstance(i, int):
-            raise errors.argnums_type(type(i))
+            raise errors.GradientError(f"argnums must be int or Tuple[int, ...], got: {type(i)}")
         if not -len(args) <= i < len(args):
-            raise errors.argnum_range(i, len(args))
+            raise errors.GradientError(f"Got argnum={i}, but only {len(args)} positional inputs")
     positions = tuple([i % len(args) for i in wanted])
     if len(set(positions)) != len(positions):
-        raise errors.argnums_repeated(wanted)
+        raise errors.GradientError(f"argnums elements must be unique, got {wanted}")
     return positions
 
 
@@ -65,13 +64,21 @@ def _with(args: tuple[Any, ...], positions: Sequence[int], replacements: Iterabl
 def _as_variable(x: Any) -> Any:
     """What f is called with in x's place: an alias that requires grad, and is part of the graph and levels around."""
     if not isinstance(x, TensorBase):
-        raise errors.not_a_tensor(type(x))
+        raise errors.ElementError(f"Thing passed to transform API must be Tensor, got {type(x)}")
     if not is_differentiable(x._array):
-        raise integer_requires_grad(setter=False, dtype=x._array.dtype)
+        raise errors.integer_requires_grad(dtype=x._array.dtype)
     alias: Any = x.view_as(x)  # type: ignore[attr-defined]  # a TensorBase is a Tensor
     if not alias.requires_grad:
         alias.requires_grad = True
     return alias
+
+
+def _check_outputs(call: str, outputs: Iterable[Any]) -> None:
+    for x in outputs:
+        if not isinstance(x, TensorBase):
+            raise errors.GradientError(
+                f"{call}: expected f(*primals) to return only tensors, got unsupported type {type(x)}"
+            )
 
 
 def _split_aux(result: Any, has_aux: bool, call: str) -> tuple[Any, Any]:
@@ -79,7 +86,7 @@ def _split_aux(result: Any, has_aux: bool, call: str) -> tuple[Any, Any]:
     if not has_aux:
         return result, None
     if not isinstance(result, tuple) or len(result) != 2:
-        raise errors.no_aux(call)
+        raise errors.GradientError(f"{call}: output of function f should be a tuple: (output, aux) if has_aux is True")
     return result
 
 
@@ -162,10 +169,13 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
         """The products of the cotangents with the Jacobian, one for each argument."""
         seeds, seeds_form = tree_flatten(cotangents)
         if seeds_form != output_form:
-            raise errors.cotangents_form(treespec_pprint(seeds_form), treespec_pprint(output_form))
+            raise errors.GradientError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+                f"cotangents: {treespec_pprint(seeds_form)}, primal output: {treespec_pprint(output_form)}"
+            )
         for i, (seed, x) in enumerate(zip(seeds, outputs, strict=True)):
             if seed.shape != x.shape:
-                raise gradient_shape(i, seed.shape, x.shape)
+                raise errors.gradient_shape(i, seed.shape, x.shape)
         return tree_unflatten(pull_back(seeds), form)
 
     return (output, vjp_fn, aux) if has_aux else (output, vjp_fn)
@@ -184,9 +194,7 @@ def _vjp(
         result = func(*_with(args, positions, tree_unflatten(variables, form)))
     output, aux = _split_aux(result, has_aux, call)
     outputs = tree_flatten(output)[0]
-    for x in outputs:
-        if not isinstance(x, TensorBase):
-            raise errors.only_tensors(f"{call}: expected f(*primals)", type(x))
+    _check_outputs(call, outputs)
     outside = keep and leads_outside(outputs, variables)
 
     def pull_back(seeds: list[Any]) -> list[Any]:
@@ -210,9 +218,12 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
             result = func(*_with(args, positions, tree_unflatten(variables, form)), **kwargs)
         value, aux = _split_aux(result, has_aux, "grad_and_value(f)(*args)")
         if not isinstance(value, TensorBase):
-            raise errors.gradient_of_no_tensor(type(value))
+            raise errors.GradientError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(value)}")
         if value._array.ndim:
-            raise errors.gradient_of_no_scalar(value._array.ndim)
+            raise errors.GradientError(
+                "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor with "
+                f"{value._array.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+            )
         create_graph = keep and leads_outside([value], variables)
         seed = wrap(np.ones((), value._array.dtype))
         # What is returned as aux may be differentiated yet, as may the value.
@@ -259,7 +270,9 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     (tensor([1., 4.]), tensor([2., 2.]))
     """
     if not isinstance(primals, tuple):
-        raise errors.primals_not_tuple()
+        raise errors.GradientError(
+            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+        )
     return _jvp(func, primals, tangents, tuple(range(len(primals))), strict, has_aux)
 
 
@@ -270,30 +283,35 @@ def _jvp(
     leaves, form = tree_flatten(tuple([args[i] for i in positions]))
     directions, directions_form = tree_flatten(tangents)
     if directions_form != form:
-        raise errors.tangents_form(form, directions_form)
+        raise errors.GradientError(
+            "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if "
+            f"primals is a tuple of 3 tensors, tangents also must be. Got primals with structure {form} and tangents with "
+            f"structure {directions_form}"
+        )
     if not leaves:
-        raise errors.primals_without_tensor()
+        raise errors.GradientError("jvp(f, primals, tangents): Expected primals to contain at least one Tensor.")
     for what, found in (("primals", leaves), ("tangents", directions)):
         for x in found:
             if not isinstance(x, TensorBase):
-                raise errors.primals_with_others(what, type(x))
+                raise errors.GradientError(f"jvp(f, primals, tangents): Expected {what} to only contain Tensors, got {type(x)}")
             if not is_differentiable(x._array):
-                raise dual_dtype(what, x.dtype)  # type: ignore[attr-defined]
+                raise errors.dual_dtype(what, x.dtype)  # type: ignore[attr-defined]
     level = open_level()
     try:
         duals = [attach_tangent(x, t) for x, t in zip(leaves, directions, strict=True)]
         result = func(*_with(args, positions, tree_unflatten(duals, form)))
         output, aux = _split_aux(result, has_aux, "jvp(f, primals, tangents)")
         outputs, output_form = tree_flatten(output)
-        for x in outputs:
-            if not isinstance(x, TensorBase):
-                raise errors.only_tensors("jvp(f, primals, tangents): expected f(*primals)", type(x))
+        _check_outputs("jvp(f, primals, tangents)", outputs)
         pairs = [detach_tangent(x) for x in outputs]
         aux = tree_map(lambda x: detach_tangent(x)[0] if isinstance(x, TensorBase) else x, aux)
     finally:
         close_level(level)
     if strict and any(t is None for _, t in pairs):
-        raise errors.strict_tangent()
+        raise errors.NotDifferentiableError(
+            "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
+            "with strict=True."
+        )
     values = tree_unflatten([p for p, _ in pairs], output_form)
     along = tree_unflatten([_zeros(p) if t is None else t for p, t in pairs], output_form)
     return (values, along, aux) if has_aux else (values, along)
@@ -315,9 +333,7 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     with set_recording(True):
         variables = [_as_variable(x) for x in leaves]
         outputs, output_form = tree_flatten(func(*tree_unflatten(variables, form)))
-        for x in outputs:
-            if not isinstance(x, TensorBase):
-                raise errors.only_tensors("linearize(f, *primals): expected f(*primals)", type(x))
+        _check_outputs("linearize(f, *primals)", outputs)
         duals = [_zeros(x).requires_grad_() for x in outputs]
         products = _backward(outputs, variables, duals, True, True)
     outside = keep and leads_outside(outputs, variables)
@@ -326,11 +342,14 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
         """The derivative of the function that was linearized, along the tangents."""
         directions, directions_form = tree_flatten(tangents)
         if directions_form != form:
-            raise errors.linear_form(directions_form, form)
+            raise errors.GradientError(f"Expected the tangents {directions_form} to have the same argspec as the primals {form}")
         for i, (t, x) in enumerate(zip(directions, leaves, strict=True)):
             for what in ("shape", "dtype"):
                 if getattr(t, what) != getattr(x, what):
-                    raise errors.linear_tangent(i, what, getattr(t, what), getattr(x, what))
+                    raise errors.GradientError(
+                        f"tangent:{i} with {what} {getattr(t, what)} in flattened pytree doesn't match the {what} "
+                        f"{getattr(x, what)} of the corresponding primal."
+                    )
         create_graph = grad_enabled() and (outside or any(t.requires_grad for t in directions))
         found = _backward(products, duals, directions, True, create_graph)
         return tree_unflatten(_released(found, [*variables, *duals], create_graph), output_form)
@@ -354,7 +373,7 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_siz
             [0., 4.]])
     """
     if chunk_size is not None and chunk_size <= 0:
-        raise errors.chunk_size("jacrev")
+        raise errors.ElementError("jacrev: `chunk_size` should be greater than 0.")
 
     @wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:

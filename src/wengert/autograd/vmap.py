@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from wengert import errors
 from wengert.core.tensor import TensorBase
-from wengert.errors import functional as errors
 from wengert.generator import default_generator
 from wengert.ops import OPS
 from wengert.utils._pytree import broadcast_prefix, tree_flatten, tree_structure, tree_unflatten
@@ -44,7 +44,7 @@ def vmap(
     if randomness not in ("error", "different", "same"):
         raise errors.randomness(randomness)
     if chunk_size is not None and chunk_size <= 0:
-        raise errors.vmap_chunk_size(chunk_size)
+        raise errors.ElementError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
     name = getattr(func, "__name__", repr(func))
 
     @wraps(func)
@@ -73,16 +73,29 @@ def vmap(
     return mapped
 
 
+def _no_inputs(name: str) -> Exception:
+    return errors.ElementError(
+        f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function "
+        "with no inputs. The latter is unsupported."
+    )
+
+
 def _dims_of(name: str, in_dims: Any, args: tuple[Any, ...]) -> list[Any]:
     """The dimension to map over, or None, of each leaf of the arguments."""
     if not isinstance(in_dims, (int, tuple)):
-        raise errors.vmap_in_dims_type(name, in_dims)
+        raise errors.ElementError(
+            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
+            f"matching the structure of inputs, got: {type(in_dims)}."
+        )
     leaves, form = tree_flatten(args)
     if not leaves:
-        raise errors.vmap_no_inputs(name)
+        raise _no_inputs(name)
     dims = broadcast_prefix(in_dims, args)
     if dims is None:
-        raise errors.vmap_in_dims_form(name, in_dims, tree_structure(in_dims), form)
+        raise errors.ElementError(
+            f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): in_dims is not compatible with the structure of `inputs`. "
+            f"in_dims has structure {tree_structure(in_dims)} but inputs has structure {form}."
+        )
     return dims
 
 
@@ -93,13 +106,19 @@ def _size_of(name: str, in_dims: Any, leaves: list[Any], dims: list[Any]) -> int
         if dim is None:
             continue
         if not isinstance(x, TensorBase):
-            raise errors.vmap_in_dim_of_other(name, in_dims, dim, type(x))
+            raise errors.ElementError(
+                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for an input but the input is of type "
+                f"{type(x)}. We cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
+            )
         ndim = x._array.ndim
         if not -ndim <= dim < ndim:
-            raise errors.vmap_in_dim_range(name, in_dims, dim, ndim)
+            raise errors.ElementError(
+                f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): Got in_dim={dim} for some input, but that input is a "
+                f"Tensor of dimensionality {ndim} so expected in_dim to satisfy -{ndim} <= in_dim < {ndim}."
+            )
         sizes.append(x._array.shape[dim])
     if not sizes:
-        raise errors.vmap_no_inputs(name)
+        raise _no_inputs(name)
     if len(set(sizes)) > 1:
         raise errors.batch_sizes(sizes)
     return int(sizes[0])
@@ -118,7 +137,10 @@ def _out_dims_of(name: str, out_dims: Any, form: Any) -> list[Any]:
     if dims is None:
         dims = broadcast_prefix(out_dims, tree_unflatten([0] * form.num_leaves, form))
     if dims is None:
-        raise errors.vmap_out_dims_form(name, out_dims, tree_structure(out_dims), form)
+        raise errors.ElementError(
+            f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of "
+            f"`outputs`. out_dims has structure {tree_structure(out_dims)} but outputs has structure {form}."
+        )
     return dims
 
 
@@ -128,10 +150,13 @@ def _gather(name: str, values: tuple[Any, ...], dim: Any, size: int) -> Any:
         return values[0]
     for x in values:
         if not isinstance(x, TensorBase):
-            raise errors.vmap_output(name, type(x))
+            raise errors.ElementError(
+                f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(x)}. Did you mean to set out_dims= "
+                "to None for output?"
+            )
     ndim = values[0]._array.ndim + 1
     if not -ndim <= dim < ndim:
-        raise errors.vmap_out_dim_range(dim, ndim)
+        raise errors.DimensionError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim})")
     found = OPS["stack"].function(values, dim)
     return found if size else found.narrow(dim, 0, 0)
 
@@ -154,4 +179,7 @@ class Draws:
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and self.randomness == "error" and default_generator.position() != self.position:
-            raise errors.vmap_random()
+            raise errors.GradientError(
+                "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+                "randomness flags on vmap or perform the randomness operation out of vmap"
+            )

@@ -102,7 +102,9 @@ class MissingModule(TorchModule):
 
 
 def _missing(name: str) -> Exception:
-    return errors.missing_feature(name, import_module("wengert").__version__)
+    return errors.MissingFeatureError(
+        f"{name} is not part of wengert {import_module('wengert').__version__}, which stands in for torch in this process"
+    )
 
 
 class _Finder:

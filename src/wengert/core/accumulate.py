@@ -39,7 +39,9 @@ def accumulate(leaf: TensorBase, value: Any, owned: bool, face: Any, create_grap
         for hook in list(leaf._post_hooks.values()):
             result = hook(leaf)
             if result is not None:
-                raise errors.post_hook_returned() if isinstance(result, TensorBase) else errors.hook_returned(type(result))
+                if isinstance(result, TensorBase):
+                    raise errors.HookError("Tensor post accumulate grad hooks should return None.")
+                raise errors.hook_returned(type(result))
 
 
 def add_tensor(leaf: TensorBase, value: Any, face: Any) -> None:

@@ -98,18 +98,22 @@ def warn_of(node: Node) -> None:
     level = user_level()
     metadata = node.metadata if node._hooks is not None else {}
     traceback = metadata.get("traceback_")
-    where = None if traceback is not None else node._source()
-    warnings.warn(errors.error_detected(node.name(), joined(traceback), where), stacklevel=level)
+    nothing_kept = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+    if traceback is None:
+        where = node._source()
+        text = nothing_kept + (f" The forward was called at {where}." if where else "")
+    else:
+        text = f"Traceback of forward call that caused the error:\n{''.join(traceback)}"
+    warnings.warn(f"Error detected in {node.name()}. {text}", stacklevel=level)
     parent = metadata.get("parent_")
     while parent is not None:
         above = parent.metadata
-        warnings.warn(errors.error_induced(parent.name(), joined(above.get("traceback_"))), stacklevel=level)
+        traceback = above.get("traceback_")
+        text = nothing_kept
+        if traceback is not None:
+            text = f"Traceback of forward call that induced the previous calculation:\n{''.join(traceback)}"
+        warnings.warn(f"\n\nPrevious calculation was induced by {parent.name()}. {text}", stacklevel=level)
         parent = above.get("parent_")
-
-
-def joined(traceback: Sequence[str] | None) -> str | None:
-    """A traceback as one text."""
-    return None if traceback is None else "".join(traceback)
 
 
 # -- passes ----------------------------------------------------------------------------------------------------------------
@@ -160,7 +164,11 @@ class Pass:
 
     def error(self, node: Node, i: int, kind: str, cotangents: Sequence[Any]) -> errors.AnomalyError:
         """What to raise for a node's result i, which holds nan or inf values."""
-        error = errors.nan_gradient(node.name(), i, node._source(), kind)
+        where = node._source()
+        error = errors.AnomalyError(
+            f"Function '{node.name()}' returned {kind} values in its {i}th output."
+            + (f" Its forward was called at {where}." if where else "")
+        )
         for nr, cotangent in enumerate(cotangents):
             error.add_note(f"gradient of its output {nr}: {statistics(cotangent)}")
         for name, value in saved_values(node):
@@ -199,7 +207,15 @@ class Finding:
 
     def error(self, chain: str | None) -> errors.AnomalyError:
         """What to raise. chain: how the result leads to the loss."""
-        error = errors.forward_anomaly(self.name, self.kind, self.where, self.was_given)
+        text = f"Operation '{self.name}'{f' at {self.where}' if self.where else ''} "
+        if self.was_given:
+            text += (
+                f"was given values that are not finite, and returned {self.kind} values. No operation looked at before has "
+                "made them."
+            )
+        else:
+            text += f"returned {self.kind} values. It is the first that did."
+        error = errors.AnomalyError(text)
         for fact in self.facts:
             error.add_note(fact)
         if chain is not None:

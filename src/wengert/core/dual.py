@@ -47,7 +47,6 @@ from wengert.core.views import (
     steps_to,
 )
 from wengert.dtypes import NONE
-from wengert.errors import forward
 
 
 class DualLevel:
@@ -300,7 +299,10 @@ class SavedDual(Saved):
         for level, tangent, version in self.tangents:
             if level in state.dual_levels:
                 if tangent._version != version:
-                    raise forward.tangent_modified(node.name())
+                    raise errors.VersionError(
+                        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                        f"the tangent of a tensor that {node.name()} saved. Hint: write into a clone() of the dual tensor."
+                    )
                 # It may have been saved in the dtype that the operation computes in.
                 level.set(tensor, tangent.to(tensor.dtype))
         return tensor

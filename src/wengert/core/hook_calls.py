@@ -66,9 +66,11 @@ def call_posthooks(hooks: Any, inputs: tuple[Any, ...], outputs: tuple[Any, ...]
 def checked_result(hook: Any, result: Any, grads: tuple[Any, ...]) -> tuple[Any, ...]:
     """What a node's hook returned, as a tuple that matches the gradients it was given."""
     if not isinstance(result, tuple):
-        raise errors.hook_returned(type(result), expected="tuple")
+        raise errors.HookTypeError(f"expected tuple, but hook returned '{type(result).__name__}'")
     if len(result) != len(grads):
-        raise errors.hook_wrong_number(len(grads), len(result), name_of(hook))
+        raise errors.HookError(
+            f"hook '{name_of(hook)}' has returned an incorrect number of values (got {len(result)}, but expected {len(grads)})"
+        )
     for new, old in zip(result, grads, strict=True):
         if new is not None:
             check_tensor(hook, new, old)
@@ -82,9 +84,14 @@ def check_tensor(hook: Any, new: Any, old: Any) -> None:
     if old is None:
         return
     if new._array.shape != old._array.shape:
-        raise errors.hook_changed_size(name_of(hook), new._array.shape, old._array.shape)
+        raise errors.HookError(
+            f"hook '{name_of(hook)}' has changed the size of value (was {list(old._array.shape)} got {list(new._array.shape)})"
+        )
     if new._array.dtype != old._array.dtype:
-        raise errors.hook_changed_dtype(name_of(hook), new._array.dtype, old._array.dtype)
+        raise errors.HookError(
+            f"hook '{name_of(hook)}' has changed the type of value (was {errors.tensor_type(old._array.dtype)} got "
+            f"{errors.tensor_type(new._array.dtype)})"
+        )
 
 
 def name_of(hook: Any) -> str:

@@ -8,7 +8,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from wengert import errors
 
 
 class RemovableHandle:
@@ -55,4 +54,8 @@ def warn_if_has_hooks(tensor: Any) -> None:
     """Warns of each hook on the tensor that pickling it loses, but for those marked as unserializable_hook."""
     for hook in (tensor._backward_hooks or {}).values():
         if not hasattr(hook, "__torch_unserializable__"):
-            warnings.warn(errors.hook_not_pickled(hook), stacklevel=3)
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the "
+                "function with @torch.utils.hooks.unserializable_hook to suppress this warning",
+                stacklevel=3,
+            )

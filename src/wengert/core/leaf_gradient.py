@@ -26,7 +26,13 @@ class GradientMembers:
         """What backward passes have accumulated for this leaf; None before the first. Assign None to reset it."""
         # _grad_fn, not grad_fn: of a view that may not be used any more, this much may be asked.
         if self._grad is None and self._requires_grad and self._grad_fn is not None and not self._flags & RETAINS_GRAD:
-            warnings.warn(errors.non_leaf_grad(), stacklevel=2)
+            warnings.warn(
+                "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+                "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+                "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make "
+                "sure you access the leaf Tensor instead.",
+                stacklevel=2,
+            )
         held: TensorBase | None = self._grad
         return held
 
@@ -34,15 +40,26 @@ class GradientMembers:
     def grad(self: Any, value: TensorBase | None) -> None:
         if value is not None:
             if not isinstance(value, TensorBase):
-                raise errors.grad_assigned_type(type(value))
+                raise errors.GradientTypeError(
+                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+                )
             if value is self:
-                raise errors.grad_assigned_itself()
+                raise errors.GradientError("can't assign Variable as its own grad")
             if value._array.shape != self._array.shape:
-                raise errors.grad_assigned_shape(value._array.shape, self._array.shape)
+                raise errors.GradientError(
+                    f"attempting to assign a gradient of size '{list(value._array.shape)}' to a tensor of size "
+                    f"'{list(self._array.shape)}'. Please ensure that the gradient and the tensor are the same size"
+                )
             if value._array.dtype != self._array.dtype or self._flags & HAS_GRAD_DTYPE:
                 wanted = grad_dtype_of(self)
                 if wanted is not None and value._array.dtype != wanted:
-                    raise errors.grad_assigned_dtype(value._array.dtype, wanted)
+                    raise errors.GradientError(
+                        f"attempting to assign a gradient with dtype '{errors.c_name(value._array.dtype)}' to a tensor "
+                        f"with grad_dtype '{errors.scalar_name(wanted)}'. The gradient must match the tensor's grad_dtype "
+                        "(defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute with a specific "
+                        "dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor "
+                        "and its gradient may break downstream systems that assume they match."
+                    )
         self._grad = value
 
     @grad.deleter
@@ -63,19 +80,23 @@ class GradientMembers:
         tensor([3., 3.], dtype=torch.float64)
         """
         if not self.is_leaf:
-            raise errors.grad_dtype_of_non_leaf("accessed")
+            raise errors.GradientError("grad_dtype can only be accessed on leaf tensors.")
         wanted = grad_dtype_of(self)
         return None if wanted is None else dtypes.from_numpy_dtype(wanted)
 
     @grad_dtype.setter
     def grad_dtype(self: Any, value: _dtype | None) -> None:
         if not self.is_leaf:
-            raise errors.grad_dtype_of_non_leaf("set")
+            raise errors.GradientError("grad_dtype can only be set on leaf tensors.")
         if value is not None and not isinstance(value, _dtype):
-            raise errors.grad_dtype_type(type(value))
+            raise errors.GradientError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
         wanted = None if value is None else dtypes.as_numpy_dtype(value)
         if self._grad is not None and wanted is not None and self._grad._array.dtype != wanted:
-            raise errors.grad_dtype_of_existing(wanted, self._grad._array.dtype)
+            raise errors.GradientError(
+                f"Cannot set grad_dtype to '{errors.scalar_name(wanted)}' because there is already a gradient with dtype "
+                f"'{errors.c_name(self._grad._array.dtype)}'. Please clear the gradient (.grad = None) before changing "
+                "grad_dtype, or ensure the new grad_dtype matches the existing gradient's dtype."
+            )
         self.__dict__["_grad_dtype"] = wanted
         self._flags |= HAS_GRAD_DTYPE
         if self._requires_grad:

@@ -58,17 +58,24 @@ class LegacyMembers:
         Raises RuntimeError on other tensors and at a second call, TypeError for rewards that are neither number nor
         floating tensor, ValueError for another shape.
         """
-        warnings.warn(errors.reinforce_deprecated(), stacklevel=2)
+        warnings.warn(
+            "reinforce() is what torch 0.1 to 0.3 had; today the loss is -(log_prob(sample) * reward).sum()",
+            DeprecationWarning,
+            stacklevel=2,
+        )
         node = self.grad_fn
         if not isinstance(node, StochasticNode):
-            raise errors.not_stochastic()
+            raise errors.GraphError(
+                "reinforce() can be only called on outputs of stochastic functions. Hint: those are samples of bernoulli, "
+                "multinomial and normal whose parameters require grad."
+            )
         node._reinforce(reward)
 
 
 def set_volatile(tensor: Any, value: bool) -> None:
     """Makes a leaf volatile, which ends its requiring grad, or an ordinary one. Raises RuntimeError on non-leaves."""
     if tensor.grad_fn is not None:
-        raise errors.volatile_of_non_leaf()
+        raise errors.RequiresGradError("volatile can only be set on leaf variables. Hint: set it on a detach() of this one.")
     if value:
         make_volatile(tensor)
     elif tensor._flags & IS_VOLATILE:

@@ -42,7 +42,10 @@ class MutationKeeper:
     def unpack(self, kept: KeptValue) -> Any:
         """The value as it was when it was saved."""
         if self.closed:
-            raise errors.mutation_block_left()
+            raise errors.MutationBlockError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was "
+                "originally recorded."
+            )
         tensor = wrap(kept.array)
         tensor._counter = kept.counter
         return tensor

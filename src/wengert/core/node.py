@@ -427,7 +427,15 @@ def set_more(node: Node, nodes: list[Node | None], nrs: tuple[int, ...] | None) 
 def freed_error(node: Any) -> Exception:
     """The error for a node whose saved values are asked for once they have been released."""
     code, lasti = (getattr(node, "_extra", None) or (None, -1))[:2]
-    return errors.backward_twice(node.name(), locate(node._code, node._lasti), locate(code, lasti))
+    recorded_at, freed_at = locate(node._code, node._lasti), locate(code, lasti)
+    return errors.GraphFreedError(
+        "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+        "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+        "saved tensors after calling backward."
+        f"\nThe freed values are those of {node.name()}{f', recorded at {recorded_at}' if recorded_at else ''}"
+        f"{f'; the pass at {freed_at} freed them' if freed_at else ''}."
+    )
 
 
 def make_node_class(name: str, base: type) -> type:

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import _shim as cython
-from wengert import errors
 from wengert.core.dispatch import call_read
 from wengert.core.op import Op
 from wengert.core.tensor import TensorBase
@@ -49,7 +48,11 @@ class ReadableBase(TensorBase):
     def __getitem__(self, index: Any) -> Any:
         if type(index) is int:
             if index == 0 and self._array.ndim == 0:  # loss.data[0]
-                warnings.warn(errors.zero_dim_index(), stacklevel=1 if cython.compiled else 2)  # compiled, no frame
+                warnings.warn(
+                    "indexing a tensor of no dimensions with 0 is what torch 0.1 to 0.3 had; use .item()",
+                    DeprecationWarning,
+                    stacklevel=1 if cython.compiled else 2,  # compiled, no frame
+                )
                 return _getitem(self, ())
             return call_read(_select, self, index)
         return _getitem(self, index)

@@ -103,7 +103,11 @@ def save(tensor: TensorBase, array: Any, role: int, position: int) -> Saved:
 def save_special(tensor: TensorBase, array: Any, role: int, position: int) -> Saved:
     """save, where a block of hooks is open, or with a tensor of an unusual kind."""
     if tensor._flags & IS_INFERENCE:
-        raise errors.inference_saved()
+        raise errors.InferenceError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
+            "computation tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it "
+            "in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`."
+        )
     saved: Saved
     if watchers == 0:
         saved = save_array(tensor, array, role, position)
@@ -178,15 +182,22 @@ def modified_error(saved: SavedTensor, node: Node) -> Exception:
         output_nr = 0 if edge is None else edge.input_nr
     if isinstance(maker, AccumulateGrad):
         maker = None
-    return errors.modified_in_place(
-        saved._data.dtype,
-        saved._data.shape,
-        output_nr,
-        None if maker is None else maker.name(),
-        counter.value,
-        saved._version,
-        saved_by=node.name(),
-        saved_at=locate(node._code, node._lasti),
-        written_at=locate(counter.code, counter.lasti),
-        anomaly=keeps_stacks(),
+    origin = "" if maker is None else f", which is output {output_nr} of {errors.operation_name(maker.name())},"
+    if keeps_stacks():
+        hint = (
+            "the backtrace further above shows the operation that failed to compute its gradient. "
+            "The variable in question was changed in there or anywhere later. Good luck!"
+        )
+    else:
+        hint = (
+            "enable anomaly detection to find the operation that failed to compute its gradient, with "
+            "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        )
+    saved_at, written_at = locate(node._code, node._lasti), locate(counter.code, counter.lasti)
+    return errors.VersionError(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"[{errors.tensor_type(saved._data.dtype)} {list(saved._data.shape)}]{origin} is at version {counter.value}; expected "
+        f"version {saved._version} instead. Hint: {hint}\n"
+        f"It was saved by {node.name()}{f' at {saved_at}' if saved_at else ''}."
+        + (f"\nIt was last written at {written_at}." if written_at else "")
     )

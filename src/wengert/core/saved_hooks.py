@@ -47,7 +47,9 @@ class PackedTensor(Saved):
         """
         result = self.unpack_hook(self.packed(node))
         if not isinstance(result, TensorBase):
-            raise errors.unpack_hook_type(type(result))
+            raise errors.HookTypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(result).__name__}"
+            )
         place = self.place
         found = save_array(result, result._array, place._role, place._position)
         if place._counter is not None and found._counter is place._counter:
@@ -112,7 +114,11 @@ def pack(
     with set_recording(False):
         value = pack_hook(tensor)
     if counter.value != version:
-        raise errors.pack_hook_wrote()
+        raise errors.HookError(
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be "
+            "modified by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need "
+            "to perform in-place operations on the input to a pack hook. Hint: write into a clone() of it."
+        )
     if value is tensor:
         return PackedTensor(place, dtype, _ITSELF, unpack_hook)
     place._data = None
@@ -155,7 +161,7 @@ def _pack_any(value: Any, node: Node) -> Any:
 def push_hooks(pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
     """Makes a pair of hooks the innermost on this thread. RuntimeError where hooks are refused."""
     if state.saved_hooks_refused is not None:
-        raise errors.saved_hooks_refused(state.saved_hooks_refused)
+        raise errors.HookError(state.saved_hooks_refused)
     state.saved_hooks.append((pack_hook, unpack_hook))
     watch(1)
 
@@ -172,6 +178,6 @@ def refuse_hooks(message: str | None) -> str | None:
     RuntimeError, at once, where a pair is active.
     """
     if message is not None and state.saved_hooks:
-        raise errors.saved_hooks_refused(message)
+        raise errors.HookError(message)
     before, state.saved_hooks_refused = state.saved_hooks_refused, message
     return before

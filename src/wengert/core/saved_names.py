@@ -46,10 +46,10 @@ class RecordedNode(OpNode):
         """The gradients of the inputs, from those of the outputs (tensors or None): a tuple, of one the gradient."""
         wanted = count_outputs(self)
         if len(cotangents) != wanted:
-            raise errors.node_argument_number(wanted, len(cotangents))
+            raise errors.GradientTypeError(f"expected {wanted} arguments, got {len(cotangents)} instead")
         for i, cotangent in enumerate(cotangents):
             if cotangent is not None and not isinstance(cotangent, TensorBase):
-                raise errors.node_argument_type(i, type(cotangent))
+                raise errors.GradientTypeError(f"argument {i} is not a Variable, but {type(cotangent).__name__}")
         results = run_single(self, cotangents, grad_enabled())
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -65,7 +65,7 @@ class RecordedNode(OpNode):
 def call_leaf(node: AccumulateGrad, cotangent: TensorBase | None) -> tuple[()]:
     """What calling a leaf's node does: adds the cotangent (a tensor or None) into its .grad."""
     if cotangent is not None and not isinstance(cotangent, TensorBase):
-        raise errors.node_argument_type(0, type(cotangent))
+        raise errors.GradientTypeError(f"argument 0 is not a Variable, but {type(cotangent).__name__}")
     array = None if cotangent is None else cotangent._array
     if array is not None and array.shape != node._variable._array.shape:
         raise errors.invalid_gradient_shape(node.name(), 0, array.shape, node._variable._array.shape)
@@ -186,7 +186,7 @@ class SavedTensorHandle:
     _path: tuple[int, ...] | None  # where among the node's saved values; None where this node saved none
 
     def __init__(self) -> None:
-        raise errors.saved_tensor_made()
+        raise errors.GraphError("Trying to create a SavedTensor object from Python is forbidden.")
 
     @classmethod
     def _of(cls, node: Any, path: tuple[int, ...] | None) -> SavedTensorHandle:
@@ -214,12 +214,19 @@ class SavedTensorHandle:
             raise errors.saved_hooks_type(type(pack_hook), type(unpack_hook))
         node = self._node
         if self._path is not None and node._saved is None:
-            raise errors.saved_hooks_freed()
+            raise errors.GraphFreedError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved intermediate values of the graph "
+                "are freed when you call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+                "through the graph a second time or if you need to access saved variables after calling backward."
+            )
         value = self._value()
         if isinstance(value, PackedTensor):
-            raise errors.saved_hooks_twice()
+            raise errors.HookError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks "
+                "is allowed at a time."
+            )
         if not isinstance(value, SavedTensor):
-            raise errors.saved_hooks_on_none()
+            raise errors.HookError("Calling register_hooks on a saved tensor with value None is forbidden")
         node._saved = _replaced(node._saved, self._path or (), pack_later(value, node, pack_hook, unpack_hook))
 
     @property

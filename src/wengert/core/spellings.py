@@ -20,7 +20,7 @@ def take_old(function: str, given: dict[str, Any], old: dict[str, Any], renames:
         if new is None:
             raise errors.unexpected_keyword(function, name)
         if new in given:
-            raise errors.named_twice(new, name)
+            raise errors.SpellingError(f"only one of {new} and {name} can be specified")
         warnings.warn(errors.renamed(f"{name}=", f"{new}="), stacklevel=stacklevel)
         given[new] = value
 

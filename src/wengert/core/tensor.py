@@ -166,15 +166,21 @@ class TensorBase:
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
         if not isinstance(value, bool):
-            raise errors.requires_grad_type()
+            raise errors.RequiresGradError("requires_grad must be a bool")
         if value == self.requires_grad:
             return
         if self._grad_fn is not None:
-            raise errors.requires_grad_of_non_leaf(value)
+            text = "you can only change requires_grad flags of leaf variables."
+            if not value:
+                text += (
+                    " If you want to use a computed variable in a subgraph that doesn't require differentiation use "
+                    "var_no_grad = var.detach()."
+                )
+            raise errors.RequiresGradError(text)
         if value and not is_differentiable(self._array):
             raise errors.integer_requires_grad(setter=True, dtype=self._array.dtype)
         if value and self._flags & IS_INFERENCE and not flags() & INFERENCE:
-            raise errors.inference_requires_grad()
+            raise errors.InferenceError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if self._flags & IS_VOLATILE:
             raise errors.volatile_and_requires_grad()
         self._requires_grad = value
@@ -202,7 +208,7 @@ class TensorBase:
     def _version(self) -> int:
         """How often this tensor's memory was written in place, by it or by anything that shares the memory."""
         if self._flags & IS_INFERENCE:
-            raise errors.inference_version()
+            raise errors.InferenceError("Inference tensors do not track version counter.")
         return 0 if self._counter is None else self._counter.value
 
     @property
@@ -236,7 +242,9 @@ class TensorBase:
         tensor requires no gradient.
         """
         if not self.requires_grad:
-            raise errors.volatile_hook() if self._flags & IS_VOLATILE else errors.hook_without_grad()
+            if self._flags & IS_VOLATILE:
+                raise errors.HookError("cannot register a hook on a volatile tensor")
+            raise errors.hook_without_grad()
         return add_hook(self._hooks_to_fill(), hook)
 
     def _hooks_to_fill(self) -> OrderedDict[int, Any]:
@@ -280,7 +288,7 @@ class TensorBase:
     def retain_grad(self) -> None:
         """Makes a backward pass keep this non-leaf's gradient in .grad; does nothing on a leaf."""
         if not self.requires_grad:
-            raise errors.retain_grad_without_grad()
+            raise errors.RequiresGradError("can't retain_grad on Tensor that has requires_grad=False")
         node = self.grad_fn
         if node is None or self._flags & RETAINS_GRAD:
             return

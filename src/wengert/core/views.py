@@ -231,7 +231,10 @@ def check_write(target: TensorBase, gradient_written: bool = True) -> None:
     if not flags() & NO_GRAD:
         check_recorded_write(target, gradient_written)
     if target._flags & IS_INFERENCE and not flags() & INFERENCE:
-        raise errors.inference_inplace()
+        raise errors.InferenceError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a normal "
+            "tensor before doing inplace update."
+        )
 
 
 def check_recorded_write(target: TensorBase, gradient_written: bool) -> None:
@@ -239,13 +242,13 @@ def check_recorded_write(target: TensorBase, gradient_written: bool) -> None:
     view = target._view
     if view is None:
         if target._requires_grad and target._grad_fn is None:
-            raise errors.leaf_inplace()
+            raise errors.InplaceError("a leaf Variable that requires grad is being used in an in-place operation.")
         return
     needed = view.base._requires_grad or target._requires_grad
     if view.creation != VIEW_DEFAULT and (needed or gradient_written):
         raise creation_error(target, view)
     if needed and view.base._grad_fn is None:
-        raise errors.leaf_inplace(view=True)
+        raise errors.InplaceError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
 
 
 def creation_error(target: TensorBase, view: ViewInfo, *, indirect: bool = False) -> Exception:
@@ -253,19 +256,42 @@ def creation_error(target: TensorBase, view: ViewInfo, *, indirect: bool = False
 
     indirect: for the use of such a view after a write into its base, or into another view of that.
     """
-    if view.creation == VIEW_IN_NO_GRAD:
-        return errors.no_grad_view_inplace(indirect=indirect)
-    if view.creation == VIEW_IN_INFERENCE:
-        return errors.inference_view_inplace(indirect=indirect)
+    modified = "its base or another view of its base has been modified inplace" if indirect else "is being modified inplace"
+    if view.creation in (VIEW_IN_NO_GRAD, VIEW_IN_INFERENCE):
+        mode, block, where = "no_grad", "no_grad", "with grad mode enabled"
+        if view.creation == VIEW_IN_INFERENCE:
+            mode, block, where = "inference", "inference_mode", "in normal mode"
+        return errors.InplaceError(
+            f"A view was created in {mode} mode and {modified} {where}. Given that this use case is ambiguous and "
+            "error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both "
+            f"inside the {block} block (if you don't want the inplace to be tracked) or both outside (if you want the "
+            "inplace to be tracked)."
+        )
     node = target._grad_fn
+    if node is None:
+        text = f"A view was created in no_grad mode and {modified} with grad mode enabled."
+    else:
+        text = f"Output {target._output_nr} of {errors.operation_name(node.name())} is a view and {modified}."
     if view.creation == VIEW_IN_FUNCTION:
-        return errors.function_view_inplace(target._output_nr, None if node is None else node.name(), indirect=indirect)
-    if node is not None:
-        return errors.multi_view_inplace(target._output_nr, node.name(), indirect=indirect)
-    info: Any = view
-    while info.op.output_names is None:
-        info = info.before
-    return errors.multi_view_inplace(info.output_nr, info.op.name.lstrip("_"), indirect=indirect, of_constant=True)
+        return errors.InplaceError(
+            f"{text} This view was created inside a custom Function (or because an input was returned as-is) and the "
+            "autograd logic to handle view+inplace would override the custom backward associated with the custom Function, "
+            "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of the "
+            "custom Function."
+        )
+    text += (
+        " This view is the output of a function that returns multiple views. Such functions do not allow the output views "
+        "to be modified inplace. You should replace the inplace operation by an out-of-place one."
+    )
+    if node is None:  # torch's own words are wrong then
+        info: Any = view
+        while info.op.output_names is None:
+            info = info.before
+        text += (
+            f"\nThe view is output {info.output_nr} of {info.op.name.lstrip('_')}(), of a tensor that required no gradient "
+            "then."
+        )
+    return errors.InplaceError(text)
 
 
 def refresh_target(target: TensorBase) -> None:
@@ -550,7 +576,7 @@ def check_memory(target: TensorBase, array: Any, one_value: bool = False) -> Non
 def check_dirty(target: TensorBase) -> None:
     """check_write, for a tensor that a custom Function has marked as written."""
     if target.requires_grad and target._grad_fn is None:
-        raise errors.leaf_marked_dirty()
+        raise errors.InplaceError("a leaf Variable that requires grad has been used in an in-place operation.")
     check_write(target)
 
 
@@ -609,9 +635,9 @@ def write_results(name: str, out: Any, inputs: Iterable[Any], compute: Callable[
             if isinstance(tensor, TensorBase) and tensor.requires_grad:
                 raise errors.out_requires_grad(name)
     if flags() & DUAL and any(isinstance(x, TensorBase) and x._flags & IS_DUAL for x in (*inputs, *outs)):
-        from wengert.errors.forward import dual_out
-
-        raise dual_out(name)
+        raise errors.FunctionNotImplementedError(
+            f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
+        )
     with set_recording(False):
         results = compute()
     results = results if isinstance(results, (tuple, list)) else (results,)

@@ -37,13 +37,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .algebra import *  # noqa: F403
     from .analysis import *  # noqa: F403
-    from .bags import *  # noqa: F403
     from .eras import *  # noqa: F403
+    from .forward import *  # noqa: F403
+    from .functional import *  # noqa: F403
     from .graph import *  # noqa: F403
     from .images import *  # noqa: F403
     from .layers import *  # noqa: F403
     from .losses import *  # noqa: F403
-    from .masks import *  # noqa: F403
     from .names import (
         dtype_name as dtype_name,
         operation_name as operation_name,
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         tensor_type as tensor_type,
     )
     from .profiling import *  # noqa: F403
+    from .programs import *  # noqa: F403
     from .saved import *  # noqa: F403
     from .signals import *  # noqa: F403
     from .tensors import *  # noqa: F403
@@ -58,7 +59,8 @@ if TYPE_CHECKING:
 # Messages: these modules are loaded when one of theirs is first needed, in this order until it is found.
 _MESSAGES = (
     "names", "graph", "tensors", "saved", "eras",
-    "algebra", "analysis", "bags", "images", "layers", "losses", "masks", "profiling", "signals",
+    "algebra", "analysis", "images", "layers", "losses", "profiling", "signals",
+    "forward", "functional", "programs",
 )  # fmt: skip
 
 

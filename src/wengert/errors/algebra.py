@@ -218,10 +218,6 @@ def loss_sizes(target: Sequence[int], input: Sequence[int], *, op: str) -> Eleme
     )
 
 
-def batch_sizes(input: int, target: int) -> ElementError:
-    return ElementError(f"Expected input batch_size ({input}) to match target batch_size ({target}).")
-
-
 def target_size(expected: Sequence[int], got: Sequence[int]) -> ShapeError:
     return ShapeError(f"Expected target size {list(expected)}, got {list(got)}")
 

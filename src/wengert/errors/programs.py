@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .classes import ArgumentError, ShapeError
+from .classes import ArgumentError
 
 
 def pointwise_branch() -> ArgumentError:
@@ -42,19 +42,4 @@ def pointwise_result(kind: type) -> ArgumentError:
     return ArgumentError(
         f"pointwise: the function returned {kind.__name__}, expected a value made from its parameters. "
         "Hint: several results are several functions."
-    )
-
-
-def condition(name: str, found: str) -> ShapeError:
-    return ShapeError(f"Expected {name} to be bool or single-element tensor, but got {found}.")
-
-
-def not_functions(names: str) -> ArgumentError:
-    return ArgumentError(f"Expect {names} to be callable.")
-
-
-def loop_carries(expected: int, found: int) -> ShapeError:
-    return ShapeError(
-        "Expected body_fn_output and carried_inputs to have same number of outputs but "
-        f"got {found} from body_fn for {expected} carried inputs"
     )

@@ -10,15 +10,9 @@ from collections.abc import Sequence
 from .classes import (
     ArgumentError,
     ConversionError,
-    DeviceError,
     DimensionError,
-    DtypeError,
-    ElementError,
-    FileFormatError,
-    PromotionError,
     ShapeError,
     TensorIndexError,
-    ThreadsError,
     UnsupportedDtypeError,
     ValueOverflowError,
 )
@@ -222,37 +216,6 @@ def value_overflow(c_name: str) -> ValueOverflowError:
     return ValueOverflowError(f"value cannot be converted to type {c_name} without overflow")
 
 
-def no_promotion(a: object, b: object) -> PromotionError:
-    """a, b: the two dtypes, of which one is a wide unsigned integer."""
-    return PromotionError(
-        "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
-        f"{scalar_name(a)} and {scalar_name(b)}. Hint: convert one of them first, with .to(torch.int64) for instance."
-    )
-
-
-def unsupported_numpy_dtype(scalar: type) -> DtypeError:
-    """scalar: the type of the array's elements, np.object_."""
-    return DtypeError(
-        f"can't convert np.ndarray of type {scalar.__module__}.{scalar.__name__}. The only supported types are: "
-        "float64, float32, float16, bfloat16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, "
-        "uint16, uint8, and bool."
-    )
-
-
-def foreign_byte_order() -> ElementError:
-    return ElementError(
-        "given numpy array has byte order different from the native byte order. Conversion between byte orders is "
-        "currently not supported. Hint: convert it first, with array.astype(array.dtype.newbyteorder('='))."
-    )
-
-
-def result_dtype(result: object, output: object) -> PromotionError:
-    """The result is of a higher category than the output that it is to be written to."""
-    return PromotionError(
-        f"result type {scalar_name(result)} can't be cast to the desired output type {scalar_name(output)}"
-    )
-
-
 def unsupported_dtype(op: str, dtype: object) -> UnsupportedDtypeError:
     return UnsupportedDtypeError(f"\"{called(op)}\" not implemented for '{scalar_name(dtype)}'")
 
@@ -279,57 +242,9 @@ def numpy_requires_grad() -> ConversionError:
     return ConversionError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
 
 
-def numpy_argument(function: str, given: list[str]) -> ArgumentError:
-    """A call of a function of NumPy with arguments, some of them named as given, that its operation has not got."""
-    named = f" with {', '.join(given)}" if given else " in this way"
-    return ArgumentError(
-        f"numpy.{function} cannot be called{named} on a Tensor that requires grad. Hint: call the operation of wengert, "
-        "or detach the tensor first."
-    )
-
-
-def deepcopy_of_non_leaf() -> ConversionError:
-    return ConversionError(
-        "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
-        "Hint: use .detach().clone() for the values, or .clone() for a copy that stays in the graph."
-    )
-
-
-def not_one_element(numel: int) -> ConversionError:
-    """item() of a tensor that has not exactly one element."""
-    return ConversionError(f"a Tensor with {numel} elements cannot be converted to Scalar")
-
-
-def not_a_number() -> ElementError:
-    """float(), int() or complex() of a tensor that has not exactly one element."""
-    return ElementError("only one element tensors can be converted to Python scalars")
-
-
-def not_an_index() -> DtypeError:
-    """A tensor in a place where Python wants an integer (range, a list's index)."""
-    return DtypeError("only integer tensors of a single element can be converted to an index")
-
-
-def ambiguous_bool(numel: int) -> ConversionError:
-    what = "no values" if numel == 0 else "more than one value"
-    return ConversionError(f"Boolean value of Tensor with {what} is ambiguous")
-
-
-def len_of_zero_dim() -> DtypeError:
-    return DtypeError("len() of a 0-d tensor")
-
-
-def iteration_over_zero_dim() -> DtypeError:
-    return DtypeError("iteration over a 0-d tensor")
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # Devices
 # ----------------------------------------------------------------------------------------------------------------------
-
-
-def device_index_twice(device: str) -> DeviceError:
-    return DeviceError(f"type (string) must not include an index because index was passed explicitly: {device}")
 
 
 def line_ends(op: str, start: int, end: int) -> ShapeError:
@@ -341,28 +256,6 @@ def line_ends(op: str, start: int, end: int) -> ShapeError:
 # -- numbers of threads ------------------------------------------------------------------------------------------------
 
 
-def threads_type(function: str, found: type) -> ThreadsError:
-    return ThreadsError(f"{function} expects an int, but got {found.__name__}")
-
-
-def threads_number(function: str) -> ThreadsError:
-    return ThreadsError(f"{function} expects a positive integer")
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # Files
 # ----------------------------------------------------------------------------------------------------------------------
-
-
-def cannot_be_saved(found: type) -> ArgumentError:
-    return ArgumentError(
-        f"save() takes tensors, numbers, strings, None, dtypes, and dicts, lists and tuples of these, but got "
-        f"{found.__name__}. Hint: pickle.dump keeps objects of other classes."
-    )
-
-
-def not_a_saved_file() -> FileFormatError:
-    return FileFormatError(
-        "this is no file that wengert.save has written. Hint: files of torch are pickles; load them with torch, and save "
-        "their tensors with numpy.savez."
-    )

@@ -327,7 +327,9 @@ def _check_classes(x: Any, target: Any, weight: Any) -> None:
     expected = x.shape[:dim] + x.shape[dim + 1 :]
     if target.shape != expected and not (x.ndim == 1 and target.shape == (1,)):
         if x.ndim > 1 and target.ndim and target.shape[0] != x.shape[0]:
-            raise errors.batch_sizes(x.shape[0], target.shape[0])
+            raise errors.ElementError(
+                f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({target.shape[0]})."
+            )
         raise errors.multi_target() if x.ndim <= 2 else errors.target_size(expected, target.shape)
     if weight is not None:
         if weight.shape != (x.shape[dim],):

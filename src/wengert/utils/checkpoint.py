@@ -93,16 +93,16 @@ def checkpoint(
     tensor([-2.4784,  3.3129])
     """
     if use_reentrant is None:
-        warnings.warn(errors.use_reentrant_missing("checkpoint"), stacklevel=2)
+        _warn_of_no_choice("torch.utils.checkpoint")
         use_reentrant = True
     if use_reentrant:
         if kwargs:
-            raise errors.checkpoint_keywords(kwargs)
+            raise errors.ElementError("Unexpected keyword arguments: " + ",".join(kwargs))
         if context_fn is not noop_context_fn or debug:
-            raise errors.checkpoint_reentrant_option()
+            raise errors.ElementError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
         return CheckpointFunction.apply(function, preserve_rng_state, *args)
     if determinism_check not in ("default", "none"):
-        raise errors.checkpoint_determinism(determinism_check)
+        raise errors.ElementError(f"determinism_check should be one of ['default', 'none'], but got {determinism_check}")
     forward_context, recompute_context = context_fn()
     if _debug is not None:
         debug = _debug
@@ -118,6 +118,15 @@ def checkpoint(
         result = function(*args, **kwargs)
     frame.is_complete = True
     return result
+
+
+def _warn_of_no_choice(function: str) -> None:
+    warnings.warn(
+        f"{function}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended, but if you "
+        "need to preserve the current default behavior, you can pass use_reentrant=True. Refer to docs for more details on "
+        "the differences between the two variants.",
+        stacklevel=3,
+    )
 
 
 class _SaveInputs(Function):
@@ -215,22 +224,35 @@ class _Frame:
     def check(self, run: _Run) -> None:
         """Raises CheckpointError where a run did not save what the first one did."""
         if len(run.saved) != len(self.saved):
-            raise self.error(errors.checkpoint_number(len(self.saved), len(run.saved)), run)
+            text = (
+                "A different number of tensors was saved during the original forward and recomputation.\nNumber of tensors "
+                f"saved during forward: {len(self.saved)}\nNumber of tensors saved during recomputation: {len(run.saved)}."
+            )
+            raise self.error(text, run)
         if self.compares:
             differing = [
-                (i, first.text, again.text)
+                f"tensor at position {i}:\nsaved metadata: {first.text}\nrecomputed metadata: {again.text}"
                 for i, (first, again) in enumerate(zip(self.saved, run.saved, strict=True))
                 if first.text != again.text and self.slots[i]() is not None
             ]
             if differing:
-                raise self.error(errors.checkpoint_metadata(differing), run)
+                text = "Recomputed values for the following tensors have different metadata than during the forward pass.\n"
+                raise self.error(text + "\n".join(differing) + ".", run)
 
-    def error(self, error: CheckpointError, run: _Run) -> CheckpointError:
-        """The error, with what each run has saved where debug asks for it."""
+    def error(self, text: str, run: _Run) -> CheckpointError:
+        """Error with this text, and with what each run has saved if debug asks for it."""
+        text = f"torch.utils.checkpoint: {text}"
         if not self.debug:
-            return error
-        return errors.checkpoint_logs(
-            str(error), [entry.log() for entry in self.saved], [entry.log() for entry in run.saved]
+            return CheckpointError(
+                f"{text}\n\nTip: To see a more detailed error message, either pass `debug=True` to "
+                "`torch.utils.checkpoint.checkpoint(...)` or wrap the code block with `with "
+                "torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to enable checkpoint-debug mode globally."
+            )
+        logs = ["\n".join([f"  {i}: {entry.log()}" for i, entry in enumerate(saved)]) for saved in (self.saved, run.saved)]
+        return CheckpointError(
+            "An error happened while unpacking tensors; dumping logs of latest computation\nbecause you passed "
+            "`debug=True` to `torch.utils.checkpoint.checkpoint()`.\n\nTensors saved during the original forward:\n"
+            f"{logs[0] or '  none'}\n\nTensors saved during recomputation:\n{logs[1] or '  none'}\n\n{text}"
         )
 
 
@@ -249,7 +271,9 @@ class _Run:
         if index >= len(frame.slots):
             if not frame.is_complete:
                 return value
-            raise frame.error(errors.checkpoint_too_many(), self)
+            raise frame.error(
+                "trying to save more tensors during recomputation than during the original forward pass.", self
+            )
         self.saved.append(_Description(tensor, frame.debug))
         if frame.slots[index]() is not None:
             self.values[index] = value
@@ -321,7 +345,11 @@ class CheckpointFunction(Function):
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         task = current_task()
         if task is not None and task.partial:
-            raise errors.checkpoint_partial_pass()
+            raise errors.GraphError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
+                "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
+                ".backward() without passing the `inputs` argument."
+            )
         inputs = list(ctx.constants)
         for i, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             inputs[i] = tensor
@@ -343,7 +371,7 @@ class CheckpointFunction(Function):
             if isinstance(output, TensorBase) and output.requires_grad
         ]
         if not roots:
-            raise errors.checkpoint_without_gradient()
+            raise errors.GraphError("none of output has requires_grad=True, this checkpoint() is not necessary")
         backward([output for output, _ in roots], [grad for _, grad in roots])
         return (None, None, *[x._grad if isinstance(x, TensorBase) else None for x in detached])
 
@@ -351,7 +379,7 @@ class CheckpointFunction(Function):
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
     """The tensors among inputs without their history, each a leaf that requires a gradient where its original did."""
     if not isinstance(inputs, tuple):
-        raise errors.checkpoint_detach_type(type(inputs))
+        raise errors.GraphError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
     result = []
     for x in inputs:
         if isinstance(x, TensorBase):
@@ -365,7 +393,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     """Warns where no tensor among inputs requires a gradient: a checkpoint with use_reentrant=True would give none."""
     if not any(isinstance(x, TensorBase) and x.requires_grad for x in inputs):
-        warnings.warn(errors.checkpoint_without_input_gradient(), stacklevel=2)
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
@@ -393,13 +421,16 @@ def checkpoint_sequential(
     functions: a sequence, or a module with children(). Raises ValueError for more segments than functions.
     """
     if use_reentrant is None:
-        warnings.warn(errors.use_reentrant_missing("checkpoint_sequential"), stacklevel=2)
+        _warn_of_no_choice("torch.utils.checkpoint.checkpoint_sequential")
         use_reentrant = True
     if kwargs:
-        raise errors.checkpoint_keywords(kwargs)
+        raise errors.ElementError("Unexpected keyword arguments: " + ",".join(kwargs))
     functions = list(functions.children() if hasattr(functions, "children") else functions)
     if not 0 < segments <= len(functions):
-        raise errors.checkpoint_segments(segments, len(functions))
+        raise errors.ElementError(
+            f"checkpoint_sequential cuts {len(functions)} functions into 1 to {len(functions)} segments, but segments is "
+            f"{segments}"
+        )
     size = len(functions) // segments
     for start in range(0, size * (segments - 1), size):
         part = _Composition(functions[start : start + size])

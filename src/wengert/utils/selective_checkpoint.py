@@ -74,7 +74,15 @@ def create_selective_checkpoint_contexts(
     if isinstance(policy_fn_or_list, list):
         for op in policy_fn_or_list:
             if not isinstance(op, OpOverload):
-                raise errors.selective_op(op, type(op))
+                hint = ""
+                if type(op).__name__ == "OpOverloadPacket":
+                    hint = (
+                        "Please update the OpOverloadPacket to a specific OpOverload.For example, if you have "
+                        "`torch.ops.aten.mm`, change it to `torch.ops.aten.mm.default`."
+                    )
+                raise errors.ElementError(
+                    f"Expected op in `op_list` to be an OpOverload but got: {op} of type {type(op)}. {hint}"
+                )
         saved = set(policy_fn_or_list)
 
         def policy(_: Any, op: OpOverload, *inputs: Any, **params: Any) -> Any:
@@ -82,7 +90,7 @@ def create_selective_checkpoint_contexts(
     elif callable(policy_fn_or_list):
         policy = policy_fn_or_list
     else:
-        raise errors.selective_policy()
+        raise errors.ArgumentError("policy_fn_or_list must be either a function or a list of ops.")
     kept: dict[str, list[Any]] = {}
     return _Keeping(policy, kept), _Taking(kept, allow_cache_entry_mutation)
 
@@ -135,7 +143,10 @@ class _Taking(_Intercepting):
     def run(self, function: Any, arguments: tuple[Any, ...]) -> Any:
         """Records an operation with its kept results, or runs it."""
         if self.is_over:
-            raise errors.selective_again()
+            raise errors.GraphError(
+                "Trying to backward an extra time. You are only allowed to backward once on any region computed under "
+                "selective activation checkpoint."
+            )
         call = _call_of(function, arguments)
         if call is None:
             return function(*arguments)
@@ -148,7 +159,7 @@ class _Taking(_Intercepting):
             return function(*arguments)
         calls[number] = None
         if not self.allow_mutation and any(x._version != version for x, version in entry):
-            raise errors.selective_mutation()
+            raise errors.GraphError("Tensor cached during selective activation checkpoint has been mutated")
         return _record(op, inputs, params, [x._array for x, _ in entry])
 
     def __exit__(self, *exception: object) -> None:

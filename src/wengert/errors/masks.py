@@ -1,4 +1,0 @@
-"""Messages about reductions under a mask."""
-
-from __future__ import annotations
-
