@@ -78,10 +78,10 @@ def _checked_bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[
     if indices.ndim != 1:
         raise errors.ElementError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {indices.ndim}")
     if offsets is None:
-        raise errors.bag_offsets(True)
+        raise errors.ElementError("offsets has to be a 1D Tensor but got None")
     starts = raw(offsets)
     if starts.ndim != 1:
-        raise errors.bag_offsets(False)
+        raise errors.ElementError("offsets has to be a 1D Tensor")
     if starts.size and starts[0] != 0:
         raise errors.ShapeError(
             "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got "
