@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from op_samples import Data, Sample
-from wengert.ops.resampling import averaging
+from wengert.ops.resampling import averaging_table
 from wengert.ops.windows import Windows
 
 
@@ -34,7 +34,7 @@ SAMPLES = {
     "max_pool1d_with_indices": [Sample(_distinct(2, 2, 6), 2)],
     "max_pool2d_with_indices": [Sample(_distinct(2, 4, 6), 2)],
     "max_pool3d_with_indices": [Sample(_distinct(1, 3, 4, 3), 2)],
-    "_largest": [Sample(_distinct(1, 2, 3, 4), windows=_OVERLAP), Sample(_distinct(2, 3, 4), windows=_OVERLAP)],
+    "_max_values": [Sample(_distinct(1, 2, 3, 4), windows=_OVERLAP), Sample(_distinct(2, 3, 4), windows=_OVERLAP)],
     "_add_at_places": [Sample((1, 2, 2, 2), _TAKEN_TWICE, size=(3, 4))],
     "_at_places": [Sample((1, 2, 3, 4), _TAKEN_TWICE, size=(3, 4))],
     "avg_pool1d": [
@@ -56,7 +56,7 @@ SAMPLES = {
     "_avg_pool_cotangent": [
         Sample((2, 3, 2), windows=_OVERLAP, divisors=4, node="AvgPool2DBackwardBackward0", complex=False),
     ],
-    "_resample": [Sample((2, 5), tables=(averaging(5, 3),), node="AdaptiveAvgPool2DBackward0")],
+    "_resample": [Sample((2, 5), tables=(averaging_table(5, 3),), node="AdaptiveAvgPool2DBackward0")],
     "adaptive_avg_pool1d": [Sample((2, 2, 7), 3), Sample((2, 4), 4), Sample((2, 2, 5), 1)],
     "adaptive_avg_pool2d": [
         Sample((2, 2, 4, 6), 2),

@@ -17,7 +17,7 @@ from wengert import dtypes, errors
 from wengert.core.tensor import TensorBase, wrap, wrap_as
 from wengert.ops.indices import raw
 from wengert.ops.nested import array_of, cast_array
-from wengert.ops.options import check_device, finished, numpy_dtype, sizes_of
+from wengert.ops.options import check_device, numpy_dtype, sizes_of, tensor_from
 from wengert.ops.registry import composite, creation
 
 # -- from data ---------------------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     array = array_of(data, wanted, integers_to_float=requires_grad)
     if isinstance(data, (TensorBase, np.ndarray)) or not array.flags.owndata:
         array = array.copy()
-    return finished("tensor", array, {"device": device, "requires_grad": requires_grad})
+    return tensor_from("tensor", array, {"device": device, "requires_grad": requires_grad})
 
 
 @creation()
@@ -87,7 +87,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     shared = isinstance(obj, np.ndarray) and np.may_share_memory(array, obj)
     if copy is False and not shared:
         raise errors.ElementError("can't alias arbitrary sequence; copy=False forbids a copy")
-    return finished("asarray", array.copy() if copy and shared else array, {"requires_grad": requires_grad})
+    return tensor_from("asarray", array.copy() if copy and shared else array, {"requires_grad": requires_grad})
 
 
 def _asarray_of_tensor(tensor: Any, wanted: Any, copy: Any, requires_grad: bool) -> Any:
@@ -120,7 +120,7 @@ def from_numpy(ndarray):
 def from_dlpack(ext_tensor, *, device=None, copy=None):
     """A tensor that shares the memory of another library's object, through DLPack. copy=True copies instead."""
     array = np.from_dlpack(ext_tensor)
-    return finished("from_dlpack", array.copy() if copy else array, {"device": device})
+    return tensor_from("from_dlpack", array.copy() if copy else array, {"device": device})
 
 
 @creation()
@@ -129,13 +129,13 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
 
     offset: in bytes. count: the number of elements; -1 takes all that follow."""
     array = np.frombuffer(buffer, numpy_dtype(dtype), count, offset)
-    return finished("frombuffer", array, {"requires_grad": requires_grad})
+    return tensor_from("frombuffer", array, {"requires_grad": requires_grad})
 
 
 @creation()
 def scalar_tensor(s, *, dtype=None, **options):
     """A 0-d tensor of a number. dtype: the default dtype unless given."""
-    return finished("scalar_tensor", np.array(s, numpy_dtype(dtype)), options)
+    return tensor_from("scalar_tensor", np.array(s, numpy_dtype(dtype)), options)
 
 
 # -- of a size ---------------------------------------------------------------------------------------------------------
@@ -150,19 +150,19 @@ def zeros(*sizes, size=None, dtype=None, **options):
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     """
-    return finished("zeros", np.zeros(sizes_of("zeros", sizes, size), numpy_dtype(dtype)), options)
+    return tensor_from("zeros", np.zeros(sizes_of("zeros", sizes, size), numpy_dtype(dtype)), options)
 
 
 @creation()
 def ones(*sizes, size=None, dtype=None, **options):
     """A tensor of ones: ones(2, 3) or ones((2, 3)). dtype: the default dtype unless given."""
-    return finished("ones", np.ones(sizes_of("ones", sizes, size), numpy_dtype(dtype)), options)
+    return tensor_from("ones", np.ones(sizes_of("ones", sizes, size), numpy_dtype(dtype)), options)
 
 
 @creation()
 def empty(*sizes, size=None, dtype=None, **options):
     """An uninitialised tensor: empty(2, 3) or empty((2, 3)). dtype: the default dtype unless given."""
-    return finished("empty", np.empty(sizes_of("empty", sizes, size), numpy_dtype(dtype)), options)
+    return tensor_from("empty", np.empty(sizes_of("empty", sizes, size), numpy_dtype(dtype)), options)
 
 
 @creation()
@@ -175,7 +175,7 @@ def full(size, fill_value, *, dtype=None, **options):
     """
     if isinstance(size, int):
         raise errors.wrong_argument_type("full", "size", 0, int, "tuple of ints")
-    return finished("full", _full_array(sizes_of("full", (size,)), fill_value, dtype), options)
+    return tensor_from("full", _full_array(sizes_of("full", (size,)), fill_value, dtype), options)
 
 
 def _full_array(shape: tuple, value: Any, dtype: Any) -> Any:
@@ -197,7 +197,7 @@ def eye(n, m=None, *, dtype=None, **options):
     for name, size in (("n", n), ("m", m)):
         if size is not None and size < 0:
             raise errors.ShapeError(f"{name} must be greater or equal to 0, got {size}")
-    return finished("eye", np.eye(n, m, dtype=numpy_dtype(dtype)), options)
+    return tensor_from("eye", np.eye(n, m, dtype=numpy_dtype(dtype)), options)
 
 
 # -- like another tensor -----------------------------------------------------------------------------------------------
@@ -213,28 +213,28 @@ def _array_and_dtype(input: Any, dtype: Any) -> tuple[Any, Any]:
 def zeros_like(input, *, dtype=None, **options):
     """A tensor of zeros of input's shape. dtype: input's dtype unless given."""
     array, dtype = _array_and_dtype(input, dtype)
-    return finished("zeros_like", np.zeros_like(array, dtype), options)
+    return tensor_from("zeros_like", np.zeros_like(array, dtype), options)
 
 
 @creation(array=np.ones_like)
 def ones_like(input, *, dtype=None, **options):
     """A tensor of ones of input's shape. dtype: input's dtype unless given."""
     array, dtype = _array_and_dtype(input, dtype)
-    return finished("ones_like", np.ones_like(array, dtype), options)
+    return tensor_from("ones_like", np.ones_like(array, dtype), options)
 
 
 @creation()
 def empty_like(input, *, dtype=None, **options):
     """An uninitialised tensor of input's shape. dtype: input's dtype unless given."""
     array, dtype = _array_and_dtype(input, dtype)
-    return finished("empty_like", np.empty_like(array, dtype), options)
+    return tensor_from("empty_like", np.empty_like(array, dtype), options)
 
 
 @creation()
 def full_like(input, fill_value, *, dtype=None, **options):
     """A tensor of input's shape, filled with fill_value. dtype: input's dtype unless given."""
     array, dtype = _array_and_dtype(input, dtype)
-    return finished("full_like", np.full_like(array, dtypes.checked_scalar(_python_number(fill_value), dtype), dtype), options)
+    return tensor_from("full_like", np.full_like(array, dtypes.checked_scalar(_python_number(fill_value), dtype), dtype), options)
 
 
 def _python_number(value: Any) -> Any:
@@ -246,7 +246,7 @@ def _python_number(value: Any) -> Any:
 @creation(method=True, namespaces=())
 def new_tensor(self, data, *, dtype=None, **options):
     """A new tensor with a copy of data. dtype: this tensor's dtype unless given."""
-    return finished("new_tensor", np.array(array_of(data, _array_and_dtype(self, dtype)[1])), options)
+    return tensor_from("new_tensor", np.array(array_of(data, _array_and_dtype(self, dtype)[1])), options)
 
 
 def _new_zeros_array(x: Any, *, size: tuple) -> Any:
@@ -256,26 +256,26 @@ def _new_zeros_array(x: Any, *, size: tuple) -> Any:
 @creation(method=True, namespaces=(), array=_new_zeros_array)
 def new_zeros(self, *sizes, size=None, dtype=None, **options):
     """A tensor of zeros of the given size. dtype: this tensor's dtype unless given."""
-    return finished("new_zeros", np.zeros(sizes_of("new_zeros", sizes, size), _array_and_dtype(self, dtype)[1]), options)
+    return tensor_from("new_zeros", np.zeros(sizes_of("new_zeros", sizes, size), _array_and_dtype(self, dtype)[1]), options)
 
 
 @creation(method=True, namespaces=())
 def new_ones(self, *sizes, size=None, dtype=None, **options):
     """A tensor of ones of the given size. dtype: this tensor's dtype unless given."""
-    return finished("new_ones", np.ones(sizes_of("new_ones", sizes, size), _array_and_dtype(self, dtype)[1]), options)
+    return tensor_from("new_ones", np.ones(sizes_of("new_ones", sizes, size), _array_and_dtype(self, dtype)[1]), options)
 
 
 @creation(method=True, namespaces=())
 def new_empty(self, *sizes, size=None, dtype=None, **options):
     """An uninitialised tensor of the given size. dtype: this tensor's dtype unless given."""
-    return finished("new_empty", np.empty(sizes_of("new_empty", sizes, size), _array_and_dtype(self, dtype)[1]), options)
+    return tensor_from("new_empty", np.empty(sizes_of("new_empty", sizes, size), _array_and_dtype(self, dtype)[1]), options)
 
 
 @creation(method=True, namespaces=())
 def new_full(self, size, fill_value, *, dtype=None, **options):
     """A tensor of shape size, filled with fill_value. dtype: this tensor's dtype unless given."""
     wanted = self._array.dtype if dtype is None else dtype
-    return finished("new_full", _full_array(sizes_of("new_full", (size,)), _python_number(fill_value), wanted), options)
+    return tensor_from("new_full", _full_array(sizes_of("new_full", (size,)), _python_number(fill_value), wanted), options)
 
 
 @creation(method=True, namespaces=())
@@ -308,7 +308,7 @@ def arange(*bounds, start=0, end=None, step=1, dtype=None, **options):
         start = bounds[0]
     elif bounds:
         start, end, step = bounds if len(bounds) == 3 else (*bounds, step)
-    return finished("arange", _range_array(_python_number(start), _python_number(end), _python_number(step), dtype), options)
+    return tensor_from("arange", _range_array(_python_number(start), _python_number(end), _python_number(step), dtype), options)
 
 
 def _range_array(start: Any, end: Any, step: Any, dtype: Any) -> Any:
@@ -347,7 +347,7 @@ def range_(start=0, end=None, step=1, *, dtype=None, **options):
     if end is None:
         start, end = 0, start
     count = math.floor((end - start) / step) + 1
-    return finished("range", (start + step * np.arange(count)).astype(numpy_dtype(dtype)), options)
+    return tensor_from("range", (start + step * np.arange(count)).astype(numpy_dtype(dtype)), options)
 
 
 @creation()
@@ -364,7 +364,7 @@ def linspace(start, end, steps, *, dtype=None, **options):
     _check_endpoints("linspace", start, end)
     wanted = _spaced_dtype(start, end, dtype)
     numbers = _evenly_spaced(_python_number(start), _python_number(end), steps, wanted)
-    return finished("linspace", numbers.astype(wanted, copy=False), options)
+    return tensor_from("linspace", numbers.astype(wanted, copy=False), options)
 
 
 def _check_endpoints(op: str, start: Any, end: Any) -> None:
@@ -406,11 +406,11 @@ def logspace(start, end, steps, base=10.0, *, dtype=None, **options):
     wide = np.dtype(np.complex128 if wanted.kind == "c" else np.float64)
     exponents = _evenly_spaced(_python_number(start), _python_number(end), steps, wanted if wanted.kind in "iu" else wide)
     line = np.power(wide.type(base), exponents)
-    return finished("logspace", cast_array(line, wanted), options)
+    return tensor_from("logspace", cast_array(line, wanted), options)
 
 
 def _triangle_indices(op: str, indices: tuple, dtype: Any, options: dict[str, Any]) -> Any:
-    return finished(op, np.array(indices).astype(numpy_dtype(int if dtype is None else dtype), copy=False), options)
+    return tensor_from(op, np.array(indices).astype(numpy_dtype(int if dtype is None else dtype), copy=False), options)
 
 
 @creation()

@@ -19,7 +19,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.ops.dims import as_dim, as_dims, normalize_dim
-from wengert.ops.options import finished, numpy_dtype
+from wengert.ops.options import numpy_dtype, tensor_from
 from wengert.ops.registry import INT_TO_FLOAT, NONE, composite, creation, linear
 from wengert.ops.values import is_complex
 
@@ -438,7 +438,7 @@ def _frequencies(op: str, steps: Any, n: int, d: float, dtype: Any, options: dic
         raise errors.UnsupportedDtypeError(f"{op} requires a floating point or complex dtype")
     with np.errstate(all="ignore"):
         lowest = 1.0 / (n * d) if n * d else math.inf
-        return finished(op, (steps * lowest).astype(wanted), options)
+        return tensor_from(op, (steps * lowest).astype(wanted), options)
 
 
 @creation(**_FFT)

@@ -17,7 +17,7 @@ from wengert.kernels import losses as kernels, places, rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.faces import array_face
 from wengert.ops.indices import Along, are_inside, raw
-from wengert.ops.reductions import STACKLEVEL, check_floating, reduced, reduction_of
+from wengert.ops.reductions import STACKLEVEL, check_floating, reduce_losses, reduction_of
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 from wengert.ops.values import number_of
 
@@ -63,7 +63,7 @@ def mse_loss(F, input, target, size_average=None, reduce=None, reduction="mean",
     if weight is None:
         return F._mse_loss(input, target, reduction=reduction)
     losses = F._mse_loss(input, target, reduction="none") * weight
-    return F.sum(losses) / F.sum(weight) if reduction == "mean" else reduced(F, losses, reduction)
+    return F.sum(losses) / F.sum(weight) if reduction == "mean" else reduce_losses(F, losses, reduction)
 
 
 @general(node="MseLossBackward0", complex=False, **_PRIVATE)
@@ -105,9 +105,9 @@ def l1_loss(F, input, target, size_average=None, reduce=None, reduction="mean", 
     reduction = reduction_of(size_average, reduce, reduction)
     losses = F.abs(input - target)
     if weight is None:
-        return reduced(F, losses, reduction)
+        return reduce_losses(F, losses, reduction)
     losses = losses * weight
-    return F.sum(losses) / F.sum(weight) if reduction == "mean" else reduced(F, losses, reduction)
+    return F.sum(losses) / F.sum(weight) if reduction == "mean" else reduce_losses(F, losses, reduction)
 
 
 @composite(namespaces=("nn.functional",))
@@ -122,7 +122,7 @@ def smooth_l1_loss(F, input, target, size_average=None, reduce=None, reduction="
     if beta < 0:
         raise errors.loss_parameter("smooth_l1_loss", "negative", "beta")
     if beta == 0:
-        return reduced(F, F.abs(input - target), reduction)
+        return reduce_losses(F, F.abs(input - target), reduction)
     return F._smooth_l1_loss(input, target, delta=beta, scale=1.0 / beta, reduction=reduction)
 
 
@@ -142,7 +142,7 @@ def huber_loss(F, input, target, reduction="mean", delta=1.0, weight=None):
     if weight is None:
         return F._huber_loss(input, target, delta=delta, scale=1.0, reduction=reduction)
     losses = F._huber_loss(input, target, delta=delta, scale=1.0, reduction="none") * weight
-    return reduced(F, losses, reduction)
+    return reduce_losses(F, losses, reduction)
 
 
 def _huber_losses(xp: Any, x: Any, y: Any, delta: float, scale: float, reduction: str) -> Any:
@@ -204,7 +204,7 @@ def binary_cross_entropy(F, input, target, weight=None, size_average=None, reduc
     if tuple(target.shape) != tuple(input.shape):
         raise errors.loss_sizes(target.shape, input.shape, op="binary_cross_entropy")
     if getattr(weight, "requires_grad", False):
-        return reduced(F, F._binary_cross_entropy(input, target, reduction="none") * weight, reduction)
+        return reduce_losses(F, F._binary_cross_entropy(input, target, reduction="none") * weight, reduction)
     return F._binary_cross_entropy(input, target, weight, reduction=reduction)
 
 
@@ -250,7 +250,7 @@ def binary_cross_entropy_with_logits(
         return F._bce_with_logits(input, target, weight, pos_weight, reduction=reduction)
     positive = 1.0 if pos_weight is None else pos_weight
     losses = (1.0 - target) * input + (1.0 + (positive - 1.0) * target) * F._softplus(-input)
-    return reduced(F, _weighted(losses, weight), reduction)
+    return reduce_losses(F, _weighted(losses, weight), reduction)
 
 
 @general(node="BinaryCrossEntropyWithLogitsBackward0", complex=False, **_PRIVATE)
@@ -301,7 +301,7 @@ def kl_div(F, input, target, size_average=None, reduce=None, reduction="mean", l
         losses = F.xlogy(target, target) - target * input
     if reduction == "batchmean":
         return F.sum(losses) / input.shape[0] if input.ndim else F.sum(losses)
-    return reduced(F, losses, reduction)
+    return reduce_losses(F, losses, reduction)
 
 
 # -- negative log likelihood -------------------------------------------------------------------------------------------

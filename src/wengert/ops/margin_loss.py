@@ -10,7 +10,7 @@ import numpy as np
 from wengert import errors
 from wengert.kernels import losses as kernels
 from wengert.ops.indices import are_inside, raw
-from wengert.ops.reductions import check_floating, reduced, reduction_of
+from wengert.ops.reductions import check_floating, reduce_losses, reduction_of
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 from wengert.ops.values import number_of
 
@@ -18,14 +18,14 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _FUNCTIONAL = ("nn.functional",)
 
 
-def _reduced_array(xp: Any, losses: Any, reduction: str) -> Any:
+def _reduce_array(xp: Any, losses: Any, reduction: str) -> Any:
     if reduction == "none":
         return losses
     total = xp.add.reduce(losses, axis=None)
     return xp.asarray(total / losses.size if reduction == "mean" else total, losses.dtype)
 
 
-def _each(F: Any, ct: Any, count: int, reduction: str) -> Any:
+def _unreduced_cotangent(ct: Any, count: int, reduction: str) -> Any:
     """Cotangent of the unreduced losses, `count` in number, given the cotangent of the reduced loss."""
     return ct / max(count, 1) if reduction == "mean" else ct
 
@@ -55,7 +55,7 @@ def poisson_nll_loss(
         counts = F.where(large, target, 1)  # so that the logarithm and its derivative are finite for every count
         stirling = counts * F.log(counts) - counts + 0.5 * F.log(2 * pi * counts)
         losses = losses + F.where(large, stirling, 0)
-    return reduced(F, losses, reduction)
+    return reduce_losses(F, losses, reduction)
 
 
 @composite(namespaces=_FUNCTIONAL)
@@ -85,7 +85,7 @@ def gaussian_nll_loss(F, input, target, var, full=False, eps=1e-6, reduction="me
     losses = 0.5 * (F.log(var) + (input - target) ** 2 / var)
     if full:
         losses = losses + 0.5 * log(2 * pi)
-    return reduced(F, losses, reduction)
+    return reduce_losses(F, losses, reduction)
 
 
 # -- losses of pairs and triples ---------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def hinge_embedding_loss(F, input, target, margin=1.0, size_average=None, reduce
     reduction = reduction_of(size_average, reduce, reduction)
     unlike = F.where(raw(target) != 1, _positive_part(F, float(margin) - input), 0)
     like = F.where(raw(target) != -1, input, 0)
-    return reduced(F, unlike + like, reduction)
+    return reduce_losses(F, unlike + like, reduction)
 
 
 @composite(namespaces=_FUNCTIONAL)
@@ -119,7 +119,7 @@ def margin_ranking_loss(F, input1, input2, target, margin=0, size_average=None, 
             f"torch.Size({list(input1.shape)}), input2: torch.Size({list(input2.shape)}), target: "
             f"torch.Size({list(target.shape)}) "
         )
-    return reduced(F, _positive_part(F, -target * (input1 - input2) + float(margin)), reduction)
+    return reduce_losses(F, _positive_part(F, -target * (input1 - input2) + float(margin)), reduction)
 
 
 @composite(namespaces=_FUNCTIONAL)
@@ -137,15 +137,15 @@ def cosine_embedding_loss(F, input1, input2, target, margin=0, size_average=None
     cosine = F.sum(input1 * input2, dim=-1) / F.sqrt(squares)
     like = F.where(raw(target) == 1, 1 - cosine, 0)
     unlike = F.where(raw(target) == -1, _positive_part(F, cosine - number_of(margin)), 0)
-    return reduced(F, like + unlike, reduction)
+    return reduce_losses(F, like + unlike, reduction)
 
 
-def _triplet(F: Any, distances: tuple[Any, Any, Any], margin: float, reduction: str) -> Any:
+def _triplet_loss(F: Any, distances: tuple[Any, Any, Any], margin: float, reduction: str) -> Any:
     """Reduced triplet loss. distances: (anchor to positive, anchor to negative, positive to negative or None)."""
     to_positive, to_negative, between = distances
     if between is not None:
         to_negative = F.minimum(to_negative, between)
-    return reduced(F, _positive_part(F, margin + to_positive - to_negative), reduction)
+    return reduce_losses(F, _positive_part(F, margin + to_positive - to_negative), reduction)
 
 
 def _check_triplet(anchor: Any, positive: Any, negative: Any, margin: float) -> None:
@@ -173,7 +173,7 @@ def triplet_margin_loss(
     _check_triplet(anchor, positive, negative, margin)
     between = F.pairwise_distance(positive, negative, p, eps) if swap else None
     to_positive, to_negative = (F.pairwise_distance(anchor, x, p, eps) for x in (positive, negative))
-    return _triplet(F, (to_positive, to_negative, between), margin, reduction)
+    return _triplet_loss(F, (to_positive, to_negative, between), margin, reduction)
 
 
 @composite(namespaces=_FUNCTIONAL)
@@ -189,7 +189,7 @@ def triplet_margin_with_distance_loss(
     _check_triplet(anchor, positive, negative, margin)
     distance = F.pairwise_distance if distance_function is None else distance_function
     between = distance(positive, negative) if swap else None
-    return _triplet(F, (distance(anchor, positive), distance(anchor, negative), between), margin, reduction)
+    return _triplet_loss(F, (distance(anchor, positive), distance(anchor, negative), between), margin, reduction)
 
 
 # -- losses of classes -------------------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ def soft_margin_loss(F, input, target, size_average=None, reduce=None, reduction
 def _soft_margin_loss(xp, x, y, *, reduction):
     """soft_margin_loss. reduction: "mean", "sum" or "none"."""
     check_floating("soft_margin_loss", x)
-    return _reduced_array(xp, xp.logaddexp(x.dtype.type(0), -x * y).astype(x.dtype, copy=False), reduction)
+    return _reduce_array(xp, xp.logaddexp(x.dtype.type(0), -x * y).astype(x.dtype, copy=False), reduction)
 
 
 def _soft_margin_slope(F: Any, ct: Any, x: Any, y: Any, reduction: str) -> Any:
@@ -217,7 +217,7 @@ def _soft_margin_slope(F: Any, ct: Any, x: Any, y: Any, reduction: str) -> Any:
     count = 1
     for n in product.shape:
         count *= n
-    return -_each(F, ct, count, reduction) * F.sigmoid(-product)
+    return -_unreduced_cotangent(ct, count, reduction) * F.sigmoid(-product)
 
 
 @_soft_margin_loss.vjp("x")
@@ -242,7 +242,7 @@ def multilabel_soft_margin_loss(F, input, target, weight=None, size_average=None
     losses = -(target * F.logsigmoid(input) + (1 - target) * F.logsigmoid(-input))
     if weight is not None:
         losses = losses * weight
-    return reduced(F, F.sum(losses, dim=-1) / input.shape[-1], reduction)
+    return reduce_losses(F, F.sum(losses, dim=-1) / input.shape[-1], reduction)
 
 
 @composite(namespaces=_FUNCTIONAL)
@@ -285,7 +285,7 @@ def _check_class_numbers(shape: tuple[int, ...], classes: Any, weight: Any) -> N
         raise errors.ShapeError("target out of range")
 
 
-def _excess(F: Any, x: Any, target: Any, margin: float) -> tuple[Any, Any]:
+def _margin_excess(F: Any, x: Any, target: Any, margin: float) -> tuple[Any, Any]:
     """Return (excess, index): max(0, margin - x[target] + x) for each class, 0 for the target; target as an (n, 1) index.
 
     x: (n, classes)."""
@@ -303,30 +303,30 @@ def _multi_margin_loss(xp, x, target, weights=None, *, p, margin, reduction):
     index = target.reshape(-1)
     found = kernels.class_margins(rows, index, weights, margin, p == 2, None)
     if found is not None:
-        return _reduced_array(xp, found if x.ndim == 2 or target.ndim else found[0, ...], reduction)
+        return _reduce_array(xp, found if x.ndim == 2 or target.ndim else found[0, ...], reduction)
     gap = xp.maximum(margin - rows[xp.arange(len(rows)), index][:, None] + rows, 0)
     gap[xp.arange(len(rows)), index] = 0
     losses = xp.add.reduce(gap if p == 1 else gap * gap, axis=1) / rows.shape[1]
     if weights is not None:
         losses *= weights
     losses = losses.astype(x.dtype, copy=False)
-    return _reduced_array(xp, losses if x.ndim == 2 or target.ndim else losses[0, ...], reduction)
+    return _reduce_array(xp, losses if x.ndim == 2 or target.ndim else losses[0, ...], reduction)
 
 
 @_multi_margin_loss.vjp("x")
 def _(F, ct, x, target, weights, p, margin, reduction):
     rows = x if x.ndim == 2 else F.reshape(x, shape=(1, -1))
     if not F.is_tensor:
-        each = np.asarray(_each(F, ct, rows.shape[0], reduction), x.dtype)
-        found = kernels.class_margins(rows, target.reshape(-1), weights, margin, p == 2, each)
+        loss_ct = np.asarray(_unreduced_cotangent(ct, rows.shape[0], reduction), x.dtype)
+        found = kernels.class_margins(rows, target.reshape(-1), weights, margin, p == 2, loss_ct)
         if found is not None:
             return found.reshape(x.shape)
-    excess, index = _excess(F, rows, target, margin)
+    excess, index = _margin_excess(F, rows, target, margin)
     slopes = F._is_nonzero(excess) if p == 1 else 2 * excess
-    each = F.reshape(_each(F, ct, rows.shape[0], reduction), shape=(-1, 1)) / rows.shape[1]
+    loss_ct = F.reshape(_unreduced_cotangent(ct, rows.shape[0], reduction), shape=(-1, 1)) / rows.shape[1]
     if weights is not None:
-        each = each * F.reshape(weights, shape=(-1, 1))
-    slopes = slopes * each
+        loss_ct = loss_ct * F.reshape(weights, shape=(-1, 1))
+    slopes = slopes * loss_ct
     back = F._place(F.sum(slopes, dim=1, keepdim=True), index, dim=1, size=rows.shape[1])
     return F.reshape(slopes - back, shape=x.shape)
 
@@ -374,10 +374,10 @@ def _multilabel_margin_loss(xp, x, target, *, reduction):
     rows, labels = (a if a.ndim == 2 else a.reshape(1, -1) for a in (x, target))
     losses = kernels.label_margins(rows, labels, None)
     if losses is not None:
-        return _reduced_array(xp, losses if x.ndim == 2 else losses[0, ...], reduction)
+        return _reduce_array(xp, losses if x.ndim == 2 else losses[0, ...], reduction)
     gaps = _label_gaps(xp, rows, _label_counts(xp, labels, x.dtype))
     losses = (xp.add.reduce(gaps, axis=(1, 2)) / rows.shape[1]).astype(x.dtype, copy=False)
-    return _reduced_array(xp, losses if x.ndim == 2 else losses[0, ...], reduction)
+    return _reduce_array(xp, losses if x.ndim == 2 else losses[0, ...], reduction)
 
 
 @nondifferentiable(promote=NONE, **_PRIVATE)
@@ -394,9 +394,9 @@ def _multilabel_slopes(xp, x, target):
 def _(F, ct, x, target, reduction):
     if not F.is_tensor:
         rows, labels = (a if a.ndim == 2 else a.reshape(1, -1) for a in (x, target))
-        found = kernels.label_margins(rows, labels, np.asarray(_each(F, ct, rows.shape[0], reduction), x.dtype))
+        found = kernels.label_margins(rows, labels, np.asarray(_unreduced_cotangent(ct, rows.shape[0], reduction), x.dtype))
         if found is not None:
             return found.reshape(x.shape)
     slopes = F._multilabel_slopes(x, target)
-    each = F.reshape(_each(F, ct, slopes.shape[0], reduction), shape=(-1, 1))
-    return F.reshape(slopes * each, shape=x.shape)
+    loss_ct = F.reshape(_unreduced_cotangent(ct, slopes.shape[0], reduction), shape=(-1, 1))
+    return F.reshape(slopes * loss_ct, shape=x.shape)

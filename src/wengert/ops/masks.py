@@ -17,7 +17,7 @@ from wengert.ops.inplace import write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain
 
 
-def _mask_of(op: str, mask: Any, stacklevel: int = 3) -> Any:
+def _as_bool_mask(op: str, mask: Any, stacklevel: int = 3) -> Any:
     """Return the mask as a bool tensor. A uint8 mask, the dtype of comparisons up to torch 1.1, is accepted with a warning."""
     mask = as_tensor(mask)
     array = raw(mask)
@@ -87,14 +87,14 @@ def masked_fill(input, mask, value):
     >>> wengert.tensor([1, 2, 3]).masked_fill(wengert.tensor([True, False, True]), 0)
     tensor([0, 2, 0])
     """
-    mask = _mask_of("masked_fill_", mask)
+    mask = _as_bool_mask("masked_fill_", mask)
     return call(_masked_fill, (input, mask, zero_dim_value(value, "masked_fill_")), None)
 
 
 @plain(method=True, namespaces=())
 def masked_fill_(self, mask, value):
     """In-place form of masked_fill. mask must broadcast to the tensor's shape."""
-    mask = _mask_of("masked_fill_", mask)
+    mask = _as_bool_mask("masked_fill_", mask)
     _check_mask_fits(self, mask)
     return write_inplace(_masked_fill, (self, mask, zero_dim_value(value, "masked_fill_")), {}, _fill_masked)
 
@@ -156,7 +156,7 @@ def masked_scatter(F, input, mask, source):
     elements than mask has True.
 
     Derivative: in input 0 where mask is True, 1 elsewhere; in source the cotangent of the elements that were used."""
-    mask = _mask_of("masked_scatter_", mask, stacklevel=4)
+    mask = _as_bool_mask("masked_scatter_", mask, stacklevel=4)
     broadcast_shape(input, mask)
     return F._masked_scatter(input, mask, _checked_source(input, source))
 
@@ -164,7 +164,7 @@ def masked_scatter(F, input, mask, source):
 @plain(method=True, namespaces=())
 def masked_scatter_(self, mask, source):
     """In-place form of masked_scatter."""
-    mask = _mask_of("masked_scatter_", mask)
+    mask = _as_bool_mask("masked_scatter_", mask)
     _check_mask_fits(self, mask)
     return write_inplace(_masked_scatter, (self, mask, _checked_source(self, source)), {}, _scatter_masked)
 
@@ -180,7 +180,7 @@ def _masked_select(xp, x, mask):
     return xp.broadcast_to(x, shape)[xp.broadcast_to(mask, shape)]
 
 
-def _not_picked(x_shape, mask):
+def _is_not_selected(x_shape, mask):
     """Mask, of x's shape, of the elements of x that masked_select does not read."""
     shape = np.broadcast_shapes(x_shape, mask.shape)
     picked = np.broadcast_to(mask, shape)
@@ -189,7 +189,7 @@ def _not_picked(x_shape, mask):
     return ~picked.any(axis=repeated).reshape(x_shape)
 
 
-@_masked_select.vjp("x", untaken=_not_picked)
+@_masked_select.vjp("x", untaken=_is_not_selected)
 def _(F, ct, x_shape, mask):
     shape = np.broadcast_shapes(x_shape, raw(mask).shape)
     if not shape:
@@ -212,6 +212,6 @@ def masked_select(F, input, mask):
     >>> wengert.tensor([1, 2, 3]).masked_select(wengert.tensor([True, False, True]))
     tensor([1, 3])
     """
-    mask = _mask_of("masked_select", mask, stacklevel=4)
+    mask = _as_bool_mask("masked_select", mask, stacklevel=4)
     broadcast_shape(input, mask)
     return F._masked_select(input, mask)

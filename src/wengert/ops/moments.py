@@ -55,20 +55,23 @@ def _moments(xp: Any, op: str, x: Any, dim: Any, correction: float, keepdim: boo
         return both
     # Distances from an element instead of 0 make the variance of equal elements exactly 0, where std has its kink.
     pivot = x[tuple([slice(0, 1) if d in axis else slice(None) for d in range(x.ndim)])] if n else x.dtype.type(0)
-    off = x - pivot
-    shift = _divided(xp, xp.add.reduce(off, axis=axis, keepdims=True), n)
-    off = off - shift
-    squares = off.real * off.real + off.imag * off.imag if x.dtype.kind == "c" else xp.multiply(off, off)
+    deviations = x - pivot
+    shift = _divide(xp, xp.add.reduce(deviations, axis=axis, keepdims=True), n)
+    deviations = deviations - shift
+    if x.dtype.kind == "c":
+        squares = deviations.real * deviations.real + deviations.imag * deviations.imag
+    else:
+        squares = xp.multiply(deviations, deviations)
     freedom = max(n - correction, 0.0)
-    return _divided(xp, xp.add.reduce(squares, axis=axis, keepdims=keepdim), freedom), pivot + shift
+    return _divide(xp, xp.add.reduce(squares, axis=axis, keepdims=keepdim), freedom), pivot + shift
 
 
-def _divided(xp: Any, total: Any, n: float) -> Any:
+def _divide(xp: Any, total: Any, n: float) -> Any:
     """total / n by NumPy's division: 0 / 0 is NaN, not a ZeroDivisionError."""
     return xp.true_divide(total, xp.asarray(n, total.real.dtype))
 
 
-def _dropped(x: Any, dim: Any, ndim: int, keepdim: bool) -> Any:
+def _drop_reduced_dims(x: Any, dim: Any, ndim: int, keepdim: bool) -> Any:
     """Drop the reduced dimensions, which x has with size 1, unless keepdim."""
     axis = normalize_dims(dim, ndim)
     return x if keepdim or not ndim else x.reshape([n for d, n in enumerate(x.shape) if d not in axis])
@@ -77,14 +80,14 @@ def _dropped(x: Any, dim: Any, ndim: int, keepdim: bool) -> Any:
 @general(node="VarBackward0", **_PRIVATE, along_dim=True)
 def _var(xp, x, *, dim=None, correction=1, keepdim=False):
     """Variance over dim."""
-    return xp.asarray(_moments(xp, "std and var", x, dim, correction, keepdim)[0]).astype(_real(x.dtype), copy=False)
+    return xp.asarray(_moments(xp, "std and var", x, dim, correction, keepdim)[0]).astype(_real_dtype(x.dtype), copy=False)
 
 
 @general(node="StdBackward0", **_PRIVATE, along_dim=True)
 def _std(xp, x, *, dim=None, correction=1, keepdim=False):
     """Standard deviation over dim."""
     return xp.asarray(xp.sqrt(_moments(xp, "std and var", x, dim, correction, keepdim)[0])).astype(
-        _real(x.dtype), copy=False
+        _real_dtype(x.dtype), copy=False
     )
 
 
@@ -92,19 +95,19 @@ def _std(xp, x, *, dim=None, correction=1, keepdim=False):
 def _var_mean(xp, x, *, dim=None, correction=1, keepdim=False):
     """Variance and mean over dim."""
     variance, average = _moments(xp, "var_mean", x, dim, correction, keepdim)
-    average = _dropped(xp.asarray(average), dim, x.ndim, keepdim)
-    return xp.asarray(variance).astype(_real(x.dtype), copy=False), average.astype(x.dtype, copy=False)
+    average = _drop_reduced_dims(xp.asarray(average), dim, x.ndim, keepdim)
+    return xp.asarray(variance).astype(_real_dtype(x.dtype), copy=False), average.astype(x.dtype, copy=False)
 
 
 @general(outputs=("std", "mean"), node="StdMeanBackward0", **_PRIVATE)
 def _std_mean(xp, x, *, dim=None, correction=1, keepdim=False):
     """Standard deviation and mean over dim."""
     variance, average = _moments(xp, "std_mean", x, dim, correction, keepdim)
-    average = _dropped(xp.asarray(average), dim, x.ndim, keepdim)
-    return xp.asarray(xp.sqrt(variance)).astype(_real(x.dtype), copy=False), average.astype(x.dtype, copy=False)
+    average = _drop_reduced_dims(xp.asarray(average), dim, x.ndim, keepdim)
+    return xp.asarray(xp.sqrt(variance)).astype(_real_dtype(x.dtype), copy=False), average.astype(x.dtype, copy=False)
 
 
-def _real(dtype: Any) -> Any:
+def _real_dtype(dtype: Any) -> Any:
     return dtypes.from_numpy_dtype(dtype).to_real().dtype
 
 
@@ -217,13 +220,13 @@ def _vector_norm(xp, x, *, ord=2, dim=None, keepdim=False):
         empty = next((d for d in axis if x.shape[d] == 0), None)
         if empty is not None:
             raise errors.empty_norm(ord, empty if dim is not None else None)
-    real = _real(x.dtype)
+    real = _real_dtype(x.dtype)
     if x.dtype.itemsize == 2:
         x = x.astype(xp.float32)
-    return xp.asarray(_norm_of(xp, x, ord, axis, keepdim)).astype(real, copy=False)
+    return xp.asarray(_norm_over(xp, x, ord, axis, keepdim)).astype(real, copy=False)
 
 
-def _norm_of(xp: Any, x: Any, ord: float, axis: tuple[int, ...], keepdim: bool) -> Any:
+def _norm_over(xp: Any, x: Any, ord: float, axis: tuple[int, ...], keepdim: bool) -> Any:
     kind = rows.NORM if ord == 2 else rows.SIZES if ord == 1 else None
     if kind is not None and (found := rows.reduce(kind, x, axis, keepdim)) is not None:
         return found
@@ -266,7 +269,7 @@ def _(F, ct, x, out, ord, dim, keepdim):
     return F.sgn(x) * (ct * F.pow(quotient + F._is_zero(size), abs(ord - 1)))
 
 
-def _is_order(p: Any) -> bool:
+def _is_norm_order(p: Any) -> bool:
     return isinstance(p, (int, float)) and not isinstance(p, bool)
 
 
@@ -295,7 +298,7 @@ def norm(F, input, p="fro", dim=None, keepdim=False, dtype=None, **kwargs):
         p = 2
     elif p == "nuc":
         return F.linalg_matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, **kwargs)
-    elif not _is_order(p):
+    elif not _is_norm_order(p):
         raise errors.norm_order(p)
     return F._vector_norm(input, ord=p, dim=dim, keepdim=keepdim, **kwargs)
 
@@ -306,6 +309,6 @@ def linalg_vector_norm(F, x, ord=2, dim=None, keepdim=False, *, dtype=None):
 
     Derivative: as norm."""
     ord = number_of(ord)
-    if not _is_order(ord):
+    if not _is_norm_order(ord):
         raise errors.norm_order(ord)
     return norm.fn(F, x, ord, dim, keepdim, dtype)

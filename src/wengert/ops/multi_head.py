@@ -24,7 +24,7 @@ def _project(
     return [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True)]
 
 
-def _additive(mask: Any, dtype: Any, name: str) -> Any:
+def _as_additive_mask(mask: Any, dtype: Any, name: str) -> Any:
     """Return the mask as numbers to add to the scores: -inf where a bool mask is True, 0 elsewhere."""
     array = raw(mask)
     if array.dtype.kind == "b":
@@ -34,7 +34,7 @@ def _additive(mask: Any, dtype: Any, name: str) -> Any:
     return mask
 
 
-def _heads(F: Any, x: Any, heads: int) -> Any:
+def _split_heads(F: Any, x: Any, heads: int) -> Any:
     """Reshape (length, batch, features) to (batch, heads, length, features / heads)."""
     length, batch, size = x.shape
     return F.permute(F.reshape(x, shape=(length, batch, heads, size // heads)), dims=(1, 2, 0, 3))
@@ -59,7 +59,7 @@ def _check_shapes(query: Any, key: Any, value: Any, embed_dim: int, num_heads: i
         )
 
 
-def _mask_of_scores(F: Any, mask: Any, padding: Any, shape: tuple[int, int, int, int], dtype: Any) -> Any:
+def _combine_masks(F: Any, mask: Any, padding: Any, shape: tuple[int, int, int, int], dtype: Any) -> Any:
     """Add attn_mask and key_padding_mask to one mask that broadcasts to (batch, heads, rows, columns), or None."""
     batch, heads, rows, columns = shape
     found = None
@@ -73,22 +73,22 @@ def _mask_of_scores(F: Any, mask: Any, padding: Any, shape: tuple[int, int, int,
             raise errors.ShapeError(
                 f"The shape of the {mask.ndim}D attn_mask is {tuple(mask.shape)}, but should be {tuple(wanted)}."
             )
-        found = _additive(mask, dtype, "attn_mask")
+        found = _as_additive_mask(mask, dtype, "attn_mask")
         found = found if mask.ndim == 2 else F.reshape(found, shape=shape)
     if padding is not None:
         if tuple(padding.shape) != (batch, columns):
             raise errors.multi_head(f"Expected key_padded_mask.shape {(batch, columns)}, but got {tuple(padding.shape)}")
-        columns_mask = F.reshape(_additive(padding, dtype, "key_padding_mask"), shape=(batch, 1, 1, columns))
+        columns_mask = F.reshape(_as_additive_mask(padding, dtype, "key_padding_mask"), shape=(batch, 1, 1, columns))
         found = columns_mask if found is None else found + columns_mask
     return found
 
 
-def _more_columns(F: Any, x: Any, extra: Any) -> Any:
+def _append_column(F: Any, x: Any, extra: Any) -> Any:
     """Append `extra` to the sequence x of shape (length, batch, features)."""
     return F.cat([x, F.expand(extra, shape=(1, *x.shape[1:]))], 0)
 
 
-def _padded_mask(F: Any, mask: Any, count: int) -> Any:
+def _pad_mask_columns(F: Any, mask: Any, count: int) -> Any:
     return F.pad(mask, (0, count)) if mask is not None and count else mask
 
 
@@ -141,7 +141,7 @@ def multi_head_attention_forward(
             "torch.triu(torch.ones(n, n, dtype=torch.bool), 1)."
         )
     unbatched = query.ndim == 2
-    separate = _separate(use_separate_proj_weight, in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight)
+    separate = _separate_weights(use_separate_proj_weight, in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight)
     if unbatched:
         same = query is key and key is value
         query = F.unsqueeze(query, dim=1)
@@ -149,21 +149,21 @@ def multi_head_attention_forward(
         key_padding_mask = None if key_padding_mask is None else F.unsqueeze(key_padding_mask, dim=0)
     rows, batch, size = query.shape
     q, k, v = _project(F, query, key, value, in_proj_weight, in_proj_bias, separate)
-    added = 0
+    added_columns = 0
     if (bias_k is None) != (bias_v is None):
         raise errors.multi_head("bias_k is set but bias_v is None" if bias_v is None else "bias_v is set but bias_k is None")
     if bias_k is not None:
-        k, v, added = _more_columns(F, k, bias_k), _more_columns(F, v, bias_v), 1
-    q, k, v = (_heads(F, x, num_heads) for x in (q, k, v))
+        k, v, added_columns = _append_column(F, k, bias_k), _append_column(F, v, bias_v), 1
+    q, k, v = (_split_heads(F, x, num_heads) for x in (q, k, v))
     k, v = (
         x if given is None else F.reshape(given, shape=(batch, num_heads, *given.shape[1:]))
         for x, given in ((k, static_k), (v, static_v))
     )
     if add_zero_attn:
-        k, v, added = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1)), added + 1
+        k, v, added_columns = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1)), added_columns + 1
     scores = F.matmul(q * (size // num_heads) ** -0.5, F.transpose(k, dim0=-2, dim1=-1))
-    mask, padding = (_padded_mask(F, m, added) for m in (attn_mask, key_padding_mask))
-    found = _mask_of_scores(F, mask, padding, tuple(scores.shape), raw(scores).dtype)
+    mask, padding = (_pad_mask_columns(F, m, added_columns) for m in (attn_mask, key_padding_mask))
+    found = _combine_masks(F, mask, padding, tuple(scores.shape), raw(scores).dtype)
     weights = F.softmax(scores if found is None else scores + found, dim=-1)
     if training and dropout_p:
         weights = F.dropout(weights, dropout_p)
@@ -175,7 +175,7 @@ def multi_head_attention_forward(
     return result, weights
 
 
-def _separate(asked: bool, joint: Any, q: Any, k: Any, v: Any) -> tuple[Any, Any, Any] | None:
+def _separate_weights(asked: bool, joint: Any, q: Any, k: Any, v: Any) -> tuple[Any, Any, Any] | None:
     """Return the three separate projection weights, or None if the joint weight is used."""
     if not asked:
         if joint is None:

@@ -26,9 +26,9 @@ def array_of(data: Any, dtype: Any = None, *, integers_to_float: bool = False) -
     """
     kind = type(data)
     if kind is float or kind is int:
-        return _of_numbers(data, {kind}, dtype, integers_to_float)
+        return _array_of_numbers(data, {kind}, dtype, integers_to_float)
     if kind is list or kind is tuple:
-        return _of_sequence(data, dtype, integers_to_float)
+        return _array_of_sequence(data, dtype, integers_to_float)
     if isinstance(data, TensorBase):
         data = data._array
     if isinstance(data, np.ndarray):
@@ -40,20 +40,20 @@ def array_of(data: Any, dtype: Any = None, *, integers_to_float: bool = False) -
     if isinstance(data, (str, bytes)):
         raise errors.DtypeError(f"new(): invalid data type '{type(data).__name__}'")
     if isinstance(data, _NUMBERS):
-        return _of_numbers(data, {type(data)}, dtype, integers_to_float)
+        return _array_of_numbers(data, {type(data)}, dtype, integers_to_float)
     if not _is_sequence(data):
         if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
             return array_of(np.asarray(data), dtype)
         raise errors.ConversionError(f"Could not infer dtype of {type(data).__name__}")
-    return _of_sequence(data, dtype, integers_to_float)
+    return _array_of_sequence(data, dtype, integers_to_float)
 
 
-def _of_sequence(data: Any, dtype: Any, integers_to_float: bool) -> Any:
+def _array_of_sequence(data: Any, dtype: Any, integers_to_float: bool) -> Any:
     kinds: set[type] = set()
     _collect_types(data, kinds)
     if kinds.issubset(_NUMBERS):
-        return _of_numbers(data, kinds, dtype, integers_to_float)
-    return _of_mixture(data, dtype)
+        return _array_of_numbers(data, kinds, dtype, integers_to_float)
+    return _array_of_mixture(data, dtype)
 
 
 def _is_sequence(data: Any) -> bool:
@@ -79,7 +79,7 @@ def _collect_types(data: Any, kinds: set[type]) -> None:
     kinds |= found
 
 
-def _of_numbers(data: Any, kinds: set[type], dtype: Any, integers_to_float: bool) -> Any:
+def _array_of_numbers(data: Any, kinds: set[type], dtype: Any, integers_to_float: bool) -> Any:
     """Return an array of Python numbers. kinds: the types of the numbers."""
     if dtype is None:
         if complex in kinds:
@@ -98,9 +98,9 @@ def _of_numbers(data: Any, kinds: set[type], dtype: Any, integers_to_float: bool
     except TypeError:
         if complex in kinds:
             raise errors.DtypeError("must be real number, not complex") from None
-        raise _ragged(data) or errors.DtypeError("a number was expected") from None
+        raise _ragged_error(data) or errors.DtypeError("a number was expected") from None
     except ValueError:
-        ragged = _ragged(data)
+        ragged = _ragged_error(data)
         if ragged is not None:
             raise ragged from None
         raise errors.value_overflow(dtypes.from_numpy_dtype(dtype).name) from None  # NaN as an integer
@@ -108,7 +108,7 @@ def _of_numbers(data: Any, kinds: set[type], dtype: Any, integers_to_float: bool
         quiet_exit()
 
 
-def _ragged(data: Any, dim: int = 0) -> Exception | None:
+def _ragged_error(data: Any, dim: int = 0) -> Exception | None:
     """Return torch's error for a nested sequence whose rows differ in length, or None if they do not."""
     if not _is_sequence(data) or not len(data) or not any(_is_sequence(x) for x in data):
         return None
@@ -120,13 +120,13 @@ def _ragged(data: Any, dim: int = 0) -> Exception | None:
             )
         if len(item) != length:
             return errors.ElementError(f"expected sequence of length {length} at dim {dim + 1} (got {len(item)})")
-    return next((found for found in [_ragged(item, dim + 1) for item in data] if found is not None), None)
+    return next((found for found in [_ragged_error(item, dim + 1) for item in data] if found is not None), None)
 
 
-def _of_mixture(data: Any, dtype: Any) -> Any:
+def _array_of_mixture(data: Any, dtype: Any) -> Any:
     """Return an array of a nested sequence that holds arrays, tensors or NumPy scalars."""
     found: list[Any] = []
-    plain = _without_tensors(data, found)
+    plain = _tensors_to_arrays(data, found)
     if dtype is None:
         dtype = reduce(dtypes.promote_types, found).dtype
     try:
@@ -135,7 +135,7 @@ def _of_mixture(data: Any, dtype: Any) -> Any:
         raise errors.ElementError("only one element tensors can be converted to Python scalars") from None
 
 
-def _without_tensors(data: Any, found: list[Any]) -> Any:
+def _tensors_to_arrays(data: Any, found: list[Any]) -> Any:
     """Return data with each tensor replaced by its array, 0-d if it has one element. Append the leaves' dtypes to found."""
     if isinstance(data, TensorBase):
         data = data._array.reshape(()) if data._array.size == 1 else data._array
@@ -146,7 +146,7 @@ def _without_tensors(data: Any, found: list[Any]) -> Any:
         found.append(dtypes.python_number_dtype(data))
         return data
     if _is_sequence(data):
-        return [_without_tensors(item, found) for item in data]
+        return [_tensors_to_arrays(item, found) for item in data]
     if isinstance(data, (str, bytes)):
         raise errors.DtypeError(f"new(): invalid data type '{type(data).__name__}'")
     raise errors.ConversionError(f"Could not infer dtype of {type(data).__name__}")

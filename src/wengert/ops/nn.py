@@ -43,19 +43,19 @@ def linear(xp, x, weight, bias=None):
         if x.ndim == 2 and weight.ndim == 2 and x.dtype is weight.dtype and x.dtype.itemsize > 2:
             out = matrix_product(xp, x, weight.T)
         else:
-            out = _linear_unusual(xp, x, weight)
+            out = _linear_general(xp, x, weight)
     except ValueError:
         raise errors.matmul(x.shape, weight.T.shape) from None
     return out if bias is None else _add_bias(out, bias)
 
 
-def _linear_unusual(xp: Any, x: Any, weight: Any) -> Any:
+def _linear_general(xp: Any, x: Any, weight: Any) -> Any:
     if x.dtype != weight.dtype:
         raise errors.matmul_dtypes(x.dtype, weight.dtype)
     if x.ndim == 0 or weight.ndim not in (1, 2):
         raise errors.matmul(x.shape, weight.T.shape)
     if x.dtype.itemsize == 2 and x.dtype.kind in "fV":
-        return _linear_unusual(xp, x.astype(xp.float32), weight.astype(xp.float32)).astype(x.dtype)
+        return _linear_general(xp, x.astype(xp.float32), weight.astype(xp.float32)).astype(x.dtype)
     rows = x.reshape(-1, x.shape[-1]) if x.ndim > 2 else x
     product = matrix_product(xp, rows, weight.T) if rows.ndim == weight.ndim == 2 else xp.asarray(xp.dot(rows, weight.T))
     return product.reshape(x.shape[:-1] + weight.shape[:-1])
@@ -223,24 +223,24 @@ def one_hot(xp, tensor, *, num_classes=-1):
 
 
 @nondifferentiable(**_PRIVATE)
-def _dropout_noise(xp, x, *, p, kept_dims=None):
+def _dropout_noise(xp, x, *, p, independent_dims=None):
     """Draw noise: 0 with probability p, else 1 / (1 - p).
 
-    kept_dims: number of leading dimensions with independent draws; the noise is constant along the others. None: all."""
+    independent_dims: number of leading dimensions with independent draws; the noise is constant along the others. None: all."""
     from wengert.generator import default_generator
 
-    shape = x.shape if kept_dims is None else x.shape[:kept_dims] + (1,) * (x.ndim - kept_dims)
+    shape = x.shape if independent_dims is None else x.shape[:independent_dims] + (1,) * (x.ndim - independent_dims)
     if p == 1:
         return xp.zeros(shape, x.dtype)
     return (default_generator.numpy.random(shape, dtype=xp.float32) >= p) * x.dtype.type(1 / (1 - p))
 
 
-def _dropped_out(F: Any, input: Any, p: float, training: bool, inplace: bool, kept_dims: int | None = None) -> Any:
+def _apply_dropout(F: Any, input: Any, p: float, training: bool, inplace: bool, independent_dims: int | None = None) -> Any:
     if not 0 <= p <= 1:
         raise errors.dropout_probability(p)
     if not training or p == 0:
         return input
-    noise = F._dropout_noise(input, p=p, kept_dims=kept_dims)
+    noise = F._dropout_noise(input, p=p, independent_dims=independent_dims)
     return input.mul_(noise) if inplace else input * noise
 
 
@@ -251,13 +251,13 @@ def dropout(F, input, p=0.5, training=True, inplace=False):
     input: any shape, floating or complex. inplace: write into input and return it. Raises ValueError unless 0 <= p <= 1.
 
     Derivative: the factor of the element, 0 or 1 / (1 - p)."""
-    return _dropped_out(F, input, p, training, inplace)
+    return _apply_dropout(F, input, p, training, inplace)
 
 
 def _channel_dropout(op: str, ndims: tuple[int, int]) -> Any:
     def channel_dropout(F, input, p=0.5, training=True, inplace=False):
         unbatched, batched = ndims
-        return _dropped_out(F, input, p, training, inplace, 2 if input.ndim >= batched or input.ndim < unbatched else 1)
+        return _apply_dropout(F, input, p, training, inplace, 2 if input.ndim >= batched or input.ndim < unbatched else 1)
 
     channel_dropout.__doc__ = f"""Set whole channels to 0 with probability p and divide the others by 1 - p; see `dropout`.
 

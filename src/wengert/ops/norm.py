@@ -21,12 +21,12 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 # -- normalisation by the input's own mean and variance ----------------------------------------------------------------
 
 
-def _per_channel(F: Any, x: Any, ndim: int) -> Any:
+def _broadcast_channels(F: Any, x: Any, ndim: int) -> Any:
     """Reshape a vector over channels so that it broadcasts against (n, channels, ...)."""
     return F.reshape(x, shape=(-1, *(1,) * (ndim - 2)))
 
 
-def _scale(out: Any, weight: Any, bias: Any) -> Any:
+def _scale_in_place(out: Any, weight: Any, bias: Any) -> Any:
     """Compute out * weight + bias in place. out: (n, channels, ...)."""
     shape = (-1, *(1,) * (out.ndim - 2))
     if weight is not None:
@@ -36,11 +36,11 @@ def _scale(out: Any, weight: Any, bias: Any) -> Any:
     return out
 
 
-def _wide(xp: Any, x: Any) -> Any:
+def _widen_half(xp: Any, x: Any) -> Any:
     return x.astype(xp.float32) if x.dtype.itemsize == 2 else x
 
 
-def _looked_at(shape: tuple[int, ...], groups: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _grouped_shape(shape: tuple[int, ...], groups: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return (grouped, over): the shape to which the input is reshaped, and its dimensions over which to normalise."""
     if groups == 0:
         return shape, (0, *range(2, len(shape)))
@@ -60,8 +60,8 @@ def _standardize(xp, x, weight=None, bias=None, *, groups, eps, node):
     found = rows.normalize(x, weight, bias, groups, eps)
     if found is not None:
         return found
-    grouped, over = _looked_at(x.shape, groups)
-    wide = _wide(xp, x).reshape(grouped)
+    grouped, over = _grouped_shape(x.shape, groups)
+    wide = _widen_half(xp, x).reshape(grouped)
     n = max(prod([grouped[d] for d in over]), 1)
     mean = add_up(xp, wide, over, True) / wide.dtype.type(n)
     out = wide - mean
@@ -70,7 +70,7 @@ def _standardize(xp, x, weight=None, bias=None, *, groups, eps, node):
         squares = xp.add.reduce(out * out, axis=over, keepdims=True)
     rstd = 1 / xp.sqrt(squares / wide.dtype.type(n) + wide.dtype.type(eps))
     out *= rstd
-    return _scale(out.reshape(x.shape), weight, bias).astype(x.dtype, copy=False), mean, rstd
+    return _scale_in_place(out.reshape(x.shape), weight, bias).astype(x.dtype, copy=False), mean, rstd
 
 
 @_standardize.vjp("x", "weight", "bias")
@@ -79,7 +79,7 @@ def _(F, ct, x, weight, mean, rstd, groups):
         found = rows.normalize_cotangent(np.ascontiguousarray(ct[0]), np.ascontiguousarray(x), mean, rstd, weight, groups)
         if found is not None:
             return found if weight is not None else (found[0], None, found[2])
-    grouped, over = _looked_at(tuple(x.shape), groups)
+    grouped, over = _grouped_shape(tuple(x.shape), groups)
     h = (F.reshape(x, shape=grouped) - mean) * rstd
     of_x = _standardize_cotangent(F, ct, x, weight, h, rstd, grouped, over)
     if ct[0] is None:
@@ -95,7 +95,7 @@ def _standardize_cotangent(
     n = max(prod([grouped[d] for d in over]), 1)
     result = None
     if ct[0] is not None:
-        g = ct[0] if weight is None else ct[0] * _per_channel(F, weight, x.ndim)
+        g = ct[0] if weight is None else ct[0] * _broadcast_channels(F, weight, x.ndim)
         g = F.reshape(g, shape=grouped)
         of_mean, of_h = F.sum(g, dim=over, keepdim=True) / n, F.sum(g * h, dim=over, keepdim=True) / n
         result = (g - of_mean - h * of_h) * rstd
@@ -120,19 +120,19 @@ def _channel_sum(F: Any, x: Any) -> Any:
 def _rescale(xp, x, mean, rstd, weight=None, bias=None):
     """(x - mean) * rstd * weight + bias; mean, rstd, weight and bias: (channels). Derivative: that of the formula."""
     shape = (-1, *(1,) * (x.ndim - 2))
-    out = (_wide(xp, x) - mean.reshape(shape)) * rstd.reshape(shape)
-    return _scale(out, weight, bias).astype(x.dtype, copy=False)
+    out = (_widen_half(xp, x) - mean.reshape(shape)) * rstd.reshape(shape)
+    return _scale_in_place(out, weight, bias).astype(x.dtype, copy=False)
 
 
 @_rescale.vjp("x")
 def _(F, ct, weight, rstd):
     factor = rstd if weight is None else weight * rstd
-    return ct * _per_channel(F, factor, ct.ndim)
+    return ct * _broadcast_channels(F, factor, ct.ndim)
 
 
 @_rescale.vjp("weight")
 def _(F, ct, x, mean, rstd):
-    return _channel_sum(F, ct * ((x - _per_channel(F, mean, x.ndim)) * _per_channel(F, rstd, x.ndim)))
+    return _channel_sum(F, ct * ((x - _broadcast_channels(F, mean, x.ndim)) * _broadcast_channels(F, rstd, x.ndim)))
 
 
 @_rescale.vjp("bias")
@@ -161,7 +161,7 @@ def _check_dtypes(x: Any, kernel: str, *others: Any) -> None:
         raise errors.PromotionError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
-def _update(running: Any, value: Any, momentum: float) -> None:
+def _update_running(running: Any, value: Any, momentum: float) -> None:
     """Set running = (1 - momentum) * running + momentum * value in place. value: an array."""
     _store(running, raw(running) * (1 - momentum) + momentum * value.reshape(-1))
 
@@ -202,8 +202,8 @@ def _batch_norm(
     if running_mean is not None:
         n = array.size // max(channels, 1)
         variance = (1 / raw(rstd) ** 2 - eps) * (n / max(n - 1, 1))
-        _update(running_mean, raw(mean), momentum)
-        _update(running_var, variance, momentum)
+        _update_running(running_mean, raw(mean), momentum)
+        _update_running(running_var, variance, momentum)
     return out
 
 
@@ -233,7 +233,7 @@ def _check_batch(shape: tuple[int, ...]) -> None:
 
 
 @composite(name="batch_norm")
-def batch_norm_of_the_library(
+def batch_norm_in_torch_order(
     F, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
 ):
     """`nn.functional.batch_norm` with its arguments in the order of torch.batch_norm.
@@ -286,11 +286,11 @@ def instance_norm(
 
 
 def _instance_norm(
-    F: Any, x: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, own: bool, momentum: float, eps: float
+    F: Any, x: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, use_input_stats: bool, momentum: float, eps: float
 ) -> Any:
-    """batch_norm that treats each channel of each item as a channel. own: use the input's own mean and variance."""
+    """batch_norm that treats each channel of each item as a channel. use_input_stats: use the input's own mean and variance."""
     shape = tuple(x.shape)
-    if not own and (running_mean is None or running_var is None):
+    if not use_input_stats and (running_mean is None or running_var is None):
         raise errors.ShapeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     n, channels = shape[:2]
     _check_channels(channels, running_mean=running_mean, running_var=running_var)
@@ -301,15 +301,15 @@ def _instance_norm(
         None if v is None else F.repeat(v, repeats=(n,)) for v in (weight, bias, running_mean, running_var)
     )
     rows = F.reshape(x, shape=(1, n * channels, *shape[2:]))
-    out = _batch_norm(F, rows, mean, variance, scale, shift, own, momentum, eps)
-    if own and running_mean is not None:
+    out = _batch_norm(F, rows, mean, variance, scale, shift, use_input_stats, momentum, eps)
+    if use_input_stats and running_mean is not None:
         _store(running_mean, raw(mean).reshape(n, channels).mean(axis=0))
         _store(running_var, raw(variance).reshape(n, channels).mean(axis=0))
     return F.view(out, shape=shape)
 
 
 @composite(name="instance_norm")
-def instance_norm_of_the_library(
+def instance_norm_in_torch_order(
     F, input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
 ):
     """`nn.functional.instance_norm` with its arguments in the order of torch.instance_norm.

@@ -81,7 +81,7 @@ def _check_unrecorded(tensor: Any, method: str) -> None:
         )
 
 
-def _compute_each(function: Callable[..., Any], *arrays: Any) -> Any:
+def _map_elements(function: Callable[..., Any], *arrays: Any) -> Any:
     """Call function on the elements of arrays of one shape, as Python numbers; the result has the first array's dtype."""
     values = [function(*[x.item() for x in elements]) for elements in zip(*[a.flat for a in arrays], strict=True)]
     return np.array(values, arrays[0].dtype).reshape(arrays[0].shape)
@@ -94,7 +94,7 @@ def apply_(self, callable):
     Raises RuntimeError for a tensor that requires grad."""
     _check_unrecorded(self, "apply_")
     with unrecorded_write(self):
-        self._array[...] = _compute_each(callable, self._array)
+        self._array[...] = _map_elements(callable, self._array)
     return self
 
 
@@ -106,7 +106,7 @@ def map_(self, tensor, callable):
     _check_unrecorded(self, "map_")
     _check_unrecorded(tensor, "map_")
     with unrecorded_write(self):
-        self._array[...] = _compute_each(callable, self._array, np.broadcast_to(tensor._array, self._array.shape))
+        self._array[...] = _map_elements(callable, self._array, np.broadcast_to(tensor._array, self._array.shape))
     return self
 
 

@@ -13,7 +13,7 @@ from wengert.devices import check_device
 _IGNORED = frozenset({"layout", "pin_memory", "memory_format"})
 
 
-def finished(op: str, array: Any, options: dict[str, Any]) -> Any:
+def tensor_from(op: str, array: Any, options: dict[str, Any]) -> Any:
     """Return the tensor of a new array, with device=, requires_grad= and out= of a creation function applied.
 
     Raises TypeError for an option that creation functions do not have."""
@@ -65,14 +65,14 @@ def sizes_of(op: str, args: tuple, size: Any = None) -> tuple[int, ...]:
         raise errors.too_many_arguments(op, 1, len(args))
     for item in args:
         if type(item) is not int:
-            args = _whole_sizes(op, args)
+            args = _sizes_as_ints(op, args)
             break
     if args and min(args) < 0:
         raise errors.ShapeError(f"{op}: Dimension size must be non-negative.")
     return args
 
 
-def _whole_sizes(op: str, sizes: tuple) -> tuple[int, ...]:
+def _sizes_as_ints(op: str, sizes: tuple) -> tuple[int, ...]:
     """Convert sizes to ints, from NumPy integers and 0-d tensors for instance."""
     found = []
     for position, item in enumerate(sizes):

@@ -73,7 +73,7 @@ def _padding_table(n: int, front: int, back: int, mode: str) -> Table:
 @lru_cache(maxsize=256)
 def _padding_tables(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> tuple[Table, ...]:
     """Return the tables of the padded dimensions of an input. Raises RuntimeError if torch does not pad it that way."""
-    _check_repeated(shape, pad, mode)
+    _check_padding(shape, pad, mode)
     rows = [(shape[-1 - i], pad[2 * i], pad[2 * i + 1]) for i in range(len(pad) // 2)]
     return tuple([_padding_table(*row, mode) for row in reversed(rows)])
 
@@ -81,7 +81,7 @@ def _padding_tables(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> 
 _NODES = {"reflect": "ReflectionPad{}DBackward0", "replicate": "ReplicationPad{}DBackward0", "circular": "CopySlices"}
 
 
-def _check_repeated(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> None:
+def _check_padding(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> None:
     """Raise for shapes and paddings that torch refuses in the modes reflect, replicate and circular."""
     dims = len(pad) // 2
     if len(pad) % 2:

@@ -33,7 +33,7 @@ def _(F, ct, out):
     return F._zero_where(ct, out <= 0)
 
 
-def _rounded(xp, x, name):
+def _round_by(xp, x, name):
     """Round x by NumPy's function of this name; copy x if it has integers. Raises RuntimeError for bools."""
     if x.dtype.kind == "b":
         raise errors.unsupported_dtype(name, x.dtype)
@@ -45,7 +45,7 @@ def floor(xp, x):
     """Largest integer <= x, in x's dtype.
 
     Derivative: 0."""
-    return _rounded(xp, x, "floor")
+    return _round_by(xp, x, "floor")
 
 
 @floor.vjp("x")
@@ -58,7 +58,7 @@ def ceil(xp, x):
     """Smallest integer >= x, in x's dtype.
 
     Derivative: 0."""
-    return _rounded(xp, x, "ceil")
+    return _round_by(xp, x, "ceil")
 
 
 @ceil.vjp("x")
@@ -71,7 +71,7 @@ def trunc(xp, x):
     """Round x towards zero, in x's dtype.
 
     Derivative: 0."""
-    return _rounded(xp, x, "trunc")
+    return _round_by(xp, x, "trunc")
 
 
 @trunc.vjp("x")
@@ -90,7 +90,7 @@ def round(xp, x, *, decimals=0):
     """Round x to the nearest integer, halves to even; with decimals, to the nearest multiple of 10**-decimals.
 
     Derivative: 0."""
-    return xp.round(x, decimals) if decimals else _rounded(xp, x, "rint")
+    return xp.round(x, decimals) if decimals else _round_by(xp, x, "rint")
 
 
 @round.vjp("x")

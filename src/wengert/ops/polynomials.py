@@ -34,7 +34,7 @@ def _evaluate(xp: Any, x: Any, n: Any, first: Any, step: Callable[[int, Any, Any
     return out
 
 
-def _degree(F: Any, n: Any) -> Any:
+def _truncated_degree(F: Any, n: Any) -> Any:
     """Truncate n, a number or a tensor, to an integer."""
     return int(n) if is_number(n) else F.trunc(n)
 
@@ -76,7 +76,7 @@ def _chebyshev(kind: str, xp: Any, x: Any, n: Any) -> Any:
 
 def _chebyshev_slope(kind: str, F: Any, x: Any, n: Any) -> Any:
     """Derivative of _chebyshev in x."""
-    n = _degree(F, n)
+    n = _truncated_degree(F, n)
     if kind == "t":
         return n * F._gegenbauer(x, n - 1, alpha=1)
     slope = 2 * F._gegenbauer(x, n - 1, alpha=2)  # of U: V(n) = U(n) - U(n - 1) and W(n) = U(n) + U(n - 1)
@@ -133,7 +133,7 @@ def special_hermite_polynomial_h(xp, x, n):
 
 @special_hermite_polynomial_h.vjp("x")
 def _(F, ct, x, n):
-    n = _degree(F, n)
+    n = _truncated_degree(F, n)
     return ct * 2 * n * F.special_hermite_polynomial_h(x, n - 1)
 
 
@@ -147,7 +147,7 @@ def special_hermite_polynomial_he(xp, x, n):
 
 @special_hermite_polynomial_he.vjp("x")
 def _(F, ct, x, n):
-    n = _degree(F, n)
+    n = _truncated_degree(F, n)
     return ct * n * F.special_hermite_polynomial_he(x, n - 1)
 
 
@@ -163,7 +163,7 @@ def special_laguerre_polynomial_l(xp, x, n):
 
 @special_laguerre_polynomial_l.vjp("x")
 def _(F, ct, x, n):
-    return -ct * F._laguerre(x, _degree(F, n) - 1, alpha=1)
+    return -ct * F._laguerre(x, _truncated_degree(F, n) - 1, alpha=1)
 
 
 @pointwise(**_SETTINGS, namespaces=("special",))
@@ -178,4 +178,4 @@ def special_legendre_polynomial_p(xp, x, n):
 
 @special_legendre_polynomial_p.vjp("x")
 def _(F, ct, x, n):
-    return ct * F._gegenbauer(x, _degree(F, n) - 1, alpha=1.5)
+    return ct * F._gegenbauer(x, _truncated_degree(F, n) - 1, alpha=1.5)

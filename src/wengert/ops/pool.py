@@ -15,14 +15,14 @@ from wengert.kernels import windows as kernels
 from wengert.ops.faces import array_face
 from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general, linear
-from wengert.ops.resampling import Table, averaging, resample, resample_at_once, window_tables, window_tables_transposed
+from wengert.ops.resampling import Table, averaging_table, resample, resample_at_once, window_tables, window_tables_transposed
 from wengert.ops.windows import Windows, as_cache_key, sizes_of_argument
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _FUNCTIONAL = ("nn.functional",)
 
 
-def _items(x: Any, dims: int) -> Any:
+def _flatten_leading(x: Any, dims: int) -> Any:
     """Reshape x to (1, product of the leading dimensions, *spatial)."""
     return x.reshape(1, prod(x.shape[:-dims]), *x.shape[-dims:])
 
@@ -30,15 +30,15 @@ def _items(x: Any, dims: int) -> Any:
 # -- maxima ------------------------------------------------------------------------------------------------------------
 
 
-def _least(dtype: Any) -> Any:
+def _smallest_value(dtype: Any) -> Any:
     """Return the smallest value of a dtype: -inf for floating dtypes."""
     return -np.inf if dtypes.is_floating_point(dtype) else np.iinfo(dtype).min
 
 
-def _positions(xp: Any, windows: Windows, tap: Any, best: Any, least: Any) -> Any:
+def _tap_positions(xp: Any, windows: Windows, tap: Any, best: Any, smallest: Any) -> Any:
     """Index, in the flattened image, of the element under the given tap of each window.
 
-    tap: number of a tap, (..., *count). best, least: the maxima, and the smallest value of their dtype."""
+    tap: number of a tap, (..., *count). best, smallest: the maxima, and the smallest value of their dtype."""
     sizes = windows.size
     steps = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
     taps = xp.unravel_index(xp.arange(windows.taps), windows.kernel)
@@ -47,15 +47,15 @@ def _positions(xp: Any, windows: Windows, tap: Any, best: Any, least: Any) -> An
     for i, (n, s, p) in enumerate(zip(windows.count, windows.stride, windows.padding, strict=True)):
         grid.append((xp.arange(n) * s - p).reshape(-1, *(1,) * (len(sizes) - i - 1)))
     places = sum([g * step for g, step in zip(grid, steps, strict=True)]) + offset[tap]
-    if any(windows.padding) and bool((best == least).any()):
+    if any(windows.padding) and bool((best == smallest).any()):
         # The maximum of such a window equals the padding value: choose the first element of the window inside the image.
         first = [g + -(g // d) * d * (g < 0) for g, d in zip(grid, windows.dilation, strict=True)]
         lowest = sum([g * step for g, step in zip(first, steps, strict=True)])
-        places = xp.where((best == least) & (places < lowest), lowest, places)
+        places = xp.where((best == smallest) & (places < lowest), lowest, places)
     return places
 
 
-def _refuse(kernel: str, x: Any, integers: bool = True) -> None:
+def _check_dtype(kernel: str, x: Any, integers: bool = True) -> None:
     if x.dtype.kind in "bc" or (not integers and x.dtype.kind in "iu"):
         raise errors.unsupported_dtype(kernel, x.dtype)
 
@@ -65,13 +65,13 @@ def _max_pool(xp, x, *, windows, node):
     """Maxima of the windows of x, (..., *size), and their indices in the flattened image, both of shape (..., *count).
 
     The first of equal maxima counts, or the last NaN. Derivative: the cotangent at indices."""
-    _refuse(f"max_pool{max(len(windows.size), 2)}d", x)
+    _check_dtype(f"max_pool{max(len(windows.size), 2)}d", x)
     w = windows
     found = kernels.max_pool(xp.ascontiguousarray(x), w.kernel, w.stride, w.padding, w.dilation, w.count, True)
     if found is not None:
         return found
-    least = _least(x.dtype)
-    padded = windows.padded(xp, _items(x, len(windows.size)), least)
+    smallest = _smallest_value(x.dtype)
+    padded = windows.padded(xp, _flatten_leading(x, len(windows.size)), smallest)
     parts = [padded[(..., *where)] for _, where in windows.slices()]
     best = parts[0].copy()
     for part in parts[1:]:
@@ -88,7 +88,7 @@ def _max_pool(xp, x, *, windows, node):
             xp.copyto(tap, t, where=part != part)
     shape = (*x.shape[: x.ndim - len(windows.size)], *windows.count)
     items = prod(x.shape[: x.ndim - len(windows.size)])
-    places = _positions(xp, windows, tap, best, least).astype(xp.int64, copy=False)
+    places = _tap_positions(xp, windows, tap, best, smallest).astype(xp.int64, copy=False)
     places = places.reshape(items, prod(windows.count))
     # Read the values at the indices, because which of 0.0 and -0.0 maximum() returns depends on the processor.
     flat = x.reshape(items, prod(windows.size))
@@ -96,14 +96,14 @@ def _max_pool(xp, x, *, windows, node):
 
 
 @general(promote=NONE, **_PRIVATE)
-def _largest(xp, x, *, windows):
+def _max_values(xp, x, *, windows):
     """Maxima of the windows of x, without their indices. Derivative: the cotangent at the indices that _max_pool finds."""
     w = windows
     found = kernels.max_pool(xp.ascontiguousarray(x), w.kernel, w.stride, w.padding, w.dilation, w.count, False)
     return array_face._max_pool(x, windows=w, node="")[0] if found is None else found
 
 
-def _argmax(xp: Any, rows: Any) -> Any:
+def _row_argmax(xp: Any, rows: Any) -> Any:
     """Index of the maximum of each row: the first of equal maxima, or the last NaN, as in _max_pool."""
     found = rows.argmax(axis=1)
     missing = rows != rows
@@ -119,7 +119,7 @@ def _adaptive_max_pool(xp, x, *, size, node):
 
     Derivative: the cotangent at indices."""
     dims = len(size)
-    _refuse(f"adaptive_max_pool{max(dims, 2)}d", x, integers=False)
+    _check_dtype(f"adaptive_max_pool{max(dims, 2)}d", x, integers=False)
     found = kernels.max_pool_stretches(xp.ascontiguousarray(x), size)
     if found is not None:
         return found
@@ -132,7 +132,7 @@ def _adaptive_max_pool(xp, x, *, size, node):
         last = [-(-(j + 1) * n // m) for j, n, m in zip(place, x.shape[-dims:], size, strict=True)]
         region = items[(slice(None), *[slice(a, b) for a, b in zip(first, last, strict=True)])]
         flat = region.reshape(len(items), -1)
-        found = _argmax(xp, flat)
+        found = _row_argmax(xp, flat)
         best[(slice(None), *place)] = flat[xp.arange(len(items)), found]
         where = xp.unravel_index(found, region.shape[1:])
         indices[(slice(None), *place)] = sum([(a + w) * s for a, w, s in zip(first, where, steps, strict=True)])
@@ -140,7 +140,7 @@ def _adaptive_max_pool(xp, x, *, size, node):
     return best.reshape(shape), indices.reshape(shape)
 
 
-def _flat_places(xp: Any, indices: Any, size: tuple[int, ...]) -> Any:
+def _flat_indices(xp: Any, indices: Any, size: tuple[int, ...]) -> Any:
     """Convert indices into each flattened image to indices into all images flattened. size: the shape of an image.
 
     indices: (..., *spatial), with as many spatial dimensions as size has entries."""
@@ -156,14 +156,14 @@ def _add_at_places(xp, x, indices, *, size):
     if found is not None:
         return found
     out = xp.zeros((*x.shape[: x.ndim - len(size)], *size), x.dtype)
-    xp.add.at(out.reshape(-1), _flat_places(xp, indices, size), x.reshape(-1))
+    xp.add.at(out.reshape(-1), _flat_indices(xp, indices, size), x.reshape(-1))
     return out
 
 
 @linear(promote=NONE, **_PRIVATE)
 def _at_places(xp, x, indices, *, size):
     """Elements at indices of images x, (..., *size). Derivative: the cotangent, added at indices."""
-    return x.reshape(-1)[_flat_places(xp, indices, size)].reshape(indices.shape)
+    return x.reshape(-1)[_flat_indices(xp, indices, size)].reshape(indices.shape)
 
 
 @_add_at_places.vjp("x")
@@ -181,7 +181,7 @@ def _(F, ct, indices, windows):
     return None if ct[0] is None else F._add_at_places(ct[0], indices, size=windows.size)
 
 
-@_largest.vjp("x")
+@_max_values.vjp("x")
 def _(F, ct, x, windows):
     places = F._max_pool(x, windows=windows, node="MaxPool2DWithIndicesBackward0")[1]
     return F._add_at_places(ct, places, size=windows.size)
@@ -202,7 +202,7 @@ def _max_unpool(xp, x, indices, *, size, node):
             f"Found an invalid max index: {int(wrong.flat[0])} (output volumes are of size {'x'.join(map(str, size))})"
         )
     out = xp.zeros((*x.shape[: x.ndim - dims], *size), x.dtype)
-    out.reshape(-1)[_flat_places(xp, indices, size)] = x.reshape(-1)
+    out.reshape(-1)[_flat_indices(xp, indices, size)] = x.reshape(-1)
     return out
 
 
@@ -214,35 +214,35 @@ def _(F, ct, indices, size):
 # -- means -------------------------------------------------------------------------------------------------------------
 
 
-def _cut(dims: int, i: int, where: slice) -> tuple[Any, ...]:
+def _slice_dim(dims: int, i: int, where: slice) -> tuple[Any, ...]:
     return (..., where, *(slice(None),) * (dims - i - 1))
 
 
-def _sums(xp: Any, padded: Any, windows: Windows) -> Any:
+def _window_sums(xp: Any, padded: Any, windows: Windows) -> Any:
     """Sum over the windows of a padded array, along one dimension after the other."""
     dims = len(windows.size)
     for i, (k, n, s) in enumerate(zip(windows.kernel, windows.count, windows.stride, strict=True)):
-        total = padded[_cut(dims, i, slice(0, (n - 1) * s + 1, s))].copy()
+        total = padded[_slice_dim(dims, i, slice(0, (n - 1) * s + 1, s))].copy()
         for t in range(1, k):
-            total += padded[_cut(dims, i, slice(t, t + (n - 1) * s + 1, s))]
+            total += padded[_slice_dim(dims, i, slice(t, t + (n - 1) * s + 1, s))]
         padded = total
     return padded
 
 
-def _sums_adjoint(xp: Any, x: Any, windows: Windows) -> Any:
-    """Adjoint of _sums and of the padding: add each element of x to all elements of its window."""
+def _window_sums_adjoint(xp: Any, x: Any, windows: Windows) -> Any:
+    """Adjoint of _window_sums and of the padding: add each element of x to all elements of its window."""
     dims = len(windows.size)
     for i, (k, n, s) in enumerate(zip(windows.kernel, windows.count, windows.stride, strict=True)):
         shape = list(x.shape)
         shape[x.ndim - dims + i] = windows.reach[i]
         total = xp.zeros(shape, x.dtype)
         for t in range(k):
-            total[_cut(dims, i, slice(t, t + (n - 1) * s + 1, s))] += x
+            total[_slice_dim(dims, i, slice(t, t + (n - 1) * s + 1, s))] += x
         x = total
     return windows.unpadded(xp, x)
 
 
-def _averaged(x: Any, divisors: Any, tables: tuple[Table, ...], before: bool = False) -> Any:
+def _average_by_tables(x: Any, divisors: Any, tables: tuple[Table, ...], before: bool = False) -> Any:
     """Resample x by tables and divide by divisors, before or after resampling. Returns None if no kernel takes x."""
     if isinstance(divisors, int):
         return resample_at_once(x, tables, divisors)
@@ -260,13 +260,13 @@ def _avg_pool(xp, x, *, windows, divisors, node):
 
     Derivative: the cotangent divided by the divisor, in each element of the window."""
     dims = len(windows.size)
-    found = _averaged(x, divisors, window_tables(windows))
+    found = _average_by_tables(x, divisors, window_tables(windows))
     if found is not None:
         return found
     if x.dtype.kind in "bc" or (x.dtype.kind in "iu" and x.dtype != xp.int64):
         raise errors.unsupported_dtype(f"avg_pool{max(dims, 2)}d", x.dtype)
     wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
-    out = _sums(xp, windows.padded(xp, _items(wide, dims)), windows)
+    out = _window_sums(xp, windows.padded(xp, _flatten_leading(wide, dims)), windows)
     if x.dtype == xp.int64:
         out = xp.sign(out) * (abs(out) // xp.asarray(divisors, xp.int64))
     else:
@@ -277,13 +277,13 @@ def _avg_pool(xp, x, *, windows, divisors, node):
 @linear(promote=NONE, **_PRIVATE)
 def _avg_pool_cotangent(xp, x, *, windows, divisors, node):
     """Adjoint of _avg_pool: divide each element of x by its divisor and add it to all elements of its window."""
-    found = _averaged(x, divisors, window_tables_transposed(windows), before=True)
+    found = _average_by_tables(x, divisors, window_tables_transposed(windows), before=True)
     if found is not None:
         return found
     dims = len(windows.size)
     wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
-    shares = _items(wide, dims) / xp.asarray(divisors, wide.dtype)
-    return _sums_adjoint(xp, shares, windows).reshape(*x.shape[: x.ndim - dims], *windows.size).astype(x.dtype, copy=False)
+    shares = _flatten_leading(wide, dims) / xp.asarray(divisors, wide.dtype)
+    return _window_sums_adjoint(xp, shares, windows).reshape(*x.shape[: x.ndim - dims], *windows.size).astype(x.dtype, copy=False)
 
 
 @_avg_pool.vjp("x")
@@ -335,11 +335,11 @@ def _windows_of(
 ) -> Windows:
     """Return the windows of a pooling, given torch's arguments. Raises RuntimeError for arguments that do not fit."""
     sizes = as_cache_key(kernel_size), as_cache_key(stride), as_cache_key(padding), as_cache_key(dilation)
-    return _fitting_windows(op, raw(x).shape, dims, *sizes, bool(ceil_mode))
+    return _checked_windows(op, raw(x).shape, dims, *sizes, bool(ceil_mode))
 
 
 @lru_cache(maxsize=512, typed=True)
-def _fitting_windows(
+def _checked_windows(
     op: str, shape: tuple[int, ...], dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Windows:
     kernel = _pool_sizes(op, "kernel_size", kernel_size, dims)
@@ -380,7 +380,7 @@ def _is_recorded(F: Any, x: Any) -> bool:
     return F.is_tensor and x.requires_grad and not flags() & NO_GRAD
 
 
-def _max_pooled(F: Any, op: str, dims: int, x: Any, options: tuple[Any, ...]) -> Any:
+def _call_max_pool(F: Any, op: str, dims: int, x: Any, options: tuple[Any, ...]) -> Any:
     """Return (maxima, indices). options: kernel_size, stride, padding, dilation, ceil_mode."""
     windows = _windows_of(op, x, dims, *options)
     if dims > 1:
@@ -420,14 +420,14 @@ def _make_max_pool(dims: int) -> None:
 
     def pool(F, input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
         if not return_indices and not _is_recorded(F, input):
-            return F._largest(input, windows=_windows_of(name, input, dims, kernel_size, stride, padding, dilation, ceil_mode))
-        found = _max_pooled(F, name, dims, input, (kernel_size, stride, padding, dilation, ceil_mode))
+            return F._max_values(input, windows=_windows_of(name, input, dims, kernel_size, stride, padding, dilation, ceil_mode))
+        found = _call_max_pool(F, name, dims, input, (kernel_size, stride, padding, dilation, ceil_mode))
         return found if return_indices else found[0]
 
     def pool_with_indices(
         F, input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False
     ):
-        return _max_pooled(F, name, dims, input, (kernel_size, stride, padding, dilation, ceil_mode))
+        return _call_max_pool(F, name, dims, input, (kernel_size, stride, padding, dilation, ceil_mode))
 
     doc = _MAX_DOC.format(spatial=_SPATIAL[dims])
     composite(namespaces=("nn.functional", ""))(_named_as(name, pool, doc))
@@ -455,7 +455,7 @@ def _divisors(windows: Windows, count_include_pad: bool, divisor_override: int |
     return found
 
 
-def _avg_pooled(F: Any, dims: int, x: Any, windows: Windows, count_include_pad: bool, override: int | None) -> Any:
+def _call_avg_pool(F: Any, dims: int, x: Any, windows: Windows, count_include_pad: bool, override: int | None) -> Any:
     divisors = _divisors(windows, bool(count_include_pad), None if override is None else index(override))
     return F._avg_pool(x, windows=windows, divisors=divisors, node=f"AvgPool{dims}DBackward0")
 
@@ -470,9 +470,9 @@ def avg_pool1d(F, input, kernel_size, stride=None, padding=0, ceil_mode=False, c
     Derivative: the cotangent of each mean divided by its divisor, in each element of the window."""
     windows = _windows_of("avg_pool1d", input, 1, kernel_size, stride, padding, 1, ceil_mode)
     if not _is_recorded(F, input):
-        return _avg_pooled(F, 1, input, windows, count_include_pad, None)
+        return _call_avg_pool(F, 1, input, windows, count_include_pad, None)
     windows = _with_height(windows)
-    return F.squeeze(_avg_pooled(F, 2, F.unsqueeze(input, dim=-2), windows, count_include_pad, None), dim=-2)
+    return F.squeeze(_call_avg_pool(F, 2, F.unsqueeze(input, dim=-2), windows, count_include_pad, None), dim=-2)
 
 
 def _make_avg_pool(dims: int) -> None:
@@ -482,7 +482,7 @@ def _make_avg_pool(dims: int) -> None:
         F, input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
     ):
         windows = _windows_of(name, input, dims, kernel_size, stride, padding, 1, ceil_mode)
-        return _avg_pooled(F, dims, input, windows, count_include_pad, divisor_override)
+        return _call_avg_pool(F, dims, input, windows, count_include_pad, divisor_override)
 
     doc = f"""Average pooling: the mean of each window.
 
@@ -503,13 +503,13 @@ for _dims in (2, 3):
 # -- adaptive ----------------------------------------------------------------------------------------------------------
 
 
-def _adaptive_size(op: str, x: Any, dims: int, output_size: Any, colon: str = "") -> tuple[int, ...]:
+def _output_size(op: str, x: Any, dims: int, output_size: Any, colon: str = "") -> tuple[int, ...]:
     """Return output_size as a tuple, with the input's size in place of None. Raises RuntimeError if shapes do not fit."""
-    return _fitting_size(op, raw(x).shape, dims, as_cache_key(output_size), colon)
+    return _checked_output_size(op, raw(x).shape, dims, as_cache_key(output_size), colon)
 
 
 @lru_cache(maxsize=512, typed=True)
-def _fitting_size(op: str, shape: tuple[int, ...], dims: int, output_size: Any, colon: str) -> tuple[int, ...]:
+def _checked_output_size(op: str, shape: tuple[int, ...], dims: int, output_size: Any, colon: str) -> tuple[int, ...]:
     given = output_size if isinstance(output_size, tuple) else (output_size,) * dims
     if dims > 1 and len(shape) <= dims:
         raise errors.ElementError(f"Input dimension should be at least {dims + 1}")
@@ -530,15 +530,15 @@ def _fitting_size(op: str, shape: tuple[int, ...], dims: int, output_size: Any, 
 
 
 @lru_cache(maxsize=256)
-def _averaging(source: tuple[int, ...], size: tuple[int, ...]) -> tuple[Table | None, ...]:
-    return tuple([None if n == m else averaging(n, m) for n, m in zip(source, size, strict=True)])
+def _averaging_tables(source: tuple[int, ...], size: tuple[int, ...]) -> tuple[Table | None, ...]:
+    return tuple([None if n == m else averaging_table(n, m) for n, m in zip(source, size, strict=True)])
 
 
 def _adaptive_average(F: Any, op: str, dims: int, x: Any, size: tuple[int, ...]) -> Any:
     if size == (1,) * dims and raw(x).dtype.kind not in "biu":
         return F.mean(x, dim=tuple(range(-dims, 0)), keepdim=True)
-    _refuse(op, raw(x), integers=False)
-    return F._resample(x, tables=_averaging(raw(x).shape[-dims:], size), node=f"AdaptiveAvgPool{dims}DBackward0")
+    _check_dtype(op, raw(x), integers=False)
+    return F._resample(x, tables=_averaging_tables(raw(x).shape[-dims:], size), node=f"AdaptiveAvgPool{dims}DBackward0")
 
 
 _ADAPTIVE_DOC = """Adaptive pooling: the {what} of each of output_size regions that cover the input.
@@ -554,13 +554,13 @@ def _make_adaptive(dims: int) -> None:
     average_name, max_name = f"adaptive_avg_pool{dims}d", f"adaptive_max_pool{dims}d"
 
     def average(F, input, output_size):
-        size = _adaptive_size(average_name, input, dims, output_size)
+        size = _output_size(average_name, input, dims, output_size)
         if dims > 1 or not _is_recorded(F, input):
             return _adaptive_average(F, f"adaptive_avg_pool{max(dims, 2)}d", dims, input, size)
         return F.squeeze(_adaptive_average(F, "adaptive_avg_pool2d", 2, F.unsqueeze(input, dim=-2), (1, *size)), dim=-2)
 
     def largest(F, input, output_size):
-        size = _adaptive_size(max_name, input, dims, output_size, ":")
+        size = _output_size(max_name, input, dims, output_size, ":")
         if dims > 1 or not _is_recorded(F, input):
             return F._adaptive_max_pool(input, size=size, node=f"AdaptiveMaxPool{dims}DBackward0")
         image = F.unsqueeze(input, dim=-2)
@@ -602,12 +602,12 @@ def _make_lp_pool(dims: int) -> None:
     def pool(F, input, norm_type, kernel_size, stride=None, ceil_mode=False):
         windows = _windows_of(name, input, dims, kernel_size, stride, 0, 1, ceil_mode)
         if norm_type == float("inf"):
-            return _max_pooled(F, name, dims, input, (kernel_size, stride, 0, 1, ceil_mode))[0]
+            return _call_max_pool(F, name, dims, input, (kernel_size, stride, 0, 1, ceil_mode))[0]
         power = F.pow(input, norm_type)
         if dims == 1:
             means = F.avg_pool1d(power, kernel_size, stride, 0, ceil_mode)
         else:
-            means = _avg_pooled(F, dims, power, windows, True, None)
+            means = _call_avg_pool(F, dims, power, windows, True, None)
         return F.pow(F.relu(F.abs(means)) * F.sign(means) * windows.taps, 1.0 / norm_type)
 
     doc = f"""Power-average pooling: the norm (sum of x**norm_type)**(1 / norm_type) of each window.

@@ -9,7 +9,7 @@ import numpy as np
 from wengert import errors
 from wengert.ops.indices import checked
 from wengert.ops.inplace import unrecorded_write
-from wengert.ops.options import finished, numpy_dtype
+from wengert.ops.options import numpy_dtype, tensor_from
 from wengert.ops.registry import creation, plain
 
 # -- queries -----------------------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def _strided(op: str, size: Any, stride: Any, dtype: Any, options: dict[str, Any
     count = 0 if 0 in size else 1 + sum([(n - 1) * step for n, step in zip(size, stride, strict=True)])
     memory = np.empty(count, dtype)
     array = np.ndarray(size, dtype, memory, 0, [step * memory.itemsize for step in stride])
-    return finished(op, array, options)
+    return tensor_from(op, array, options)
 
 
 @creation()

@@ -18,7 +18,7 @@ from wengert.core.tensor import TensorBase, wrap
 from wengert.generator import generator_of
 from wengert.ops.indices import checked, raw
 from wengert.ops.inplace import write_inplace
-from wengert.ops.options import finished, numpy_dtype, sizes_of
+from wengert.ops.options import numpy_dtype, sizes_of, tensor_from
 from wengert.ops.registry import NONE, composite, creation, general, plain
 
 
@@ -31,7 +31,7 @@ def _samples_of(distribution: str, parameters: tuple[Any, ...], array: Any) -> A
 # -- arrays of random numbers ------------------------------------------------------------------------------------------
 
 
-def _uniform(generator: Any, shape: tuple, dtype: Any) -> Any:
+def _draw_uniform(generator: Any, shape: tuple, dtype: Any) -> Any:
     """Draw uniform numbers from [0, 1) in a floating dtype; for a complex dtype, both parts."""
     if dtype == np.float32 or dtype == np.float64:
         return np.asarray(generator_of(generator).random(shape, dtype))
@@ -46,7 +46,7 @@ def _uniform(generator: Any, shape: tuple, dtype: Any) -> Any:
     return (generator_of(generator).integers(0, steps, shape) / steps).astype(dtype)
 
 
-def _gaussian(generator: Any, shape: tuple, dtype: Any) -> Any:
+def _draw_gaussian(generator: Any, shape: tuple, dtype: Any) -> Any:
     """Draw normal numbers of mean 0 and variance 1; for a complex dtype, each part has variance 1/2."""
     if dtype == np.float32 or dtype == np.float64:
         return np.asarray(generator_of(generator).standard_normal(shape, dtype))
@@ -59,7 +59,7 @@ def _gaussian(generator: Any, shape: tuple, dtype: Any) -> Any:
     return np.asarray(generator_of(generator).standard_normal(shape, np.float32)).astype(dtype)
 
 
-def _integers(generator: Any, low: Any, high: Any, shape: tuple, dtype: Any) -> Any:
+def _draw_integers(generator: Any, low: Any, high: Any, shape: tuple, dtype: Any) -> Any:
     """Draw integers from [low, high), in any dtype."""
     low, high = int(low), int(high)
     if low >= high:
@@ -68,7 +68,7 @@ def _integers(generator: Any, low: Any, high: Any, shape: tuple, dtype: Any) -> 
     return np.asarray(generator_of(generator).integers(low, high, shape, kind)).astype(dtype, copy=False)
 
 
-def _whole(op: str, argument: str, value: Any) -> int:
+def _as_int(op: str, argument: str, value: Any) -> int:
     """Convert an argument to an int. Raises TypeError, in torch's words, if it is no number."""
     try:
         return int(value)
@@ -84,7 +84,7 @@ def rand(*sizes, size=None, generator=None, dtype=None, **options):
     """Return uniform random numbers from [0, 1): rand(2, 3) or rand((2, 3)).
 
     dtype: floating or complex, the default dtype if None. generator: a wengert.Generator, or None for the default one."""
-    return finished("rand", _uniform(generator, sizes_of("rand", sizes, size), numpy_dtype(dtype)), options)
+    return tensor_from("rand", _draw_uniform(generator, sizes_of("rand", sizes, size), numpy_dtype(dtype)), options)
 
 
 @creation()
@@ -92,7 +92,7 @@ def randn(*sizes, size=None, generator=None, dtype=None, **options):
     """Return random numbers from the normal distribution of mean 0 and variance 1: randn(2, 3) or randn((2, 3)).
 
     dtype: floating or complex, the default dtype if None; real and imaginary part of complex numbers have variance 1/2."""
-    return finished("randn", _gaussian(generator, sizes_of("randn", sizes, size), numpy_dtype(dtype)), options)
+    return tensor_from("randn", _draw_gaussian(generator, sizes_of("randn", sizes, size), numpy_dtype(dtype)), options)
 
 
 @creation()
@@ -114,24 +114,24 @@ def randint(*bounds, low=0, high=None, size=None, generator=None, dtype=None, **
     for name, value in (("high", high), ("size", size)):
         if value is None:
             raise errors.missing_argument("randint", name)
-    low, high = _whole("randint", "low", low), _whole("randint", "high", high)
+    low, high = _as_int("randint", "low", low), _as_int("randint", "high", high)
     shape = sizes_of("randint", (tuple(size),))
-    return finished(
-        "randint", _integers(generator, low, high, shape, numpy_dtype(int if dtype is None else dtype)), options
+    return tensor_from(
+        "randint", _draw_integers(generator, low, high, shape, numpy_dtype(int if dtype is None else dtype)), options
     )
 
 
 @creation()
 def randperm(n, *, generator=None, dtype=None, **options):
     """Return a random permutation of 0, ..., n - 1, in int64 unless dtype is given. Raises RuntimeError for n < 0."""
-    n = _whole("randperm", "n", n)
+    n = _as_int("randperm", "n", n)
     if n < 0:
         raise errors.ShapeError(f"n must be non-negative, got{n}")
     order = generator_of(generator).permutation(n)
-    return finished("randperm", order.astype(numpy_dtype(int if dtype is None else dtype), copy=False), options)
+    return tensor_from("randperm", order.astype(numpy_dtype(int if dtype is None else dtype), copy=False), options)
 
 
-def _like(input: Any, dtype: Any) -> tuple[tuple, Any]:
+def _shape_and_dtype_of(input: Any, dtype: Any) -> tuple[tuple, Any]:
     array = raw(input)
     return array.shape, array.dtype if dtype is None else numpy_dtype(dtype)
 
@@ -140,14 +140,14 @@ def _like(input: Any, dtype: Any) -> tuple[tuple, Any]:
 def rand_like(input, *, generator=None, dtype=None, **options):
     """rand() with the shape of a tensor, and its dtype unless dtype is given."""
     checked("rand_like", input)
-    return finished("rand_like", _uniform(generator, *_like(input, dtype)), options)
+    return tensor_from("rand_like", _draw_uniform(generator, *_shape_and_dtype_of(input, dtype)), options)
 
 
 @creation()
 def randn_like(input, *, generator=None, dtype=None, **options):
     """randn() with the shape of a tensor, and its dtype unless dtype is given."""
     checked("randn_like", input)
-    return finished("randn_like", _gaussian(generator, *_like(input, dtype)), options)
+    return tensor_from("randn_like", _draw_gaussian(generator, *_shape_and_dtype_of(input, dtype)), options)
 
 
 @creation()
@@ -155,7 +155,7 @@ def randint_like(input, low, high=None, *, generator=None, dtype=None, **options
     """randint(low, high), or randint(high), with the shape of a tensor, and its dtype unless dtype is given."""
     checked("randint_like", input)
     low, high = (0, low) if high is None else (low, high)
-    return finished("randint_like", _integers(generator, low, high, *_like(input, dtype)), options)
+    return tensor_from("randint_like", _draw_integers(generator, low, high, *_shape_and_dtype_of(input, dtype)), options)
 
 
 # -- samples of distributions with given parameters --------------------------------------------------------------------
@@ -166,7 +166,7 @@ def _check_probability(p: Any, name: str) -> None:
         raise errors.ShapeError(f"Expected {name} >= 0 && {name} <= 1 to be true, but got false.")
 
 
-def _bernoulli(generator: Any, p: Any, shape: tuple, dtype: Any) -> Any:
+def _draw_bernoulli(generator: Any, p: Any, shape: tuple, dtype: Any) -> Any:
     """Draw 1 with probability p, else 0."""
     return np.asarray(generator_of(generator).random(shape) < p).astype(dtype)
 
@@ -187,7 +187,7 @@ def bernoulli(input, p=None, *, generator=None):
         _check_probability(array, "p_in")
     else:
         _check_probability(raw(p), "p")
-    samples = _samples_of("bernoulli", (p,), _bernoulli(generator, raw(p), array.shape, array.dtype))
+    samples = _samples_of("bernoulli", (p,), _draw_bernoulli(generator, raw(p), array.shape, array.dtype))
     spread_volatile((input,), (samples,))
     return samples
 
@@ -268,8 +268,8 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, **option
         except ValueError:
             raise errors.broadcast_shapes(*[x.shape for x in arrays]) from None
         wanted = dtypes.resolve(dtypes.SAME, arrays)
-    values = _scaled_gaussian(generator, mean, std, shape, wanted)
-    return finished("normal", values, options) if options else _samples_of("normal", parameters, values)
+    values = _draw_normal(generator, mean, std, shape, wanted)
+    return tensor_from("normal", values, options) if options else _samples_of("normal", parameters, values)
 
 
 def _check_std(std: Any) -> None:
@@ -279,8 +279,8 @@ def _check_std(std: Any) -> None:
         raise errors.ShapeError(f"normal expects std >= 0.0, but found std {std:g}")
 
 
-def _scaled_gaussian(generator: Any, mean: Any, std: Any, shape: tuple, dtype: Any) -> Any:
-    return np.asarray(_gaussian(generator, shape, dtype) * std + mean).astype(dtype, copy=False)
+def _draw_normal(generator: Any, mean: Any, std: Any, shape: tuple, dtype: Any) -> Any:
+    return np.asarray(_draw_gaussian(generator, shape, dtype) * std + mean).astype(dtype, copy=False)
 
 
 @plain()
@@ -357,7 +357,7 @@ def _store(x: Any, *, values: Any, node: str) -> None:
     x[...] = values
 
 
-def _fill(self: Any, values: Any, node: str) -> Any:
+def _fill_recorded(self: Any, values: Any, node: str) -> Any:
     """Write values into a tensor in place, recorded under the node name `node`."""
     return write_inplace(_overwrite, (self,), {"values": values, "node": node}, _store)
 
@@ -388,13 +388,13 @@ def uniform_(self, *bounds, generator=None, **keywords):
     if low > high:
         raise errors.ShapeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
     dtype = self._array.dtype
-    values = _uniform(generator, self._array.shape, dtype)
+    values = _draw_uniform(generator, self._array.shape, dtype)
     if (low, high) != (0.0, 1.0):
         values = (values * (high - low) + low).astype(dtype)
         if high > low:  # rounding must not reach the excluded bound
             below = np.nextafter(dtype.type(high), dtype.type(low)) if dtype.kind == "f" else high
             values = np.minimum(values, below) if dtype.kind == "f" else values
-    return _fill(self, values, "UniformBackward0")
+    return _fill_recorded(self, values, "UniformBackward0")
 
 
 @plain(method=True, namespaces=())
@@ -402,8 +402,8 @@ def normal_(self, mean=0.0, std=1.0, *, generator=None):
     """Fill the tensor with normal random numbers of the given mean and std, and return it. Derivative: 0."""
     _check_floating(self, "normal_kernel_cpu")
     _check_std(std)
-    values = _scaled_gaussian(generator, mean, std, self._array.shape, self._array.dtype)
-    return _fill(self, values, "NormalBackward0")
+    values = _draw_normal(generator, mean, std, self._array.shape, self._array.dtype)
+    return _fill_recorded(self, values, "NormalBackward0")
 
 
 @plain(method=True, namespaces=())
@@ -423,7 +423,7 @@ def random_(self, *bounds, generator=None, **keywords):
             high = 2 ** round(1 - math.log2(dtypes.finfo(d).eps)) + 1
         else:
             high = 2 if d is dtypes.bool_ else dtypes.iinfo(d).max + 1
-    return _fill(self, _integers(generator, low, high, self._array.shape, dtype), node)
+    return _fill_recorded(self, _draw_integers(generator, low, high, self._array.shape, dtype), node)
 
 
 @plain(method=True, namespaces=())
@@ -434,7 +434,7 @@ def bernoulli_(self, p=0.5, *, generator=None):
     node = f"BernoulliBackward{1 if isinstance(p, TensorBase) else 2}"
     p = raw(p)
     _check_probability(p, "p")
-    return _fill(self, _bernoulli(generator, p, self._array.shape, self._array.dtype), node)
+    return _fill_recorded(self, _draw_bernoulli(generator, p, self._array.shape, self._array.dtype), node)
 
 
 @plain(method=True, namespaces=())
@@ -444,7 +444,7 @@ def exponential_(self, lambd=1.0, *, generator=None):
     if not lambd > 0:
         raise errors.ShapeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     values = generator_of(generator).standard_exponential(self._array.shape) / lambd
-    return _fill(self, values, "ExponentialBackward0")
+    return _fill_recorded(self, values, "ExponentialBackward0")
 
 
 @plain(method=True, namespaces=())
@@ -452,7 +452,7 @@ def geometric_(self, p, *, generator=None):
     """Fill the tensor with geometric random numbers, the trials until a success of probability p. Derivative: 0."""
     if not 0 < p < 1:
         raise errors.ShapeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    return _fill(self, generator_of(generator).geometric(p, self._array.shape), "GeometricBackward0")
+    return _fill_recorded(self, generator_of(generator).geometric(p, self._array.shape), "GeometricBackward0")
 
 
 @plain(method=True, namespaces=())
@@ -462,7 +462,7 @@ def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
     if not sigma > 0:
         raise errors.ShapeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     values = generator_of(generator).standard_cauchy(self._array.shape) * sigma + median
-    return _fill(self, values, "CauchyBackward0")
+    return _fill_recorded(self, values, "CauchyBackward0")
 
 
 @plain(method=True, namespaces=())
@@ -471,4 +471,4 @@ def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
     _check_floating(self, "log_normal_cpu")
     if not std > 0:
         raise errors.ShapeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    return _fill(self, generator_of(generator).lognormal(mean, std, self._array.shape), "LogNormalBackward0")
+    return _fill_recorded(self, generator_of(generator).lognormal(mean, std, self._array.shape), "LogNormalBackward0")

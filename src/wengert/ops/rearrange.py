@@ -70,18 +70,18 @@ def roll(xp, x, *, shifts, dims=None):
     if dims is None or (isinstance(dims, (tuple, list)) and not dims):
         if len(shifts) != 1:
             raise errors.ShapeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:0")
-        return _rolled(x.reshape(-1), shifts[0], 0).reshape(x.shape)
+        return _roll_one_dim(x.reshape(-1), shifts[0], 0).reshape(x.shape)
     dims = as_dims(dims)
     if len(dims) != len(shifts):
         raise errors.ShapeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     if not x.ndim:
         raise errors.DimensionError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     for shift, dim in zip(shifts, dims, strict=True):
-        x = _rolled(x, shift, normalize_dim(dim, x.ndim))
+        x = _roll_one_dim(x, shift, normalize_dim(dim, x.ndim))
     return x
 
 
-def _rolled(x: Any, shift: int, dim: int) -> Any:
+def _roll_one_dim(x: Any, shift: int, dim: int) -> Any:
     """Copy of x with its elements shifted along one dimension."""
     before = (slice(None),) * dim
     cut = -shift % (x.shape[dim] or 1)
@@ -133,7 +133,7 @@ def repeat(xp, x, *, repeats):
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    repeats = _whole_counts("repeat", "repeats", repeats)
+    repeats = _counts_as_ints("repeat", "repeats", repeats)
     if len(repeats) < x.ndim:
         raise errors.ShapeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
@@ -141,12 +141,12 @@ def repeat(xp, x, *, repeats):
     if min(repeats, default=0) < 0:
         raise errors.ShapeError(f"Trying to create tensor with negative dimension {min(repeats)}: {list(repeats)}")
     shape = (1,) * (len(repeats) - x.ndim) + x.shape
-    each = [size for pair in zip(repeats, shape, strict=True) for size in pair]
-    once = [size for length in shape for size in (1, length)]
-    return memory.contiguous_copy(xp.broadcast_to(x.reshape(once), each)).reshape(_tiled_shape(x.shape, repeats))
+    tiled = [size for pair in zip(repeats, shape, strict=True) for size in pair]
+    untiled = [size for length in shape for size in (1, length)]
+    return memory.contiguous_copy(xp.broadcast_to(x.reshape(untiled), tiled)).reshape(_tiled_shape(x.shape, repeats))
 
 
-def _whole_counts(op: str, argument: str, counts: Any) -> tuple[int, ...]:
+def _counts_as_ints(op: str, argument: str, counts: Any) -> tuple[int, ...]:
     """Convert numbers of copies to ints. Raises TypeError if the first one is no integer; torch checks only that one."""
     if counts and (isinstance(counts[0], bool) or not hasattr(counts[0], "__index__")):
         raise errors.wrong_argument_type(op, argument, 0, type(counts[0]), "tuple of ints")
@@ -185,7 +185,7 @@ def tile(F, input, *repeats, **keywords):
         raise errors.unexpected_keyword("tile", name)
     if len(repeats) == 1 and isinstance(repeats[0], (tuple, list)):
         repeats = tuple(repeats[0])
-    repeats = _whole_counts("tile", "dims", repeats)
+    repeats = _counts_as_ints("tile", "dims", repeats)
     return F.repeat(input, repeats=(1,) * (len(input.shape) - len(repeats)) + repeats)
 
 
@@ -216,7 +216,7 @@ def repeat_interleave(F, input, repeats=None, dim=None, *, output_size=None):
     tensor([1, 2, 2, 2])
     """
     if repeats is None:
-        counts = _counts(input)
+        counts = _repeat_counts(input)
         places = np.repeat(np.arange(counts.size), counts)
         return wrap(places) if F.is_tensor else places
     if dim is None:
@@ -226,7 +226,7 @@ def repeat_interleave(F, input, repeats=None, dim=None, *, output_size=None):
         if repeats < 0:
             raise errors.ShapeError("Repeats must be non-negative")
         return F._repeat_each(input, repeats=repeats, dim=dim)
-    counts, size = _counts(repeats), input.shape[dim]
+    counts, size = _repeat_counts(repeats), input.shape[dim]
     if counts.size not in (1, size):
         raise errors.ShapeError(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} and "
@@ -235,7 +235,7 @@ def repeat_interleave(F, input, repeats=None, dim=None, *, output_size=None):
     return F.index_select(input, dim, np.repeat(np.arange(size), counts))
 
 
-def _counts(repeats: Any) -> Any:
+def _repeat_counts(repeats: Any) -> Any:
     counts = np.atleast_1d(repeats._array if isinstance(repeats, TensorBase) else np.asarray(repeats))
     if counts.dtype.kind not in "iu":
         raise errors.ShapeError("repeats has to be Long or Int tensor")

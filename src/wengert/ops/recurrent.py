@@ -12,7 +12,7 @@ from wengert import errors
 from wengert.ops.registry import composite
 
 
-def _affine(F: Any, x: Any, h: Any, weights: Any) -> tuple[Any, Any]:
+def _gate_summands(F: Any, x: Any, h: Any, weights: Any) -> tuple[Any, Any]:
     """Return (w_ih x + b_ih, w_hh h + b_hh), the two summands of the gates.
 
     weights: (w_ih, w_hh) or (w_ih, w_hh, b_ih, b_hh)."""
@@ -21,17 +21,17 @@ def _affine(F: Any, x: Any, h: Any, weights: Any) -> tuple[Any, Any]:
 
 
 def _tanh_step(F: Any, x: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
-    a, b = _affine(F, x, state[0], weights)
+    a, b = _gate_summands(F, x, state[0], weights)
     return (F.tanh(a + b),)
 
 
 def _relu_step(F: Any, x: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
-    a, b = _affine(F, x, state[0], weights)
+    a, b = _gate_summands(F, x, state[0], weights)
     return (F.relu(a + b),)
 
 
 def _gru_step(F: Any, x: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
-    a, b = _affine(F, x, state[0], weights)
+    a, b = _gate_summands(F, x, state[0], weights)
     size = state[0].shape[-1]
     of_x, of_h = ([F.narrow(t, -1, i * size, size) for i in range(3)] for t in (a, b))
     reset, update = F.sigmoid(of_x[0] + of_h[0]), F.sigmoid(of_x[1] + of_h[1])
@@ -40,22 +40,22 @@ def _gru_step(F: Any, x: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any
 
 
 def _lstm_step(F: Any, x: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
-    a, b = _affine(F, x, state[0], weights)
+    a, b = _gate_summands(F, x, state[0], weights)
     size = state[1].shape[-1]
     gates = [F.narrow(a + b, -1, i * size, size) for i in range(4)]
     cell = F.sigmoid(gates[1]) * state[1] + F.sigmoid(gates[0]) * F.tanh(gates[2])
     return F.sigmoid(gates[3]) * F.tanh(cell), cell
 
 
-def _run(
+def _run_layers(
     F: Any, step: Any, input: Any, states: tuple[Any, ...], params: Any, has_biases: bool, num_layers: int, dropout: float,
     train: bool, bidirectional: bool, batch_first: bool,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Return (outputs of the last layer at all steps, final states of all layers, ...), one entry for each state."""
-    each, directions = (4 if has_biases else 2), (2 if bidirectional else 1)
-    if len(params) != each * directions * num_layers:
+    per_direction, directions = (4 if has_biases else 2), (2 if bidirectional else 1)
+    if len(params) != per_direction * directions * num_layers:
         raise errors.ShapeError(
-            f"got an incorrect number of RNN parameters: expected {each * directions * num_layers}, got {len(params)}"
+            f"got an incorrect number of RNN parameters: expected {per_direction * directions * num_layers}, got {len(params)}"
         )
     if input.ndim not in (2, 3):
         raise errors.ShapeError(f"Expected input to be 2D or 3D, got {input.ndim}D instead")
@@ -70,19 +70,19 @@ def _run(
         for direction in range(directions):
             number = layer * directions + direction
             state = tuple([F.select(s, dim=0, index=number) for s in states])
-            weights = params[number * each : (number + 1) * each]
+            weights = params[number * per_direction : (number + 1) * per_direction]
             found = []
             for x in reversed(xs) if direction else xs:
                 state = step(F, x, state, weights)
                 found.append(state[0])
             outputs.append(found[::-1] if direction else found)
-            for kept, s in zip(last, state, strict=True):
-                kept.append(s)
+            for final, s in zip(last, state, strict=True):
+                final.append(s)
         xs = outputs[0] if directions == 1 else [F.cat([a, b], -1) for a, b in zip(*outputs, strict=True)]
         if dropout and train and layer < num_layers - 1:
             xs = [F.dropout(x, dropout) for x in xs]
     output = F.stack(xs, 1 if batch_first else 0)
-    results = (output, *[F.stack(kept, 0) for kept in last])
+    results = (output, *[F.stack(final, 0) for final in last])
     return tuple([F.squeeze(r, dim=1) for r in results]) if unbatched else results
 
 
@@ -94,22 +94,22 @@ _ARGUMENTS = """input: (steps, batch, features), or (batch, steps, features) if 
 
 @composite()
 def rnn_tanh(F, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    return _run(F, _tanh_step, input, (hx,), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    return _run_layers(F, _tanh_step, input, (hx,), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
 
 @composite()
 def rnn_relu(F, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    return _run(F, _relu_step, input, (hx,), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    return _run_layers(F, _relu_step, input, (hx,), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
 
 @composite()
 def gru(F, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    return _run(F, _gru_step, input, (hx,), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    return _run_layers(F, _gru_step, input, (hx,), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
 
 @composite()
 def lstm(F, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    return _run(F, _lstm_step, input, tuple(hx), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    return _run_layers(F, _lstm_step, input, tuple(hx), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
 
 for _op, _what in ((rnn_tanh, "h' = tanh(W x + U h)"), (rnn_relu, "h' = relu(W x + U h)"), (gru, "Gated recurrent units"),

@@ -12,7 +12,7 @@ from wengert.ops.dims import broadcast_to_input, count_of, normalize_dim, normal
 from wengert.ops.registry import INT_TO_INT64, general, linear, nondifferentiable
 
 
-def _numbered(name: str, over: str = "dim") -> Any:
+def _node_by_dim(name: str, over: str = "dim") -> Any:
     """Return a function that names a node. As in torch, a full reduction ends in 0, a reduction over given dims in 1."""
     full, partial = f"{name}Backward0", f"{name}Backward1"
     return lambda inputs, params: full if params is None or params[over] is None else partial
@@ -30,20 +30,20 @@ def _axis(dim: Any, ndim: int) -> tuple[int, ...] | None:
     return None if dim is None else normalize_dims(dim, ndim)
 
 
-def _is_short(x: Any) -> bool:
+def _is_half(x: Any) -> bool:
     """Whether x has a 16-bit floating dtype, which is summed in float32."""
     return x.dtype.itemsize == 2 and x.dtype.kind in "fV"
 
 
 def _add_up(xp: Any, x: Any, axis: Any, keepdim: bool) -> Any:
-    if _is_short(x):
+    if _is_half(x):
         return xp.add.reduce(x, axis=axis, dtype=xp.float32, keepdims=keepdim).astype(x.dtype)
     if x.dtype.kind in "fc":
         return add_up(xp, x, axis, keepdim)
     return xp.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdim)  # NumPy would widen small integers
 
 
-@linear(promote=INT_TO_INT64, node=_numbered("Sum"), moves=True, layout=REDUCED)
+@linear(promote=INT_TO_INT64, node=_node_by_dim("Sum"), moves=True, layout=REDUCED)
 def sum(xp, x, *, dim=None, keepdim=False, dtype=None):
     """Sum over dim.
 
@@ -77,16 +77,16 @@ def nansum(xp, x, *, dim=None, keepdim=False, dtype=None):
 
 @nansum.vjp("x")
 def _(F, ct, x, dim, keepdim):
-    return restore_dims(F, ct, x.shape, dim, keepdim) * F._is_number(x)
+    return restore_dims(F, ct, x.shape, dim, keepdim) * F._is_not_nan(x)
 
 
 @nondifferentiable(method=False, namespaces=())
-def _is_number(xp, x):
+def _is_not_nan(xp, x):
     """1 where x is not NaN, 0 where x is NaN, in the dtype of x."""
     return (x == x).astype(x.dtype)
 
 
-@linear(node=_numbered("Mean"), moves=True)
+@linear(node=_node_by_dim("Mean"), moves=True)
 def mean(xp, x, *, dim=None, keepdim=False, dtype=None):
     """Mean over dim.
 
@@ -111,7 +111,7 @@ def mean(xp, x, *, dim=None, keepdim=False, dtype=None):
     if average is not None:
         return average
     n = x.size if axis is None else count_of(x.shape, axis)
-    if _is_short(x):
+    if _is_half(x):
         return (xp.add.reduce(x, axis=axis, dtype=xp.float32, keepdims=keepdim) / n).astype(x.dtype)
     return add_up(xp, x, axis, keepdim) / n
 
@@ -121,7 +121,7 @@ def _(F, ct, x_shape, dim, keepdim):
     return broadcast_to_input(F, ct / count_of(x_shape, dim), x_shape, dim, keepdim)
 
 
-@general(promote=INT_TO_INT64, node=_numbered("Prod"), along_dim=True)
+@general(promote=INT_TO_INT64, node=_node_by_dim("Prod"), along_dim=True)
 def prod(xp, x, *, dim=None, keepdim=False, dtype=None):
     """Product over one dimension, or over all if dim is None.
 
@@ -172,7 +172,7 @@ def _any_zero(xp, x, products=None):
     return xp.asarray(x.size != xp.count_nonzero(x))
 
 
-def _truth(xp: Any, combine: Any, x: Any, dim: Any, keepdim: bool) -> Any:
+def _reduce_truth(xp: Any, combine: Any, x: Any, dim: Any, keepdim: bool) -> Any:
     # As in torch, dim=() reduces nothing here, unlike in all other reductions.
     axis = () if isinstance(dim, (tuple, list)) and not dim else _axis(dim, x.ndim)
     out = combine.reduce(x, axis=axis, keepdims=keepdim) if axis != () else x != 0
@@ -185,7 +185,7 @@ def all(xp, x, *, dim=None, keepdim=False):
 
     x: any shape and dtype. dim: an int, a tuple, or None for all dimensions; dim=() reduces nothing. keepdim: keep the
     reduced dimensions with size 1. Returns bool, or uint8 for uint8."""
-    return _truth(xp, xp.logical_and, x, dim, keepdim)
+    return _reduce_truth(xp, xp.logical_and, x, dim, keepdim)
 
 
 @nondifferentiable()
@@ -194,7 +194,7 @@ def any(xp, x, *, dim=None, keepdim=False):
 
     x: any shape and dtype. dim: an int, a tuple, or None for all dimensions; dim=() reduces nothing. keepdim: keep the
     reduced dimensions with size 1. Returns bool, or uint8 for uint8."""
-    return _truth(xp, xp.logical_or, x, dim, keepdim)
+    return _reduce_truth(xp, xp.logical_or, x, dim, keepdim)
 
 
 @nondifferentiable()

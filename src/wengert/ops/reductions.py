@@ -7,7 +7,7 @@ from typing import Any
 
 from wengert import errors
 
-__all__ = ["STACKLEVEL", "check_floating", "reduced", "reduction_of"]
+__all__ = ["STACKLEVEL", "check_floating", "reduce_losses", "reduction_of"]
 
 STACKLEVEL = 4  # from a warning in a helper of a loss to the line that calls the loss
 
@@ -26,7 +26,7 @@ def reduction_of(size_average: Any, reduce: Any, reduction: str, also: tuple[str
     return reduction
 
 
-def reduced(F: Any, losses: Any, reduction: str) -> Any:
+def reduce_losses(F: Any, losses: Any, reduction: str) -> Any:
     """Return the losses, their mean or their sum."""
     return losses if reduction == "none" else F.mean(losses) if reduction == "mean" else F.sum(losses)
 

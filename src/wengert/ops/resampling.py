@@ -14,7 +14,7 @@ import numpy as np
 from wengert.kernels import windows as kernels
 from wengert.ops.windows import Windows
 
-__all__ = ["Table", "averaging", "resample", "resample_at_once", "window_tables", "window_tables_transposed"]
+__all__ = ["Table", "averaging_table", "resample", "resample_at_once", "window_tables", "window_tables_transposed"]
 
 
 class Table:
@@ -63,8 +63,8 @@ class Table:
 
     def entries(self) -> tuple[Any, Any, Any]:
         """Return (outputs, inputs, weights) of all entries; weights is empty if all are 1."""
-        every, empty = np.arange(self.size), np.zeros(0, np.intp)
-        outputs = np.concatenate([empty, *[every[rows] for rows in self.rows]])
+        all_outputs, empty = np.arange(self.size), np.zeros(0, np.intp)
+        outputs = np.concatenate([empty, *[all_outputs[rows] for rows in self.rows]])
         return outputs, np.concatenate([empty, *self.index]), np.concatenate([np.zeros(0), *(self.weight or ())])
 
     def flat(self, dtype: Any) -> tuple[Any, Any, Any]:
@@ -121,11 +121,11 @@ def _flat(tables: tuple[Table | None, ...], dtype: Any) -> tuple[Any, ...]:
     return tuple([None if table is None else table.flat(dtype) for table in tables])
 
 
-def averaging(source: int, size: int) -> Table:
+def averaging_table(source: int, size: int) -> Table:
     """Table of the means over `size` regions that cover the inputs; see adaptive_avg_pool1d."""
-    every = np.arange(size)
-    first, last = every * source // max(size, 1), -(-(every + 1) * source // max(size, 1))
-    outputs = np.repeat(every, last - first)
+    all_outputs = np.arange(size)
+    first, last = all_outputs * source // max(size, 1), -(-(all_outputs + 1) * source // max(size, 1))
+    outputs = np.repeat(all_outputs, last - first)
     inputs = np.arange(outputs.size) - np.repeat(np.cumsum(last - first) - last, last - first)
     return Table.of_entries(source, size, outputs, inputs, 1.0 / (last - first)[outputs])
 

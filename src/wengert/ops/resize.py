@@ -20,47 +20,47 @@ _FUNCTIONAL = ("nn.functional",)
 # -- tables of the interpolation modes ---------------------------------------------------------------------------------
 
 
-def _scale(source: int, size: int, scale: float | None, align_corners: bool) -> float:
+def _output_distance(source: int, size: int, scale: float | None, align_corners: bool) -> float:
     """Distance of neighbouring outputs, in inputs. scale: the factor that the user gave, or None."""
     if align_corners:
         return (source - 1) / (size - 1) if size > 1 else 0.0
     return 1.0 / scale if scale is not None and scale > 0 else source / size
 
 
-def _cubic(t: Any, a: float) -> Any:
+def _cubic_kernel(t: Any, a: float) -> Any:
     """Cubic convolution kernel with parameter a at distances t >= 0."""
     near = ((a + 2) * t - (a + 3)) * t * t + 1
     far = ((t - 5) * t + 8) * t * a - 4 * a
     return np.where(t < 1, near, np.where(t < 2, far, 0.0))
 
 
-def _nearest(source: int, size: int, scale: float | None, exact: bool) -> Table:
-    step = np.float32(_scale(source, size, scale, False))
+def _nearest_table(source: int, size: int, scale: float | None, exact: bool) -> Table:
+    step = np.float32(_output_distance(source, size, scale, False))
     place = np.arange(size, dtype=np.float32) + np.float32(0.5 if exact else 0.0)
     index = np.minimum(np.floor(place * step).astype(np.intp), source - 1)
     return Table.of_entries(source, size, np.arange(size), index, None)
 
 
-def _smooth(source: int, size: int, scale: float | None, align_corners: bool, cubic: bool) -> Table:
+def _smooth_table(source: int, size: int, scale: float | None, align_corners: bool, cubic: bool) -> Table:
     """Table of linear interpolation between two inputs, or cubic convolution of four; the outermost inputs are repeated."""
-    step = _scale(source, size, scale, align_corners)
-    every = np.arange(size)
-    place = every * step if align_corners else (every + 0.5) * step - 0.5
+    step = _output_distance(source, size, scale, align_corners)
+    output_index = np.arange(size)
+    place = output_index * step if align_corners else (output_index + 0.5) * step - 0.5
     if not cubic:
         place = np.maximum(place, 0)
     first = np.floor(place).astype(np.intp)
     part = place - first
     if cubic:
-        taps, weights = range(-1, 3), [_cubic(np.abs(part - t), -0.75) for t in range(-1, 3)]
+        taps, weights = range(-1, 3), [_cubic_kernel(np.abs(part - t), -0.75) for t in range(-1, 3)]
     else:
         taps, weights = range(2), [1 - part, part]
     inputs = np.concatenate([np.clip(first + t, 0, source - 1) for t in taps])
-    return Table.of_entries(source, size, np.tile(every, len(weights)), inputs, np.concatenate(weights))
+    return Table.of_entries(source, size, np.tile(output_index, len(weights)), inputs, np.concatenate(weights))
 
 
-def _antialiased(source: int, size: int, scale: float | None, align_corners: bool, cubic: bool) -> Table:
+def _antialiased_table(source: int, size: int, scale: float | None, align_corners: bool, cubic: bool) -> Table:
     """Table of an interpolation whose kernel is stretched over all inputs of an output; its weights sum to 1."""
-    step = _scale(source, size, scale, align_corners)
+    step = _output_distance(source, size, scale, align_corners)
     stretch = max(step, 1.0)
     reach = (2.0 if cubic else 1.0) * stretch
     outputs, inputs, weights = [], [], []
@@ -69,7 +69,7 @@ def _antialiased(source: int, size: int, scale: float | None, align_corners: boo
         first, last = max(int(centre - reach + 0.5), 0), min(int(centre + reach + 0.5), source)
         places = np.arange(first, last)
         distance = np.abs(places - centre + 0.5) / stretch
-        found = _cubic(distance, -0.5) if cubic else np.maximum(1 - distance, 0)
+        found = _cubic_kernel(distance, -0.5) if cubic else np.maximum(1 - distance, 0)
         outputs.append(np.full(places.size, j))
         inputs.append(places)
         weights.append(found / found.sum())
@@ -79,8 +79,8 @@ def _antialiased(source: int, size: int, scale: float | None, align_corners: boo
 @lru_cache(maxsize=256)
 def _table(mode: str, source: int, size: int, scale: float | None, align_corners: bool, antialias: bool) -> Table:
     if mode.startswith("nearest"):
-        return _nearest(source, size, scale, mode == "nearest-exact")
-    make = _antialiased if antialias else _smooth
+        return _nearest_table(source, size, scale, mode == "nearest-exact")
+    make = _antialiased_table if antialias else _smooth_table
     return make(source, size, scale, align_corners, mode == "bicubic")
 
 
@@ -93,7 +93,7 @@ _NODES = {
 _DIMS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 
 
-def _sizes(
+def _output_sizes(
     shape: tuple[int, ...], size: Any, scale_factor: Any, recompute: Any
 ) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
     """Return (size of the output, scale factor of each dimension or None if the sizes determine it)."""
@@ -144,7 +144,7 @@ def _plan(
 ) -> tuple[tuple[int, ...], tuple[Table, ...] | None]:
     """Return (size of the output, table of each dimension, or None for mode "area"). Raises for arguments that do not fit."""
     _check_mode(len(shape), mode, align_corners, antialias)
-    sizes, scales = _sizes(shape, size, scale_factor, recompute)
+    sizes, scales = _output_sizes(shape, size, scale_factor, recompute)
     if mode == "area":
         return sizes, None
     if min(*sizes, *shape[2:]) <= 0:

@@ -19,7 +19,7 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 # -- running extrema ---------------------------------------------------------------------------------------------------
 
 
-def _running(xp: Any, combine: Any, x: Any, dim: int) -> tuple[Any, Any]:
+def _running_extremum(xp: Any, combine: Any, x: Any, dim: int) -> tuple[Any, Any]:
     """Return (running extremum, index of its last occurrence). After a NaN, all results are NaN."""
     dim = normalize_dim(dim, x.ndim)
     if not x.ndim:
@@ -36,16 +36,16 @@ def _running(xp: Any, combine: Any, x: Any, dim: int) -> tuple[Any, Any]:
 @general(promote=NONE, complex=False, outputs=("values", "indices"), node="CummaxBackward0", **_PRIVATE)
 def _cummax(xp, x, *, dim):
     """cummax."""
-    return _running(xp, xp.maximum, x, dim)
+    return _running_extremum(xp, xp.maximum, x, dim)
 
 
 @general(promote=NONE, complex=False, outputs=("values", "indices"), node="CumminBackward0", **_PRIVATE)
 def _cummin(xp, x, *, dim):
     """cummin."""
-    return _running(xp, xp.minimum, x, dim)
+    return _running_extremum(xp, xp.minimum, x, dim)
 
 
-def _collected(F: Any, ct: Any, x_shape: tuple[int, ...], indices: Any, dim: int) -> Any:
+def _extremum_cotangent(F: Any, ct: Any, x_shape: tuple[int, ...], indices: Any, dim: int) -> Any:
     """Cotangent of x: each cotangent of values is added at the index of the extremum."""
     if not x_shape:
         return ct[0]
@@ -57,7 +57,7 @@ for _op in (_cummax, _cummin):
 
     @_op.vjp("x")
     def _(F, ct, x_shape, indices, dim):
-        return _collected(F, ct, x_shape, indices, dim)
+        return _extremum_cotangent(F, ct, x_shape, indices, dim)
 
 
 @composite(method=True)
@@ -249,10 +249,10 @@ def gradient(F, input, *, spacing=None, dim=None, edge_order=1):
             "torch.gradient expected spacing to be unspecified, a scalar, or a list with a length equal to the number of "
             f"dims, {len(dims)}, but got {len(spacings)} of them"
         )
-    return tuple([_slope(F, input, d, h, edge_order) for d, h in zip(dims, spacings, strict=True)])
+    return tuple([_slope_along(F, input, d, h, edge_order) for d, h in zip(dims, spacings, strict=True)])
 
 
-def _slope(F: Any, y: Any, dim: int, spacing: Any, edge_order: int) -> Any:
+def _slope_along(F: Any, y: Any, dim: int, spacing: Any, edge_order: int) -> Any:
     """Slope of y along one dimension."""
     size = y.shape[dim]
 

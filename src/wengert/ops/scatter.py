@@ -21,7 +21,7 @@ from wengert.ops.inplace import write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain
 
 
-def _source_part(index: Any, shape: tuple, source: Any, dim: int) -> Any:
+def _leading_part(index: Any, shape: tuple, source: Any, dim: int) -> Any:
     """Return the leading part of source, of index's shape, that scatter writes into an array of the given shape."""
     if not isinstance(source, np.ndarray) or not source.ndim:
         return source
@@ -39,12 +39,12 @@ def _source_part(index: Any, shape: tuple, source: Any, dim: int) -> Any:
 
 def _write_scatter(x: Any, index: Any, src: Any, *, dim: int) -> None:
     src = as_storable(src, x.dtype)
-    if not _combined(places.PUT, x, index, src, dim):
-        src = _source_part(index, x.shape, src, dim)
+    if not _write_by_kernel(places.PUT, x, index, src, dim):
+        src = _leading_part(index, x.shape, src, dim)
         np.atleast_1d(x)[mesh_of(index, x.shape, dim)] = src
 
 
-def _combined(kind: int, x: Any, index: Any, src: Any, dim: int) -> bool:
+def _write_by_kernel(kind: int, x: Any, index: Any, src: Any, dim: int) -> bool:
     """Write src into x at index, or combine it with x, by a kernel. Returns False if no kernel takes the arrays."""
     values = src if isinstance(src, np.ndarray) else np.asarray(src, x.dtype)
     return index.ndim == x.ndim and bool(places.write_along(kind, x, index, values, dim, False))
@@ -81,8 +81,8 @@ def _(F, ct, index, src_shape, dim):
 
 
 def _add_scatter(x: Any, index: Any, src: Any, *, dim: int) -> None:
-    if not _combined(places.ADD, x, index, src, dim):
-        src = _source_part(index, x.shape, src, dim)
+    if not _write_by_kernel(places.ADD, x, index, src, dim):
+        src = _leading_part(index, x.shape, src, dim)
         ArrayOps.add_at(np.atleast_1d(x), mesh_of(index, x.shape, dim), src, True)
 
 
@@ -200,7 +200,7 @@ def _index_arguments(op: str, x: Any, dim: Any, index: Any) -> tuple[Any, int]:
     return index, dim
 
 
-def _at(x: Any, index: Any, dim: int) -> tuple[Any, tuple]:
+def _slices_at(x: Any, index: Any, dim: int) -> tuple[Any, tuple]:
     """Return (x with at least one dimension, NumPy's index of the slices `index` along dim)."""
     return np.atleast_1d(x), (*((FULL,) * dim), np.atleast_1d(index))
 
@@ -225,12 +225,12 @@ def _check_source(op: str, x: Any, dim: int, index: Any, source: Any) -> None:
     if (*ours[:dim], *ours[dim + 1 :]) != (*shape[:dim], *shape[dim + 1 :]):
         raise errors.ShapeError(
             f"{op}(): Source/destination tensor must have same slice shapes. Destination slice shape: "
-            f"{_listed((*ours[:dim], *ours[dim + 1 :]))} at dimension {dim} and source slice shape: "
-            f"{_listed((*shape[:dim], *shape[dim + 1 :]))} at dimension 0."
+            f"{_shape_words((*ours[:dim], *ours[dim + 1 :]))} at dimension {dim} and source slice shape: "
+            f"{_shape_words((*shape[:dim], *shape[dim + 1 :]))} at dimension 0."
         )
 
 
-def _listed(shape: tuple) -> str:
+def _shape_words(shape: tuple) -> str:
     return " ".join([str(size) for size in shape])
 
 
@@ -239,7 +239,7 @@ def _write_index_add(x: Any, index: Any, source: Any, *, dim: int, alpha: Any) -
         source = np.asarray(source * np.asarray(alpha).astype(x.dtype), x.dtype)
     if places.write_along(places.ADD, x, index.reshape(-1), source, dim, False) is not None:
         return
-    x, where = _at(x, index, dim)
+    x, where = _slices_at(x, index, dim)
     ArrayOps.add_at(x, where, np.atleast_1d(source), True)
 
 
@@ -292,7 +292,7 @@ def index_add_(self, dim, index, source, *, alpha=1):
 
 def _write_index_copy(x: Any, index: Any, source: Any, *, dim: int) -> None:
     if not places.write_along(places.PUT, x, index.reshape(-1), source, dim, False):
-        x, where = _at(x, index, dim)
+        x, where = _slices_at(x, index, dim)
         x[where] = np.atleast_1d(source)
 
 
@@ -338,7 +338,7 @@ def index_copy_(self, dim, index, source):
 def _write_index_fill(x: Any, index: Any, value: Any, *, dim: int) -> None:
     value = as_storable(value, x.dtype)
     if not places.write_along(places.PUT, x, index.reshape(-1), np.asarray(value, x.dtype), dim, True):
-        x, where = _at(x, index, dim)
+        x, where = _slices_at(x, index, dim)
         x[where] = value
 
 

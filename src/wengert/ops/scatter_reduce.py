@@ -36,21 +36,21 @@ def _identity(reduce: str, dtype: Any) -> Any:
     return limits.min if reduce == "amax" else limits.max
 
 
-def _counts(index: Any, shape: tuple, dim: int, include_self: bool) -> Any:
+def _count_values(index: Any, shape: tuple, dim: int, include_self: bool) -> Any:
     """Number of values that are reduced into each element, float64; at least 1."""
     counts = np.full(shape, float(include_self))
     _combine("sum", counts, index, np.ones(()), dim)
     return np.maximum(counts, 1.0, out=counts)
 
 
-def _touched(index: Any, shape: tuple, dim: int) -> Any:
+def _addressed_mask(index: Any, shape: tuple, dim: int) -> Any:
     """Mask of the elements that index addresses."""
     mask = np.zeros(shape, np.uint8)
-    _write(mask, index, 1, dim)
+    _write_number(mask, index, 1, dim)
     return mask.view(bool)
 
 
-def _write(x: Any, index: Any, value: Any, dim: int) -> None:
+def _write_number(x: Any, index: Any, value: Any, dim: int) -> None:
     """Write a number into x at index along dim."""
     written = index.ndim == x.ndim and places.write_along(places.PUT, x, index, np.asarray(value, x.dtype), dim, False)
     if not written:
@@ -67,17 +67,17 @@ def _combine(reduce: str, x: Any, index: Any, src: Any, dim: int) -> None:
     _UFUNCS[reduce].at(np.atleast_1d(x), mesh, src)
 
 
-def _at(x: Any, index: Any, dim: int) -> Any:
+def _read_along(x: Any, index: Any, dim: int) -> Any:
     """Return the elements of x at index along dim."""
     found = places.take_along(x, index, dim, False) if index.ndim == x.ndim else None
     return np.atleast_1d(x)[mesh_of(index, x.shape, dim)].reshape(index.shape) if found is None else found
 
 
-def _reduced(x: Any, index: Any, src: Any, dim: int, reduce: str, include_self: bool) -> Any:
+def _reduce_into_copy(x: Any, index: Any, src: Any, dim: int, reduce: str, include_self: bool) -> Any:
     """Return a copy of x with src reduced into it at index."""
     result = memory.contiguous_copy(x)
     if not include_self:
-        _write(result, index, _identity(reduce, x.dtype), dim)
+        _write_number(result, index, _identity(reduce, x.dtype), dim)
     _combine(reduce, result, index, src, dim)
     return result
 
@@ -85,9 +85,9 @@ def _reduced(x: Any, index: Any, src: Any, dim: int, reduce: str, include_self: 
 @general(promote=NONE, node="ScatterReduceBackward0", **_PRIVATE)
 def _scatter_combine(xp, x, index, src, *, dim, reduce, include_self=True):
     """scatter_reduce for sums, means and products. Derivative: see scatter_reduce."""
-    result = _reduced(x, index, src, dim, reduce, include_self)
+    result = _reduce_into_copy(x, index, src, dim, reduce, include_self)
     if reduce == "mean":
-        counts = _counts(index, x.shape, dim, include_self)
+        counts = _count_values(index, x.shape, dim, include_self)
         result = (result // counts if x.dtype.kind in "iu" else result / counts).astype(x.dtype)
     return result
 
@@ -95,46 +95,46 @@ def _scatter_combine(xp, x, index, src, *, dim, reduce, include_self=True):
 @_scatter_combine.vjp("x")
 def _(F, ct, x, index, src, dim, reduce, include_self):
     if reduce == "mean":
-        ct = ct / _constant(F, _counts(raw(index), raw(x).shape, dim, include_self), ct)
+        ct = ct / _constant(F, _count_values(raw(index), raw(x).shape, dim, include_self), ct)
     elif reduce == "prod":
         # The product of the other values: reduce with 1 in place of x.
         ones = F.ones_like(x)
         ct = ct * F.conj(F._scatter_combine(ones, index, src, dim=dim, reduce="prod"))
-    return ct if include_self else _untouched(F, ct, x, index, dim)
+    return ct if include_self else _zero_addressed(F, ct, x, index, dim)
 
 
 @_scatter_combine.vjp("src")
 def _(F, ct, x, index, src, dim, reduce, include_self):
     if reduce == "mean":
-        ct = ct / _constant(F, _counts(raw(index), raw(x).shape, dim, include_self), ct)
+        ct = ct / _constant(F, _count_values(raw(index), raw(x).shape, dim, include_self), ct)
     part = F._gather(ct, index, dim=dim)
     if reduce == "prod":
-        part = part * F.conj(_others(F, x, index, src, dim, include_self))
-    return _whole(F, part, index, src)
+        part = part * F.conj(_product_of_others(F, x, index, src, dim, include_self))
+    return _source_cotangent(F, part, index, src)
 
 
 @general(promote=NONE, node="ScatterReduceBackward0", **_PRIVATE)
 def _scatter_extremum(xp, x, index, src, *, dim, reduce, include_self=True):
     """scatter_reduce for maxima and minima. Derivative: see scatter_reduce."""
-    return _reduced(x, index, src, dim, reduce, include_self)
+    return _reduce_into_copy(x, index, src, dim, reduce, include_self)
 
 
 @_scatter_extremum.vjp("x", "src")
 def _(F, ct, x, index, src, out, dim, reduce, include_self):
-    shares = ct / _ties(F, x, index, src, out, dim, include_self)
+    shares = ct / _count_ties(F, x, index, src, out, dim, include_self)
     of_x = F.where(np.asarray(raw(x) == raw(out)), shares, 0.0)
-    of_x = of_x if include_self else _untouched(F, of_x, x, index, dim)
-    chosen = np.asarray(raw(_source(F, src, index)) == _at(raw(out), raw(index), dim))
+    of_x = of_x if include_self else _zero_addressed(F, of_x, x, index, dim)
+    chosen = np.asarray(raw(_used_source(F, src, index)) == _read_along(raw(out), raw(index), dim))
     of_src = F.where(chosen, F._gather(shares, index, dim=dim), 0.0)
-    return of_x, _whole(F, of_src, index, src)
+    return of_x, _source_cotangent(F, of_src, index, src)
 
 
-def _untouched(F: Any, ct: Any, x: Any, index: Any, dim: int) -> Any:
+def _zero_addressed(F: Any, ct: Any, x: Any, index: Any, dim: int) -> Any:
     """Return ct with 0 at the elements that index addresses."""
-    return F._masked_fill(ct, _constant(F, _touched(raw(index), raw(x).shape, dim), None), 0)
+    return F._masked_fill(ct, _constant(F, _addressed_mask(raw(index), raw(x).shape, dim), None), 0)
 
 
-def _whole(F: Any, part: Any, index: Any, src: Any) -> Any:
+def _source_cotangent(F: Any, part: Any, index: Any, src: Any) -> Any:
     """Cotangent of src, given the cotangent of the part of src that index uses."""
     shape = raw(src).shape
     if part.shape == shape:
@@ -159,31 +159,31 @@ def _constant(F: Any, array: Any, template: Any) -> Any:
     return wrap(array) if F.is_tensor else array
 
 
-def _source(F: Any, src: Any, index: Any) -> Any:
+def _used_source(F: Any, src: Any, index: Any) -> Any:
     """Return the leading part of src, of index's shape."""
     for dim, size in enumerate(raw(index).shape):
         src = F.narrow(src, dim, 0, size) if size != src.shape[dim] else src
     return src
 
 
-def _ties(F: Any, x: Any, index: Any, src: Any, out: Any, dim: int, include_self: bool) -> Any:
+def _count_ties(F: Any, x: Any, index: Any, src: Any, out: Any, dim: int, include_self: bool) -> Any:
     """Number of values that attain the extremum in each element, at least 1; a constant."""
     x, index, src, out = raw(x), raw(index), raw(src), raw(out)
     ties = x == out
     if not include_self:
-        ties &= ~_touched(index, x.shape, dim)
+        ties &= ~_addressed_mask(index, x.shape, dim)
     counts = np.array(ties, out.dtype if out.dtype.char in "fd" else np.float64)
-    same = _source(array_face, src, index) == _at(out, index, dim)
+    same = _used_source(array_face, src, index) == _read_along(out, index, dim)
     _combine("sum", counts, index, np.asarray(same, counts.dtype), dim)
     return _constant(F, np.maximum(counts, 1.0, out=counts), out)
 
 
-def _others(F: Any, x: Any, index: Any, src: Any, dim: int, include_self: bool) -> Any:
+def _product_of_others(F: Any, x: Any, index: Any, src: Any, dim: int, include_self: bool) -> Any:
     """Product, for each used element of src, of all other values with its index.
 
     Without zeros it is the quotient of the whole product and the element. With one zero it is the product of the other
     values for the zero, and 0 for the other elements. With two zeros or more it is 0."""
-    used = _source(F, src, index)
+    used = _used_source(F, src, index)
     zero = raw(used) == 0
     if F.is_tensor and zero.any():
         # At a zero the substitute for the quotient has the right value, but not the right derivative.
@@ -193,7 +193,7 @@ def _others(F: Any, x: Any, index: Any, src: Any, dim: int, include_self: bool) 
         )
     zeros = np.zeros(raw(x).shape)
     _combine("sum", zeros, raw(index), zero.astype(zeros.dtype), dim)
-    there = _at(zeros, raw(index), dim)
+    there = _read_along(zeros, raw(index), dim)
     nonzero = F._masked_fill(used, _constant(F, zero, None), 1)
     product = F._scatter_combine(x, index, nonzero, dim=dim, reduce="prod", include_self=include_self)
     quotient = F._gather(product, index, dim=dim) / nonzero
@@ -201,7 +201,7 @@ def _others(F: Any, x: Any, index: Any, src: Any, dim: int, include_self: bool) 
     return F._masked_fill(quotient, _constant(F, vanishes, None), 0)
 
 
-def _arguments(x: Any, dim: Any, index: Any, src: Any, reduce: str) -> tuple[Any, Any, int]:
+def _checked_arguments(x: Any, dim: Any, index: Any, src: Any, reduce: str) -> tuple[Any, Any, int]:
     index, src = as_tensor(index), as_tensor(src)
     index_array(index, "scatter")
     if reduce not in _UFUNCS:
@@ -229,13 +229,13 @@ def scatter_reduce(F, input, dim, index, src, reduce, *, include_self=True):
     >>> wengert.ones(2).scatter_reduce(0, index, src, "prod")
     tensor([6., 4.])
     """
-    index, src, dim = _arguments(input, dim, index, src, reduce)
+    index, src, dim = _checked_arguments(input, dim, index, src, reduce)
     return F._scatter_reduce(input, index, src, dim=dim, reduce=reduce, include_self=include_self)
 
 
 @plain(method=True, namespaces=())
 def scatter_reduce_(self, dim, index, src, reduce, *, include_self=True):
     """In-place form of scatter_reduce."""
-    index, src, dim = _arguments(self, dim, index, src, reduce)
+    index, src, dim = _checked_arguments(self, dim, index, src, reduce)
     params = {"dim": dim, "reduce": reduce, "include_self": include_self}
     return call_inplace(_op_of(reduce), (self, index, src), params)

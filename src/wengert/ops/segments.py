@@ -40,7 +40,7 @@ def _checked_lengths(data: Any, lengths: Any, offsets: Any, axis: int, unsafe: b
     return found
 
 
-def _owners(counts: Any, start: Any, size: int) -> Any:
+def _segment_numbers(counts: Any, start: Any, size: int) -> Any:
     """Return the segment of each of `size` elements; elements of no segment get the number of segments.
 
     counts: (..., n), the lengths of the segments. start: (...), the index of the first element of a segment."""
@@ -58,7 +58,7 @@ def _owners(counts: Any, start: Any, size: int) -> Any:
     return places
 
 
-def _repeated(x: Any, shape: tuple[int, ...]) -> Any:
+def _broadcast_trailing(x: Any, shape: tuple[int, ...]) -> Any:
     """Broadcast x, which has the leading dimensions of a shape, along the remaining ones."""
     return x if x.ndim == len(shape) else np.broadcast_to(x.reshape(x.shape + (1,) * (len(shape) - x.ndim)), shape)
 
@@ -86,13 +86,13 @@ def segment_reduce(F, data, reduce, *, lengths=None, indices=None, offsets=None,
     base = 0.0 if reduce == "mean" and initial is None else value
     # One more segment, cut off below, takes the elements that belong to no segment.
     wide = (*shape[:axis], shape[axis] + 1, *shape[axis + 1 :])
-    places = _owners(counts, start, data.shape[axis])
-    index = _repeated(places, data.shape)
+    places = _segment_numbers(counts, start, data.shape[axis])
+    index = _broadcast_trailing(places, data.shape)
     kind = "sum" if reduce == "mean" else reduce
     found = F._scatter_reduce(wrap(np.full(wide, base, dtype)), wrap(index), data, dim=axis, reduce=kind)
     found = F.narrow(found, axis, 0, shape[axis])
     if reduce != "mean":
         return found
     # An empty segment is divided by 1, so that its mean is initial.
-    found = found / wrap(_repeated(np.maximum(counts, 1), shape).astype(dtype))
-    return found if initial is not None else F._masked_fill(found, wrap(_repeated(counts == 0, shape)), np.nan)
+    found = found / wrap(_broadcast_trailing(np.maximum(counts, 1), shape).astype(dtype))
+    return found if initial is not None else F._masked_fill(found, wrap(_broadcast_trailing(counts == 0, shape)), np.nan)

@@ -12,7 +12,7 @@ from wengert.ops.indices import raw
 from wengert.ops.registry import composite
 
 
-def _window(F: Any, name: str, input: Any, window: Any, win_length: int, n_fft: int) -> Any:
+def _padded_window(F: Any, name: str, input: Any, window: Any, win_length: int, n_fft: int) -> Any:
     """Pad the window with zeros on both sides to n_fft elements. Returns None for a window of n_fft ones."""
     if window is not None and (window.ndim != 1 or window.shape[0] != win_length):
         raise errors.window_size(name, win_length, tuple(window.shape))
@@ -79,7 +79,7 @@ def stft(
     other = margin if center else n_fft - win_length - margin if align_to_window else 0
     length = (input.shape[-1] if input.ndim else 0) + margin + other
     _check_stft(input, n_fft, hop_length, win_length, length)
-    window = _window(F, "stft", input, window, win_length, n_fft)
+    window = _padded_window(F, "stft", input, window, win_length, n_fft)
     onesided = not is_complex if onesided is None else onesided
     if onesided and is_complex:
         raise errors.onesided_complex()
@@ -156,7 +156,7 @@ def istft(
         raise errors.onesided_complex()
     if is_complex and not return_complex:
         raise errors.spectrum(None, "Complex windows are incompatible with return_complex=False")
-    window = _window(F, "istft", input, window, win_length, n_fft)
+    window = _padded_window(F, "istft", input, window, win_length, n_fft)
     spectrum = F.transpose(F.unsqueeze(input, dim=0) if input.ndim == 2 else input, dim0=-1, dim1=-2)
     norm = "ortho" if normalized else "backward"
     if return_complex:

@@ -13,22 +13,22 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.ops.options import finished, numpy_dtype
+from wengert.ops.options import numpy_dtype, tensor_from
 from wengert.ops.registry import creation
 
 _NAMESPACE: tuple[str, ...] = ("signal.windows",)
 
 
-def _made(name: str, M: Any, sym: bool, dtype: Any, options: dict[str, Any], shape: Any) -> Any:
+def _make_window(name: str, M: Any, sym: bool, dtype: Any, options: dict[str, Any], shape: Any) -> Any:
     """Return the tensor of a window of M elements. shape(n): the symmetric window of n elements, an array."""
-    n = _length(name, "window length", "M", M, errors.ElementError)
+    n = _checked_length(name, "window length", "M", M, errors.ElementError)
     kind = numpy_dtype(dtype)
     if kind not in (np.float32, np.float64):
         raise errors.ElementError(f"{name} expects float32 or float64 dtypes, got: {dtypes.from_numpy_dtype(kind)!r}")
-    return finished(name, _symmetric(n, sym, shape).astype(kind), options)
+    return tensor_from(name, _window_values(n, sym, shape).astype(kind), options)
 
 
-def _length(op: str, what: str, argument: str, value: Any, error: Any) -> int:
+def _checked_length(op: str, what: str, argument: str, value: Any, error: Any) -> int:
     try:
         n = index(value)
     except TypeError:
@@ -38,7 +38,7 @@ def _length(op: str, what: str, argument: str, value: Any, error: Any) -> int:
     return n
 
 
-def _symmetric(n: int, sym: bool, shape: Any) -> Any:
+def _window_values(n: int, sym: bool, shape: Any) -> Any:
     if n < 2:
         return np.ones(n)
     return shape(n) if sym else shape(n + 1)[:n]
@@ -67,7 +67,7 @@ def bartlett(M, *, sym=True, dtype=None, **options):
 
     M: number of elements. sym: False makes a periodic window, the first M elements of the symmetric one of M + 1. dtype:
     float32 or float64, the default dtype if None. Raises ValueError for a negative M and for another dtype."""
-    return _made("bartlett", M, sym, dtype, options, _triangle)
+    return _make_window("bartlett", M, sym, dtype, options, _triangle)
 
 
 @creation(name="signal.windows_general_cosine", namespaces=_NAMESPACE)
@@ -81,7 +81,7 @@ def general_cosine(M, *, a, sym=True, dtype=None, **options):
     factors = list(a)
     if not factors:
         raise errors.ElementError("Coefficients cannot be empty")
-    return _made("general_cosine", M, sym, dtype, options, lambda n: _cosines(n, factors))
+    return _make_window("general_cosine", M, sym, dtype, options, lambda n: _cosines(n, factors))
 
 
 @creation(name="signal.windows_general_hamming", namespaces=_NAMESPACE)
@@ -105,7 +105,7 @@ def hann(M, *, sym=True, dtype=None, **options):
 @creation(name="signal.windows_blackman", namespaces=_NAMESPACE)
 def blackman(M, *, sym=True, dtype=None, **options):
     """Blackman window: 0.42 - 0.5 cos t + 0.08 cos 2t, with t = 2 pi k / (M - 1). Arguments: as bartlett."""
-    return _made("blackman", M, sym, dtype, options, lambda n: _cosines(n, [0.42, 0.5, 0.08]))
+    return _make_window("blackman", M, sym, dtype, options, lambda n: _cosines(n, [0.42, 0.5, 0.08]))
 
 
 @creation(name="signal.windows_nuttall", namespaces=_NAMESPACE)
@@ -119,7 +119,7 @@ def nuttall(M, *, sym=True, dtype=None, **options):
 @creation(name="signal.windows_cosine", namespaces=_NAMESPACE)
 def cosine(M, *, sym=True, dtype=None, **options):
     """Cosine window, half a wave: sin(pi (k + 1/2) / M). Arguments: as bartlett."""
-    return _made("cosine", M, sym, dtype, options, lambda n: np.sin(np.pi * (np.arange(n) + 0.5) / n))
+    return _make_window("cosine", M, sym, dtype, options, lambda n: np.sin(np.pi * (np.arange(n) + 0.5) / n))
 
 
 @creation(name="signal.windows_gaussian", namespaces=_NAMESPACE)
@@ -129,7 +129,7 @@ def gaussian(M, *, std=1.0, sym=True, dtype=None, **options):
     Other arguments: as bartlett."""
     if std <= 0:
         raise errors.ElementError(f"Standard deviation must be positive, got: {std} instead.")
-    return _made(
+    return _make_window(
         "gaussian", M, sym, dtype, options, lambda n: np.exp(-0.5 * ((np.arange(n) - (n - 1) / 2) / std) ** 2)
     )
 
@@ -144,7 +144,7 @@ def exponential(M, *, center=None, tau=1.0, sym=True, dtype=None, **options):
         raise errors.ElementError(f"Tau must be positive, got: {tau} instead.")
     if sym and center is not None:
         raise errors.ElementError("Center must be None for symmetric windows")
-    return _made(
+    return _make_window(
         "exponential", M, sym, dtype, options,
         lambda n: np.exp(-np.abs(np.arange(n) - ((n - 1) / 2 if center is None else center)) / tau),
     )  # fmt: skip
@@ -157,18 +157,18 @@ def kaiser(M, *, beta=12.0, sym=True, dtype=None, **options):
     Other arguments: as bartlett."""
     if beta < 0:
         raise errors.ElementError(f"beta must be non-negative, got: {beta} instead.")
-    return _made("kaiser", M, sym, dtype, options, lambda n: _kaiser(n, beta))
+    return _make_window("kaiser", M, sym, dtype, options, lambda n: _kaiser(n, beta))
 
 
 # -- older functions ---------------------------------------------------------------------------------------------------
 
 
-def _older(name: str, window_length: Any, periodic: bool, dtype: Any, options: dict[str, Any], shape: Any) -> Any:
-    n = _length(name, "window_length", "window_length", window_length, errors.ShapeError)
+def _make_older_window(name: str, window_length: Any, periodic: bool, dtype: Any, options: dict[str, Any], shape: Any) -> Any:
+    n = _checked_length(name, "window_length", "window_length", window_length, errors.ShapeError)
     kind = numpy_dtype(dtype)
     if not dtypes.is_floating_point(kind) and kind.kind != "c":
         raise errors.ShapeError(f"{name} expects floating point dtypes, got: {dtypes.from_numpy_dtype(kind)!r}")
-    return finished(name, _symmetric(n, not periodic, shape).astype(kind), options)
+    return tensor_from(name, _window_values(n, not periodic, shape).astype(kind), options)
 
 
 @creation()
@@ -176,25 +176,25 @@ def bartlett_window(window_length, periodic=True, *, dtype=None, **options):
     """Bartlett window of window_length elements, periodic unless periodic=False; see signal.windows.bartlett.
 
     dtype: floating or complex, the default dtype if None. Raises RuntimeError for a negative length or another dtype."""
-    return _older("bartlett_window", window_length, periodic, dtype, options, _triangle)
+    return _make_older_window("bartlett_window", window_length, periodic, dtype, options, _triangle)
 
 
 @creation()
 def blackman_window(window_length, periodic=True, *, dtype=None, **options):
     """Blackman window, 0.42 - 0.5 cos t + 0.08 cos 2t; see signal.windows.blackman. Arguments: as bartlett_window."""
-    return _older("blackman_window", window_length, periodic, dtype, options, lambda n: _cosines(n, [0.42, 0.5, 0.08]))
+    return _make_older_window("blackman_window", window_length, periodic, dtype, options, lambda n: _cosines(n, [0.42, 0.5, 0.08]))
 
 
 @creation()
 def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype=None, **options):
     """Hamming window, alpha - beta cos t; see signal.windows.hamming. Other arguments: as bartlett_window."""
-    return _older("hamming_window", window_length, periodic, dtype, options, lambda n: _cosines(n, [alpha, beta]))
+    return _make_older_window("hamming_window", window_length, periodic, dtype, options, lambda n: _cosines(n, [alpha, beta]))
 
 
 @creation()
 def hann_window(window_length, periodic=True, *, dtype=None, **options):
     """Hann window, (1 - cos t) / 2; see signal.windows.hann. Arguments: as bartlett_window."""
-    return _older("hann_window", window_length, periodic, dtype, options, lambda n: _cosines(n, [0.5, 0.5]))
+    return _make_older_window("hann_window", window_length, periodic, dtype, options, lambda n: _cosines(n, [0.5, 0.5]))
 
 
 @creation()
@@ -202,4 +202,4 @@ def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype=None, **opti
     """Kaiser window, I0(beta sqrt(1 - x**2)) / I0(beta) with x from -1 to 1; see signal.windows.kaiser.
 
     Other arguments: as bartlett_window."""
-    return _older("kaiser_window", window_length, periodic, dtype, options, lambda n: _kaiser(n, beta))
+    return _make_older_window("kaiser_window", window_length, periodic, dtype, options, lambda n: _kaiser(n, beta))

@@ -175,7 +175,7 @@ def _(F, x_t, out, dim):
 @general(node="SoftmaxBackwardDataBackward0", **_PRIVATE, along_dim=True)
 def _softmax_cotangent(xp, ct, softmax, *, dim):
     """Cotangent of x, given the cotangent of softmax(x) and softmax(x)."""
-    dim = _given_dim(dim, ct.ndim)
+    dim = _resolved_dim(dim, ct.ndim)
     found = rows.softmax(False, dim, ct, softmax) if ct.ndim else None
     if found is not None:
         return found
@@ -185,7 +185,7 @@ def _softmax_cotangent(xp, ct, softmax, *, dim):
     return weighted - softmax * xp.add.reduce(weighted, axis=dim, keepdims=True)
 
 
-def _given_dim(dim: Any, ndim: int) -> Any:
+def _resolved_dim(dim: Any, ndim: int) -> Any:
     """Return the dim of a softmax, which may be torch's implicit choice, without a warning; () for a 0-d tensor."""
     if ndim == 0:
         return ()
@@ -197,13 +197,13 @@ def _fits_rows(ct: Any, out: Any, dim: Any) -> bool:
     return dim == ct.ndim - 1 and ct.dtype is out.dtype and ct.shape == out.shape and ct.size > _LARGE
 
 
-def _over(dim: Any, ndim: int) -> int:
-    return _given_dim(dim, ndim) if ndim else 0
+def _dim_or_zero(dim: Any, ndim: int) -> int:
+    return _resolved_dim(dim, ndim) if ndim else 0
 
 
 @_softmax_cotangent.vjp("ct", "softmax")
 def _(F, ct_, ct, softmax, dim):
-    dim = _over(dim, ct.ndim)
+    dim = _dim_or_zero(dim, ct.ndim)
     inner, outer = F.sum(ct * softmax, dim=dim, keepdim=True), F.sum(ct_ * softmax, dim=dim, keepdim=True)
     return F._softmax_cotangent(ct_, softmax, dim=dim), ct_ * (ct - inner) - ct * outer
 
@@ -250,7 +250,7 @@ def _log_softmax_cotangent_of_read(F: Any, read: ReadCotangent, out: Any, dim: A
         row = Along(np.zeros_like(index.index), last)
     else:
         row = (*index[:-1], np.zeros_like(index[-1])) if is_mesh(index, out.ndim) else None
-    if row is not None and _given_dim(dim, out.ndim) == last:
+    if row is not None and _resolved_dim(dim, out.ndim) == last:
         sums = np.zeros((*out.shape[:-1], 1), out.dtype)
         F.add_at(sums, row, read.value, True)
         result = rows.log_softmax_base(sums, out)
@@ -262,13 +262,13 @@ def _log_softmax_cotangent_of_read(F: Any, read: ReadCotangent, out: Any, dim: A
 
 @log_softmax.jvp("x")
 def _(F, x_t, out, dim):
-    return x_t - F.sum(F.exp(out) * x_t, dim=_given_dim(dim, out.ndim), keepdim=True)
+    return x_t - F.sum(F.exp(out) * x_t, dim=_resolved_dim(dim, out.ndim), keepdim=True)
 
 
 @general(node="LogSoftmaxBackwardDataBackward0", **_PRIVATE, along_dim=True)
 def _log_softmax_cotangent(xp, ct, log_softmax, *, dim):
     """Cotangent of x, given the cotangent of log_softmax(x) and log_softmax(x)."""
-    dim = _given_dim(dim, ct.ndim)
+    dim = _resolved_dim(dim, ct.ndim)
     found = rows.softmax(True, dim, ct, log_softmax) if ct.ndim else None
     if found is not None:
         return found
@@ -279,7 +279,7 @@ def _log_softmax_cotangent(xp, ct, log_softmax, *, dim):
 
 @_log_softmax_cotangent.vjp("ct", "log_softmax")
 def _(F, ct_, ct, log_softmax, dim):
-    dim = _over(dim, ct.ndim)
+    dim = _dim_or_zero(dim, ct.ndim)
     weighted = ct_ * F.exp(log_softmax)
     return ct_ - F.sum(weighted, dim=dim, keepdim=True), -(weighted * F.sum(ct, dim=dim, keepdim=True))
 

@@ -29,7 +29,7 @@ def _checked_dim(op: str, x: Any, dim: Any) -> int:
     return normalize_dim(dim, x.ndim)
 
 
-def _order(xp: Any, x: Any, dim: int, descending: bool) -> Any:
+def _sorting_indices(xp: Any, x: Any, dim: int, descending: bool) -> Any:
     """Return the indices that sort x along dim, in a stable order."""
     found = scans.first_along(x, dim, x.shape[dim], descending)
     if found is not None:
@@ -41,11 +41,11 @@ def _order(xp: Any, x: Any, dim: int, descending: bool) -> Any:
     return x.shape[dim] - 1 - backwards
 
 
-def _picked(x: Any, indices: Any, dim: int) -> Any:
+def _elements_at(x: Any, indices: Any, dim: int) -> Any:
     return x[mesh_of(indices, x.shape, dim)]
 
 
-def _placed(F: Any, ct: Any, x_shape: tuple, indices: Any, dim: int) -> Any:
+def _selection_cotangent(F: Any, ct: Any, x_shape: tuple, indices: Any, dim: int) -> Any:
     """Cotangent of x, given the cotangent of its elements at indices: zeros with the cotangent at indices."""
     if not x_shape:
         return F.reshape(ct[0], shape=())
@@ -70,8 +70,8 @@ def _sort(xp, x, *, dim=-1, descending=False, stable=None):
     found = scans.first_along(x, dim, x.shape[dim], descending)
     if found is not None:
         return found
-    indices = _order(xp, x, dim, descending)
-    return _picked(x, indices, dim), indices
+    indices = _sorting_indices(xp, x, dim, descending)
+    return _elements_at(x, indices, dim), indices
 
 
 _sort.refuses_complex = False  # _checked_dim refuses complex x, in torch's words
@@ -79,7 +79,7 @@ _sort.refuses_complex = False  # _checked_dim refuses complex x, in torch's word
 
 @_sort.vjp("x")
 def _(F, ct, x_shape, indices, dim):
-    return _placed(F, ct, x_shape, indices, dim)
+    return _selection_cotangent(F, ct, x_shape, indices, dim)
 
 
 @composite(method=True)
@@ -114,7 +114,7 @@ def argsort(xp, x, *, dim=-1, descending=False, stable=False):
     tensor([1, 2, 0])
     """
     dim = _checked_dim("Sort", x, dim)
-    return _order(xp, x, dim, descending) if x.ndim else xp.zeros((), np.int64)
+    return _sorting_indices(xp, x, dim, descending) if x.ndim else xp.zeros((), np.int64)
 
 
 # -- topk and kthvalue -------------------------------------------------------------------------------------------------
@@ -137,17 +137,17 @@ def _topk(xp, x, *, k, dim=-1, largest=True):
     if first is not None:
         return first
     if size < _MANY or k > size // 8 or k == 0:
-        indices = _order(xp, x, dim, largest).take(range(k), axis=dim)
+        indices = _sorting_indices(xp, x, dim, largest).take(range(k), axis=dim)
     else:
         found = xp.argpartition(x, size - k if largest else k - 1, axis=dim)
         found = xp.sort(found.take(range(size - k, size) if largest else range(k), axis=dim), axis=dim)
-        indices = _picked(found, _order(xp, _picked(x, found, dim), dim, largest), dim)
-    return _picked(x, indices, dim), indices
+        indices = _elements_at(found, _sorting_indices(xp, _elements_at(x, found, dim), dim, largest), dim)
+    return _elements_at(x, indices, dim), indices
 
 
 @_topk.vjp("x")
 def _(F, ct, x_shape, indices, dim):
-    return _placed(F, ct, x_shape, indices, dim)
+    return _selection_cotangent(F, ct, x_shape, indices, dim)
 
 
 @composite(method=True)
@@ -178,8 +178,8 @@ def _kthvalue(xp, x, *, k, dim=-1, keepdim=False):
         return x.copy(), xp.zeros((), np.int64)
     one = scans.one_along(x, dim, k - 1)
     if one is None:
-        indices = _order(xp, x, dim, False).take(range(k - 1, k), axis=dim)
-        one = _picked(x, indices, dim), indices
+        indices = _sorting_indices(xp, x, dim, False).take(range(k - 1, k), axis=dim)
+        one = _elements_at(x, indices, dim), indices
     values, indices = one
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
 
@@ -189,7 +189,7 @@ def _(F, ct, x_shape, indices, dim, keepdim):
     if x_shape and not keepdim:
         dim = normalize_dim(dim, len(x_shape))
         ct, indices = (F.unsqueeze(ct[0], dim=dim),), np.expand_dims(raw(indices), dim)
-    return _placed(F, ct, x_shape, indices, dim)
+    return _selection_cotangent(F, ct, x_shape, indices, dim)
 
 
 @composite(method=True)
@@ -209,12 +209,12 @@ def kthvalue(F, input, k, dim=-1, keepdim=False):
 # -- searching ---------------------------------------------------------------------------------------------------------
 
 
-def _elements(op: str, x: Any, argument: str = "input") -> Any:
+def _array_of(op: str, x: Any, argument: str = "input") -> Any:
     """Return the array of a tensor or a number."""
     return np.asarray(x if isinstance(x, (int, float)) else raw(checked(op, x, argument)))
 
 
-def _places(edges: Any, values: Any, right: bool, out_int32: bool) -> Any:
+def _insertion_indices(edges: Any, values: Any, right: bool, out_int32: bool) -> Any:
     """Return the indices at which to insert values into edges, sorted along the last dimension, to keep the order."""
     side: Any = "right" if right else "left"
     if edges.ndim == 1:
@@ -247,7 +247,7 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
     edges = raw(checked("searchsorted", sorted_sequence, "sorted_sequence"))
     if sorter is not None:
         edges = np.take_along_axis(edges, _checked_sorter(raw(checked("searchsorted", sorter, "sorter")), edges), -1)
-    return _places(edges, _elements("searchsorted", input), right or side == "right", out_int32)
+    return _insertion_indices(edges, _array_of("searchsorted", input), right or side == "right", out_int32)
 
 
 def _checked_sorter(sorter: Any, edges: Any) -> Any:
@@ -273,7 +273,7 @@ def bucketize(input, boundaries, *, out_int32=False, right=False):
     edges = raw(checked("bucketize", boundaries, "boundaries"))
     if edges.ndim != 1:
         raise errors.ShapeError(f"boundaries tensor must be 1 dimension, but got dim({edges.ndim})")
-    return _places(edges, _elements("bucketize", input), right, out_int32)
+    return _insertion_indices(edges, _array_of("bucketize", input), right, out_int32)
 
 
 def _with_counts(results: tuple, return_inverse: bool, return_counts: bool) -> Any:
@@ -329,7 +329,7 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Whether each of elements is among test_elements: a bool tensor of the shape of elements. Not differentiable.
 
     elements, test_elements: tensors or numbers. invert: negate the result. assume_unique: accepted, without effect."""
-    x, test = _elements("isin", elements, "elements"), _elements("isin", test_elements, "test_elements")
+    x, test = _array_of("isin", elements, "elements"), _array_of("isin", test_elements, "test_elements")
     found = np.isin(x, test, invert=invert)
     return wrap(np.asarray(found))
 

@@ -83,7 +83,7 @@ def _check_quantile(op: str, x: Any, q: Any, interpolation: str) -> None:
         )
 
 
-def _ranks(x: Any, ignore_nan: bool) -> tuple[Any, Any]:
+def _quantile_ranks(x: Any, ignore_nan: bool) -> tuple[Any, Any]:
     """Return (a, b), each (..., 1): the q-th quantile is at index a q + b of the sorted last dimension.
 
     Rows with NaN, which sorts last, have their index at the end, unless ignore_nan."""
@@ -107,7 +107,7 @@ def _quantile(F: Any, op: str, input: Any, q: Any, dim: Any, keepdim: bool, inte
         dim = normalize_dim(dim, x.ndim)
         flat = F.movedim(input, dim, -1) if x.ndim else F.reshape(input, shape=(1,))
         shape = [1 if d == dim else size for d, size in enumerate(x.shape)]
-    factor, offset = _ranks(raw(flat), ignore_nan)
+    factor, offset = _quantile_ranks(raw(flat), ignore_nan)
     ranks = factor * fractions + offset
     if interpolation in ("lower", "higher", "nearest"):
         ranks = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[interpolation](ranks)
@@ -260,7 +260,7 @@ def cov(F, input, *, correction=1, fweights=None, aweights=None):
     x = F.reshape(input, shape=(1, -1)) if input.ndim < 2 else input
     if raw(x).dtype.kind in "iu":
         x = F.cast(x, dtype=dtypes.as_numpy_dtype(None))
-    weights, total, divisor = _weights(x, correction, raw(fweights), raw(aweights))
+    weights, total, divisor = _observation_weights(x, correction, raw(fweights), raw(aweights))
     if weights is None:
         centred = x - F.sum(x, dim=1, keepdim=True) / total
         product = F.matmul(centred, F.adjoint(centred))
@@ -272,15 +272,17 @@ def cov(F, input, *, correction=1, fweights=None, aweights=None):
     return F.reshape(found, shape=()) if input.ndim < 2 or x.shape[0] == 1 else found
 
 
-def _weights(x: Any, correction: int, fweights: Any, aweights: Any) -> tuple[Any, float, float]:
+def _observation_weights(x: Any, correction: int, fweights: Any, aweights: Any) -> tuple[Any, float, float]:
     """Return (weights of the observations or None, sum of the weights, divisor of the sum of products)."""
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is not None and given.ndim > 1:
             raise errors.cov("cov", f"expected {name} to have one or fewer dimensions but got {name} with {given.ndim} dimensions")
     if fweights is not None and fweights.dtype.kind not in "iu":
-        raise errors.cov("cov", f"expected fweights to have integral dtype but got fweights with {_kind(fweights)} dtype")
+        raise errors.cov("cov", f"expected fweights to have integral dtype but got fweights with {_scalar_name(fweights)} dtype")
     if aweights is not None and aweights.dtype.kind != "f":
-        raise errors.cov("cov", f"expected aweights to have floating point dtype but got aweights with {_kind(aweights)} dtype")
+        raise errors.cov(
+            "cov", f"expected aweights to have floating point dtype but got aweights with {_scalar_name(aweights)} dtype"
+        )
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is not None and given.size != x.shape[1]:
             raise errors.cov(
@@ -304,7 +306,7 @@ def _weights(x: Any, correction: int, fweights: Any, aweights: Any) -> tuple[Any
     return weights, total, divisor
 
 
-def _kind(x: Any) -> str:
+def _scalar_name(x: Any) -> str:
     return errors.scalar_name(x.dtype)
 
 

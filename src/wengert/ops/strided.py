@@ -30,14 +30,14 @@ def diagonal(xp, x, *, offset=0, dim1=0, dim2=1):
     >>> wengert.tensor([[1, 2], [3, 4]]).diagonal()
     tensor([1, 4])
     """
-    dim1, dim2 = _two_dims(dim1, dim2, x.ndim)
+    dim1, dim2 = _normalize_two_dims(dim1, dim2, x.ndim)
     result = x.diagonal(offset, dim1, dim2)
     if result.size:
         result.flags.writeable = x.flags.writeable  # NumPy returns a read-only view
     return result
 
 
-def _two_dims(dim1: Any, dim2: Any, ndim: int) -> tuple[int, int]:
+def _normalize_two_dims(dim1: Any, dim2: Any, ndim: int) -> tuple[int, int]:
     first, second = normalize_dim(dim1, ndim), normalize_dim(dim2, ndim)
     if first == second:
         raise errors.same_diagonal_dims(dim1, dim2)
@@ -47,13 +47,13 @@ def _two_dims(dim1: Any, dim2: Any, ndim: int) -> tuple[int, int]:
 @linear(promote=NONE, node="DiagonalBackward0_copy", moves=True)
 def diagonal_copy(xp, x, *, offset=0, dim1=0, dim2=1):
     """Copy of diagonal(). Derivative: the cotangent on the diagonals, 0 elsewhere."""
-    return x.diagonal(offset, *_two_dims(dim1, dim2, x.ndim)).copy()
+    return x.diagonal(offset, *_normalize_two_dims(dim1, dim2, x.ndim)).copy()
 
 
 @diagonal_copy.vjp("x")
 @diagonal.vjp("x")
 def _(F, ct, x_shape, offset, dim1, dim2):
-    dim1, dim2 = _two_dims(dim1, dim2, len(x_shape))
+    dim1, dim2 = _normalize_two_dims(dim1, dim2, len(x_shape))
     along = np.arange(ct.shape[-1])
     index: list[Any] = [slice(None)] * len(x_shape)
     index[dim1], index[dim2] = along + max(-offset, 0), along + max(offset, 0)
@@ -138,7 +138,7 @@ def _memory_of(x: Any) -> tuple[Any, int]:
     return base.reshape(-1, order="A").view(x.dtype), x.itemsize
 
 
-def _places(size: tuple, stride: tuple, offset: int) -> Any:
+def _memory_positions(size: tuple, stride: tuple, offset: int) -> Any:
     """Return the positions in memory of all elements of a tensor of this geometry, in row-major order."""
     places = np.full((), offset)
     for n, s in zip(size, stride, strict=True):
@@ -147,12 +147,12 @@ def _places(size: tuple, stride: tuple, offset: int) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _shown(of_x: tuple[Any, ...], of_view: tuple[Any, ...]) -> tuple[Any, Any, bool]:
+def _overlap(of_x: tuple[Any, ...], of_view: tuple[Any, ...]) -> tuple[Any, Any, bool]:
     """Return (index, inside, repeats): how a view overlaps x, both given as (size, stride, offset).
 
     index: the elements of x that the view shows. inside: mask of the view's elements that are in x, or None if all are.
     repeats: whether the view shows an element of x more than once."""
-    ours, shown = _places(*of_x), _places(*of_view)
+    ours, shown = _memory_positions(*of_x), _memory_positions(*of_view)
     order = np.argsort(ours, kind="stable")
     found = order[np.minimum(np.searchsorted(ours, shown, sorter=order), ours.size - 1)] if ours.size else shown[:0]
     inside = ours[found] == shown if ours.size else np.zeros(shown.size, bool)
@@ -164,7 +164,7 @@ def _shown(of_x: tuple[Any, ...], of_view: tuple[Any, ...]) -> tuple[Any, Any, b
 @_as_strided.vjp("x")
 def _(F, ct, x_shape, size, stride, storage_offset, x_stride, x_offset):
     few = prod(x_shape) + prod(size) <= _FEW  # indices of larger views would take more memory than they save time
-    find = _shown if few else _shown.__wrapped__
+    find = _overlap if few else _overlap.__wrapped__
     index, inside, repeats = find((tuple(x_shape), x_stride, x_offset), (size, stride, storage_offset))
     ct = F.reshape(ct, shape=(prod(size),))
     if inside is not None:
@@ -172,9 +172,9 @@ def _(F, ct, x_shape, size, stride, storage_offset, x_stride, x_offset):
     return F.read_cotangent(ct, shape=x_shape, index=index, repeats=repeats)
 
 
-def _find_stride(base: Any, seen: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the operation, and its parameters, that makes the array `seen` from the array `base` that shares its memory."""
-    if seen.dtype != base.dtype:
+def _find_stride(base: Any, view_array: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the operation, and its parameters, that makes the array `view_array` from the array `base` that shares its memory."""
+    if view_array.dtype != base.dtype:
         raise errors.InplaceError(
             "a view of another dtype is not differentiable after its base was transposed or squeezed in place. Hint: make "
             "the view again."
@@ -182,9 +182,9 @@ def _find_stride(base: Any, seen: Any) -> tuple[Any, dict[str, Any]]:
     memory, step = _memory_of(base)
     start = memory.ctypes.data
     return _as_strided, {
-        "size": seen.shape,
-        "stride": tuple([s // step for s in seen.strides]),
-        "storage_offset": (seen.ctypes.data - start) // step,
+        "size": view_array.shape,
+        "stride": tuple([s // step for s in view_array.strides]),
+        "storage_offset": (view_array.ctypes.data - start) // step,
         "x_stride": tuple([s // step for s in base.strides]),
         "x_offset": (base.ctypes.data - start) // step,
     }

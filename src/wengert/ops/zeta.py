@@ -23,12 +23,12 @@ _BERNOULLI = (
 )  # fmt: skip
 
 
-def _times(a: list[Any], b: list[Any]) -> list[Any]:
+def _multiply_series(a: list[Any], b: list[Any]) -> list[Any]:
     """Product of two power series, truncated to their length."""
     return [sum(a[i] * b[n - i] for i in range(n + 1)) for n in range(len(a))]
 
 
-def _power(t: Any, s: Any, order: int) -> list[Any]:
+def _power_series(t: Any, s: Any, order: int) -> list[Any]:
     """Coefficients of t**-(s + e) as a power series in e, up to the given order."""
     value, log_t = t**-s, np.log(t)
     return [value * (-log_t) ** n / factorial(n) for n in range(order + 1)]
@@ -41,16 +41,16 @@ def by_exponent(s: Any, q: Any, order: int) -> Any:
     s, q = np.where(inside, s, 2.0), np.where(inside, q, 1.0)
     total = [0.0] * (order + 1)
     for k in range(_TERMS):
-        total = [a + b for a, b in zip(total, _power(q + k, s, order), strict=True)]
+        total = [a + b for a, b in zip(total, _power_series(q + k, s, order), strict=True)]
     t = q + _TERMS
-    last = _power(t, s, order)
-    integral = _times(last, [t * (-1) ** n / (s - 1) ** (n + 1) for n in range(order + 1)])
+    last = _power_series(t, s, order)
+    integral = _multiply_series(last, [t * (-1) ** n / (s - 1) ** (n + 1) for n in range(order + 1)])
     rising = [s, *[np.ones_like(s)] * min(order, 1), *[0.0] * (order - 1)]  # series of the rising factorial s (s + 1) ...
     ends = [0.5 * last[n] + integral[n] for n in range(order + 1)]
     for j, number in enumerate(_BERNOULLI):
-        correction = _times(last, rising)
+        correction = _multiply_series(last, rising)
         ends = [a + number * c * t ** -(2 * j + 1) for a, c in zip(ends, correction, strict=True)]
         for m in (2 * j + 1, 2 * j + 2):
-            rising = _times(rising, [s + m, *[np.ones_like(s)] * min(order, 1), *[0.0] * (order - 1)])
+            rising = _multiply_series(rising, [s + m, *[np.ones_like(s)] * min(order, 1), *[0.0] * (order - 1)])
     found = (total[order] + ends[order]) * factorial(order)
     return np.where(inside, found, outside)
