@@ -16,7 +16,8 @@ from importlib import import_module as _import_module  # noqa: E402
 from math import e as e, inf as inf, nan as nan, pi as pi  # noqa: E402
 from os import environ as _environ  # noqa: E402
 
-# What this makes stays for good: Python's collector would visit it several times, a tenth of the time of the import.
+# The objects made here live as long as the process. Garbage collection would visit them several times, which takes a
+# tenth of the import's time.
 _collects = _gc.isenabled()
 _gc.disable()
 try:
@@ -69,7 +70,7 @@ _LAZY = frozenset({
     "__config__",
 })  # fmt: skip
 
-_HOMES = {  # names that come late, and the modules of this package where they are
+_HOMES = {  # names that are loaded when first used, and the modules that define them
     "cond": "control_flow", "empty_cache": "threads", "explain": "autograd", "get_num_interop_threads": "threads",
     "get_num_threads": "threads", "is_anomaly_check_nan_enabled": "autograd", "is_anomaly_enabled": "autograd",
     "load": "serialization", "memory_stats": "threads", "pointwise": "ops.program", "reset_peak_memory_stats": "threads",
@@ -101,7 +102,7 @@ if _environ.get("WENGERT_NUM_THREADS"):
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
-    """wengert.func.vmap: func mapped over a dimension of its arguments."""
+    """Map func over a dimension of its arguments: wengert.func.vmap."""
     from wengert.autograd.vmap import vmap
 
     return vmap(func, in_dims, out_dims, randomness, chunk_size=chunk_size)

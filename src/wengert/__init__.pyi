@@ -82,7 +82,7 @@ from wengert.threads import set_num_threads as set_num_threads
 from wengert.printing import set_printoptions as set_printoptions
 from wengert.control_flow import while_loop as while_loop
 def vmap(func, in_dims=0, out_dims=0, randomness='error', *, chunk_size=None) -> Any:
-    """wengert.func.vmap: func mapped over a dimension of its arguments."""
+    """Map func over a dimension of its arguments: wengert.func.vmap."""
 def is_tensor(obj: object) -> _bool:
     """Whether obj is a tensor."""
 

@@ -7,7 +7,7 @@ import sys
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command. Returns the exit status."""
+    """Run a command and return its exit status."""
     options = parse(arguments)
     if options.command == "run":
         from wengert.compat.script import run_script
@@ -20,7 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """The command and what it is given."""
+    """Parse the command line: the command and its arguments."""
     parser = argparse.ArgumentParser(prog="python -m wengert", description="Programs that were written for torch.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="run a script with `import torch` meaning wengert")

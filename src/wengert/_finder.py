@@ -1,8 +1,8 @@
-"""Finds the modules of wengert.core: in the one library they are compiled into, or as their Python sources.
+"""Import finders for wengert.core: its modules come from one compiled library, or from their Python sources.
 
-`install()` puts a finder in front that knows only modules of wengert.core. Ordinarily it takes those that are compiled
-from the library wengert.core._compiled, which holds all of them. Where WENGERT_PURE=1 asks for the sources instead, it
-loads those, which lie beside the library. Where nothing was compiled, Python's own finders do the right thing.
+`install()` puts a finder for the modules of wengert.core in front of sys.meta_path. By default it finds the compiled
+modules in the library wengert.core._compiled, which holds all of them. If WENGERT_PURE=1, it finds their sources, which
+are beside the library. If nothing was compiled, no finder is needed: Python's own finders find the sources.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _PREFIX = "wengert.core."
 
 
 class _LibraryFinder:
-    """A meta path finder for modules that are compiled into one library: each has its init function there."""
+    """Meta path finder for modules that are compiled into one library, which has an init function for each."""
 
     def __init__(self, path: str, modules: frozenset[str]) -> None:
         self.path = path
-        self.modules = modules  # by their full names
+        self.modules = modules  # full names
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if name not in self.modules:
@@ -31,9 +31,9 @@ class _LibraryFinder:
 
 
 class _SourceFinder:
-    """A meta path finder for the sources of wengert.core; the class itself serves, as it has no state."""
+    """Meta path finder for the sources of wengert.core. It has no state, so the class itself is the finder."""
 
-    # Beside this file, not on the package's __path__: in an editable install that one names no real folder.
+    # The folder beside this file, not one on the package's __path__, which in an editable install names no real folder.
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "core")
 
     @classmethod
@@ -43,19 +43,19 @@ class _SourceFinder:
         source = os.path.join(cls.folder, name[len(_PREFIX) :] + ".py")
         if not os.path.isfile(source):
             return None
-        # Here, because importing it costs 4 ms, and most runs never come here.
+        # Imported here because the import takes 4 ms and most runs do not need it.
         from importlib.util import spec_from_file_location
 
         return spec_from_file_location(name, source)
 
 
 def requested() -> bool:
-    """Whether WENGERT_PURE asks for the Python sources: it is set, and neither empty nor 0."""
+    """Whether WENGERT_PURE asks for the Python sources: it is set to anything but "" and "0"."""
     return os.environ.get("WENGERT_PURE", "") not in ("", "0")
 
 
 def install() -> None:
-    """Makes later imports of wengert.core modules take the library, or their sources if WENGERT_PURE asks for that."""
+    """Make imports of wengert.core modules use the compiled library, or their sources if WENGERT_PURE asks for them."""
     if any(finder is _SourceFinder or type(finder) is _LibraryFinder for finder in sys.meta_path):
         return
     if requested():

@@ -1,4 +1,4 @@
-"""Stands in for the name `cython` while the core runs: same decorators and types, no effect.
+"""Stand-in for the module `cython` at run time: the same decorators and types, without effect.
 
 The core modules are plain Python that Cython also compiles. Each one starts with these three lines, and its .pxd file
 with `cimport cython`:
@@ -7,13 +7,13 @@ with `cimport cython`:
         import cython  # read by the Cython compiler only
     from wengert import _shim as cython
 
-Why this form and no shorter one:
-- Cython takes decorators such as `@cython.cclass` as its own only after it has seen `import cython`; it sees that line
-  also where it can never run. The `cimport` makes the types (`cython.int`) known too: the dead branch is dropped
-  before types are looked up. With both, `if not cython.compiled:` is folded at compile time: its body leaves no code.
-- The real `cython` package is never imported: not when compiled, not when uncompiled, whether installed or not. It
-  costs 30 ms, and its `cast` and `declare` do work where these do none.
-- `try: import cython / except ImportError: ...` compiles too, but imports the package where a user happens to have it.
+Reasons for this form:
+- Cython recognises decorators such as `@cython.cclass` only after a line `import cython`, even one that never runs. The
+  `cimport` makes the types (`cython.int`) known too, because Cython drops the dead branch before it looks up types. With
+  both lines, Cython folds `if not cython.compiled:` at compile time, and its body leaves no code.
+- The real `cython` package is never imported, compiled or not, installed or not. Its import takes 30 ms, and its `cast`
+  and `declare` do work where the ones here do none.
+- `try: import cython / except ImportError: ...` compiles too, but imports the package if the user has it.
 
 Class decorators stay in the .py (in a .pxd they are silently ignored), `@cython.cclass` innermost.
 """
@@ -37,7 +37,7 @@ def _identity(target: _T) -> _T:
 
 
 def _directive(*args: Any, **kwargs: Any) -> Callable[[_T], _T]:
-    """Takes the arguments of a directive, as in `@cython.freelist(64)`; returns a decorator that changes nothing."""
+    """Accept the arguments of a directive, as in `@cython.freelist(64)`; return a decorator that changes nothing."""
     return _identity
 
 
@@ -52,17 +52,17 @@ binding = embedsignature = profile = linetrace = infer_types = auto_pickle = _di
 
 
 def cast(type_: Any, value: _T, typecheck: bool = False) -> Any:
-    """Returns the value as it is; compiled, a C cast, or with typecheck=True a checked one."""
+    """Return the value as it is. In compiled code: a C cast, checked if typecheck=True."""
     return value
 
 
 def declare(type_: Any = None, value: Any = None, **names: Any) -> Any:
-    """Returns the value as it is; compiled, a variable of that type."""
+    """Return the value as it is. In compiled code: a variable of that type."""
     return value
 
 
 def address(variable: _T) -> Any:
-    """Compiled, a C pointer to the variable. Stands only under `if cython.compiled:`."""
+    """In compiled code: a C pointer to the variable. Used under `if cython.compiled:` only."""
     raise NotImplementedError("cython.address needs compiled code")
 
 
@@ -74,7 +74,7 @@ unlikely = likely
 
 
 class _Pointer:
-    """`cython.pointer(T)` and `cython.pointer[T]`: a type that only the compiler reads."""
+    """`cython.pointer(T)` and `cython.pointer[T]`: types that only the compiler reads."""
 
     def __call__(self, type_: Any) -> Any:
         return type_
@@ -85,7 +85,7 @@ class _Pointer:
 
 pointer = _Pointer()
 
-# Types. Below everything else, because some of these names hide builtins.
+# Types. They are last because some of these names hide builtins.
 int = builtins.int
 float = double = builtins.float
 bint = builtins.bool

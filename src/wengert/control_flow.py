@@ -1,7 +1,7 @@
-"""torch.cond and torch.while_loop: branches and loops as functions. Python's own are recorded just as well.
+"""torch.cond and torch.while_loop: branches and loops as functions, for programs written for torch.compile.
 
-What is computed is recorded as it happens, so that these add nothing to `if` and `while` but torch's names and checks; programs
-that are written for torch.compile run, and their derivatives are those of the branch taken, and of the steps made.
+Operations are recorded as they run, so Python's own `if` and `while` are differentiable too. These functions add torch's
+names and checks. Their derivatives are those of the branch that ran and of the steps that ran.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ __all__ = ["cond", "while_loop"]
 
 
 def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Sequence[Any] = ()) -> Any:
-    """true_fn(*operands) if pred, else false_fn(*operands).
+    """Return true_fn(*operands) if pred, else false_fn(*operands). The other function is not called.
 
-    pred: a number or a tensor with one element. operands: a list or tuple of tensors and nests of them. The branch that is
-    not taken is not called. Raises RuntimeError for a pred with
-    more elements, TypeError for a branch that is no function.
+    pred: a number or a tensor with one element. operands: a list or tuple of tensors and nests of tensors. Raises
+    RuntimeError for a pred with more elements, TypeError for a branch that is no function.
 
     >>> import wengert
     >>> x = wengert.tensor(3.0, requires_grad=True)
@@ -33,10 +32,11 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
 
 
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Sequence[Any]) -> tuple[Any, ...]:
-    """Calls body_fn on what it returned last, beginning with carried_inputs, as long as cond_fn of that is true.
+    """While cond_fn(*values) is true, set values = body_fn(*values); return the final values.
 
-    cond_fn returns a bool or a tensor with one element, body_fn a tuple of as many values as it takes. Returns the last of
-    them. Raises RuntimeError where they are not as many, TypeError for what is no function.
+    carried_inputs: the initial values. cond_fn returns a bool or a tensor with one element. body_fn returns a tuple of as
+    many values as it takes. Raises RuntimeError if it returns another number, TypeError for arguments that are no
+    functions.
 
     >>> import wengert
     >>> x = wengert.tensor(1.5, requires_grad=True)
@@ -60,7 +60,7 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
 
 
 def _truth(name: str, value: Any) -> bool:
-    """The truth of a number or of a tensor with one element."""
+    """Return the truth value of a number or of a tensor with one element."""
     if not isinstance(value, (bool, int, float, Tensor)) or (isinstance(value, Tensor) and value.numel() != 1):
         raise errors.ShapeError(f"Expected {name} to be bool or single-element tensor, but got {value!r}.")
     return bool(value)

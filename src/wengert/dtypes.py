@@ -1,10 +1,8 @@
-"""Data types, and the one place that knows how they combine.
+"""Data types and type promotion.
 
-A `dtype` names a NumPy dtype and prints, pickles and compares as torch's does: `repr(float32)` is `torch.float32`.
-There is one object per type, so `x.dtype is float32` holds and is the quickest test.
-
-Below the types stands promotion: every question "in which dtype is this operation computed?" is answered by `resolve`,
-and nothing else in the package answers it. See Note [Type promotion].
+A `dtype` names a NumPy dtype and prints, pickles and compares as torch's does: `repr(float32)` is `torch.float32`. There
+is one object per type, so `x.dtype is float32` is the fastest test. `resolve` determines the dtype in which an operation
+is computed; nothing else in the package does. See Note [Type promotion].
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ import numpy as np
 
 from . import errors
 
-# What the package offers under its own name. It adds bool, int and float, which would hide Python's own here.
+# Names that wengert exports. It adds bool, int and float, which would hide Python's builtins in this module.
 __all__ = [
     "bfloat16", "can_cast", "cdouble", "cfloat", "complex64", "complex128", "double", "dtype", "finfo", "float16",
     "float32", "float64", "get_default_dtype", "half", "iinfo", "int8", "int16", "int32", "int64", "long",
@@ -29,7 +27,7 @@ NumpyDtype: TypeAlias = "np.dtype[Any]"
 DtypeLike: TypeAlias = "dtype | np.dtype[Any] | type | str | None"
 Dtype: TypeAlias = "dtype"  # for use inside the class, where `dtype` is the property
 
-# Categories, in the order in which one outranks another.
+# Categories, in ascending rank.
 BOOL: Final = 0
 INT: Final = 1
 FLOAT: Final = 2
@@ -39,10 +37,10 @@ COMPLEX: Final = 3
 class dtype:
     """The type of a tensor's elements.
 
-    There is one object per type (`float32`, `int64`, ...) and no way to make others. NumPy accepts a `dtype` wherever
-    it wants one of its own, and the two compare equal.
+    There is one object per type (`float32`, `int64`, ...). NumPy accepts a `dtype` wherever it takes its own, and the two
+    compare equal.
 
-    Attributes: `itemsize` (bytes an element), `is_floating_point`, `is_complex`, `is_signed`, `dtype` (NumPy's).
+    Attributes: `itemsize` (bytes per element), `is_floating_point`, `is_complex`, `is_signed`, `dtype` (NumPy's dtype).
 
     >>> import numpy as np
     >>> import wengert
@@ -62,34 +60,33 @@ class dtype:
         self.name = name  # "float32"
         self.category = category
         self.itemsize = itemsize
-        self.scalar_name = errors.scalar_name(name)  # "Float": in messages and in "torch.FloatTensor"
-        self.c_name = c_name  # "float": in messages about overflow
+        self.scalar_name = errors.scalar_name(name)  # "Float", for messages and for "torch.FloatTensor"
+        self.c_name = c_name  # "float", for messages about overflow
         self.is_floating_point = category == FLOAT
         self.is_complex = category == COMPLEX
         self.is_signed = category != BOOL and not name.startswith("uint")
         self._numpy: NumpyDtype | None = None if name == "bfloat16" else np.dtype(name)
-        # NumPy's hash, so that either kind of dtype finds the other in a dict; for bfloat16 that would load ml_dtypes.
+        # NumPy's hash, so that either kind of dtype finds the other in a dict. bfloat16's hash would load ml_dtypes.
         self._hash = hash(self._numpy) if self._numpy is not None else hash(name)
 
     @property
     def dtype(self) -> NumpyDtype:
-        """The NumPy dtype. That of bfloat16 is the one of the ml_dtypes package, loaded when it is first asked for."""
+        """The NumPy dtype. For bfloat16 it comes from the package ml_dtypes, which is imported at the first use."""
         if self._numpy is None:
             _load_bfloat16()
         assert self._numpy is not None
         return self._numpy
 
     def to_real(self) -> Dtype:
-        """The type of the real part: float32 for complex64, float64 for complex128, the type itself for all others."""
+        """Return the dtype of the real part: float32 for complex64, float64 for complex128, self for all others."""
         if self.category != COMPLEX:
             return self
         return float32 if self is complex64 else float64
 
     def to_complex(self) -> Dtype:
-        """The complex type of the same precision.
+        """Return the complex dtype of the same precision. Raises RuntimeError for bool and integer types.
 
-        float16 and bfloat16 give complex64: there is no 32-bit complex type here (torch has an experimental one).
-        Raises RuntimeError for bool and integer types.
+        For float16 and bfloat16 it is complex64: there is no 32-bit complex type here (torch has an experimental one).
         """
         if self.category == COMPLEX:
             return self
@@ -110,7 +107,7 @@ class dtype:
     def __hash__(self) -> int:
         return self._hash
 
-    # One object per type, also after a copy or a trip through pickle.
+    # Copies and unpickled dtypes are the same object.
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         return _by_name, (self.name,)
 
@@ -121,7 +118,7 @@ class dtype:
         return self
 
 
-# Within a category a later type outranks an earlier one, but for the pairs that `promote_types` names.
+# Within a category a later type outranks an earlier one, except for the pairs that `promote_types` names.
 DTYPES: Final = tuple(
     dtype(index, *row)
     for index, row in enumerate(
@@ -148,12 +145,12 @@ DTYPES: Final = tuple(
 (bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64,
  float16, bfloat16, float32, float64, complex64, complex128) = DTYPES  # fmt: skip
 
-# torch's second names.
+# torch's aliases.
 short, int_, long = int16, int32, int64
 half, float_, double = float16, float32, float64
 cfloat, cdouble = complex64, complex128
 
-# Arrays may have these types, but there is no promotion between them and other integers (torch has none either).
+# Arrays may have these types, but they do not promote with other integers, as in torch.
 _WIDE_UNSIGNED: Final = (uint16, uint32, uint64)
 
 
@@ -167,10 +164,10 @@ _FROM_PYTHON: dict[type, dtype] = {builtins.bool: bool_, int: int64, float: floa
 
 
 def from_numpy_dtype(numpy_dtype: NumpyDtype) -> dtype:
-    """The `dtype` of a NumPy array's dtype. One dict look-up, for it stands behind `Tensor.dtype`.
+    """Return the `dtype` of a NumPy dtype. It is one dict look-up, because `Tensor.dtype` calls it.
 
-    Raises TypeError for a type that no tensor can have (object, string, datetime, longdouble, structured) and
-    ValueError for one whose bytes are not in this machine's order.
+    Raises TypeError for a type that no tensor can have (object, string, datetime, longdouble, structured), ValueError for
+    a type in foreign byte order.
     """
     found = _FROM_NUMPY.get(numpy_dtype)
     return found if found is not None else _from_unusual_numpy_dtype(numpy_dtype)
@@ -201,10 +198,10 @@ def _find(numpy_dtype: NumpyDtype) -> dtype | None:
 
 
 def as_dtype(x: DtypeLike) -> dtype:
-    """The `dtype` that x names.
+    """Return the `dtype` that x names. Raises TypeError if there is none.
 
-    x: a `dtype`; a NumPy dtype or scalar type; Python's bool, int, float or complex (which name bool, int64, float64
-    and complex128, as in NumPy and torch); a name such as "float32"; or None for the default dtype.
+    x: a `dtype`; a NumPy dtype or scalar type; Python's bool, int, float or complex, which mean bool, int64, float64 and
+    complex128, as in NumPy and torch; a name such as "float32"; or None for the default dtype.
     """
     if isinstance(x, dtype):
         return x
@@ -223,7 +220,7 @@ def as_dtype(x: DtypeLike) -> dtype:
 
 
 def as_numpy_dtype(x: DtypeLike) -> NumpyDtype:
-    """The NumPy dtype that x names; x as in `as_dtype`."""
+    """Return the NumPy dtype that x names; see `as_dtype`."""
     return x.dtype if isinstance(x, dtype) else as_dtype(x).dtype
 
 
@@ -232,7 +229,7 @@ def _by_name(name: str) -> dtype:
 
 
 def _load_bfloat16() -> None:
-    """Import ml_dtypes and enter its bfloat16 in the tables."""
+    """Import ml_dtypes and add its bfloat16 to the tables."""
     import ml_dtypes
 
     scalar: type = ml_dtypes.bfloat16
@@ -251,14 +248,16 @@ _default: dtype = float32
 
 
 def get_default_dtype() -> dtype:
-    """The dtype of Python floats that become tensors, and of integers that become floats: float32 at first."""
+    """Return the default dtype, that of tensors made from Python floats and of integers converted to floats.
+
+    It is float32 unless set_default_dtype has changed it."""
     return _default
 
 
 def set_default_dtype(d: DtypeLike) -> None:
-    """Make d the default dtype, in all threads.
+    """Set the default dtype of all threads.
 
-    d: float16, bfloat16, float32 or float64, also as a NumPy dtype. Raises TypeError for any other.
+    d: float16, bfloat16, float32 or float64, as a dtype or NumPy dtype. Raises TypeError for any other dtype.
     """
     global _default, _resolved
     if not isinstance(d, (dtype, np.dtype)) and not (isinstance(d, type) and issubclass(d, np.generic)):
@@ -267,17 +266,17 @@ def set_default_dtype(d: DtypeLike) -> None:
     if not new.is_floating_point:
         raise errors.DtypeError("only floating-point types are supported as the default type")
     _default = new
-    # A new dict, not an emptied one: a thread that is filling the old one must not leave its answer in the new.
+    # A new dict instead of clearing the old one: a thread that is filling the old dict must not write into the new.
     _resolved = {}
 
 
 def get_default_complex_dtype() -> dtype:
-    """The dtype of Python complex numbers that become tensors: complex128 if the default is float64, else complex64."""
+    """Return the dtype of tensors made from complex numbers: complex128 if the default is float64, else complex64."""
     return _default.to_complex()
 
 
 def python_number_dtype(value: builtins.bool | complex | np.generic) -> dtype:
-    """The dtype of the tensor made from a number: bool, int64, the default dtype or the default complex dtype."""
+    """Return the dtype of a tensor made from a number: bool, int64, the default dtype or the default complex dtype."""
     if isinstance(value, (builtins.bool, np.bool_)):
         return bool_
     if isinstance(value, (int, np.integer)):
@@ -291,30 +290,29 @@ def python_number_dtype(value: builtins.bool | complex | np.generic) -> dtype:
 #
 # Note [Type promotion]
 #
-# Two types promote to the least type that holds both categories (bool < int < float < complex): the higher category's
-# type, or within a category the wider type. So int64 with float16 is float16, and float64 with complex64 is complex128.
+# Two types promote to the type of the higher category (bool < int < float < complex), or, within a category, to the wider
+# type. int64 with float16 is float16. float64 with complex64 is complex128, which keeps the precision of both.
 #
-# Operands promote in three classes: tensors with dimensions, 0-d tensors, Python numbers. A class is first promoted
-# among itself; a lower class then changes the result of a higher one only if its category is higher (never for its
-# width), so that `float32_vector * 2.5` and `float32_vector * float64_scalar_tensor` stay float32 while
-# `int_vector * 2.5` becomes the default dtype. Python floats count as the default dtype, Python ints as int64. NumPy
-# scalars (np.float64(2)) count as Python numbers: they are what reductions of NumPy arrays return, and would silently
-# widen float32 work otherwise.
+# Operands have three classes: tensors with dimensions, 0-d tensors, Python numbers. Each class is promoted on its own. A
+# lower class then changes the result of a higher class only if its category is higher, never because it is wider. So
+# `float32_vector * 2.5` and `float32_vector * float64_scalar_tensor` stay float32, while `int_vector * 2.5` has the
+# default dtype. Python floats count as the default dtype, Python ints as int64. NumPy scalars (np.float64(2)) count as
+# Python numbers: reductions of NumPy arrays return them, and they would silently widen float32 computations otherwise.
 #
-# The result depends on which (class, type) pairs occur, not on their order or number. `resolve` therefore collects them
-# as the bits of one integer, and one dict look-up with it finds the result.
+# The result depends on the set of (class, type) pairs, not on their order or number. `resolve` collects the pairs as the
+# bits of one integer, which is the key of one dict look-up.
 #
-# More than torch: uint16, uint32 and uint64 promote with complex types, and with lower classes. Other than torch:
-# float16 with a complex number is complex64, as there is no complex32.
+# Beyond torch: uint16, uint32 and uint64 promote with complex types and with lower classes. Different from torch: float16
+# with a complex number is complex64, because there is no complex32.
 
 # Promotion kinds of operations.
-SAME: Final = 0  # the promoted type itself: add, mul, maximum, where, cat
+SAME: Final = 0  # the promoted type: add, mul, maximum, where, cat
 INT_TO_FLOAT: Final = 1  # bools and integers become the default dtype: div, sin
 INT_TO_INT64: Final = 2  # bools and integers become int64: sum, prod, cumsum
-COMPARE: Final = 3  # computed in the promoted type; the operation's own result is bool: eq, lt
-NONE: Final = 4  # each operand keeps its type, and `resolve` is not asked: gather, embedding
+COMPARE: Final = 3  # computed in the promoted type, with a bool result: eq, lt
+NONE: Final = 4  # each operand keeps its type, and `resolve` is not called: gather, embedding
 
-# The bits of an operand: 0 to 15 a tensor with dimensions, 16 to 31 a 0-d tensor, by dtype.index; then Python numbers.
+# Bits of an operand: 0 to 15 for a tensor with dimensions, 16 to 31 for a 0-d tensor, by dtype.index; then numbers.
 _ZERO_DIM_SHIFT: Final = 16
 _BOOL_BIT: Final = 1 << 32
 _INT_BIT: Final = 1 << 33
@@ -336,13 +334,13 @@ _resolved: dict[int, NumpyDtype] = {}
 
 
 def resolve(kind: int, operands: Iterable[Any]) -> NumpyDtype:
-    """The NumPy dtype in which an operation on these operands is computed.
+    """Return the NumPy dtype in which an operation on these operands is computed.
 
     kind: SAME, INT_TO_FLOAT, INT_TO_INT64 or COMPARE. operands: arrays or tensors (anything with `dtype` and `ndim`),
     Python numbers and NumPy scalars, in any order and number.
 
-    Raises RuntimeError where the types do not combine (uint16, uint32, uint64 with other integers), TypeError for what
-    is no operand.
+    Raises RuntimeError for types that do not promote (uint16, uint32, uint64 with other integers), TypeError for an
+    object that is no operand.
     """
     resolved = _resolved
     mask = 0
@@ -359,7 +357,7 @@ def resolve(kind: int, operands: Iterable[Any]) -> NumpyDtype:
 def resolve_inplace(kind: int, operands: Iterable[Any]) -> NumpyDtype:
     """`resolve` for an operation that writes its result into the first operand, an array.
 
-    Raises RuntimeError if the result is of a higher category than that array's type: a cast back would lose something.
+    Raises RuntimeError if the result has a higher category than that array's type, because a cast would lose values.
     """
     operands = tuple(operands)
     result = resolve(kind, operands)
@@ -387,7 +385,7 @@ def _array_bit(x: Any) -> int:
 
 
 def _unusual_bit(x: Any) -> int:
-    """The bit of an operand that the tables miss: bfloat16 before ml_dtypes is loaded, a subclass of a number."""
+    """Bit of an operand that is not in the tables: bfloat16 before ml_dtypes is imported, a subclass of a number."""
     for number, bit in ((builtins.bool, _BOOL_BIT), (int, _INT_BIT), (float, _FLOAT_BIT), (complex, _COMPLEX_BIT)):
         if isinstance(x, number):
             return bit
@@ -396,17 +394,17 @@ def _unusual_bit(x: Any) -> int:
         raise errors.DtypeError(f"expected an array or a number, but got {type(x).__name__}")
     bit = 1 << as_dtype(found).index
     if isinstance(x, np.generic):
-        return _FLOAT_BIT  # a bfloat16 scalar: all others are in the table
+        return _FLOAT_BIT  # a bfloat16 scalar; all other scalars are in the table
     return bit if x.ndim else bit << _ZERO_DIM_SHIFT
 
 
 def _combine(mask: int) -> dtype:
-    """The promoted type of the operands that the bits of mask stand for."""
+    """Return the promoted type of the operands that the bits of mask represent."""
     dimensioned = [d for d in DTYPES if mask >> d.index & 1]
     zero_dim = [d for d in DTYPES if mask >> d.index + _ZERO_DIM_SHIFT & 1]
     python = ((_BOOL_BIT, bool_), (_INT_BIT, int64), (_FLOAT_BIT, _default), (_COMPLEX_BIT, _default.to_complex()))
     numbers = [d for bit, d in python if mask & bit]
-    # The lowest class first, so that each next one is asked whether what came before changes it.
+    # The lowest class comes first: _override decides whether it changes the next one.
     classes = [reduce(promote_types, members) for members in (numbers, zero_dim, dimensioned) if members]
     if not classes:
         raise errors.DtypeError("expected at least one operand to promote")
@@ -414,10 +412,10 @@ def _combine(mask: int) -> dtype:
 
 
 def _override(lower: dtype, higher: dtype) -> dtype:
-    """The promoted type where all operands behind `higher` are in a higher class than those behind `lower`."""
+    """Return the promoted type of `lower`, the type of a lower class of operands, and `higher`, that of a higher class."""
     if lower.category <= higher.category:
         return higher
-    if higher.category == FLOAT:  # and lower is complex: the precision is the higher class's
+    if higher.category == FLOAT:  # lower is complex; the higher class determines the precision
         return higher.to_complex()
     return lower
 
@@ -434,7 +432,7 @@ def _finish(kind: int, d: dtype) -> dtype:
 
 
 def promote_types(type1: DtypeLike, type2: DtypeLike) -> dtype:
-    """The smallest type that holds values of both types; see Note [Type promotion].
+    """Return the type to which two types promote; see Note [Type promotion].
 
     Raises RuntimeError for uint16, uint32 or uint64 with another integer type or bool.
 
@@ -462,7 +460,9 @@ def promote_types(type1: DtypeLike, type2: DtypeLike) -> dtype:
 
 
 def result_type(*operands: Any) -> dtype:
-    """The dtype that an arithmetic operation on these tensors, arrays and numbers has; see Note [Type promotion].
+    """Return the dtype of the result of an arithmetic operation on tensors, arrays and numbers.
+
+    See Note [Type promotion].
 
     >>> import numpy as np
     >>> import wengert
@@ -473,9 +473,9 @@ def result_type(*operands: Any) -> dtype:
 
 
 def can_cast(from_: DtypeLike, to: DtypeLike) -> builtins.bool:
-    """Whether a result of the first type may be written into a tensor of the second.
+    """Whether a result of dtype from_ may be written into a tensor of dtype to.
 
-    Not where the category falls (complex to float, float to int, any to bool); width does not matter.
+    It may unless the category falls (complex to float, float to int, any type to bool). The width does not matter.
 
     >>> import wengert
     >>> wengert.can_cast(wengert.float64, wengert.float16), wengert.can_cast(wengert.float32, wengert.int64)
@@ -492,10 +492,11 @@ _INFINITY: Final = float("inf")
 
 
 def scalar_to_array(value: Any, numpy_dtype: NumpyDtype) -> np.ndarray[Any, Any]:
-    """A Python number as a 0-d array, as an operand of arithmetic: what does not fit wraps around or becomes infinite.
+    """Convert a Python number to a 0-d array, as an operand of arithmetic.
 
-    So `uint8_tensor * -1` multiplies by 255, as in torch. See `checked_scalar` for fills and stores. Raises
-    OverflowError for an int outside [-2**63, 2**64) where an integer is wanted.
+    A number out of range wraps around or becomes infinite: `uint8_tensor * -1` multiplies by 255, as in torch. See
+    `checked_scalar` for fills and stores. Raises OverflowError for an int outside [-2**63, 2**64) if numpy_dtype is an
+    integer type.
     """
     kind = numpy_dtype.kind
     if kind in "iu":
@@ -503,7 +504,7 @@ def scalar_to_array(value: Any, numpy_dtype: NumpyDtype) -> np.ndarray[Any, Any]
             return np.array(value, numpy_dtype)
         except OverflowError:
             return np.array(_wrap(value, numpy_dtype), numpy_dtype)
-    # Within the range of float16, hence of all, there is no overflow and no warning to silence; silencing is slow.
+    # A number in the range of float16 overflows in no type, so there is no warning to silence, which is slow.
     if kind == "f":
         small = -65504.0 <= value <= 65504.0
     else:
@@ -515,11 +516,11 @@ def scalar_to_array(value: Any, numpy_dtype: NumpyDtype) -> np.ndarray[Any, Any]
 
 
 def checked_scalar(value: Any, numpy_dtype: NumpyDtype) -> np.ndarray[Any, Any]:
-    """A Python number as a 0-d array, to be stored (fill_, full, assignment, where, clamp).
+    """Convert a Python number to a 0-d array, as a value to store (fill_, full, assignment, where, clamp).
 
-    Fractions are cut off for integer types, and a negative integer may wrap around in an unsigned one (-1 is 255 in
-    uint8), as in torch. Raises RuntimeError for a number that the type cannot hold: too large, NaN or infinite for an
-    integer type, complex for a real one.
+    Integer types truncate fractions, and a negative integer may wrap around in an unsigned type (-1 is 255 in uint8), as
+    in torch. Raises RuntimeError for a number that the type cannot hold: one that is too large, NaN or an infinity for an
+    integer type, a complex number for a real type.
     """
     d = from_numpy_dtype(numpy_dtype)
     if d.category == BOOL:
@@ -546,7 +547,7 @@ def _checked_int(value: Any, d: dtype) -> int:
 
 
 def _wrap(value: int, numpy_dtype: NumpyDtype) -> int:
-    """value modulo 2**bits, in the range of an integer type."""
+    """Return value modulo 2**bits, in the range of an integer type."""
     if not -(2**63) <= value < 2**64:
         raise OverflowError("int too big to convert")
     bits = 8 * numpy_dtype.itemsize
@@ -555,7 +556,7 @@ def _wrap(value: int, numpy_dtype: NumpyDtype) -> int:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Questions about types
+# Queries about types
 # ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -575,17 +576,17 @@ def is_differentiable(numpy_dtype: NumpyDtype) -> builtins.bool:
 
 
 def legacy_type_name(d: DtypeLike, device_type: str = "cpu") -> str:
-    """The name of the tensor class of old: torch.FloatTensor, torch.cuda.LongTensor."""
+    """Return the name of torch's legacy tensor class: torch.FloatTensor, torch.cuda.LongTensor."""
     place = "" if device_type == "cpu" else f"{device_type}."
     return f"torch.{place}{as_dtype(d).scalar_name}Tensor"
 
 
 class finfo:
-    """Limits of a floating type (of its real part, for a complex type; of the default dtype, without an argument).
+    """Limits of a floating type. type: a floating dtype; a complex one means its real part, None the default dtype.
 
     Attributes: `bits`, `eps` (the distance from 1.0 to the next number), `max`, `min` (= -max), `tiny` and
-    `smallest_normal` (the same), `resolution` (the last decimal digit that is always right), `dtype` (its name). Raises
-    TypeError for other types.
+    `smallest_normal` (the smallest positive normal number), `resolution` (10**-digits, with the number of decimal digits
+    that are always right), `dtype` (its name). Raises TypeError for other types.
 
     >>> import wengert
     >>> wengert.finfo(wengert.float32).eps

@@ -1,4 +1,4 @@
-"""Functions of functions: gradients, Jacobians, products with vectors, maps over examples; all of them nest.
+"""Function transforms: gradients, Jacobians, Jacobian products, vmap. All of them nest.
 
 >>> import wengert
 >>> from wengert.func import grad, jacfwd, vmap

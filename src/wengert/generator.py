@@ -1,6 +1,6 @@
-"""Random number generators: torch's Generator over NumPy's, and the default one behind wengert.manual_seed.
+"""Random number generators: torch's Generator on NumPy's, and the default generator of wengert.manual_seed.
 
-The numbers come from NumPy's PCG64. They are the same for the same seed on every platform, but are not torch's.
+The numbers come from NumPy's PCG64. A seed gives the same numbers on every platform; they are not torch's numbers.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from wengert.devices import device as _device
 if TYPE_CHECKING:
     import numpy as np
 
-_FIRST_SEED = 67280421310721  # of a new Generator, as in torch
-_STATE_SIZES = (8, 16, 16, 4, 1)  # bytes of: the seed; PCG64's state and increment; its half-used draw, if it has one
+_FIRST_SEED = 67280421310721  # seed of a new Generator, as in torch
+_STATE_SIZES = (8, 16, 16, 4, 1)  # bytes of: seed, PCG64's state, increment, buffered 32-bit draw, flag of that draw
 _MASK_64 = (1 << 64) - 1
 
 
 class Generator:
-    """A source of random numbers, of which every `generator=` argument takes one.
+    """Source of random numbers, for the argument `generator=`.
 
-    Its state (get_state, set_state) is complete: numbers drawn after set_state are those drawn after get_state. `numpy`
-    is the np.random.Generator that draws them. Threads may share one: each draw is whole, their order is chance.
+    The state (get_state, set_state) is complete: after set_state the numbers are those that followed get_state. `numpy`
+    is the np.random.Generator that draws them. Threads may share a generator: draws do not mix, but their order is not
+    determined.
 
     >>> import wengert
     >>> g = wengert.Generator().manual_seed(0)
@@ -40,14 +41,14 @@ class Generator:
         kind = "cpu" if device is None else _device(device).type
         if kind != "cpu":
             raise errors.DeviceError(f"Cannot get {kind.upper()} generator: random numbers are made on the CPU")
-        self.device = _device(kind)  # there is one CPU: "cpu:0" is "cpu"
+        self.device = _device(kind)  # without index: there is one CPU
         self._seed: int | None = _FIRST_SEED
-        self._numpy: Any = None  # made when first needed: importing numpy.random takes milliseconds
+        self._numpy: Any = None  # made at the first use, because importing numpy.random takes milliseconds
         self._lock = allocate_lock()
 
     @property
     def numpy(self) -> np.random.Generator:
-        """The NumPy generator behind this one; numbers drawn from it advance the state."""
+        """The underlying NumPy generator. Numbers drawn from it advance the state."""
         found = self._numpy
         return self._start() if found is None else found
 
@@ -67,9 +68,9 @@ class Generator:
         return self._seed
 
     def manual_seed(self, seed: int) -> Generator:
-        """Starts over from a seed (an int in [-2**63, 2**64); negative ones count from 2**64) and returns self.
+        """Restart from a seed and return self.
 
-        Raises ValueError for other ints.
+        seed: an int in [-2**63, 2**64), taken modulo 2**64. Raises ValueError for other ints.
         """
         seed = int(seed)
         if not -(2**63) <= seed < 2**64:
@@ -80,14 +81,14 @@ class Generator:
     def _restart(self, seed: int) -> None:
         from numpy.random import PCG64
 
-        # The state is replaced, not the generator: who holds `.numpy` draws the new numbers too.
+        # Replace the state, not the generator, so that a `.numpy` that somebody holds draws the new numbers too.
         bits = self.numpy.bit_generator
         with self._lock, bits.lock:
             bits.state = PCG64(seed).state
             self._seed = seed
 
     def seed(self) -> int:
-        """Starts over from a seed that the operating system draws, and returns it."""
+        """Restart from a random seed of the operating system and return the seed."""
         from secrets import randbits
 
         seed = randbits(63)
@@ -95,12 +96,12 @@ class Generator:
         return seed
 
     def initial_seed(self) -> int:
-        """The seed that the generator last started from."""
+        """Return the seed of the last start."""
         with self._lock:
             return self._seed_or_entropy()
 
     def position(self) -> Any:
-        """Something that equals what it was before where no number has been drawn since: cheaper than the state."""
+        """Return an object that compares equal as long as no number is drawn. It is cheaper than get_state."""
         if self._numpy is None:
             return None
         bits = self._numpy.bit_generator
@@ -108,7 +109,7 @@ class Generator:
             return bits.state
 
     def get_state(self) -> Any:
-        """The complete state, as a uint8 tensor."""
+        """Return the complete state, as a uint8 tensor."""
         import numpy
 
         bits = self.numpy.bit_generator
@@ -119,8 +120,7 @@ class Generator:
         return wrap(numpy.frombuffer(data, numpy.uint8).copy())
 
     def set_state(self, new_state: Any) -> Generator:
-        """Puts back a state that get_state gave, and returns self. Raises TypeError or RuntimeError for anything
-        else."""
+        """Restore a state that get_state returned, and return self. Raises TypeError or RuntimeError for anything else."""
         if not isinstance(new_state, TensorBase):
             raise errors.wrong_argument_type("set_state", "new_state", 0, type(new_state))
         array: Any = new_state._array
@@ -148,11 +148,11 @@ class Generator:
         return self
 
     def clone_state(self) -> Generator:
-        """A new generator in the same state."""
+        """Return a new generator in the same state."""
         return Generator(self.device).set_state(self.get_state())
 
     def graphsafe_get_state(self) -> Generator:
-        """As clone_state: torch's name for a state that is itself a generator."""
+        """Return a new generator in the same state: clone_state under torch's other name."""
         return self.clone_state()
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
@@ -166,11 +166,11 @@ def _rebuild(state: bytes) -> Generator:
 
 
 default_generator = Generator()
-default_generator._seed = None  # drawn by the operating system when first needed
+default_generator._seed = None  # a random seed of the operating system, drawn at the first use
 
 
 def generator_of(generator: Generator | None) -> np.random.Generator:
-    """The NumPy generator to draw from: that of a `generator=` argument, or the default one."""
+    """Return the NumPy generator of a `generator=` argument; None means the default generator."""
     if generator is None:
         return default_generator.numpy
     if not isinstance(generator, Generator):
@@ -179,7 +179,7 @@ def generator_of(generator: Generator | None) -> np.random.Generator:
 
 
 def manual_seed(seed: int) -> Generator:
-    """Starts the default generator over from a seed, and returns it.
+    """Restart the default generator from a seed and return the generator.
 
     >>> import wengert
     >>> a = wengert.manual_seed(0) and wengert.rand(2)
@@ -191,20 +191,20 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Starts the default generator over from a seed that the operating system draws, and returns it."""
+    """Restart the default generator from a random seed of the operating system and return the seed."""
     return default_generator.seed()
 
 
 def initial_seed() -> int:
-    """The seed that the default generator last started from."""
+    """Return the seed of the default generator's last start."""
     return default_generator.initial_seed()
 
 
 def get_rng_state() -> Any:
-    """The state of the default generator, as a uint8 tensor."""
+    """Return the state of the default generator, as a uint8 tensor."""
     return default_generator.get_state()
 
 
 def set_rng_state(new_state: Any) -> None:
-    """Puts back a state of the default generator that get_rng_state gave."""
+    """Restore a state of the default generator that get_rng_state returned."""
     default_generator.set_state(new_state)

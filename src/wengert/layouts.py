@@ -1,10 +1,10 @@
-"""How tensors lie in memory, by torch's names: programs pass them on; here every tensor is strided."""
+"""torch's names of memory layouts and formats. Every tensor here is strided; the names can be passed and compared."""
 
 from __future__ import annotations
 
 
 class layout:
-    """How the elements of a tensor are kept. Tensors here are all `strided`; the names of the others can be compared."""
+    """Layout of a tensor's elements in memory. All tensors here are `strided`; other layouts can be compared."""
 
     __slots__ = ("_name",)
 
@@ -19,7 +19,7 @@ class layout:
 
 
 class memory_format(layout):
-    """An order of the dimensions in memory. Taken where torch takes it; the order here is that of the dimensions."""
+    """Order of the dimensions in memory. Accepted wherever torch accepts one; memory here is row-major."""
 
     __slots__ = ()
 

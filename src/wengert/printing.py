@@ -1,11 +1,11 @@
-"""The printed form of tensors: torch's, to the character.
+"""The printed form of tensors, equal to torch's to the character.
 
-`format_tensor` turns an array into text; `set_printoptions` says how much of it. One format serves all its numbers:
+`format_tensor` formats an array, and `set_printoptions` sets how. All numbers of a tensor share one format:
 
-- floats that are all whole print as `1.`; otherwise with `precision` decimals;
-- scientific notation, where the largest and smallest magnitudes are far apart or beyond what decimals show well;
-- columns as wide as the widest number; a vector is broken into lines of at most `linewidth` characters;
-- of a tensor with more than `threshold` elements only `edgeitems` at either end of each dimension are shown.
+- if all floats are integers they print as `1.`, otherwise with `precision` decimals;
+- scientific notation is used if the magnitudes are far apart, very large or very small;
+- columns are as wide as the widest number, and lines have at most `linewidth` characters;
+- a tensor with more than `threshold` elements shows only `edgeitems` at either end of each dimension.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 class PrintOptions(NamedTuple):
-    """How tensors print; see `set_printoptions`."""
+    """Options for printing tensors; see `set_printoptions`."""
 
     precision: int = 4
     threshold: float = 1000
@@ -43,12 +43,12 @@ _PROFILES: Final = {
     "full": PrintOptions(threshold=float("inf")),
 }
 
-# One immutable tuple, replaced as a whole: a thread that prints while another sets options sees all or none of them.
+# One immutable tuple, replaced as a whole, so that a thread never sees some of the new options and some of the old.
 _options = PrintOptions()
 
 
 def get_printoptions() -> dict[str, Any]:
-    """The options of `set_printoptions`, by name."""
+    """Return the current options of `set_printoptions` as a dict."""
     return _options._asdict()
 
 
@@ -60,12 +60,12 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Set how tensors print, in all threads. What is not given stays, but for sci_mode, which goes back to None.
+    """Set how tensors print, in all threads. Options that are None stay as they are, except sci_mode, which becomes None.
 
     precision: digits after the point (4). threshold: number of elements above which a tensor is summarised (1000).
-    edgeitems: elements shown at either end of a summarised dimension (3). linewidth: characters a line (80). profile:
-    "default", "short" or "full", which set the four above; each can be set beside it. sci_mode: whether to use
-    scientific notation; None decides from the numbers.
+    edgeitems: elements shown at either end of a summarised dimension (3). linewidth: characters per line (80). profile:
+    "default", "short" or "full", which set these four options; options given beside it override it. sci_mode: whether to
+    use scientific notation; None decides by the numbers.
 
     Raises ValueError for an unknown profile or a negative number.
 
@@ -97,7 +97,7 @@ def set_printoptions(
 
 @contextmanager
 def printoptions(**options: Any) -> Iterator[None]:
-    """`set_printoptions` for the time of a with block."""
+    """Context manager: `set_printoptions` for a with block."""
     global _options
     before = _options
     set_printoptions(**{"sci_mode": before.sci_mode, **options})
@@ -113,10 +113,10 @@ def printoptions(**options: Any) -> Iterator[None]:
 
 
 class _Format:
-    """The format that the numbers of one tensor share."""
+    """Common format of the numbers of one tensor."""
 
     def __init__(self, numbers: Sequence[Any], floating: bool, options: PrintOptions) -> None:
-        """numbers: all that will be printed, as Python numbers."""
+        """numbers: all numbers to print, as Python numbers."""
         self.floating = floating
         self.precision = options.precision
         self.whole = True  # print floats as `1.`
@@ -125,7 +125,7 @@ class _Format:
             self.width = max(len(str(x)) for x in numbers)
             return
         self.width = 1
-        # Zeros, infinities and NaN have a say in neither the format nor the width: they are put into what results.
+        # Zeros, infinities and NaN influence neither the format nor the width.
         finite = [x for x in numbers if x != 0 and isfinite(x)]
         if not finite:
             return
@@ -146,12 +146,12 @@ class _Format:
         return f"{x:.{self.precision}f}"
 
     def __call__(self, x: Any) -> str:
-        """x, in a column of the common width."""
+        """Format x, right-justified to the common width."""
         return self._number(x).rjust(self.width)
 
 
 class _ComplexFormat:
-    """The format of complex numbers: one for the real parts, one for the imaginary parts."""
+    """Common format of complex numbers: one format for the real parts and one for the imaginary parts."""
 
     def __init__(self, numbers: Sequence[complex], options: PrintOptions) -> None:
         self.real = _Format([x.real for x in numbers], True, options)
@@ -170,23 +170,23 @@ class _ComplexFormat:
 
 
 def _python_numbers(array: Array) -> Array:
-    """The array in a dtype whose tolist() gives Python numbers, without rounding: float64 holds all shorter floats."""
+    """Cast the array, without rounding, to a dtype whose tolist() gives Python numbers."""
     if array.dtype.kind == "c":
         return array.astype(np.complex128, copy=False)
     return array.astype(np.float64, copy=False) if dtypes.is_floating_point(array.dtype) else array
 
 
 def _edges(array: Array, edgeitems: int) -> Array:
-    """The elements that a summary shows: the outer ones of every dimension that is long enough to be shortened."""
+    """Return the elements that a summary shows: the outer ones of each dimension longer than 2 * edgeitems."""
     shown = [
         [*range(edgeitems), *range(size - edgeitems, size)] if size > 2 * edgeitems else range(size)
         for size in array.shape
     ]
-    return array[np.ix_(*shown)]  # one copy of what is shown, however large the array
+    return array[np.ix_(*shown)]  # copies only the elements that are shown
 
 
 def _nested(numbers: Any, shortened: Sequence[bool], indent: int, form: Any, options: PrintOptions) -> str:
-    """Nested lists of numbers as text. shortened: for each dimension, whether it lacks its middle."""
+    """Format nested lists of numbers. shortened: for each dimension, whether its middle is left out."""
     if not shortened:
         return str(form(numbers))
     middle = options.edgeitems if shortened[0] else None
@@ -206,7 +206,7 @@ def _nested(numbers: Any, shortened: Sequence[bool], indent: int, form: Any, opt
 
 
 def _contents(array: Array, indent: int, options: PrintOptions) -> str:
-    """The numbers of an array that is not empty."""
+    """Format the numbers of an array that is not empty."""
     shortened = [False] * array.ndim
     if array.size > options.threshold:
         if options.edgeitems == 0 and shortened:
@@ -230,11 +230,11 @@ def format_tensor(
     prefix: str = "tensor(",
     is_parameter: bool = False,
 ) -> str:
-    """The text that stands for a tensor.
+    """Return the printed form of a tensor.
 
-    array: its values, any shape and dtype. grad_fn_name: the name of its node; None for a leaf. device: its device if
-    that is worth showing ("cuda:0"); None for the CPU. tangent: the printed tangent of a dual tensor. prefix:
-    "tensor(", or the name of a subclass and a parenthesis. is_parameter: whether "Parameter containing:" goes above.
+    array: the values, any shape and dtype. grad_fn_name: the name of the tensor's node, None for a leaf. device: the name
+    of a device to print, None for the CPU. tangent: the printed tangent of a dual tensor, or None. prefix: "tensor(", or
+    the name of a subclass and a parenthesis. is_parameter: put "Parameter containing:" on a line above.
 
     >>> print(format_tensor(np.ones((2, 2), np.float32), requires_grad=True))
     tensor([[1., 1.],
@@ -254,7 +254,7 @@ def format_tensor(
         contents = _contents(array, indent, options)
         if options.edgeitems == 0:  # the numbers may not show the shape
             suffixes.append(f"size={tuple(array.shape)}")
-        # These need no suffix where numbers show what they are.
+        # The printed numbers identify these dtypes, so they need no suffix.
         usual += [default.to_complex(), dtypes.int64, dtypes.bool_]
     if d not in usual:
         suffixes.append(f"dtype={d!r}")
@@ -269,7 +269,7 @@ def format_tensor(
 
 
 def _with_suffixes(text: str, suffixes: Sequence[str], indent: int, linewidth: int) -> str:
-    """text with the suffixes and the closing parenthesis, each on a new line where the last would become too long."""
+    """Append the suffixes and the closing parenthesis. A suffix goes on a new line if the last line would be too long."""
     length = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
         if length + len(suffix) + 2 > linewidth:

@@ -29,7 +29,7 @@ __all__ = [
 
 
 class ProfilerActivity(Enum):
-    """What a profiler looks at. Only the CPU is there; the others are accepted."""
+    """Activities that a profiler records. Only CPU has an effect; the others are accepted."""
 
     CPU = 0
     XPU = 1
@@ -39,7 +39,7 @@ class ProfilerActivity(Enum):
 
 
 class ProfilerAction(Enum):
-    """What to do in a step: nothing, run without keeping, record, record and hand over at the step's end."""
+    """Action of a profiler in a step: nothing, warm up, record, or record and hand the results over at its end."""
 
     NONE = 0
     WARMUP = 1
@@ -48,17 +48,18 @@ class ProfilerAction(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """What profile can look at: the CPU."""
+    """Return the activities that profile can record: the CPU."""
     return {ProfilerActivity.CPU}
 
 
 def schedule(
     *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
 ) -> Callable[[int], ProfilerAction]:
-    """For profile(schedule=...): skip_first steps of nothing, then cycles of wait, warmup and active steps.
+    """Return a schedule for profile(schedule=...): skip_first steps without profiling, then cycles of three phases.
 
-    repeat: how many cycles; 0 for no end. skip_first_wait: 1 leaves out the first cycle's wait. Raises ValueError for
-    negative numbers, and for no active step.
+    wait, warmup, active: the number of steps of the phases of a cycle; only active steps are recorded. repeat: the number
+    of cycles, 0 for no limit. skip_first_wait: 1 leaves out the wait of the first cycle. Raises ValueError for negative
+    numbers, and for active < 1.
     """
     if min(wait, warmup, repeat, skip_first) < 0 or active < 1:
         raise errors.ProfilerKeyError("a schedule takes no negative numbers of steps, and at least one active step")
@@ -85,7 +86,7 @@ def schedule(
 def tensorboard_trace_handler(
     dir_name: str, worker_name: str | None = None, use_gzip: bool = False
 ) -> Callable[[profile], None]:
-    """For profile(on_trace_ready=...): writes each trace into the folder dir_name."""
+    """Return a handler for profile(on_trace_ready=...) that writes each trace into the folder dir_name."""
 
     def handler(prof: profile) -> None:
         os.makedirs(dir_name, exist_ok=True)
@@ -96,10 +97,12 @@ def tensorboard_trace_handler(
 
 
 class profile:
-    """In this block, measures the steps that schedule says, all of them by default; step() ends one.
+    """Context manager that profiles steps of its block; step() ends a step.
 
-    activities: accepted. on_trace_ready: called with this object whenever the last active step of a cycle has ended, or the
-    block. The others as in wengert.autograd.profiler.profile. Results are those of the last cycle.
+    schedule: a function of the step's number that returns a ProfilerAction; by default all steps are recorded.
+    on_trace_ready: called with this object at the end of the last active step of a cycle, and at the end of the block.
+    activities: accepted, without effect. Other arguments: as wengert.autograd.profiler.profile. The results are those of
+    the last cycle.
     """
 
     def __init__(
@@ -133,16 +136,16 @@ class profile:
         self.stop()
 
     def start(self) -> None:
-        """Begins the first step."""
+        """Begin the first step."""
         self._begin()
 
     def stop(self) -> None:
-        """Ends the last step."""
+        """End the last step."""
         if self._running:
             self._finish()
 
     def step(self) -> None:
-        """Ends a step, and begins the next one."""
+        """End the current step and begin the next one."""
         if self._running and self.schedule(self.step_num) is ProfilerAction.RECORD_AND_SAVE:
             self._finish()
         self.step_num += 1
@@ -168,21 +171,21 @@ class profile:
         return self.profiler
 
     def events(self) -> EventList:
-        """The events: wengert.autograd.profiler.profile.function_events."""
+        """Return the recorded events: wengert.autograd.profiler.profile.function_events."""
         return self._finished().function_events
 
     def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, **_: Any) -> EventList:
-        """The sums over events of one name."""
+        """Return the sums over the events of each name."""
         return self._finished().key_averages(group_by_input_shape, group_by_stack_n)
 
     def total_average(self) -> FunctionEventAvg:
-        """The sum over all events."""
+        """Return the sum over all events."""
         return self._finished().total_average()
 
     def export_chrome_trace(self, path: Any) -> None:
-        """Writes a trace that Perfetto opens."""
+        """Write a trace for Perfetto or chrome://tracing to a file."""
         self._finished().export_chrome_trace(path)
 
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
-        """Writes stacks for a flame graph."""
+        """Write the stacks to a file, as input of a flame graph tool."""
         self._finished().export_stacks(path, metric)

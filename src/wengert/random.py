@@ -1,4 +1,4 @@
-"""The default random number generator: seeds and states, under the names of torch.random.
+"""torch.random: seed and state of the default random number generator.
 
 >>> import wengert
 >>> with wengert.random.fork_rng():
@@ -37,18 +37,18 @@ def fork_rng(
     _devices_kw: str = "devices",
     device_type: Any = None,
 ) -> Iterator[None]:
-    """`with fork_rng(): ...`: at the end the default generator is again in the state that it had at the beginning.
+    """Context manager that restores the state of the default generator at the end of its block.
 
-    enabled=False does nothing. devices: the GPUs whose generators are kept as well, of which there are none. Raises
-    RuntimeError for a device other than the CPU.
+    enabled: False makes it do nothing. devices: GPUs whose generators torch restores too; there are none, so a device
+    other than the CPU raises RuntimeError.
     """
     if not enabled:
         yield
         return
     for named in devices or ():
-        Generator(named)  # which raises if it has none
+        Generator(named)  # raises for a device other than the CPU
     if device_type is not None:
-        _device(device_type)  # which says if there is no such type; those of no GPUs have nothing to keep
+        _device(device_type)  # raises for an unknown type; there is no state of GPUs to restore
     state = get_rng_state()
     try:
         yield
@@ -57,5 +57,5 @@ def fork_rng(
 
 
 def thread_safe_generator() -> Generator | None:
-    """The generator of a worker that loads data, None in every other thread: None."""
+    """Return None: in torch the generator of a data-loading worker, and None in every other thread."""
     return None

@@ -1,4 +1,4 @@
-"""What operations with several named results return: tuples that print as in torch, with items by name too.
+"""Result types of operations with several named results: named tuples that print as torch's.
 
 >>> import wengert
 >>> wengert.tensor([3.0, 5.0]).max(0)
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class _Results(tuple[Any, ...]):
-    """A tuple with named items. `fields` of the subclasses lists the names; made from the results in that order."""
+    """Tuple with named items. A subclass lists the names in `fields`; an instance is made from the results in order."""
 
     __slots__ = ()
     fields: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class _Results(tuple[Any, ...]):
 
     @property
     def n_fields(self) -> int:
-        """How many results there are."""
+        """Number of results."""
         return len(self.fields)
 
     n_sequence_fields = n_fields
@@ -86,13 +86,13 @@ __all__ = sorted(_FIELDS)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> type[_Results]:
-    """Makes a type when it is first asked for: a program uses few of them."""
+    """Make a type at its first use, because a program uses few of them."""
     fields = _FIELDS.get(name)
     if fields is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     namespace = {"__slots__": (), "__module__": __name__, "__doc__": f"The results of {name}: {', '.join(fields)}."}
     made = type(_Results)(name, (_Results,), namespace, fields=fields)
-    return globals().setdefault(name, made)  # another thread may have been here
+    return globals().setdefault(name, made)  # another thread may have made the type meanwhile
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,7 @@
 """save and load: tensors, and dicts, lists and tuples of them, in a file that holds data and no code.
 
-The file is a zip archive: `data.json` says how things are nested, `0.npy`, `1.npy` ... are the arrays, which NumPy reads,
-too. Loading never runs anything that the file says, unlike pickle; so only what is listed here can be saved.
+The file is a zip archive. `data.json` describes the nesting; `0.npy`, `1.npy`, ... are the arrays, which NumPy can read
+too. Unlike pickle, loading never runs code from the file, so only the types listed in `save` can be saved.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ File = str | PathLike[str] | IO[bytes]
 
 
 def save(obj: Any, f: File) -> None:
-    """Writes obj into a file: a path, or an object open for writing bytes.
+    """Save obj to a file f: a path, or an object open for writing bytes.
 
-    obj: a tensor, number, string, None, dtype or size, or dicts, lists and tuples of these, of any depth. A tensor keeps
-    its values, dtype and requires_grad, and is a leaf when it is loaded; one that is there twice is one again.
-
-    Raises TypeError for anything else. Use pickle, which tensors support, for objects of your own.
+    obj: a tensor, number, string, None, dtype or Size, or dicts, lists and tuples of these, nested to any depth. A tensor
+    keeps its values, dtype and requires_grad, and is loaded as a leaf. A tensor that occurs twice is saved once and
+    loaded as one tensor. Raises TypeError for objects of other types; use pickle for them, which tensors support.
 
     >>> import io, wengert
     >>> file = io.BytesIO()
@@ -50,10 +49,10 @@ def save(obj: Any, f: File) -> None:
 
 
 def load(f: File, map_location: Any = None, *, weights_only: bool = True) -> Any:
-    """What save has written into a file: a path, or an object open for reading bytes.
+    """Load an object from a file that `save` has written. f: a path, or an object open for reading bytes.
 
-    map_location and weights_only are accepted for torch's sake: every tensor is loaded into main memory, and a file holds
-    no code. Raises ValueError for a file that save has not written; torch's own files, which are pickles, among them.
+    map_location and weights_only are accepted, without effect: tensors are loaded into main memory, and a file holds no
+    code. Raises ValueError for a file that save has not written, such as torch's own files, which are pickles.
     """
     if not zipfile.is_zipfile(f):
         raise _not_a_saved_file()
@@ -74,7 +73,9 @@ def _not_a_saved_file() -> Exception:
 
 
 def _describe(obj: Any, arrays: list[Any], seen: dict[int, int]) -> Any:
-    """obj as JSON holds it: [kind, ...], but for what JSON has itself. seen: the tensors' numbers, by identity."""
+    """Describe obj for JSON: as itself if JSON has its type, else as [kind, ...].
+
+    arrays: the arrays of the tensors met so far. seen: the index of a tensor in arrays, by the tensor's id."""
     if obj is None or type(obj) in (bool, int, str):
         return obj
     if isinstance(obj, TensorBase):
@@ -100,7 +101,7 @@ def _describe(obj: Any, arrays: list[Any], seen: dict[int, int]) -> Any:
 
 
 def _storable(array: Any) -> Any:
-    """The array as NumPy can store it: bfloat16, which it does not know, by its bits."""
+    """Return the array in a dtype that NumPy can store: bfloat16 as uint16."""
     array = np.asarray(array)
     return array.view(np.uint16) if array.dtype.kind == "V" else array
 
@@ -113,7 +114,7 @@ class _Loader:
         self.tensors: dict[int, Any] = {}
 
     def build(self, description: Any) -> Any:
-        """The object that _describe has described."""
+        """Build the object of a description that _describe has made."""
         if not isinstance(description, list):
             return description
         kind, content, *rest = description
@@ -131,7 +132,7 @@ class _Loader:
         raise _not_a_saved_file()
 
     def tensor(self, number: int, dtype: str, requires_grad: bool) -> Any:
-        """The tensor of one of the arrays; the same one each time."""
+        """Return the tensor of an array; the same tensor each time."""
         if number not in self.tensors:
             with self.archive.open(f"{number}.npy") as part:
                 array = np.lib.format.read_array(part, allow_pickle=False)

@@ -1,4 +1,4 @@
-"""The shape of a tensor: a tuple that prints as torch's and knows its number of elements."""
+"""torch.Size, the shape of a tensor: a tuple of ints with numel()."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Size(tuple[int, ...]):
         return tuple.__new__(cls, values)
 
     def numel(self) -> int:
-        """The number of elements: the product of the sizes, 1 for no dimensions."""
+        """Return the number of elements: the product of the sizes, 1 if there are no dimensions."""
         return prod(self)
 
     def __repr__(self) -> str:

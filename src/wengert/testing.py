@@ -1,4 +1,4 @@
-"""Tools for tests: assert_close compares tensors with tolerances that fit their dtype, make_tensor makes random ones."""
+"""Tools for tests: assert_close compares tensors with tolerances by dtype, make_tensor makes random tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wengert.generator import default_generator
 
 __all__ = ["assert_close", "make_tensor"]
 
-# rtol, atol by the real dtype of the comparison: torch's table.
+# (rtol, atol) by the real dtype of the comparison, as in torch.
 _TOLERANCES = {
     "float16": (1e-3, 1e-5),
     "bfloat16": (1.6e-2, 1e-5),
@@ -32,11 +32,12 @@ def assert_close(
     check_dtype: bool = True,
     msg: str | None = None,
 ) -> None:
-    """Raises AssertionError unless |actual - expected| <= atol + rtol * |expected| everywhere.
+    """Raise AssertionError unless |actual - expected| <= atol + rtol * |expected| for all elements.
 
-    actual, expected: tensors, arrays or numbers of one shape; or sequences or mappings of these, compared item by item.
-    rtol, atol: both or neither; by default they fit the dtype (1.3e-6 and 1e-5 for float32, 1e-7 for float64, 0 for
-    integers). equal_nan: whether NaN equals NaN. check_dtype: whether the dtypes must be one.
+    actual, expected: tensors, arrays or numbers of equal shape; or sequences or mappings of these, compared item by item.
+    rtol, atol: both or neither; by default they depend on the dtype (1.3e-6 and 1e-5 for float32, 1e-7 for float64, 0 for
+    integers). equal_nan: whether NaN equals NaN. check_dtype: whether the dtypes must be equal. msg: replaces the
+    message.
 
     >>> import wengert
     >>> wengert.testing.assert_close(wengert.tensor([1.0, 2.0]), wengert.tensor([1.0, 2.0 + 1e-6]))
@@ -51,7 +52,7 @@ def assert_close(
 def _difference(
     actual: Any, expected: Any, tolerance: tuple[Any, Any], equal_nan: bool, check_dtype: bool, where: str
 ) -> str | None:
-    """What makes the two different, in words; None if they are close."""
+    """Return a message that describes the difference, or None if actual and expected are close."""
     if isinstance(expected, Mapping):
         if not isinstance(actual, Mapping) or actual.keys() != expected.keys():
             return f"The keys of the mappings do not match{where}."
@@ -116,9 +117,10 @@ def make_tensor(
     noncontiguous: bool = False,
     exclude_zero: bool = False,
 ) -> Any:
-    """A tensor of uniformly random values in [low, high): by default [-9, 9), [0, 9) for unsigned, [0, 2) for bool.
+    """Return a tensor of uniform random values in [low, high).
 
-    noncontiguous: every second element of a longer tensor. exclude_zero: zeros become the smallest positive number.
+    low, high: by default [-9, 9), for uint8 [0, 9), for bool [0, 2). noncontiguous: return every second element of a
+    longer tensor. exclude_zero: replace zeros by the smallest positive normal number, by 1 for integers.
     """
     sizes = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
     kind = dtypes.as_dtype(dtype)

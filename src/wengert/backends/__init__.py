@@ -1,1 +1,1 @@
-"""One module an array library, the same names in each: what forwards see as xp."""
+"""Array backends: one module per array library, all with the same names. Forwards get a backend as xp."""

@@ -1,6 +1,6 @@
-"""The NumPy backend: NumPy's own names, and the few that every backend must have besides.
+"""The NumPy backend: NumPy's functions, and a few functions that every backend must define.
 
-What is not defined here is NumPy's: xp.exp, xp.sum, xp.matmul.
+Names that are not defined here are NumPy's: xp.exp, xp.sum, xp.matmul.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ name = "cpu"
 
 def __getattr__(attribute: str) -> Any:
     value = getattr(_np, attribute)
-    globals()[attribute] = value  # found at once the next time
+    globals()[attribute] = value  # the next look-up does not call __getattr__
     return value
 
 
 def cast(x: Any, dtype: Any) -> Any:
-    """x in another dtype, as torch casts: of a complex number a real type takes the real part."""
+    """Cast x to a dtype, as torch does: a cast from complex to real takes the real part."""
     if x.dtype.kind == "c" and _np.dtype(dtype).kind not in "cb":
         x = x.real
     return x.astype(dtype)
 
 
 def shares_memory(x: Any, y: Any) -> bool:
-    """Whether y, made from x by indexing or reshaping, looks into x's memory."""
+    """Whether y, made from x by indexing or reshaping, is a view of x's memory."""
     return _np.may_share_memory(x, y)
 
 
 def sum_to_size(x: Any, shape: tuple[int, ...]) -> Any:
-    """Sums x over the dimensions that broadcasting a tensor of this shape to x's shape added or stretched."""
+    """Sum x over the dimensions that broadcasting from `shape` to x's shape added or stretched."""
     extra = x.ndim - len(shape)
     if extra == 1 and x.shape[1:] == shape:  # a bias
         total = rows.reduce(rows.SUM, x, 0, False)

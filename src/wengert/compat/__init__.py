@@ -1,8 +1,8 @@
-"""Running and renewing programs that were written for torch.
+"""Run programs that were written for torch, and rewrite outdated ones.
 
-    install()                             import torch means this package, in this process
-    python -m wengert run SCRIPT ...      runs a script so
-    python -m wengert migrate FILE ...    lists spellings that torch has given up, and rewrites them with --write
+    install()                             makes `import torch` import this package, in this process
+    python -m wengert run SCRIPT ...      runs a script with `import torch` importing this package
+    python -m wengert migrate FILE ...    lists spellings that torch has given up; --write rewrites them
 
 >>> import wengert.compat
 >>> wengert.compat.install()

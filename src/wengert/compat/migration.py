@@ -1,6 +1,7 @@
-"""`python -m wengert migrate`: finds spellings that torch has given up, and rewrites them.
+"""`python -m wengert migrate`: find spellings that torch has given up, and rewrite them.
 
-Works on the text, with Python's own parser: what is not rewritten stays as it is, comments and layout included.
+Rewriting replaces parts of the text at positions that Python's parser reports. All other text stays as it is, including
+comments and layout.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from pathlib import Path
 
 from wengert.compat.outdated import Finding, find_outdated
 
-_ROUNDS = 50  # a rewrite can lie inside another: each round does the outermost
+_ROUNDS = 50  # limit of nested rewrites: each round applies the outermost ones
 
 
 def migrate_files(names: list[str], write: bool) -> int:
-    """Lists what is outdated in each file, and with write rewrites it. Returns 1 where something is left, 2 for errors."""
+    """List the outdated spellings in each file, and rewrite them if write. Returns 1 if some are left, 2 for errors, else 0."""
     status = 0
     for name in names:
         try:
@@ -45,13 +46,13 @@ def _migrate_file(path: Path, write: bool) -> int:
 
 
 def list_outdated(source: str) -> list[Finding]:
-    """The outdated spellings in a program, by line. Raises SyntaxError for what is no Python."""
+    """Return the outdated spellings in a program, ordered by line. Raises SyntaxError if the source does not parse."""
     found = [Finding(line, "async=", "non_blocking=") for line, _ in _async_keywords(source)]
     return sorted(found + find_outdated(without_async_keyword(source)), key=lambda finding: finding.line)
 
 
 def migrate(source: str) -> str:
-    """The program with every outdated spelling rewritten that can be."""
+    """Return the program with all outdated spellings rewritten, except those that need a rewrite by hand."""
     source = without_async_keyword(source)
     for _ in range(_ROUNDS):
         edits = [finding.edits for finding in find_outdated(source) if not finding.by_hand]
@@ -62,7 +63,7 @@ def migrate(source: str) -> str:
 
 
 def _apply(source: str, groups: list[tuple[tuple[int, int, str], ...]]) -> str:
-    """Replaces spans of bytes. Of groups that overlap only the one that begins first is done."""
+    """Apply groups of edits, each (first byte, byte after the last, text). Of overlapping groups only the first is applied."""
     text = source.encode()
     taken: list[tuple[int, int]] = []
     edits: list[tuple[int, int, str]] = []
@@ -74,7 +75,7 @@ def _apply(source: str, groups: list[tuple[tuple[int, int, str], ...]]) -> str:
     for start, end, new in sorted(edits, reverse=True):
         text = text[:start] + new.encode() + text[end:]
     renewed = text.decode()
-    ast.parse(renewed)  # what cannot be read any more is never written
+    ast.parse(renewed)  # raises SyntaxError, so that a rewrite that does not parse is never written
     return renewed
 
 
@@ -82,7 +83,7 @@ def _apply(source: str, groups: list[tuple[tuple[int, int, str], ...]]) -> str:
 
 
 def without_async_keyword(source: str) -> str:
-    """The program with the argument async=, a keyword of Python since 3.7, as torch calls it since: non_blocking=."""
+    """Return the program with the argument async=, a syntax error since Python 3.7, renamed to non_blocking=."""
     lines = source.split("\n")
     for line, column in reversed(_async_keywords(source)):
         text = lines[line - 1]
@@ -91,7 +92,7 @@ def without_async_keyword(source: str) -> str:
 
 
 def _async_keywords(source: str) -> list[tuple[int, int]]:
-    """Where `async` is followed by `=`: (line, column)."""
+    """Return (line, column) of each `async` that is followed by `=`."""
     if "async" not in source:
         return []
     found = []

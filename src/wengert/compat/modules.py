@@ -1,7 +1,7 @@
-"""The modules that `import torch` finds once install() was called: doors to this package's own.
+"""The modules that `import torch` imports after install(): each forwards to a module of this package.
 
-torch.nn.functional leads to wengert.nn.functional, and so on. What is missing can be imported, so that programs start;
-using it raises MissingFeatureError, which names it.
+torch.nn.functional forwards to wengert.nn.functional, and so on. A module that is missing here can be imported too, so
+that programs start; using it raises MissingFeatureError, which names it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 
 from wengert import errors
 
-VERSION = "2.13.0"  # of the torch whose interface this is: programs ask, to choose between its eras
+VERSION = "2.13.0"  # version of torch's interface; programs compare it to choose between eras
 
 
 def install() -> None:
-    """Makes `import torch` and its submodules mean this package, in this process.
+    """Make `import torch`, and imports of its submodules, import this package, in this process.
 
-    Raises RuntimeError where torch itself is imported already. A second call does nothing.
+    Raises RuntimeError if torch itself is imported already. A second call does nothing.
     """
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return
@@ -36,14 +36,14 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Ends what install() began. Modules that have imported torch keep what they got."""
+    """Undo install(). Modules that have imported torch keep their references."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
     for name in [name for name, module in sys.modules.items() if isinstance(module, TorchModule)]:
         del sys.modules[name]
 
 
 class TorchModule(ModuleType):
-    """A module of torch: what `target`, the module of this package, has under its names."""
+    """Module torch.NAME that forwards attribute look-ups to `target`, the module wengert.NAME."""
 
     def __init__(self, name: str, target: ModuleType) -> None:
         super().__init__(name, target.__doc__)
@@ -63,7 +63,8 @@ class TorchModule(ModuleType):
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # The import system puts submodules here; the function torch.autograd.gradcheck hides the module of its name.
+        # The import system sets submodules as attributes. The function torch.autograd.gradcheck must not be hidden by the
+        # module of that name.
         target = self.__dict__.get("_target")
         if isinstance(value, TorchModule) and callable(getattr(target, name, None)):
             return
@@ -73,14 +74,14 @@ class TorchModule(ModuleType):
         return sorted({*super().__dir__(), *dir(self._target)})
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """torch.autograd.variable was a module, then a function."""
+        """Call the target: torch.autograd.variable was a module first and a function later."""
         if not callable(self._target):
             raise TypeError(f"module {self.__name__} is not callable")
         return self._target(*args, **kwargs)
 
 
 class MissingModule(TorchModule):
-    """Something of torch that this package does not have: it can be imported, and says so when it is used."""
+    """Module of torch that this package does not have: it can be imported, but using it raises MissingFeatureError."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, ModuleType(name))
@@ -92,7 +93,7 @@ class MissingModule(TorchModule):
         raise _missing(self.__name__)
 
     def __instancecheck__(self, instance: Any) -> bool:
-        return False  # nothing can be one
+        return False
 
     def __subclasscheck__(self, cls: type) -> bool:
         return False
@@ -108,7 +109,7 @@ def _missing(name: str) -> Exception:
 
 
 class _Finder:
-    """Finds torch and everything below it."""
+    """Meta path finder for torch and its submodules."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
         if name != "torch" and not name.startswith("torch."):
@@ -117,15 +118,15 @@ class _Finder:
 
 
 class _Loader(Loader):
-    """Makes a module of torch."""
+    """Loader that creates a TorchModule or a MissingModule."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         name = "wengert" + spec.name.removeprefix("torch")
         try:
             found = find_spec(name) is not None
-        except ModuleNotFoundError:  # a part of something that is missing itself, or of no package
+        except ModuleNotFoundError:  # the parent is missing, or is no package
             found = False
         return TorchModule(spec.name, import_module(name)) if found else MissingModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing is left to do."""
+        """Do nothing: create_module has done everything."""

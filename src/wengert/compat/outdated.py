@@ -1,4 +1,4 @@
-"""Spellings that torch has given up, found in the syntax tree of a program, and how to write them today."""
+"""Rules that find spellings that torch has given up in a program's syntax tree, and their replacements."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-Edit = tuple[int, int, str]  # first byte, byte after the last, what comes there instead
+Edit = tuple[int, int, str]  # first byte, byte after the last, replacement
 
 
 class Finding(NamedTuple):
-    """One outdated spelling. edits: in the order of the text; none where it has to be done by hand."""
+    """One outdated spelling. edits: in the order of the text; empty if the spelling must be rewritten by hand."""
 
     line: int
     old: str
@@ -20,7 +20,9 @@ class Finding(NamedTuple):
 
 
 def find_outdated(source: str) -> list[Finding]:
-    """The outdated spellings of a program that imports torch (or wengert). Raises SyntaxError for what is no Python."""
+    """Return the outdated spellings, by line, of a program that imports torch or wengert, else [].
+
+    Raises SyntaxError if the source does not parse."""
     program = _Program(source)
     if not program.imports:
         return []
@@ -29,7 +31,7 @@ def find_outdated(source: str) -> list[Finding]:
 
 
 class _Program:
-    """A parsed program: where its nodes lie in the text, and what its names stand for."""
+    """A parsed program: the positions of its nodes in the text, and the full names behind its imported names."""
 
     def __init__(self, source: str) -> None:
         self.text = source.encode()
@@ -40,23 +42,23 @@ class _Program:
         self.imports = dict(_imported_names(self.tree))
 
     def span(self, node: ast.expr | ast.keyword) -> tuple[int, int]:
-        """The bytes of a node."""
+        """Return (first byte, byte after the last) of a node."""
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
         return self.starts[node.lineno - 1] + node.col_offset, self.starts[end_line - 1] + end_column
 
     def written(self, node: ast.expr) -> str:
-        """The node as it is written."""
+        """Return the source text of a node."""
         start, end = self.span(node)
         return self.text[start:end].decode()
 
     def rewrite(self, line: int, old: str, new: str, edits: tuple[Edit, ...]) -> Finding:
-        """A finding that can be rewritten; by hand, where that would lose a comment."""
+        """Return a finding with edits, or one to rewrite by hand if the edits would delete a comment."""
         if any(b"#" in self.text[start:end] for start, end, _ in edits):
             return Finding(line, old, new, by_hand=True)
         return Finding(line, old, new, edits)
 
     def path(self, node: ast.expr) -> str:
-        """The full name behind a name or attribute: "torch.autograd.Variable"; "" for anything else."""
+        """Return the full name of a name or attribute, such as "torch.autograd.Variable"; "" for any other node."""
         if isinstance(node, ast.Name):
             return self.imports.get(node.id, "")
         if isinstance(node, ast.Attribute):
@@ -66,7 +68,7 @@ class _Program:
 
 
 def _imported_names(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """(name in the program, full name under torch)."""
+    """Yield (name in the program, full name under torch) of each import from torch or wengert."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -80,11 +82,11 @@ def _imported_names(tree: ast.AST) -> Iterator[tuple[str, str]]:
                 yield alias.asname or alias.name, f"{home}.{alias.name}"
 
 
-# -- rules: each yields what is outdated about one node ----------------------------------------------------------------
+# -- rules: each yields the findings of one node -----------------------------------------------------------------------
 
 
 def _variables(program: _Program, node: ast.AST) -> Iterator[Finding]:
-    """Variable(x), Variable(x, requires_grad=True), Variable(x, volatile=True)."""
+    """Find Variable(x), Variable(x, requires_grad=True), Variable(x, volatile=True)."""
     if not isinstance(node, ast.Call) or not program.path(node.func).endswith("autograd.Variable"):
         return
     given = dict(zip(("data", "requires_grad", "volatile"), node.args, strict=False))
@@ -101,7 +103,7 @@ def _variables(program: _Program, node: ast.AST) -> Iterator[Finding]:
     suffix = ""
     if wanted is not None and not (isinstance(wanted, ast.Constant) and wanted.value is False):
         argument = "" if isinstance(wanted, ast.Constant) and wanted.value is True else program.written(wanted)
-        # What a call returns is new; anything else belongs to somebody, whose requires_grad stays as it is.
+        # The result of a call is a new tensor. Any other tensor may have other users, so its requires_grad stays.
         suffix = f"{'' if isinstance(data, ast.Call) else '.detach()'}.requires_grad_({argument})"
     atom = isinstance(data, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) and data.lineno == data.end_lineno
     (start, end), (first, last) = program.span(node), program.span(data)
@@ -113,7 +115,7 @@ _ATTRIBUTES = {"creator": "grad_fn", "previous_functions": "next_functions", "sa
 
 
 def _attributes(program: _Program, node: ast.AST) -> Iterator[Finding]:
-    """x.creator and its like."""
+    """Find attributes that have other names now, such as x.creator."""
     if not isinstance(node, ast.Attribute):
         return
     _, end = program.span(node)
@@ -126,7 +128,7 @@ def _attributes(program: _Program, node: ast.AST) -> Iterator[Finding]:
 
 
 def _keywords(program: _Program, node: ast.AST) -> Iterator[Finding]:
-    """Arguments of backward and grad that have other names now."""
+    """Find arguments of backward and grad that have other names now."""
     if not isinstance(node, ast.Call):
         return
     path = program.path(node.func)
@@ -150,7 +152,7 @@ _FACTORS = {"add": (1, "alpha"), "sub": (1, "alpha"), "addcmul": (2, "value"), "
 
 
 def _factors(program: _Program, node: ast.AST) -> Iterator[Finding]:
-    """x.add_(2, y) and torch.add(x, 2, y): a factor before the operand that it multiplies."""
+    """Find x.add_(2, y) and torch.add(x, 2, y): a factor before the operand that it multiplies."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.keywords:
         return
     name = node.func.attr.removesuffix("_")
@@ -167,7 +169,7 @@ def _factors(program: _Program, node: ast.AST) -> Iterator[Finding]:
 
 
 def _calls(program: _Program, node: ast.AST) -> Iterator[Finding]:
-    """variable(...), and what has to be thought over: reinforce, .data[0]."""
+    """Find variable(...), and spellings to rewrite by hand: reinforce, .data[0]."""
     if isinstance(node, ast.Call) and program.path(node.func) == "torch.autograd.variable":
         known = program.imports.get("torch") == "torch"
         edits = ((*program.span(node.func), "torch.tensor"),) if known else ()
@@ -185,7 +187,7 @@ def _calls(program: _Program, node: ast.AST) -> Iterator[Finding]:
 
 
 def _functions(program: _Program, node: ast.AST) -> Iterator[Finding]:
-    """Functions whose forward is a method of an instance."""
+    """Find Functions whose forward is an instance method."""
     if not isinstance(node, ast.ClassDef):
         return
     if not any(program.path(base).endswith(("autograd.Function", "function.InplaceFunction")) for base in node.bases):

@@ -1,4 +1,4 @@
-"""Running a program that was written for torch, of any year: `python -m wengert run`."""
+"""`python -m wengert run`: run a script written for torch, of any year."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wengert.compat.modules import install
 
 
 def run_script(arguments: list[str]) -> None:
-    """Runs arguments[0] as `python arguments[0] ...` would, with torch meaning this package."""
+    """Run arguments[0] as `python arguments[0] ...` would, with `import torch` importing this package."""
     path = Path(arguments[0])
     code = compile_script(path)
     install()
@@ -26,7 +26,7 @@ def run_script(arguments: list[str]) -> None:
 
 
 def compile_script(path: Path) -> CodeType:
-    """The script's code. x.cuda(async=True), which Python 3.7 made a syntax error, is still understood."""
+    """Compile a script. x.cuda(async=True), a syntax error since Python 3.7, is accepted."""
     with tokenize.open(path) as file:
         source = file.read()
     try:

@@ -1,3 +1,3 @@
-"""Neural networks: functional holds the operations."""
+"""torch.nn: the operations of neural networks, in nn.functional."""
 
 from wengert.nn import functional as functional

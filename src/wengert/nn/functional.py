@@ -1,4 +1,4 @@
-"""The operations of neural networks, under torch.nn.functional's names."""
+"""Operations of neural networks, under torch.nn.functional's names."""
 
 from wengert.ops import namespace_members as _namespace_members
 

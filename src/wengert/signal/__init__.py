@@ -1,3 +1,3 @@
-"""Signals: windows holds what pieces of them are multiplied by."""
+"""torch.signal: window functions, in signal.windows."""
 
 from wengert.signal import windows as windows

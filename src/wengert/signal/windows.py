@@ -1,4 +1,4 @@
-"""Windows, under torch.signal.windows' names."""
+"""Window functions, under torch.signal.windows' names."""
 
 from wengert.ops import namespace_members as _namespace_members
 

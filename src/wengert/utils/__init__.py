@@ -1,4 +1,4 @@
-"""Tools around tensors: hooks, and checkpoints, which save memory by computing twice."""
+"""torch.utils: hooks, and checkpoints, which save memory by recomputing."""
 
 from importlib import import_module as _import_module
 

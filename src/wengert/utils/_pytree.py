@@ -1,7 +1,7 @@
-"""Trees of Python containers: taken apart into their leaves and a description of their form, and put together again.
+"""Trees of Python containers: flattened into their leaves and a structure, and rebuilt from both.
 
-Containers are dicts (OrderedDict and defaultdict too), lists, tuples, named tuples, deques, and classes that
-register_pytree_node has made known; everything else is a leaf, None too.
+Containers are dicts, OrderedDicts, defaultdicts, lists, tuples, named tuples, deques, and classes registered with
+register_pytree_node. Everything else is a leaf, including None.
 
 >>> from wengert.utils._pytree import tree_flatten, tree_map, tree_unflatten
 >>> leaves, spec = tree_flatten({"a": [1, 2], "b": (3,)})
@@ -27,14 +27,14 @@ __all__ = [
 
 
 class _Container(NamedTuple):
-    """How one class is taken apart, into (children, context), and put together from these."""
+    """Functions of a container class: flatten an instance into (children, context), and rebuild it from these."""
 
     flatten: Callable[[Any], tuple[list[Any], Any]]
     unflatten: Callable[[Iterable[Any], Any], Any]
 
 
 class TreeSpec:
-    """The form of a tree. type: the class of its root, None for a leaf; context: what that needs besides its children."""
+    """Structure of a tree. type: the class of its root, None for a leaf. context: what flatten returned beside the children."""
 
     __slots__ = ("children_specs", "context", "num_leaves", "type")
 
@@ -112,9 +112,10 @@ def register_pytree_node(
     serialized_type_name: str | None = None,
     **_: Any,
 ) -> None:
-    """Makes instances of a class containers. flatten_fn(x) gives (children, context), unflatten_fn(children, context) x.
+    """Register a class as a container.
 
-    Raises ValueError for a class that is known already. serialized_type_name is taken as torch does, and not used.
+    flatten_fn(x) returns (children, context), and unflatten_fn(children, context) returns x. serialized_type_name:
+    accepted, without effect. Raises ValueError for a class that is registered already.
     """
     if cls in _containers:
         raise ValueError(f"{cls} is already registered as pytree node.")
@@ -122,7 +123,7 @@ def register_pytree_node(
 
 
 def register_dataclass(cls: type) -> None:
-    """Makes instances of a dataclass containers of their fields."""
+    """Register a dataclass as a container of its fields."""
     from dataclasses import fields
 
     names = [field.name for field in fields(cls)]
@@ -134,12 +135,12 @@ def register_dataclass(cls: type) -> None:
 
 
 def tree_is_leaf(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
-    """Whether a tree is one leaf. is_leaf: says so of what would be a container."""
+    """Whether a tree is a single leaf. is_leaf: a predicate; containers for which it is true count as leaves."""
     return (is_leaf is not None and is_leaf(tree)) or _container_of(tree) is None
 
 
 def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
-    """(leaves, spec): a tree's leaves, depth first, and its form."""
+    """Return (leaves, spec): the leaves of a tree, depth first, and its structure."""
     leaves: list[Any] = []
     return leaves, _collect(tree, leaves, is_leaf)
 
@@ -154,7 +155,7 @@ def _collect(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
-    """The tree of a form with these leaves. Raises ValueError for another number of them."""
+    """Build the tree of this structure and these leaves. Raises ValueError for another number of leaves."""
     if not isinstance(treespec, TreeSpec):
         raise TypeError(f"Expected `treespec` to be an instance of PyTreeSpec but got item of type {type(treespec)}.")
     leaves = list(leaves)
@@ -174,38 +175,39 @@ def _build(leaves: Any, spec: TreeSpec) -> Any:
 
 
 def tree_leaves(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
-    """A tree's leaves, depth first."""
+    """Return the leaves of a tree, depth first."""
     return tree_flatten(tree, is_leaf)[0]
 
 
 def tree_iter(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Iterable[Any]:
-    """An iterator over a tree's leaves."""
+    """Return an iterator over the leaves of a tree."""
     return iter(tree_leaves(tree, is_leaf))
 
 
 def tree_structure(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> TreeSpec:
-    """A tree's form."""
+    """Return the structure of a tree."""
     return tree_flatten(tree, is_leaf)[1]
 
 
 def tree_map(
     func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None
 ) -> Any:
-    """The tree of func's results for each leaf; of several trees, which start with the form of the first, for leaves side
-    by side."""
+    """Apply func to each leaf of tree, and to the corresponding subtrees of rests; return the tree of the results.
+
+    rests: trees with at least the structure of tree. Raises ValueError for another structure."""
     leaves, spec = tree_flatten(tree, is_leaf)
     others = [_leaves_up_to(spec, rest) for rest in rests]
     return tree_unflatten([func(*parts) for parts in zip(leaves, *others, strict=True)], spec)
 
 
 def tree_map_(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
-    """Calls func for each leaf, for what it does to it, and returns the tree itself."""
+    """Call func for each leaf, as tree_map does, ignore the results and return the tree itself."""
     tree_map(func, tree, *rests, is_leaf=is_leaf)
     return tree
 
 
 def tree_map_only(cls: Any, func: Callable[[Any], Any], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
-    """tree_map, for leaves that are instances of cls; the others stay."""
+    """Apply func to the leaves that are instances of cls; the others stay as they are."""
     return tree_map(lambda x: func(x) if isinstance(x, cls) else x, tree, is_leaf=is_leaf)
 
 
@@ -215,12 +217,12 @@ def tree_all(predicate: Callable[[Any], bool], tree: Any) -> bool:
 
 
 def tree_any(predicate: Callable[[Any], bool], tree: Any) -> bool:
-    """Whether predicate holds for a leaf."""
+    """Whether predicate holds for any leaf."""
     return any(predicate(x) for x in tree_leaves(tree))
 
 
 def _leaves_up_to(spec: TreeSpec, tree: Any) -> list[Any]:
-    """The subtrees of tree in the places of spec's leaves. Raises ValueError where tree has another form."""
+    """Return the subtrees of tree at the leaves of spec. Raises ValueError if tree has another structure."""
     if spec.type is None:
         return [tree]
     container = _container_of(tree)
@@ -237,8 +239,9 @@ def _leaves_up_to(spec: TreeSpec, tree: Any) -> list[Any]:
 
 
 def broadcast_prefix(prefix: Any, tree: Any) -> list[Any] | None:
-    """A value for each leaf of tree, from a tree that stops earlier, whose leaf then counts for all below; None where their
-    forms differ."""
+    """Return one value for each leaf of tree, where a leaf of prefix counts for the whole subtree in its place.
+
+    Returns None if prefix is no prefix of tree."""
     if _container_of(prefix) is None:
         return [prefix] * tree_structure(tree).num_leaves
     if type(prefix) is not type(tree):
@@ -266,5 +269,5 @@ class _Star:
 
 
 def treespec_pprint(treespec: TreeSpec) -> str:
-    """The form with a * for each leaf: {'a': [*, *]}."""
+    """Return the structure as text with a * for each leaf: {'a': [*, *]}."""
     return repr(tree_unflatten([_Star()] * treespec.num_leaves, treespec))

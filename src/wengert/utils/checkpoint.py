@@ -1,11 +1,11 @@
-"""Checkpoints: a part of a program that saves only its inputs, and is run again when its gradients are wanted.
+"""Checkpoints: functions that save only their inputs, and run again when a backward pass needs their saved tensors.
 
 Note [How a checkpoint works]
-The part runs once under saved_tensors_hooks that keep a _Slot, with nothing in it, for each tensor that an operation
-saves. When a backward pass asks for the first of them, the part runs again, under hooks that put what is saved then
-into the slots, in the order of saving: so both runs must do the same. The pass takes each value out of its slot and
-so frees it; another pass runs the part anew. Inputs are saved as any operation saves them: outer checkpoints and other
-hooks see them, and writes into them are found.
+The function runs once under saved_tensors_hooks that keep an empty _Slot for each tensor that an operation saves. When a
+backward pass unpacks the first slot, the function runs again, under hooks that fill the slots in the order of saving; so
+both runs must save the same tensors. The pass takes each value out of its slot, which frees it; another pass runs the
+function anew. The inputs are saved as any operation saves its inputs: outer checkpoints and other hooks see them, and
+writes into them are detected.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ __all__ = [
     "set_device_states",
 ]
 
-_early_stop = True  # what set_checkpoint_early_stop says
-_debug: bool | None = None  # what set_checkpoint_debug_enabled says
+_early_stop = True  # set by set_checkpoint_early_stop
+_debug: bool | None = None  # set by set_checkpoint_debug_enabled
 
 
 def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
-    """Two context managers that do nothing: the default context_fn of checkpoint."""
+    """Return two context managers that do nothing: the default context_fn of checkpoint."""
     return nullcontext(), nullcontext()
 
 
@@ -73,16 +73,16 @@ def checkpoint(
     preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """function(*args, **kwargs), of which only the inputs are saved: a backward pass runs it again for the rest.
+    """Return function(*args, **kwargs) and save only its inputs; the backward pass runs it again to save the rest.
 
-    use_reentrant=False is recommended. True runs a backward pass inside the backward pass: it needs an argument that
-    requires a gradient, tensors as arguments and in a tuple as results, and does not work with autograd.grad.
-    context_fn: gives two context managers, for the first run and for the others. determinism_check: "default" compares
-    shape, dtype and device of what both runs save, "none" does not. debug: errors list what each run saved, and where.
-    early_stop: the second run ends as soon as everything is there. preserve_rng_state: random numbers are the same in
-    each run, and those drawn elsewhere are not affected.
+    use_reentrant: False is recommended. True runs a backward pass inside the backward pass: an argument must require a
+    gradient, the results must be a tensor or a tuple, and autograd.grad does not work. context_fn: returns two context
+    managers, for the first run and for later runs. determinism_check: "default" compares shape, dtype and device of the
+    tensors that both runs save, "none" does not. debug: errors list the tensors that each run saved, and where.
+    early_stop: a later run ends as soon as all saved tensors are recomputed. preserve_rng_state: each run draws the same
+    random numbers, and the state of the default generator is restored after a later run.
 
-    Raises CheckpointError where the runs do not save the same.
+    Raises CheckpointError if the runs do not save the same tensors.
 
     >>> import wengert
     >>> from wengert.utils.checkpoint import checkpoint
@@ -130,7 +130,7 @@ def _warn_of_no_choice(function: str) -> None:
 
 
 class _SaveInputs(Function):
-    """Saves the arguments that are tensors, as any operation would."""
+    """Function that saves its tensor arguments, as any operation does."""
 
     @staticmethod
     def forward(ctx: Any, anchor: Any, *args: Any) -> Any:
@@ -143,7 +143,7 @@ class _SaveInputs(Function):
 
 
 class _Slot:
-    """Stands for a tensor that the first run saved."""
+    """Placeholder of a tensor that the first run saved."""
 
     __slots__ = ("__weakref__", "index")
 
@@ -152,14 +152,14 @@ class _Slot:
 
 
 class _Enough(BaseException):
-    """Ends a run in which everything that was asked for has been saved. (No Exception: the part may catch those.)"""
+    """Ends a run that has recomputed all saved tensors. It is no Exception, because the function may catch those."""
 
     def __init__(self, frame: _Frame) -> None:
         self.frame = frame
 
 
 class _Frame:
-    """One checkpoint: how to run its part again, and what it saved. See Note [How a checkpoint works]."""
+    """One checkpoint: its function and inputs, and the slots of its first run. See Note [How a checkpoint works]."""
 
     recompute_context: Any = None
     early_stop = True
@@ -179,18 +179,19 @@ class _Frame:
         self.inputs = _SaveInputs.apply(anchor, *args).grad_fn
         self.rng_state = get_rng_state() if preserve_rng_state else None
         self.slots: list[weakref.ref[_Slot]] = []
-        self.saved: list[_Description] = []  # one a slot
-        self.values: weakref.WeakKeyDictionary[Any, dict[int, Any]] = weakref.WeakKeyDictionary()  # of each pass
+        self.saved: list[_Description] = []  # one for each slot
+        # For each backward pass, the recomputed values by the index of their slots.
+        self.values: weakref.WeakKeyDictionary[Any, dict[int, Any]] = weakref.WeakKeyDictionary()
 
     def pack(self, tensor: Any) -> _Slot:
-        """The pack hook of the first run."""
+        """Pack hook of the first run."""
         slot = _Slot(len(self.slots))
         self.slots.append(weakref.ref(slot))
         self.saved.append(_Description(tensor, self.debug))
         return slot
 
     def unpack(self, slot: _Slot) -> Any:
-        """The unpack hook of the first run."""
+        """Unpack hook of the first run."""
         task = current_task()
         values = None if task is None else self.values.get(task)
         if values is None or slot.index not in values:
@@ -200,7 +201,9 @@ class _Frame:
         return values.pop(slot.index)
 
     def recompute(self) -> dict[int, Any]:
-        """Runs the part again: the values by the index of their slots. Raises CheckpointError if it did other things."""
+        """Run the function again and return the saved values by the index of their slots.
+
+        Raises CheckpointError if the run did not save the tensors of the first run."""
         arguments = list(self.constants)
         for i, tensor in zip(self.places, self.inputs.saved_tensors, strict=True):
             arguments[i] = tensor
@@ -217,12 +220,12 @@ class _Frame:
         finally:
             if outside is not None:
                 set_rng_state(outside)
-        if self.is_complete:  # else a pass inside the part: how much it will save is not known yet
+        if self.is_complete:  # otherwise this is a backward pass inside the first run, which is still saving
             self.check(run)
         return run.values
 
     def check(self, run: _Run) -> None:
-        """Raises CheckpointError where a run did not save what the first one did."""
+        """Raise CheckpointError if a run did not save the tensors of the first run."""
         if len(run.saved) != len(self.saved):
             text = (
                 "A different number of tensors was saved during the original forward and recomputation.\nNumber of tensors "
@@ -257,7 +260,7 @@ class _Frame:
 
 
 class _Run:
-    """One more run of a checkpoint's part."""
+    """A later run of a checkpoint's function."""
 
     def __init__(self, frame: _Frame) -> None:
         self.frame = frame
@@ -265,7 +268,7 @@ class _Run:
         self.saved: list[_Description] = []
 
     def pack(self, tensor: Any) -> Any:
-        """The pack hook: fills the next slot. What the run itself records keeps the tensor, too, and dies with it."""
+        """Pack hook: fill the next slot. The graph of the run keeps the value too, until the graph is freed."""
         frame, index = self.frame, len(self.saved)
         value = tensor.detach()
         if index >= len(frame.slots):
@@ -287,7 +290,7 @@ def _same(x: Any) -> Any:
 
 
 class _Description:
-    """What is compared of a saved tensor; where it was saved, if that is to be known."""
+    """Properties of a saved tensor that runs are compared by, and, if located, the line that saved it."""
 
     __slots__ = ("short", "text", "where")
 
@@ -298,13 +301,13 @@ class _Description:
         self.where = locate(*find_position()) if located else None
 
     def log(self) -> str:
-        """A line of a log."""
+        """Return a line of a log."""
         return self.short if self.where is None else f"{self.short} saved at {self.where}"
 
 
 @contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """In this block, whether checkpoints made in it end their second run as soon as everything has been recomputed."""
+    """Context manager: set whether checkpoints made in its block end later runs as soon as all is recomputed."""
     global _early_stop
     before, _early_stop = _early_stop, enable
     try:
@@ -315,7 +318,7 @@ def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
 
 @contextmanager
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
-    """In this block, the debug of every checkpoint; None leaves it to each."""
+    """Context manager: override the argument debug of all checkpoints made in its block; None does not override it."""
     global _debug
     before, _debug = _debug, enabled
     try:
@@ -328,7 +331,7 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
 
 
 class CheckpointFunction(Function):
-    """The other kind of checkpoint: an operation whose backward runs the part again and a backward pass over it."""
+    """Checkpoint with use_reentrant=True: backward runs the function again, and a backward pass through its graph."""
 
     @staticmethod
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
@@ -377,7 +380,7 @@ class CheckpointFunction(Function):
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The tensors among inputs without their history, each a leaf that requires a gradient where its original did."""
+    """Return inputs with each tensor detached, as a leaf with the same requires_grad. Raises RuntimeError for no tuple."""
     if not isinstance(inputs, tuple):
         raise errors.GraphError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
     result = []
@@ -391,18 +394,18 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def check_backward_validity(inputs: Iterable[Any]) -> None:
-    """Warns where no tensor among inputs requires a gradient: a checkpoint with use_reentrant=True would give none."""
+    """Warn if no tensor among inputs requires a gradient: a checkpoint with use_reentrant=True would have none."""
     if not any(isinstance(x, TensorBase) and x.requires_grad for x in inputs):
         warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
 
 
 def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
-    """The devices of the tensors among args other than the CPU, and the states of their generators: none."""
+    """Return ([], []): the devices of args other than the CPU, and the states of their generators."""
     return [], []
 
 
 def set_device_states(devices: list[int], states: list[Any], *, device_type: str | None = None) -> None:
-    """Puts back what get_device_states gave."""
+    """Do nothing: there are no states of get_device_states to restore."""
 
 
 # -- sequences ---------------------------------------------------------------------------------------------------------
@@ -416,9 +419,9 @@ def checkpoint_sequential(
     preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """functions applied to input one after another, all but the last of segments equal parts as checkpoints.
+    """Apply functions to input one after another, in segments of equal size; all but the last segment are checkpoints.
 
-    functions: a sequence, or a module with children(). Raises ValueError for more segments than functions.
+    functions: a sequence, or a module with children(). Raises ValueError unless 1 <= segments <= number of functions.
     """
     if use_reentrant is None:
         _warn_of_no_choice("torch.utils.checkpoint.checkpoint_sequential")
@@ -439,7 +442,7 @@ def checkpoint_sequential(
 
 
 class _Composition:
-    """Functions, one after another."""
+    """Composition of functions, applied in order."""
 
     def __init__(self, functions: list[Callable[[Any], Any]]) -> None:
         self.functions = functions

@@ -1,4 +1,4 @@
-"""RemovableHandle, which registering a hook returns, and what is said of hooks where a tensor is pickled."""
+"""RemovableHandle, returned when a hook is registered, and torch's helpers for hooks of tensors that are pickled."""
 
 from wengert.core.hooks import (
     RemovableHandle as RemovableHandle,

@@ -1,7 +1,7 @@
-"""Selective checkpoints: which results of a checkpoint's part are kept, so that its second run need not compute them again.
+"""Selective checkpoints: a policy chooses the results that a checkpoint saves instead of recomputing them.
 
-The first run asks the policy about each operation and keeps results; the second takes them in the order of calls, by
-operation, and records an operation with a kept result as if it had run. Part of wengert.utils.checkpoint.
+The first run asks the policy about each operation and saves results. The second run takes the saved results of each
+operation in the order of its calls, and records the operation as if it had run. Part of wengert.utils.checkpoint.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wengert.ops.aten import OpOverload, overload_of
 
 
 class CheckpointPolicy(enum.Enum):
-    """What becomes of an operation's result. MUST and PREFER mean the same here, and offloading to the CPU is saving."""
+    """Policy for an operation's result: save or recompute. MUST and PREFER mean the same here; CPU offloading saves."""
 
     MUST_SAVE = 0
     PREFER_SAVE = 1
@@ -42,7 +42,7 @@ SAC_IGNORED_OPS = {aten.detach.default}
 
 
 class SelectiveCheckpointContext:
-    """What a policy is told besides the operation. is_recompute: whether the part runs again."""
+    """First argument of a policy. is_recompute: whether the checkpoint runs again."""
 
     def __init__(self, *, is_recompute: bool) -> None:
         self.is_recompute = is_recompute
@@ -51,15 +51,16 @@ class SelectiveCheckpointContext:
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: Callable[..., Any] | Sequence[OpOverload], allow_cache_entry_mutation: bool = False
 ) -> tuple[Any, Any]:
-    """Two context managers that keep some results of a checkpoint's part; for its context_fn.
+    """Return two context managers, for context_fn of checkpoint, that save some results instead of recomputing them.
 
     policy_fn_or_list: a function of (SelectiveCheckpointContext, operation, *inputs, **parameters) that returns a
-    CheckpointPolicy, or a list of operations to save: `wengert.ops.aten.mm.default`. Results of views and of writes in
-    place are never kept. allow_cache_entry_mutation: takes kept results that were written into as they are now.
+    CheckpointPolicy; or a list of operations whose results are saved, such as `wengert.ops.aten.mm.default`. Results of
+    views and of in-place operations are never saved. allow_cache_entry_mutation: use saved results that were written into
+    since, with their new values.
 
-    The gradients are those without a checkpoint; a region can be differentiated once. Raises TypeError and ValueError for
-    what is neither a function nor a list of operations; a backward pass raises RuntimeError for a second one, and where a
-    kept result was written into.
+    The gradients are those without a checkpoint. A checkpoint can be differentiated once: a second backward pass raises
+    RuntimeError, as does a saved result that was written into. Raises TypeError or ValueError for another
+    policy_fn_or_list.
 
     >>> import functools
     >>> import wengert
@@ -96,7 +97,7 @@ def create_selective_checkpoint_contexts(
 
 
 class _Intercepting:
-    """In the block, self.run runs the operations of this thread."""
+    """Context manager in whose block self.run runs the operations of this thread."""
 
     run: Callable[[Any, tuple[Any, ...]], Any]
 
@@ -108,7 +109,7 @@ class _Intercepting:
 
 
 class _Keeping(_Intercepting):
-    """The first run. kept: of each operation, by its name, an entry a call: its results and their versions, or None."""
+    """Context of the first run. kept: for each operation's name, one entry per call: [(result, version), ...] or None."""
 
     def __init__(self, policy: Callable[..., Any], kept: dict[str, list[Any]]) -> None:
         self.policy = policy
@@ -116,7 +117,7 @@ class _Keeping(_Intercepting):
         self.context = SelectiveCheckpointContext(is_recompute=False)
 
     def run(self, function: Any, arguments: tuple[Any, ...]) -> Any:
-        """Runs an operation, and keeps its results if the policy says so."""
+        """Run an operation and save its results if the policy says so."""
         call = _call_of(function, arguments)
         if call is None:
             return function(*arguments)
@@ -132,7 +133,7 @@ class _Keeping(_Intercepting):
 
 
 class _Taking(_Intercepting):
-    """Another run, which takes what the first one has kept."""
+    """Context of a later run, which uses the results that the first run saved."""
 
     def __init__(self, kept: dict[str, list[Any]], allow_mutation: bool) -> None:
         self.kept = kept
@@ -141,7 +142,7 @@ class _Taking(_Intercepting):
         self.is_over = False
 
     def run(self, function: Any, arguments: tuple[Any, ...]) -> Any:
-        """Records an operation with its kept results, or runs it."""
+        """Record an operation with its saved results, or run it."""
         if self.is_over:
             raise errors.GraphError(
                 "Trying to backward an extra time. You are only allowed to backward once on any region computed under "
@@ -154,7 +155,7 @@ class _Taking(_Intercepting):
         number = self.counts.get(op.name, 0)
         self.counts[op.name] = number + 1
         calls = self.kept.get(op.name, [])
-        entry = calls[number] if number < len(calls) else None  # one call more: the checkpoint will complain
+        entry = calls[number] if number < len(calls) else None  # if there are more calls, the checkpoint raises later
         if entry is None or flags() & DUAL:
             return function(*arguments)
         calls[number] = None
@@ -169,7 +170,7 @@ class _Taking(_Intercepting):
 
 
 def _call_of(function: Any, arguments: tuple[Any, ...]) -> tuple[Op, tuple[Any, ...], dict[str, Any] | None] | None:
-    """(operation, inputs, parameters) of a call as dispatch makes it; None of a write in place and of a read."""
+    """Return (operation, inputs, parameters) of a call of dispatch; None for an in-place write and for a read."""
     if function.__name__ == "call":
         return arguments
     if function.__name__ in ("call1", "call2"):
@@ -178,22 +179,22 @@ def _call_of(function: Any, arguments: tuple[Any, ...]) -> tuple[Op, tuple[Any, 
 
 
 def _name_of(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> str:
-    """torch's name of what runs, as the node has it: mm, addmm or mv where that depends on the call."""
+    """Return torch's name of the operation, taken from its node: mm, addmm or mv if it depends on the call."""
     params = op.defaults if params is None else params
     node = op.find_node_class() if op.node_chooser is None else op.node_chooser(inputs, params)
     name = op.name if node is None else _in_lower_case(node.__name__)
-    # What torch puts together from a product and a view around it is one operation here.
+    # torch computes this as a product between two views; here it is one operation.
     return "bmm" if name == "unsafe_view" else name
 
 
 @cache
 def _in_lower_case(node_name: str) -> str:
-    """max_pool2d_with_indices, of MaxPool2DWithIndicesBackward0."""
+    """Convert a node's name to an operation's: MaxPool2DWithIndicesBackward0 to max_pool2d_with_indices."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])", "_", errors.operation_name(node_name)).lower()
 
 
 def _record(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None, outputs: list[Any]) -> Any:
-    """What dispatch gives where the forward has given these outputs."""
+    """Return what dispatch returns for a forward with these outputs: recorded tensors."""
     arrays, needs = unwrap(op, inputs)
     if flags() or not op.rules:
         needs = 0
