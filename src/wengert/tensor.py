@@ -320,14 +320,14 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         force=True: detaches first.
         """
         if not force and self.requires_grad:
-            raise errors.numpy_requires_grad()
+            raise errors.ConversionError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self._requires_grad:
             note_cut("numpy()", self)
         return self._array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if self.requires_grad:
-            raise errors.numpy_requires_grad()
+            raise errors.ConversionError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if dtype is not None and np.dtype(dtype) != self._array.dtype:
             if copy is False:
                 raise ValueError("a copy is needed to change the dtype, and copy=False forbids it")

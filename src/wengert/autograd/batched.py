@@ -48,5 +48,5 @@ def _batch_size(outputs: tuple[Any, ...], grad_outputs: Sequence[Any]) -> int:
             )
         sizes.append(ct._array.shape[0])
     if len(set(sizes)) > 1:
-        raise errors.batch_sizes(sizes)
+        raise errors.mapped_sizes(sizes)
     return int(sizes[0])

@@ -55,7 +55,7 @@ class Variable(metaclass=VariableMeta):
         if volatile:
             warnings.warn(errors.volatile_deprecated(), stacklevel=2)
             if requires_grad:
-                raise errors.volatile_and_requires_grad()
+                raise errors.RequiresGradError("Variable can't be volatile and require_grad at the same time!")
             set_volatile(result, True)
         else:
             result.requires_grad = requires_grad

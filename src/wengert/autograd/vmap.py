@@ -120,7 +120,7 @@ def _size_of(name: str, in_dims: Any, leaves: list[Any], dims: list[Any]) -> int
     if not sizes:
         raise _no_inputs(name)
     if len(set(sizes)) > 1:
-        raise errors.batch_sizes(sizes)
+        raise errors.mapped_sizes(sizes)
     return int(sizes[0])
 
 

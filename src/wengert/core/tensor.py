@@ -182,7 +182,7 @@ class TensorBase:
         if value and self._flags & IS_INFERENCE and not flags() & INFERENCE:
             raise errors.InferenceError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if self._flags & IS_VOLATILE:
-            raise errors.volatile_and_requires_grad()
+            raise errors.RequiresGradError("Variable can't be volatile and require_grad at the same time!")
         self._requires_grad = value
 
     @property

@@ -1,7 +1,6 @@
-"""Builds the exceptions about backward passes, in-place operations, requires_grad, hooks and custom Functions.
+"""Messages that several modules of the core and of autograd raise.
 
-A dtype may be this package's, NumPy's or a name; a `location` is a source position, "train.py:12", where one is known;
-a class may be given as itself or by its name.
+A dtype may be a dtype of this package, a dtype of NumPy, or the name of one. A class may be given as itself or by its name.
 """
 
 from __future__ import annotations
@@ -9,19 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .classes import (
+    DualDtypeError,
+    ElementError,
     FunctionError,
     GradientError,
     GraphError,
     HookError,
     HookTypeError,
     NoGraphError,
+    ProfilerError,
     RequiresGradError,
 )
 from .names import called, dtype_name, type_name
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Starting a backward pass
-# ----------------------------------------------------------------------------------------------------------------------
+# -- backward passes ---------------------------------------------------------------------------------------------------
 
 
 def no_graph(index: int) -> NoGraphError:
@@ -36,9 +36,11 @@ def gradient_shape(index: int, gradient: Sequence[int], output: Sequence[int]) -
     )
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# In-place operations
-# ----------------------------------------------------------------------------------------------------------------------
+def invalid_gradient_shape(node_name: str, index: int, got: Sequence[int], expected: Sequence[int]) -> FunctionError:
+    return FunctionError(
+        f"Function {node_name} returned an invalid gradient at index {index} - got {list(got)} but expected shape "
+        f"compatible with {list(expected)}"
+    )
 
 
 def out_requires_grad(op: str) -> GraphError:
@@ -48,9 +50,18 @@ def out_requires_grad(op: str) -> GraphError:
     )
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# requires_grad, hooks, .grad
-# ----------------------------------------------------------------------------------------------------------------------
+def mapped_sizes(sizes: Sequence[int]) -> ElementError:
+    return ElementError(
+        "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+        f"{list(sizes)} for the mapped dimension"
+    )
+
+
+def randomness(found: object) -> GradientError:
+    return GradientError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {found}")
+
+
+# -- requires_grad, hooks, saved tensors -------------------------------------------------------------------------------
 
 
 def integer_requires_grad(*, setter: bool = False, dtype: object = None) -> RequiresGradError:
@@ -65,23 +76,50 @@ def hook_without_grad() -> HookError:
     return HookError("cannot register a hook on a tensor that doesn't require gradient")
 
 
-def hook_returned(got: type | str, *, expected: str = "Variable") -> HookTypeError:
-    """expected: "Variable" for a hook on a tensor, "tuple" for one on a node."""
-    return HookTypeError(f"expected {expected}, but hook returned '{type_name(got)}'")
+def hook_returned(got: type | str) -> HookTypeError:
+    """got: the type of the result of a hook on a tensor."""
+    return HookTypeError(f"expected Variable, but hook returned '{type_name(got)}'")
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# What rules and custom Functions return
-# ----------------------------------------------------------------------------------------------------------------------
-
-
-def invalid_gradient_shape(node_name: str, index: int, got: Sequence[int], expected: Sequence[int]) -> FunctionError:
-    return FunctionError(
-        f"Function {node_name} returned an invalid gradient at index {index} - got {list(got)} but expected shape "
-        f"compatible with {list(expected)}"
+def saved_hooks_type(pack_hook: type | str, unpack_hook: type | str) -> HookTypeError:
+    """The types of what was given as hooks, one of which cannot be called."""
+    return HookTypeError(
+        "hooks on saved tensors must be callable: pack_hook(tensor) and unpack_hook(packed), but got "
+        f"{type_name(pack_hook)} and {type_name(unpack_hook)}"
     )
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Warnings: instances, for warnings.warn(errors.non_leaf_grad(), stacklevel=2)
-# ----------------------------------------------------------------------------------------------------------------------
+# -- forward mode ------------------------------------------------------------------------------------------------------
+
+
+def dual_dtype(what: str, dtype: object) -> DualDtypeError:
+    return DualDtypeError(f"Expected {what} to be floating point or complex, but got: {dtype}")
+
+
+def tangent_shape(shape: Sequence[int], found: Sequence[int]) -> GradientError:
+    return GradientError(
+        "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+        f"supported. Tensor is of size {list(shape)} while the given forward gradient is of size {list(found)}."
+    )
+
+
+# -- profiler ----------------------------------------------------------------------------------------------------------
+
+
+def profile_unfinished() -> ProfilerError:
+    return ProfilerError(
+        "Profiler didn't finish running: its results are there when its `with` block is left. "
+        "Hint: profile(enabled=False) has none at all."
+    )
+
+
+# -- spellings of older versions of torch: warnings --------------------------------------------------------------------
+
+
+def renamed(old: str, new: str) -> DeprecationWarning:
+    """old, new: the two spellings, with what the reader needs to recognise them: "retain_variables=", ".creator"."""
+    return DeprecationWarning(f"{old} is an old spelling of {new}")
+
+
+def volatile_deprecated() -> DeprecationWarning:
+    return DeprecationWarning("volatile is what torch 0.1 to 0.3 had; use `with torch.no_grad():` instead")

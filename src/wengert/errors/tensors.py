@@ -1,6 +1,4 @@
-"""Builds the exceptions about arguments, shapes, dimensions, indices, dtypes and conversions.
-
-Parameters are as in `graph`: a dtype may be this package's, NumPy's or a name; a class may be given by its name.
+"""Messages about arguments, shapes, indices and dtypes that several modules raise. Parameters are as in `graph`.
 """
 
 from __future__ import annotations
@@ -9,18 +7,16 @@ from collections.abc import Sequence
 
 from .classes import (
     ArgumentError,
-    ConversionError,
     DimensionError,
     ShapeError,
+    SingularMatrixError,
     TensorIndexError,
     UnsupportedDtypeError,
     ValueOverflowError,
 )
-from .names import called, scalar_name, type_name
+from .names import c_name, called, scalar_name, type_name
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Arguments
-# ----------------------------------------------------------------------------------------------------------------------
+# -- arguments ---------------------------------------------------------------------------------------------------------
 
 
 def wrong_argument_type(
@@ -51,22 +47,13 @@ def multiple_values(op: str, argument: str) -> ArgumentError:
     return ArgumentError(f"{called(op)}() got multiple values for argument '{argument}'")
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Dimensions
-# ----------------------------------------------------------------------------------------------------------------------
+# -- dimensions and shapes ---------------------------------------------------------------------------------------------
 
 
 def dim_out_of_range(dim: int, ndim: int) -> DimensionError:
     """ndim: how many dimensions there are to choose from. 0 counts as 1: a 0-d tensor has dim 0 and -1, as in torch."""
     size = max(ndim, 1)
     return DimensionError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
-
-
-def moved_dims_number(source: Sequence[int], destination: Sequence[int]) -> ShapeError:
-    return ShapeError(
-        f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number "
-        f"of dims as destination ({list(destination)} dims)"
-    )
 
 
 def same_diagonal_dims(dim1: int, dim2: int) -> ShapeError:
@@ -81,11 +68,6 @@ def empty_reduction(op: str, dim: int | None = None) -> ShapeError | DimensionEr
             "Specify the reduction dim with the 'dim' argument."
         )
     return DimensionError(f"{op}(): Expected reduction dim {dim} to have non-zero size.")
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# Shapes
-# ----------------------------------------------------------------------------------------------------------------------
 
 
 def broadcast(a: int, b: int, dim: int) -> ShapeError:
@@ -138,26 +120,45 @@ def expand_mismatch(shape: Sequence[int], target: Sequence[int]) -> ShapeError:
     raise AssertionError("this shape expands to the target")
 
 
-def view_size(target: Sequence[int], numel: int) -> ShapeError:
-    """A view or reshape of numel elements to a target that cannot hold them."""
-    for index, size in enumerate(target):
-        if size < -1:
-            return ShapeError(f"invalid shape dimension {size} at index {index} of shape {list(target)}")
-    if list(target).count(-1) > 1:
-        return ShapeError("only one dimension can be inferred")
-    if -1 in target and 0 in target and numel == 0:
-        return ShapeError(
-            f"cannot reshape tensor of 0 elements into shape {list(target)} because the unspecified dimension size -1 "
-            "can be any value and is ambiguous"
-        )
-    return ShapeError(f"shape '{list(target)}' is invalid for input of size {numel}")
-
-
-def view_stride() -> ShapeError:
+def outside_storage(
+    size: Sequence[int], stride: Sequence[int], offset: int, itemsize: int, last: int, count: int
+) -> ShapeError:
     return ShapeError(
-        "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
-        "contiguous subspaces). Use .reshape(...) instead."
+        f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {itemsize} "
+        f"requiring a storage size of {(last + 1) * itemsize} are out of bounds for storage of size {count * itemsize}"
     )
+
+
+# -- indices -----------------------------------------------------------------------------------------------------------
+
+
+def index_out_of_range(index: int, dim: int, size: int) -> TensorIndexError:
+    return TensorIndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+
+
+def index_of_zero_dim() -> TensorIndexError:
+    return TensorIndexError(
+        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
+    )
+
+
+def too_many_indices(ndim: int) -> TensorIndexError:
+    return TensorIndexError(f"too many indices for tensor of dimension {ndim}")
+
+
+# -- dtypes ------------------------------------------------------------------------------------------------------------
+
+
+def value_overflow(c_name: str) -> ValueOverflowError:
+    """c_name: the type as C calls it, uint8_t."""
+    return ValueOverflowError(f"value cannot be converted to type {c_name} without overflow")
+
+
+def unsupported_dtype(op: str, dtype: object) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(f"\"{called(op)}\" not implemented for '{scalar_name(dtype)}'")
+
+
+# -- matrices ----------------------------------------------------------------------------------------------------------
 
 
 def matmul(a: Sequence[int], b: Sequence[int]) -> ShapeError:
@@ -182,80 +183,78 @@ def _by(shape: Sequence[int]) -> str:
     return "x".join(str(size) for size in shape)
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Indices
-# ----------------------------------------------------------------------------------------------------------------------
+def matmul_dtypes(a: object, b: object) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(f"expected m1 and m2 to have the same dtype, but got: {c_name(a)} != {c_name(b)}")
 
 
-def index_out_of_range(index: int, dim: int, size: int) -> TensorIndexError:
-    return TensorIndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
-
-
-def index_of_zero_dim() -> TensorIndexError:
-    return TensorIndexError(
-        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
-    )
-
-
-def too_many_indices(ndim: int) -> TensorIndexError:
-    return TensorIndexError(f"too many indices for tensor of dimension {ndim}")
-
-
-def index_shapes(*shapes: Sequence[int]) -> TensorIndexError:
-    listed = ", ".join(str(list(shape)) for shape in shapes)
-    return TensorIndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {listed}")
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# Dtypes
-# ----------------------------------------------------------------------------------------------------------------------
-
-
-def value_overflow(c_name: str) -> ValueOverflowError:
-    """c_name: the type as C calls it, uint8_t."""
-    return ValueOverflowError(f"value cannot be converted to type {c_name} without overflow")
-
-
-def unsupported_dtype(op: str, dtype: object) -> UnsupportedDtypeError:
-    return UnsupportedDtypeError(f"\"{called(op)}\" not implemented for '{scalar_name(dtype)}'")
-
-
-def bool_subtraction(*, both: bool) -> UnsupportedDtypeError:
-    """both: whether both operands are bool."""
-    if both:
-        return UnsupportedDtypeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. "
-            "Use the `^` or `logical_xor()` operator instead."
-        )
+def addmm_dtypes(added: object, product: object) -> UnsupportedDtypeError:
     return UnsupportedDtypeError(
-        "Subtraction, the `-` operator, with a bool tensor is not supported. "
-        "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        f"self and mat2 must have the same dtype, but got {scalar_name(added)} and {scalar_name(product)}"
     )
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Conversion
-# ----------------------------------------------------------------------------------------------------------------------
+def square_matrix(op: str, shape: Sequence[int]) -> ShapeError:
+    """A linear solver that was given something else than square matrices."""
+    if len(shape) < 2:
+        return ShapeError(f"{op}: The input tensor A must have at least 2 dimensions.")
+    return ShapeError(f"{op}: A must be batches of square matrices, but they are {shape[-2]} by {shape[-1]} matrices")
 
 
-def numpy_requires_grad() -> ConversionError:
-    return ConversionError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+def norm_dtype(op: str, dtype: object) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(
+        f"{op}: Expected a floating point or complex tensor as input. Got {scalar_name(dtype)}"
+    )
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Devices
-# ----------------------------------------------------------------------------------------------------------------------
+def low_precision(op: str, dtype: object) -> UnsupportedDtypeError:
+    return UnsupportedDtypeError(f"{op}: Low precision dtypes not supported. Got {scalar_name(dtype)}")
 
 
-def line_ends(op: str, start: int, end: int) -> ShapeError:
-    """start, end: how many dimensions they have."""
-    found = [f"{name} with {n} dimension(s)" for name, n in (("start", start), ("end", end)) if n]
-    return ShapeError(f"{op} only supports 0-dimensional start and end tensors, but got {' and '.join(found)}.")
+def svd_not_finite() -> SingularMatrixError:
+    return SingularMatrixError(
+        "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
+    )
 
 
-# -- numbers of threads ------------------------------------------------------------------------------------------------
+def equation_shapes(op: str, a: Sequence[int], b: Sequence[int], left: bool) -> ShapeError:
+    """Operands of A X = B, or of X A = B, that do not fit."""
+    return ShapeError(
+        f"{op}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
+        f"({a[-2]}x{a[-1]} and {b[-2]}x{b[-1]})"
+    )
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Files
-# ----------------------------------------------------------------------------------------------------------------------
+# -- layers ------------------------------------------------------------------------------------------------------------
+
+
+def layer_norm_input(normalized: Sequence[int], shape: Sequence[int]) -> ShapeError:
+    if not normalized:
+        return ShapeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
+            "but got normalized_shape = []"
+        )
+    wanted = ", ".join(["*", *[str(n) for n in normalized]])
+    return ShapeError(
+        f"Given normalized_shape={list(normalized)}, expected input with shape [{wanted}], but got input of size"
+        f"{list(shape)}"
+    )
+
+
+def layer_norm_parameter(name: str, shape: Sequence[int], normalized: Sequence[int]) -> ShapeError:
+    return ShapeError(
+        f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape {list(shape)} and "
+        f"normalized_shape = {list(normalized)}"
+    )
+
+
+def group_norm_groups(shape: Sequence[int], groups: int) -> ShapeError:
+    return ShapeError(
+        "Expected number of channels in input to be divisible by num_groups, but got input of shape "
+        f"{list(shape)} and num_groups={groups}"
+    )
+
+
+def pool_sizes(op: str, argument: str, dims: int) -> ShapeError:
+    count = {1: "one int", 2: "two ints", 3: "three ints"}[dims]
+    start = "must either be omitted," if argument == "stride" else "must either be" if argument == "kernel_size" else "must be"
+    return ShapeError(f"{op}: {argument} {start} a single int, or a tuple of {count}")

@@ -60,7 +60,15 @@ def _refuse_bool(operands):
     """Raise RuntimeError if an operand is bool."""
     kinds = ["b" if isinstance(x, bool) else kind_of(x) for x in operands]
     if "b" in kinds:
-        raise errors.bool_subtraction(both=kinds == ["b", "b"])
+        if kinds == ["b", "b"]:
+            raise errors.UnsupportedDtypeError(
+                "Subtraction, the `-` operator, with two bool tensors is not supported. "
+                "Use the `^` or `logical_xor()` operator instead."
+            )
+        raise errors.UnsupportedDtypeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
 
 
 @pointwise(inplace=True, operator="sub", check=_refuse_bool)

@@ -21,7 +21,11 @@ def _check_arguments(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p
         )
     dtypes = [raw(x).dtype for x in (query, key, value)]
     if any(d != dtypes[0] for d in dtypes):
-        raise errors.attention_dtypes(*dtypes)
+        q, k, v = map(errors.c_name, dtypes)
+        raise errors.PromotionError(
+            f"Expected query, key, and value to have the same dtype, but got query.dtype: {q} key.dtype: {k} and value.dtype: "
+            f"{v} instead."
+        )
     if is_causal and attn_mask is not None:
         raise errors.ShapeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if attn_mask is not None:

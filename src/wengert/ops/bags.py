@@ -184,7 +184,7 @@ def _keep_mask(xp, x, *, p, dims):
 
 def _alpha_dropout(F: Any, input: Any, p: float, training: bool, inplace: bool, dims: int) -> Any:
     if not 0 <= p <= 1:
-        raise errors.dropout_probability(p)
+        raise errors.ElementError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
     if p == 1:

@@ -248,13 +248,13 @@ def view_as_complex(xp, x):
             f"{errors.scalar_name(x.dtype)}"
         )
     if not x.ndim:
-        raise errors.view_as_complex("Input tensor must have one or more dimensions")
+        raise errors.ShapeError("Input tensor must have one or more dimensions")
     if x.shape[-1] != 2:
-        raise errors.view_as_complex("Tensor must have a last dimension of size 2")
+        raise errors.ShapeError("Tensor must have a last dimension of size 2")
     if x.strides[-1] != x.itemsize:
-        raise errors.view_as_complex("Tensor must have a last dimension with stride 1")
+        raise errors.ShapeError("Tensor must have a last dimension with stride 1")
     if any(stride % (2 * x.itemsize) for stride in x.strides[:-1]):
-        raise errors.view_as_complex("Tensor must have a stride divisible by 2 for all but last dimension")
+        raise errors.ShapeError("Tensor must have a stride divisible by 2 for all but last dimension")
     return x.view(xp.result_type(x.dtype, xp.complex64))[..., 0]
 
 

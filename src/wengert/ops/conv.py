@@ -252,7 +252,7 @@ def _checked_sizes(argument: str, value: Any, dims: int, least: int) -> tuple[in
             f"dimensions, but got {argument}={list(value)}"
         )
     if min(found) < least:
-        raise errors.conv_range(argument, "non-positive" if least else "negative")
+        raise errors.ShapeError(f"{'non-positive' if least else 'negative'} {argument} is not supported")
     return found
 
 
@@ -267,19 +267,27 @@ class _Operand(NamedTuple):
         return len(self.shape)
 
 
+def _sides(name: str, values: tuple[int, ...]) -> str:
+    """Name the value of each side for a message: (1, 2) as "name_height: 1 name_width: 2"."""
+    sides = ("depth", "height", "width")[-len(values) :]
+    return " ".join([f"{name}_{side}: {value}" for side, value in zip(sides, values, strict=True)])
+
+
 def _check_convolution(x: Any, weight: Any, bias: Any, groups: int, transposed: bool) -> None:
     """Raise RuntimeError for shapes and dtypes that do not fit. x has a batch dimension."""
     if dtypes.as_numpy_dtype(x.dtype).kind == "b":
         raise errors.unsupported_dtype("slow_conv2d_cpu", x.dtype)
     if groups <= 0:
-        raise errors.conv_range("groups", "non-positive")
+        raise errors.ShapeError("non-positive groups is not supported")
     if weight.ndim != x.ndim:
         raise errors.ShapeError(
             f"Expected {len(x.shape)}-dimensional weight for {len(x.shape)}-dimensional input {list(x.shape)}, but got "
             f"{len(weight.shape)}-dimensional weight of size {list(weight.shape)} instead"
         )
     if weight.dtype != x.dtype:
-        raise errors.conv_weight_dtype(x.dtype, weight.dtype)
+        raise errors.PromotionError(
+            f"expected scalar type {errors.scalar_name(x.dtype)} but found {errors.scalar_name(weight.dtype)}"
+        )
     if weight.shape[0] < groups:
         raise errors.ShapeError(
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
@@ -292,11 +300,19 @@ def _check_convolution(x: Any, weight: Any, bias: Any, groups: int, transposed: 
         )
     channels = weight.shape[0] if transposed else weight.shape[1] * groups
     if x.shape[1] != channels:
-        raise errors.conv_channels(groups, weight.shape, x.shape, channels, transposed)
+        given = "transposed=1" if transposed else f"groups={groups}"
+        raise errors.ShapeError(
+            f"Given {given}, weight of size {list(weight.shape)}, expected input{list(x.shape)} to have {channels} channels, "
+            f"but got {x.shape[1]} channels instead"
+        )
     if bias is not None:
         outputs = weight.shape[1] * groups if transposed else weight.shape[0]
         if bias.ndim != 1 or bias.shape[0] != outputs:
-            raise errors.conv_bias(weight.shape, outputs, bias.shape, transposed)
+            given = "transposed=1, weight" if transposed else "weight"
+            raise errors.ShapeError(
+                f"Given {given} of size {list(weight.shape)}, expected bias to be 1-dimensional with {outputs} elements, but "
+                f"got bias of size {list(bias.shape)} instead"
+            )
         if bias.dtype != x.dtype:
             raise errors.PromotionError(
                 f"Input type ({errors.c_name(x.dtype)}) and bias type ({errors.c_name(bias.dtype)}) should be the same"
@@ -341,7 +357,10 @@ def _windows_of(
     room = tuple([n + t for n, t in zip(size, total, strict=True)])
     extent = tuple([d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)])
     if any(r < e or not k for r, e, k in zip(room, extent, kernel, strict=True)):
-        raise errors.conv_kernel(room, extent)
+        raise errors.ShapeError(
+            f"Calculated padded input size per channel: ({' x '.join(map(str, room))}). Kernel size: "
+            f"({' x '.join(map(str, extent))}). Kernel size can't be greater than actual input size"
+        )
     count = tuple([(r - e) // s + 1 for r, e, s in zip(room, extent, stride, strict=True)])
     return Windows(size, kernel, count, stride, low, dilation)
 
@@ -358,12 +377,18 @@ def _transposed_windows_of(
     extra, dilation = _checked_sizes("output_padding", extra, dims, 0), _checked_sizes("dilation", dilation, dims, 1)
     _check_convolution(*arrays, groups, True)
     if any(e >= s and e >= d for e, s, d in zip(extra, stride, dilation, strict=True)):
-        raise errors.conv_output_padding(extra, stride, dilation)
+        raise errors.ShapeError(
+            "output padding must be smaller than either stride or dilation, but got "
+            f"{_sides('output_padding', extra)} {_sides('stride', stride)} {_sides('dilation', dilation)}"
+        )
     count, kernel = arrays[0].shape[2:], arrays[1].shape[2:]
     rows = zip(count, kernel, stride, padding, dilation, extra, strict=True)
     size = tuple([(n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, d, e in rows])
     if min(size) < 0:
-        raise errors.conv_output_size(count, size)
+        raise errors.ShapeError(
+            f"Given input size per channel: ({' x '.join(map(str, count))}). Calculated output size per channel: "
+            f"({' x '.join(map(str, size))}). Output size is too small"
+        )
     return Windows(size, kernel, count, stride, padding, dilation)
 
 
@@ -491,9 +516,9 @@ def _check_fold_sizes(
         ("dilation", "dilation", dilation),
     ):
         if min(values) <= 0:
-            raise errors.fold_range(argument, name, values)
+            raise errors.ShapeError(f"{argument} should be greater than zero, but got {_sides(name, values)}")
     if min(padding) < 0:
-        raise errors.fold_range("padding", "pad", padding, "non-negative")
+        raise errors.ShapeError(f"padding should be non-negative, but got {_sides('pad', padding)}")
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -522,8 +547,11 @@ def unfold(F, input, kernel_size, dilation=1, padding=0, stride=1):
         )
     windows = _fold_windows(raw(input).shape[-2:], *[as_cache_key(v) for v in (kernel_size, dilation, padding, stride)])
     if min(windows.count) < 1:
-        sizes = (windows.size, windows.kernel, windows.dilation, windows.padding)
-        raise errors.unfold_empty(*sizes, tuple([max(n, 0) for n in windows.count]))
+        raise errors.ShapeError(
+            f"Given input with spatial size {windows.size}, kernel_size={windows.kernel}, dilation={windows.dilation}, "
+            f"padding={windows.padding}, calculated shape of the array of sliding blocks as "
+            f"{tuple([max(n, 0) for n in windows.count])}, but its components must be at least one."
+        )
     return F._im2col(input, windows=windows)
 
 
@@ -548,6 +576,11 @@ def fold(F, input, output_size, kernel_size, dilation=1, padding=0, stride=1):
             f"input.size(1)={input.shape[-2]} and kernel_size={tuple(windows.kernel)}."
         )
     if input.shape[-1] != windows.places or min(windows.count) < 1:
-        sizes = (windows.size, windows.kernel, windows.dilation, windows.padding, windows.stride)
-        raise errors.fold_blocks(*sizes, tuple([max(n, 0) for n in windows.count]), input.shape[-1])
+        rows, columns = [max(n, 0) for n in windows.count]
+        raise errors.ShapeError(
+            f"Given output_size={windows.size}, kernel_size={windows.kernel}, dilation={windows.dilation}, "
+            f"padding={windows.padding}, stride={windows.stride}, expected size of input's dimension 2 to match the "
+            f"calculated number of sliding blocks {rows} * {columns} = {rows * columns}, but got "
+            f"input.size(2)={input.shape[-1]}."
+        )
     return F._col2im(input, windows=windows)

@@ -369,9 +369,10 @@ def linspace(start, end, steps, *, dtype=None, **options):
 
 def _check_endpoints(op: str, start: Any, end: Any) -> None:
     """Raise RuntimeError if start or end is a tensor with dimensions."""
-    dims = [getattr(raw(x), "ndim", 0) for x in (start, end)]
-    if any(dims):
-        raise errors.line_ends(op, *dims)
+    dims = {"start": getattr(raw(start), "ndim", 0), "end": getattr(raw(end), "ndim", 0)}
+    if any(dims.values()):
+        found = " and ".join([f"{name} with {n} dimension(s)" for name, n in dims.items() if n])
+        raise errors.ShapeError(f"{op} only supports 0-dimensional start and end tensors, but got {found}.")
 
 
 def _spaced_dtype(start: Any, end: Any, dtype: Any) -> Any:

@@ -172,16 +172,25 @@ def _checked_lengths(value: Any, n: int, name: str) -> Any:
     return found
 
 
+_WHERE = "(while checking arguments for ctc_loss_allocate_outputs)"
+
+
 def _target_rows(targets: Any, counts: Any) -> Any:
     """Return the labels of each item as a row. targets: rows, or one vector with the labels of all items.
 
     The elements after an item's labels are arbitrary."""
     if targets.ndim > 1:
         if counts.size and counts.max() > targets.shape[1]:
-            raise errors.ctc_targets(int(counts.max()), targets.shape[1])
+            raise errors.ShapeError(
+                f"Expected tensor to have size at least {counts.max()} at dimension 1, but got size {targets.shape[1]} for "
+                f"argument #2 'targets' {_WHERE}"
+            )
         return np.ascontiguousarray(targets)
     if targets.size != counts.sum():
-        raise errors.ctc_all_targets(int(counts.sum()), targets.size)
+        raise errors.ShapeError(
+            f"Expected tensor to have size {counts.sum()} at dimension 0, but got size {targets.size} for argument #2 "
+            f"'targets' {_WHERE}"
+        )
     rows = np.zeros((counts.size, counts.max(initial=0)), np.int64)
     rows[np.arange(rows.shape[1]) < counts[:, None]] = targets
     return rows
@@ -200,7 +209,7 @@ def ctc_loss(F, log_probs, targets, input_lengths, target_lengths, blank=0, redu
     Derivative: for each step and class, minus the probability that an alignment is in the class at that step; 0 where the
     loss is infinite. torch adds exp(log_probs) to the derivative. Behind `log_softmax` both give the same gradient."""
     if reduction not in ("mean", "sum", "none"):
-        raise errors.reduction_mode(reduction)
+        raise errors.ElementError(f"{reduction} is not a valid value for reduction")
     is_batch = log_probs.ndim == 3
     x = log_probs if is_batch else F.unsqueeze(log_probs, dim=1)
     steps, n, classes = x.shape
@@ -209,7 +218,9 @@ def ctc_loss(F, log_probs, targets, input_lengths, target_lengths, blank=0, redu
     if not 0 <= blank < classes:
         raise errors.ShapeError("blank must be in label range")
     if lengths.size and lengths.max() > steps:
-        raise errors.ctc_input_length(steps, int(lengths.max()))
+        raise errors.ShapeError(
+            f"Expected input_lengths to have value at most {steps}, but got value {lengths.max()} {_WHERE}"
+        )
     labels = raw(targets).astype(np.int64, copy=False)
     rows = _target_rows(labels if is_batch or labels.ndim > 1 else labels.reshape(-1), label_counts)
     states = States(rows, label_counts, lengths, blank)

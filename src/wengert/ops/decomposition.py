@@ -315,8 +315,18 @@ def linalg_lu_factor(F, A, *, pivot=True):
     _check_pivot(pivot)
     LU, pivots, info = F._lu_factor(A)
     if F.is_tensor and np.count_nonzero(raw(info)):
-        raise errors.zero_in_u(int(info.max()))
+        raise _singular_factor(info)
     return return_types.linalg_lu_factor((LU, pivots))
+
+
+def _singular_factor(info: Any) -> Exception:
+    """Error for an LU factorization with a zero on the diagonal of U. info: numbers of the pivots, counted from 1."""
+    order = int(info.max())
+    return errors.SingularMatrixError(
+        f"torch.linalg.lu_factor: U[{order},{order}] is zero and using it on lu_solve would result in a division by "
+        "zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
+        "linalg.lu_factor_ex(A, pivot)"
+    )
 
 
 @composite(**_LINALG)
@@ -329,7 +339,7 @@ def linalg_lu_factor_ex(F, A, *, pivot=True, check_errors=False):
     _check_pivot(pivot)
     LU, pivots, info = F._lu_factor(A)
     if check_errors and np.count_nonzero(raw(info)):
-        raise errors.zero_in_u(int(info.max()))
+        raise _singular_factor(info)
     return return_types.linalg_lu_factor_ex((LU, pivots, info))
 
 

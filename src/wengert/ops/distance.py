@@ -158,9 +158,11 @@ def cdist(F, x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     if x1.shape[-1] != x2.shape[-1]:
         raise errors.ShapeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
     if p < 0:
-        raise errors.negative_p("cdist")
+        raise errors.ShapeError("cdist only supports non-negative p values")
     if raw(x1).dtype != raw(x2).dtype:
-        raise errors.conv_weight_dtype(raw(x1).dtype, raw(x2).dtype)
+        raise errors.PromotionError(
+            f"expected scalar type {errors.scalar_name(raw(x1).dtype)} but found {errors.scalar_name(raw(x2).dtype)}"
+        )
     try:
         np.broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
     except ValueError:
@@ -209,5 +211,5 @@ def pdist(F, input, p=2.0):
     if not dtypes.is_floating_point(raw(input).dtype):
         raise errors.UnsupportedDtypeError("pdist only supports floating-point dtypes")
     if p < 0:
-        raise errors.negative_p("pdist")
+        raise errors.ShapeError("pdist only supports non-negative p values")
     return F._pdist(input, p=float(p))

@@ -28,7 +28,10 @@ def _eigh(xp, A, *, UPLO="L"):
     try:
         return tuple(xp.linalg.eigh(A, UPLO))
     except xp.linalg.LinAlgError:
-        raise errors.no_convergence("linalg.eigh") from None
+        raise errors.SingularMatrixError(
+            "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+            "repeated eigenvalues."
+        ) from None
 
 
 @_eigh.vjp("A")
@@ -79,7 +82,10 @@ def _eig(xp, A):
     try:
         return tuple([xp.asarray(found, wanted) for found in xp.linalg.eig(A)])
     except xp.linalg.LinAlgError:
-        raise errors.no_convergence("linalg.eig") from None
+        raise errors.SingularMatrixError(
+            "linalg.eig: The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+            "repeated eigenvalues."
+        ) from None
 
 
 @_eig.vjp("A")

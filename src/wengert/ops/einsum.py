@@ -56,13 +56,13 @@ def einsum(F, *args):
 def _equation_and_operands(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
     """Return the equation in letters and the operands, from either form of the arguments."""
     if not args:
-        raise errors.einsum("must provide at least one operand")
+        raise errors.ShapeError("einsum(): must provide at least one operand")
     if isinstance(args[0], str):
         operands = args[1:]
         if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
             operands = tuple(operands[0])
         if not operands:
-            raise errors.einsum("must provide at least one operand")
+            raise errors.ShapeError("einsum(): must provide at least one operand")
         return args[0], list(operands)
     pairs, last = args[: len(args) // 2 * 2], args[len(args) // 2 * 2 :]
     for position, subscripts in enumerate((*pairs[1::2], *last)):
@@ -75,7 +75,7 @@ def _equation_and_operands(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
 def _letters_of(numbers: Any) -> str:
     """Spell the subscripts of the list form, ints and Ellipsis, as letters."""
     if any(n is not Ellipsis and not 0 <= n < 52 for n in numbers):
-        raise errors.einsum("expected subscripts in sublist format to be within range [0, 52)")
+        raise errors.ShapeError("einsum(): expected subscripts in sublist format to be within range [0, 52)")
     return "".join(["..." if n is Ellipsis else _LETTERS[n] for n in numbers])
 
 
@@ -92,12 +92,13 @@ def _parse_equation(equation: str, shapes: tuple[tuple[int, ...], ...]) -> tuple
     terms = given.split(",")
     for position, character in enumerate(equation):
         if not (character in _LETTERS or character in " .,->"):
-            raise errors.einsum(
-                f"invalid subscript given at index {position} in the equation string, subscripts must be in [a-zA-Z]"
+            raise errors.ShapeError(
+                f"einsum(): invalid subscript given at index {position} in the equation string, subscripts must be in "
+                "[a-zA-Z]"
             )
     if len(terms) != len(shapes):
         which = "fewer" if len(terms) > len(shapes) else "more"
-        raise errors.einsum(f"{which} operands were provided than specified in the equation")
+        raise errors.ShapeError(f"einsum(): {which} operands were provided than specified in the equation")
     rest = [_ellipsis_dims(term, len(shape), i) for i, (term, shape) in enumerate(zip(terms, shapes, strict=True))]
     dots = _ELLIPSIS[: max([n for n in rest if n is not None], default=0)]
     subscripts = [
@@ -114,15 +115,15 @@ def _ellipsis_dims(term: str, ndim: int, position: int) -> int | None:
     named = len(term.replace("...", "", 1))
     if "..." not in term:
         if named != ndim:
-            raise errors.einsum(
-                f"the number of subscripts in the equation ({named}) does not match the number of dimensions "
+            raise errors.ShapeError(
+                f"einsum(): the number of subscripts in the equation ({named}) does not match the number of dimensions "
                 f"({ndim}) for operand {position} and no ellipsis was given"
             )
         return None
     if named > ndim:
-        raise errors.einsum(
-            f"the number of subscripts in the equation ({named}) is more than the number of dimensions ({ndim}) for "
-            f"operand {position}"
+        raise errors.ShapeError(
+            f"einsum(): the number of subscripts in the equation ({named}) is more than the number of dimensions ({ndim}) "
+            f"for operand {position}"
         )
     return ndim - named
 
@@ -133,9 +134,9 @@ def _parse_result(result: str, dots: str, subscripts: list[str]) -> str:
     letters = result.replace("...", "", 1)
     for letter in letters:
         if letters.count(letter) > 1:
-            raise errors.einsum(f"output subscript {letter} appears more than once in the output")
+            raise errors.ShapeError(f"einsum(): output subscript {letter} appears more than once in the output")
         if letter not in known:
-            raise errors.einsum(f"output subscript {letter} does not appear in the equation for any input operand")
+            raise errors.ShapeError(f"einsum(): output subscript {letter} does not appear in the equation for any input operand")
     return result.replace("...", dots)
 
 
@@ -146,15 +147,15 @@ def _index_sizes(subscripts: list[str], shapes: tuple[tuple[int, ...], ...]) -> 
         own: dict[str, int] = {}
         for index, size in zip(term, shape, strict=True):
             if own.setdefault(index, size) != size:
-                raise errors.einsum(
-                    f"subscript {index} is repeated for operand {position} but the sizes don't match, "
-                    f"{size} != {own[index]}"
+                raise errors.ShapeError(
+                    f"einsum(): subscript {index} is repeated for operand {position} but the sizes don't match, {size} != "
+                    f"{own[index]}"
                 )
             if sizes.get(index, 1) == 1:
                 sizes[index] = size
             elif size not in (1, sizes[index]):
-                raise errors.einsum(
-                    f"subscript {index} has size {size} for operand {position} which does not broadcast with "
+                raise errors.ShapeError(
+                    f"einsum(): subscript {index} has size {size} for operand {position} which does not broadcast with "
                     f"previously seen size {sizes[index]}"
                 )
     return sizes

@@ -138,7 +138,11 @@ def _aminmax(xp, x, *, dim=None, keepdim=False):
     if x.dtype.kind == "c":
         raise errors.unsupported_dtype("aminmax_cpu", x.dtype)
     if x.size == 0 and count_of(x.shape, axis) == 0:
-        raise errors.empty_aminmax() if dim is None else errors.empty_reduction("aminmax", dim)
+        if dim is not None:
+            raise errors.empty_reduction("aminmax", dim)
+        raise errors.ShapeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity."
+        )
     return _smallest(xp, x, axis, keepdim), _largest(xp, x, axis, keepdim)
 
 

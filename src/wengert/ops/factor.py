@@ -43,7 +43,16 @@ def linalg_inv(xp, A):
             A, finite = finite_part(xp, A)
             return xp.where(finite, xp.linalg.inv(A), A.dtype.type(xp.nan))
     except xp.linalg.LinAlgError:
-        raise errors.singular_inverse(*first_failing(xp, A, zero_pivot)) from None
+        batch, order = first_failing(xp, A, zero_pivot)
+        raise errors.SingularMatrixError(
+            f"linalg.inv: {_batch_element(batch)}The diagonal element {order} is zero, the inversion could not be completed "
+            "because the input matrix is singular."
+        ) from None
+
+
+def _batch_element(batch: int | None) -> str:
+    """Prefix of a message about one matrix of a batch. Empty if batch is None."""
+    return "" if batch is None else f"(Batch element {batch}): "
 
 
 @linalg_inv.vjp("A")
@@ -85,7 +94,10 @@ def _solve(xp, x, y, *, vector=False, left=True):
         raise errors.matmul_dtypes(x.dtype, y.dtype)
     y = y[..., None] if vector else y
     if y.ndim < 2 or y.shape[-2 if left else -1] != x.shape[-1]:
-        raise errors.solve_shapes(x.shape, y.shape, left)
+        raise errors.ShapeError(
+            f"linalg.solve: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
+            f"({'x'.join(map(str, x.shape[-2:]))} and {'x'.join(map(str, y.shape[-2:]))})"
+        )
     if not left:
         x, y = xp.swapaxes(x, -1, -2), xp.swapaxes(y, -1, -2)
     try:
@@ -277,7 +289,11 @@ def _cholesky(xp, A):
     try:
         return xp.linalg.cholesky(A)
     except xp.linalg.LinAlgError:
-        raise errors.not_positive_definite(*first_failing(xp, A, lambda matrix: _first_indefinite_minor(xp, matrix))) from None
+        batch, order = first_failing(xp, A, lambda matrix: _first_indefinite_minor(xp, matrix))
+        raise errors.SingularMatrixError(
+            f"linalg.cholesky: {_batch_element(batch)}The factorization could not be completed because the input is not "
+            f"positive-definite (the leading minor of order {order} is not positive-definite)."
+        ) from None
 
 
 def _first_indefinite_minor(xp: Any, matrix: Any) -> int:
@@ -380,8 +396,11 @@ def _check_chain(tensors: Any, shapes: list[tuple[int, ...]]) -> None:
     """Raise RuntimeError for dimensions, dtypes and sizes of multi_dot that do not fit."""
     for i, shape in enumerate(shapes):
         at_an_end = i in (0, len(shapes) - 1)
-        if len(shape) != 2 and not (at_an_end and len(shape) == 1):
-            raise errors.multi_dot_dims("tensor" if not at_an_end else "first" if i == 0 else "last", i, len(shape))
+        if len(shape) != 2 and not at_an_end:
+            raise errors.ShapeError(f"multi_dot(): tensor {i} must be 2D but got {len(shape)}D")
+        if len(shape) not in (1, 2):
+            which = "last" if i else "first"
+            raise errors.ShapeError(f"multi_dot(): the {which} tensor must be 1D or 2D but got {len(shape)}D")
         if tensors[i].dtype != tensors[0].dtype:
             raise errors.UnsupportedDtypeError(
                 f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {errors.c_name(tensors[0].dtype)} "
@@ -554,7 +573,7 @@ def linalg_matrix_norm(F, A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=No
         raise errors.square_matrix("linalg.matrix_norm", A.shape)
     dim = as_dims(dim)
     if len(dim) != 2:
-        raise errors.norm_dims(dim)
+        raise errors.ShapeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(str(d) for d in dim)}")
     rows, columns = (normalize_dim(d, A.ndim) for d in dim)
     if rows == columns:
         raise errors.ShapeError(f"linalg.matrix_norm: dims must be different. Got {(rows, columns)}")
@@ -566,7 +585,7 @@ def linalg_matrix_norm(F, A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=No
     if ord == "fro":
         return F._vector_norm(A, ord=2, dim=dim, keepdim=keepdim)
     if ord not in ("nuc", inf, -inf, 1, -1, 2, -2):
-        raise errors.norm_order(ord)
+        raise errors.ShapeError(f"linalg.matrix_norm: Order {ord} not supported.")
     if ord not in ("nuc", 2, -2):
         summed = columns if abs(ord) == inf else rows
         sums = F.sum(F.abs(A), dim=summed, keepdim=True)

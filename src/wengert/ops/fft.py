@@ -167,7 +167,7 @@ def _fit(F: Any, x: Any, dim: tuple[int, ...], sizes: tuple[int, ...]) -> Any:
     """Cut or pad x to the given sizes in the dims. Raises RuntimeError for a size below 1."""
     for size in sizes:
         if size < 1:
-            raise errors.fft_size(size)
+            raise errors.ShapeError(f"Invalid number of data points ({size}) specified")
     if tuple([x.shape[d] for d in dim]) == tuple(sizes):
         return x
     return F._fit_sizes(x, dim=dim, sizes=tuple(sizes))
@@ -210,7 +210,9 @@ def _complex_transform(F: Any, input: Any, n: int | None, dim: int, norm: str | 
 def _half_spectrum(F: Any, op: str, input: Any, n: int | None, dim: int, norm: str | None, inverse: bool) -> Any:
     """rfft, and the conjugate of ihfft."""
     if is_complex(input):
-        raise errors.fft_needs_real(op, input.dtype)
+        raise errors.UnsupportedDtypeError(
+            f"{op} expects a real input tensor, but got {errors.scalar_name(input.dtype)}"
+        )
     dims = (_checked_dim(input, dim),)
     x = _fit(F, input, dims, (input.shape[dims[0]] if n is None else n,))
     return F._fft_r2c(x, dim=dims, scaling=_scaling(norm, inverse), onesided=True)
@@ -221,7 +223,7 @@ def _from_half_spectrum(F: Any, input: Any, n: int | None, dim: int, scaling: st
     dims = (_checked_dim(input, dim),)
     size = 2 * (input.shape[dims[0]] - 1) if n is None else n
     if size < 1:
-        raise errors.fft_size(size)
+        raise errors.ShapeError(f"Invalid number of data points ({size}) specified")
     x = _fit(F, input, dims, (size // 2 + 1,))
     return F._fft_c2r(F.conj(x) if conj else x, dim=dims, scaling=scaling, size=size)
 
@@ -326,10 +328,12 @@ def fft_rfftn(F, input, s=None, dim=None, norm=None):
 
     Derivative: as in `rfft`, over all dims."""
     if is_complex(input):
-        raise errors.fft_needs_real("rfftn", input.dtype)
+        raise errors.UnsupportedDtypeError(
+            f"rfftn expects a real-valued input tensor, but got {errors.scalar_name(input.dtype)}"
+        )
     dims, sizes = _dims_and_sizes(input, s, dim)
     if not dims:
-        raise errors.fft_no_axis("rfftn")
+        raise errors.ShapeError("rfftn must transform at least one axis")
     return F._fft_r2c(_fit(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, False), onesided=True)
 
 
@@ -337,11 +341,11 @@ def _half_spectrum_sizes(op: str, x: Any, s: Any, dim: Any) -> tuple[tuple[int, 
     """Return (dims, sizes of the half spectrum in each, size of its transform in the last)."""
     dims, sizes = _dims_and_sizes(x, s, dim)
     if not dims:
-        raise errors.fft_no_axis(op)
+        raise errors.ShapeError(f"{op} must transform at least one axis")
     given = None if s is None else s if isinstance(s, int) else s[-1]
     size = 2 * (x.shape[dims[-1]] - 1) if given is None or given == -1 else sizes[-1]
     if size < 1:
-        raise errors.fft_size(size)
+        raise errors.ShapeError(f"Invalid number of data points ({size}) specified")
     return dims, (*sizes[:-1], size // 2 + 1), size
 
 
@@ -378,7 +382,7 @@ def fft_ihfftn(F, input, s=None, dim=None, norm=None):
         raise errors.UnsupportedDtypeError(f"Only supports floating-point dtypes, but found: {errors.scalar_name(input.dtype)}")
     dims, sizes = _dims_and_sizes(input, s, dim)
     if not dims:
-        raise errors.fft_no_axis("ihfftn")
+        raise errors.ShapeError("ihfftn must transform at least one axis")
     scaling = _scaling(norm, True)
     x = F._fft_r2c(_fit(F, input, dims, sizes), dim=dims[-1:], scaling=scaling, onesided=True)
     if len(dims) == 1:

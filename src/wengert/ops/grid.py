@@ -226,7 +226,11 @@ def _check_grid(x: Any, grid: Any, bicubic: bool) -> None:
             f"{list(points)}"
         )
     if len(shape) not in (4, 5) or len(points) != len(shape):
-        raise errors.grid_dims(shape, points)
+        wanted = f"{len(shape)}D" if len(shape) in (4, 5) else "4D or 5D"
+        raise errors.ShapeError(
+            f"grid_sampler(): expected {wanted} input and grid with same number of dimensions, but got input with sizes "
+            f"{list(shape)} and grid with sizes {list(points)}"
+        )
     if bicubic and len(shape) != 4:
         raise errors.ShapeError("grid_sampler(): bicubic interpolation only supports 4D input")
     for d in range(2, len(shape)):
@@ -238,7 +242,9 @@ def _check_grid(x: Any, grid: Any, bicubic: bool) -> None:
     if raw(x).dtype.kind not in "fV":
         raise errors.unsupported_dtype(f"grid_sampler_{len(shape) - 2}d_cpu", raw(x).dtype)
     if raw(x).dtype != raw(grid).dtype:
-        raise errors.conv_weight_dtype(raw(x).dtype, raw(grid).dtype)
+        raise errors.PromotionError(
+            f"expected scalar type {errors.scalar_name(raw(x).dtype)} but found {errors.scalar_name(raw(grid).dtype)}"
+        )
 
 
 @composite(namespaces=("nn.functional",))

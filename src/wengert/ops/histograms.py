@@ -23,7 +23,7 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
     each box. bin_edges: a tuple of d tensors. Raises RuntimeError for arguments that do not fit. Not differentiable."""
     points, weights = raw(input), raw(weight)
     if points.ndim < 2:
-        raise errors.histogramdd("input tensor should have at least 2 dimensions")
+        raise errors.ShapeError("torch.histogramdd: input tensor should have at least 2 dimensions")
     if points.dtype.kind in "biuc":
         raise errors.unsupported_dtype("histogramdd", points.dtype)
     if weights is not None:
@@ -46,14 +46,16 @@ def histogramdd(input, bins, *, range=None, weight=None, density=False):
 def _check_weights(points: Any, weights: Any) -> None:
     """Raise RuntimeError if the weights' shape or dtype does not fit the points."""
     if weights.shape != points.shape[:-1]:
-        raise errors.histogramdd(
-            "if weight tensor is provided it should have the same shape as the input tensor excluding its innermost dimension, "
-            f"but got input with shape {list(points.shape)} and weight with shape {list(weights.shape)}"
+        raise errors.ShapeError(
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor excluding "
+            f"its innermost dimension, but got input with shape {list(points.shape)} and weight with shape "
+            f"{list(weights.shape)}"
         )
     if weights.dtype != points.dtype:
-        raise errors.histogramdd(
-            "if weight tensor is provided, input tensor and weight tensor should have the same dtype, but got "
-            f"input({errors.scalar_name(points.dtype).lower()}), and weight({errors.scalar_name(weights.dtype).lower()})"
+        raise errors.ShapeError(
+            "torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should have the same dtype, "
+            f"but got input({errors.scalar_name(points.dtype).lower()}), and "
+            f"weight({errors.scalar_name(weights.dtype).lower()})"
         )
 
 
@@ -61,19 +63,21 @@ def _checked_edges(edges: list[Any], points: Any) -> list[Any]:
     """Return copies of the edges. Raises RuntimeError if their number, dtype or dimensions do not fit the points."""
     dims = points.shape[-1]
     if len(edges) != dims:
-        raise errors.histogramdd(
-            f"expected {dims} sequences of bin edges for a {dims}-dimensional histogram but got {len(edges)}"
+        raise errors.ShapeError(
+            f"torch.histogramdd: expected {dims} sequences of bin edges for a {dims}-dimensional histogram but got "
+            f"{len(edges)}"
         )
     for i, e in enumerate(edges):
         if e.dtype != points.dtype:
-            raise errors.histogramdd(
-                "input tensor and bins tensors should have the same dtype, but got input with dtype "
+            raise errors.ShapeError(
+                "torch.histogramdd: input tensor and bins tensors should have the same dtype, but got input with dtype "
                 f"{errors.scalar_name(points.dtype).lower()} and bins for dimension {i} with dtype "
                 f"{errors.scalar_name(e.dtype).lower()}"
             )
         if e.ndim != 1:
-            raise errors.histogramdd(
-                f"bins tensor should have one dimension, but got {e.ndim} dimensions in the bins tensor for dimension {i}"
+            raise errors.ShapeError(
+                f"torch.histogramdd: bins tensor should have one dimension, but got {e.ndim} dimensions in the bins tensor "
+                f"for dimension {i}"
             )
     return [e.copy() for e in edges]
 
@@ -84,21 +88,24 @@ def _equal_intervals(rows: Any, numbers: list[int], range: Any) -> list[Any]:
     if len(numbers) != dims:
         raise errors.ShapeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
     if range is not None and len(range) != 2 * dims:
-        raise errors.histogramdd(
-            f"for a {dims}-dimensional histogram range should have {2 * dims} elements, but got {len(range)}"
+        raise errors.ShapeError(
+            f"torch.histogramdd: for a {dims}-dimensional histogram range should have {2 * dims} elements, but got "
+            f"{len(range)}"
         )
     edges = []
     for i, number in enumerate(numbers):
         if number <= 0:
-            raise errors.histogram_bins(number, i)
+            raise errors.ShapeError(f"torch.histogram(): bins must be > 0, but got {number} for dimension {i}")
         if range is not None:
             low, high = float(range[2 * i]), float(range[2 * i + 1])
         else:
             low, high = (float(rows[:, i].min()), float(rows[:, i].max())) if len(rows) else (0.0, 1.0)
         if not (math.isfinite(low) and math.isfinite(high)):
-            raise errors.histogram_extremes(low, high, i)
+            raise errors.ShapeError(f"torch.histogramdd: dimension {i}'s range [{low:g}, {high:g}] is not finite")
         if low > high:
-            raise errors.histogramdd(f"min should not exceed max, but got min {low:g} max {high:g} for dimension {i}")
+            raise errors.ShapeError(
+                f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension {i}"
+            )
         if low == high:
             low, high = low - 0.5, high + 0.5
         edges.append(np.linspace(low, high, number + 1).astype(rows.dtype))

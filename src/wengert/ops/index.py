@@ -451,7 +451,10 @@ def index_error(shape: tuple, arrays: Sequence[Any], dims: tuple) -> Exception:
         wrong = array[(array < -size) | (array >= size)] if array.dtype.kind != "b" else array[:0]
         if wrong.size:
             return errors.index_out_of_range(int(wrong[0]), dim, size)
-    return errors.index_shapes(*[array.shape for array in arrays])
+    shapes = ", ".join(str(list(array.shape)) for array in arrays)
+    return errors.TensorIndexError(
+        f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+    )
 
 
 def put(x: Any, values: Any, *indices: Any, dims: tuple, accumulate: bool) -> None:

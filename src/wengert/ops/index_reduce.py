@@ -40,7 +40,7 @@ def _check_arguments(name: str, input: Any, dim: int, index: Any, source: Any, r
         )
     size = x.shape[dim] if x.ndim else 1
     if not are_inside(array, 0, size):
-        raise errors.embedding_range()
+        raise errors.TensorIndexError("index out of range in self")
 
 
 @composite(method=True, inplace=True)

@@ -164,12 +164,12 @@ def linalg_lstsq(F, A, B, rcond=None, *, driver=None):
 
     Derivative: that of pinv(A) @ B, if the rank is constant around A."""
     if A.ndim < 2:
-        raise errors.lstsq("input must have at least 2 dimensions.")
+        raise errors.ShapeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
     if driver not in _DRIVERS:
-        raise errors.lstsq("parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
+        raise errors.ShapeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
     vector = B.ndim == A.ndim - 1
     if B.ndim < 1 or A.shape[-2] != B.shape[-1 if vector else -2]:
-        raise errors.lstsq(f"input.size(-2) should match other.size({-1 if vector else -2})")
+        raise errors.ShapeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({-1 if vector else -2})")
     B = F.unsqueeze(B, dim=-1) if vector else B
     batch = np.broadcast_shapes(tuple(A.shape[:-2]), tuple(B.shape[:-2]))
     A, B = F.expand(A, shape=(*batch, *A.shape[-2:])), F.expand(B, shape=(*batch, *B.shape[-2:]))
@@ -297,7 +297,10 @@ def linalg_tensorinv(F, A, ind=2):
         raise errors.ShapeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     rows, columns = tuple(A.shape[:ind]), tuple(A.shape[ind:])
     if prod(rows) != prod(columns):
-        raise errors.tensor_equation("ind", prod(rows), prod(columns))
+        raise errors.ShapeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
+            f"{prod(columns)} != {prod(rows)}"
+        )
     return F.reshape(F.linalg_inv(F.reshape(A, shape=(prod(rows), prod(columns)))), shape=(*columns, *rows))
 
 
@@ -313,7 +316,10 @@ def linalg_tensorsolve(F, A, B, dims=None):
         A = F.movedim(A, dims, tuple(range(-len(dims), 0)))
     rows, columns = prod(A.shape[: B.ndim]), prod(A.shape[B.ndim :])
     if rows != columns:
-        raise errors.tensor_equation("other.ndim", rows, columns)
+        raise errors.ShapeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but "
+            f"got {columns} != {rows}"
+        )
     X = F.linalg_solve(F.reshape(A, shape=(rows, columns)), F.reshape(B, shape=(rows,)))
     return F.reshape(X, shape=tuple(A.shape[B.ndim :]))
 

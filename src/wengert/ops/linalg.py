@@ -58,15 +58,29 @@ def _shapes_error(a: Any, b: Any) -> Exception:
     if a.ndim > 2 and b.ndim in (1, 2) and a.shape[-1] != b.shape[0]:
         return errors.matmul((prod(a.shape[:-1]), a.shape[-1]), b.shape)
     if a.ndim == b.ndim == 3 and a.shape[0] == b.shape[0]:
-        return errors.bmm_batch(a.shape, b.shape)
+        return _batches_error(a.shape, b.shape)
     return errors.matmul(a.shape, b.shape)
+
+
+def _batches_error(a: Any, b: Any) -> Exception:
+    """Error for the shapes of two batches of matrices that bmm cannot multiply."""
+    return errors.ShapeError(
+        f"Expected size for first two dimensions of batch2 tensor to be: [{a[0]}, {a[2]}] but got: [{b[0]}, {b[1]}]."
+    )
 
 
 def _dtypes_error(a: Any, b: Any) -> Exception:
     """Return torch's error for a @ b with different dtypes."""
     if a.ndim == b.ndim == 1:
-        return errors.dot_dtypes(a.dtype, b.dtype)
-    return (errors.matmul_dtypes if b.ndim <= 2 else errors.bmm_dtypes)(a.dtype, b.dtype)
+        return errors.UnsupportedDtypeError(
+            f"dot : expected both vectors to have same dtype, but found {errors.scalar_name(a.dtype)} and "
+            f"{errors.scalar_name(b.dtype)}"
+        )
+    if b.ndim <= 2:
+        return errors.matmul_dtypes(a.dtype, b.dtype)
+    return errors.UnsupportedDtypeError(
+        f"expected scalar type {errors.scalar_name(a.dtype)} but found {errors.scalar_name(b.dtype)}"
+    )
 
 
 # -- matmul ------------------------------------------------------------------------------------------------------------
@@ -182,7 +196,7 @@ def mm(xp, x, mat2):
     Derivative: ct @ mat2^H in x, x^H @ ct in mat2."""
     _check_is_tensor("mm", "mat2", 1, mat2)
     if x.ndim != 2 or mat2.ndim != 2:
-        raise errors.not_a_matrix("self" if x.ndim != 2 else "mat2")
+        raise errors.ShapeError(f"{'self' if x.ndim != 2 else 'mat2'} must be a matrix")
     return matmul.forward(xp, x, mat2)
 
 
@@ -205,7 +219,7 @@ def mv(xp, x, vec):
     Derivative: outer(ct, conj(vec)) in x, x^H @ ct in vec."""
     _check_is_tensor("mv", "vec", 1, vec)
     if x.ndim != 2 or vec.ndim != 1:
-        raise errors.not_matrix_and_vector(1, x.ndim, vec.ndim)
+        raise errors.ShapeError(f"vector + matrix @ vector expected, got 1, {x.ndim}, {vec.ndim}")
     if x.dtype != vec.dtype:
         raise errors.UnsupportedDtypeError(
             f"addmv input tensors must have the same dtype, but got {errors.scalar_name(vec.dtype)}, "
@@ -228,9 +242,9 @@ def _check_vectors(op: str, x: Any, tensor: Any) -> None:
     """Raise torch's error unless x and tensor are vectors of one dtype."""
     _check_is_tensor(op, "tensor", 1, tensor)
     if x.ndim != 1 or tensor.ndim != 1:
-        raise errors.not_vectors(x.ndim, tensor.ndim)
+        raise errors.ShapeError(f"1D tensors expected, but got {x.ndim}D and {tensor.ndim}D tensors")
     if x.dtype != tensor.dtype:
-        raise errors.dot_dtypes(x.dtype, tensor.dtype)
+        raise _dtypes_error(x, tensor)
 
 
 @bilinear(promote=NONE)
@@ -284,7 +298,7 @@ def bmm(xp, x, mat2):
     if x.ndim != 3 or mat2.ndim != 3:
         raise errors.ShapeError(f"{'batch1' if x.ndim != 3 else 'batch2'} must be a 3D tensor")
     if x.shape[0] != mat2.shape[0] or x.shape[2] != mat2.shape[1]:
-        raise errors.bmm_batch(x.shape, mat2.shape)
+        raise _batches_error(x.shape, mat2.shape)
     return matmul.forward(xp, x, mat2)
 
 
@@ -329,7 +343,7 @@ def addmm(xp, x, mat1, mat2, *, beta=1, alpha=1):
 
     Derivative: beta ct in x, alpha ct @ mat2^H in mat1, alpha mat1^H @ ct in mat2."""
     if mat1.ndim != 2 or mat2.ndim != 2:
-        raise errors.not_a_matrix("mat1" if mat1.ndim != 2 else "mat2")
+        raise errors.ShapeError(f"{'mat1' if mat1.ndim != 2 else 'mat2'} must be a matrix")
     return _add_scaled(xp, x, beta, xp.asarray(matmul.forward(xp, mat1, mat2)), alpha)
 
 
@@ -339,7 +353,7 @@ def addmv(xp, x, mat, vec, *, beta=1, alpha=1):
 
     Derivative: beta ct in x, alpha outer(ct, conj(vec)) in mat, alpha mat^H @ ct in vec."""
     if mat.ndim != 2 or vec.ndim != 1 or x.ndim > 1:
-        raise errors.not_matrix_and_vector(x.ndim, mat.ndim, vec.ndim)
+        raise errors.ShapeError(f"vector + matrix @ vector expected, got {x.ndim}, {mat.ndim}, {vec.ndim}")
     return _add_scaled(xp, x, beta, xp.asarray(matmul.forward(xp, mat, vec)), alpha)
 
 
@@ -369,7 +383,7 @@ def addr(xp, x, vec1, vec2, *, beta=1, alpha=1):
 
     Derivative: beta ct in x, alpha ct @ conj(vec2) in vec1, alpha conj(vec1) @ ct in vec2."""
     if vec1.ndim != 1 or vec2.ndim != 1:
-        raise errors.not_vectors(vec1.ndim, vec2.ndim)
+        raise errors.ShapeError(f"1D tensors expected, but got {vec1.ndim}D and {vec2.ndim}D tensors")
     if x.dtype.kind in "biu":
         for name, factor in (("beta", beta), ("alpha", alpha)):
             if isinstance(factor, float):
@@ -468,7 +482,7 @@ def inner(F, input, other):
     if input.ndim == 0 or other.ndim == 0:
         return input * other
     if input.dtype != other.dtype:
-        raise errors.inner_dtypes()
+        raise errors.UnsupportedDtypeError("both inputs should have same dtype")
     if input.shape[-1] != other.shape[-1]:
         raise errors.ShapeError(
             f"inner() the last dimension must match on both input tensors but got shapes {list(input.shape)} and "
@@ -491,7 +505,7 @@ def tensordot(F, a, b, dims=2):
     the other dimensions of a."""
     pairs = _tensordot_dims(a, b, dims)
     if a.dtype != b.dtype:
-        raise errors.inner_dtypes()
+        raise errors.UnsupportedDtypeError("both inputs should have same dtype")
     first, second = unrepeated_dims(pairs[0], a.ndim), unrepeated_dims(pairs[1], b.ndim)
     for d, e in zip(first, second, strict=True):
         if a.shape[d] != b.shape[e]:  # one of the two sizes is 1 and broadcasts
@@ -508,19 +522,27 @@ def tensordot(F, a, b, dims=2):
     return F.reshape(F.mm(left, right), shape=shape_a + shape_b)
 
 
+def _dims_error(dims: Any) -> Exception:
+    return errors.ShapeError(
+        "tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, but got "
+        f"dims={dims}"
+    )
+
+
 def _tensordot_dims(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
     """Return the two lists of dims. Raises RuntimeError unless each pair has equal sizes or a size of 1."""
     if isinstance(dims, (tuple, list)) or (hasattr(dims, "ndim") and dims.ndim == 2):
         if len(dims) != 2:
-            raise errors.tensordot_dims(dims)
+            raise _dims_error(dims)
         first, second = ([int(d) for d in ([side] if isinstance(side, int) else side)] for side in dims)
     else:
         try:
             n = index(dims)
         except TypeError:
-            raise errors.tensordot_dims(dims) from None
+            raise _dims_error(dims) from None
         if n < 0 or n > min(a.ndim, b.ndim):
-            raise errors.tensordot_number(n)
+            bound = ">= 0" if n < 0 else "< ndim_a or ndim_b"
+            raise errors.ShapeError(f"tensordot expects dims {bound}, but got dims={n}")
         first, second = list(range(-n, 0)), list(range(n))
     if len(first) != len(second):
         raise errors.ShapeError("both dimension lists should have same length")

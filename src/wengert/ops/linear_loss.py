@@ -48,18 +48,18 @@ def _check_arguments(input: Any, linear_weight: Any, target: Any, linear_bias: A
     """Raise torch's errors for arguments that do not fit."""
     shape, outputs = tuple(linear_weight.shape), tuple(linear_weight.shape[:-1])
     if len(shape) < 2:
-        raise errors.linear_cross_entropy(f"expected linear_weight with dimensionality at least 2, got {len(shape)}")
+        raise errors.ShapeError(f"expected linear_weight with dimensionality at least 2, got {len(shape)}")
     if input.shape[-1] != shape[-1]:
-        raise errors.linear_cross_entropy(
-            "expected equal input and linear_weight last dimensions (in_features), "
-            f"got {input.shape[-1]} and {shape[-1]}, respectively"
+        raise errors.ShapeError(
+            f"expected equal input and linear_weight last dimensions (in_features), got {input.shape[-1]} and {shape[-1]}, "
+            "respectively"
         )
     if ignore_index is not None and raw(target).dtype.kind == "f":
-        raise errors.linear_cross_entropy("ignore_index cannot be specified when target contains probabilities")
+        raise errors.ShapeError("ignore_index cannot be specified when target contains probabilities")
     if len(shape) > 2 and input.ndim == 1:
-        raise errors.linear_cross_entropy(
-            f"K-dimensional loss defined by linear_weight shape {shape} requires batched input, (N, {shape[-1]}), "
-            f"got unbatched input with shape {tuple(input.shape)}"
+        raise errors.ShapeError(
+            f"K-dimensional loss defined by linear_weight shape {shape} requires batched input, (N, {shape[-1]}), got "
+            f"unbatched input with shape {tuple(input.shape)}"
         )
     if linear_bias is not None and tuple(linear_bias.shape) != outputs:
-        raise errors.linear_cross_entropy(f"expected linear_bias shape {outputs}, got {tuple(linear_bias.shape)}")
+        raise errors.ShapeError(f"expected linear_bias shape {outputs}, got {tuple(linear_bias.shape)}")

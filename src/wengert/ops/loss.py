@@ -120,7 +120,7 @@ def smooth_l1_loss(F, input, target, size_average=None, reduce=None, reduction="
     _warn_sizes(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     if beta < 0:
-        raise errors.loss_parameter("smooth_l1_loss", "negative", "beta")
+        raise errors.ShapeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return reduce_losses(F, F.abs(input - target), reduction)
     return F._smooth_l1_loss(input, target, delta=beta, scale=1.0 / beta, reduction=reduction)
@@ -138,7 +138,7 @@ def huber_loss(F, input, target, reduction="mean", delta=1.0, weight=None):
     reduction = reduction_of(None, None, reduction)
     delta = number_of(delta)
     if delta <= 0:
-        raise errors.loss_parameter("huber_loss", "non-positive", "delta")
+        raise errors.ShapeError("huber_loss does not support non-positive values for delta.")
     if weight is None:
         return F._huber_loss(input, target, delta=delta, scale=1.0, reduction=reduction)
     losses = F._huber_loss(input, target, delta=delta, scale=1.0, reduction="none") * weight
@@ -202,7 +202,10 @@ def binary_cross_entropy(F, input, target, weight=None, size_average=None, reduc
     Derivative: (input - target) / max(input * (1 - input), 1e-12) in input; log(1 - input) - log(input) in target."""
     reduction = reduction_of(size_average, reduce, reduction)
     if tuple(target.shape) != tuple(input.shape):
-        raise errors.loss_sizes(target.shape, input.shape, op="binary_cross_entropy")
+        raise errors.ElementError(
+            f"Using a target size (torch.Size({list(target.shape)})) that is different to the input size "
+            f"(torch.Size({list(input.shape)})) is deprecated. Please ensure they have the same size."
+        )
     if getattr(weight, "requires_grad", False):
         return reduce_losses(F, F._binary_cross_entropy(input, target, reduction="none") * weight, reduction)
     return F._binary_cross_entropy(input, target, weight, reduction=reduction)
@@ -245,7 +248,9 @@ def binary_cross_entropy_with_logits(
     Derivative: without weights, sigmoid(input) - target in input, -input in target."""
     reduction = reduction_of(size_average, reduce, reduction)
     if tuple(target.shape) != tuple(input.shape):
-        raise errors.loss_sizes(target.shape, input.shape, op="binary_cross_entropy_with_logits")
+        raise errors.ElementError(
+            f"Target size (torch.Size({list(target.shape)})) must be the same as input size (torch.Size({list(input.shape)}))"
+        )
     if not any(getattr(w, "requires_grad", False) for w in (weight, pos_weight)):
         return F._bce_with_logits(input, target, weight, pos_weight, reduction=reduction)
     positive = 1.0 if pos_weight is None else pos_weight
@@ -330,7 +335,9 @@ def _check_classes(x: Any, target: Any, weight: Any) -> None:
             raise errors.ElementError(
                 f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({target.shape[0]})."
             )
-        raise errors.multi_target() if x.ndim <= 2 else errors.target_size(expected, target.shape)
+        if x.ndim <= 2:
+            raise errors.ShapeError("0D or 1D target tensor expected, multi-target not supported")
+        raise errors.ShapeError(f"Expected target size {list(expected)}, got {list(target.shape)}")
     if weight is not None:
         if weight.shape != (x.shape[dim],):
             raise errors.ShapeError(
@@ -338,7 +345,9 @@ def _check_classes(x: Any, target: Any, weight: Any) -> None:
                 f"tensor of shape: {list(weight.shape)}"
             )
         if weight.dtype != x.dtype:
-            raise errors.bmm_dtypes(x.dtype, weight.dtype)
+            raise errors.UnsupportedDtypeError(
+                f"expected scalar type {errors.scalar_name(x.dtype)} but found {errors.scalar_name(weight.dtype)}"
+            )
 
 
 def _class_index(xp: Any, target: Any, classes: int, ignore_index: int) -> tuple[Any, Any]:

@@ -59,7 +59,7 @@ def pca_lowrank(F, A, q=None, center=True, niter=2):
     m, n = A.shape[-2:]
     q = min(6, m, n) if q is None else q
     if not 0 <= q <= min(m, n):
-        raise errors.low_rank_size(q, min(m, n))
+        raise errors.ElementError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(m, n)}")
     if niter < 0:
         raise errors.ElementError(f"niter(={niter}) must be non-negative integer")
     return F.svd_lowrank(A - F.mean(A, dim=-2, keepdim=True) if center else A, q, niter)
@@ -91,7 +91,7 @@ def lobpcg(
     Derivative: that of the steps, through `linalg.eigh` and `linalg.cholesky`."""
     count = k if k is not None else X.shape[-1] if X is not None else n or 1
     if not 0 < count <= A.shape[-1]:
-        raise errors.low_rank_size(count, A.shape[-1])
+        raise errors.ElementError(f"q(={count}) must be non-negative integer and not greater than min(m, n)={A.shape[-1]}")
     root = None
     if B is not None:
         root = F.linalg_cholesky(B)

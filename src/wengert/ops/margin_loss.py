@@ -70,7 +70,7 @@ def gaussian_nll_loss(F, input, target, var, full=False, eps=1e-6, reduction="me
     (1 - (input - target)**2 / v) / (2 v) in var, also where var < eps."""
     if isinstance(var, (int, float)):
         if var < 0:
-            raise errors.negative_variance()
+            raise errors.ElementError("var has negative entry/entries")
         var = var * F.ones_like(input)
     elif tuple(var.shape) != tuple(input.shape):
         if tuple(var.shape) == tuple(input.shape[:-1]):
@@ -80,7 +80,7 @@ def gaussian_nll_loss(F, input, target, var, full=False, eps=1e-6, reduction="me
     if reduction not in ("none", "mean", "sum"):
         raise errors.ElementError(f"{reduction} is not valid")
     if bool((raw(var) < 0).any()):
-        raise errors.negative_variance()
+        raise errors.ElementError("var has negative entry/entries")
     var = var + np.maximum(np.asarray(eps, raw(var).dtype) - raw(var), 0)
     losses = 0.5 * (F.log(var) + (input - target) ** 2 / var)
     if full:
@@ -131,8 +131,13 @@ def cosine_embedding_loss(F, input1, input2, target, margin=0, size_average=None
 
     Derivative: that of the formula."""
     reduction = reduction_of(size_average, reduce, reduction)
-    if target.ndim > 1 or not input1.ndim == input2.ndim == target.ndim + 1:
-        raise errors.cosine_embedding_dims(target.ndim, tuple(input1.shape), tuple(input2.shape))
+    if target.ndim > 1:
+        raise errors.ShapeError("0D or 1D target tensor expected, multi-target not supported")
+    if not input1.ndim == input2.ndim == target.ndim + 1:
+        raise errors.ShapeError(
+            f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found inputs with sizes "
+            f"{list(input1.shape)} and {list(input2.shape)}."
+        )
     squares = (F.sum(input1 * input1, dim=-1) + 1e-12) * (F.sum(input2 * input2, dim=-1) + 1e-12)
     cosine = F.sum(input1 * input2, dim=-1) / F.sqrt(squares)
     like = F.where(raw(target) == 1, 1 - cosine, 0)
@@ -271,9 +276,13 @@ def multi_margin_loss(
 
 def _check_class_numbers(shape: tuple[int, ...], classes: Any, weight: Any) -> None:
     if len(shape) > 2 or 0 in shape[-1:]:
-        raise errors.multi_margin_dims(shape)
-    if classes.size != (shape[0] if len(shape) == 2 else 1) or classes.ndim > 1:
-        raise errors.multi_margin_target(shape, tuple(classes.shape))
+        raise errors.ShapeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(shape)}")
+    rows = shape[0] if len(shape) == 2 else 1
+    if classes.size != rows or classes.ndim > 1:
+        raise errors.ShapeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
+            f"Expected target size [{rows}], but got {list(classes.shape)}. Input has shape {list(shape)}."
+        )
     count = shape[-1] if shape else 1
     if weight is not None and weight.ndim != 1:
         raise errors.ElementError("weight must be one-dimensional")
@@ -343,7 +352,7 @@ def multilabel_margin_loss(F, input, target, size_average=None, reduce=None, red
     reduction = reduction_of(size_average, reduce, reduction)
     shape, labels = tuple(input.shape), raw(target)
     if len(shape) > 2 or 0 in shape[-1:]:
-        raise errors.multi_margin_dims(shape)
+        raise errors.ShapeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(shape)}")
     if tuple(labels.shape) != shape:
         raise errors.ShapeError(f"inconsistent target size: {list(labels.shape)} for input of size: {list(shape)}")
     if not are_inside(labels, -1, shape[-1] if shape else 1):

@@ -179,19 +179,19 @@ def ormqr(F, input, tau, other, left=True, transpose=False):
     from wengert.ops.householder import apply_reflections
 
     if input.ndim < 2:
-        raise errors.ormqr("input must have at least 2 dimensions.")
+        raise errors.ShapeError("torch.ormqr: input must have at least 2 dimensions.")
     if other.ndim < 2:
-        raise errors.ormqr("other must have at least 2 dimensions.")
+        raise errors.ShapeError("torch.ormqr: other must have at least 2 dimensions.")
     if tau.ndim != input.ndim - 1:
-        raise errors.ormqr(
-            f"Expected tau to have one dimension less than input, but got tau.ndim equal to {tau.ndim} and input.ndim is "
-            f"equal to {input.ndim}"
+        raise errors.ShapeError(
+            f"torch.ormqr: Expected tau to have one dimension less than input, but got tau.ndim equal to {tau.ndim} and "
+            f"input.ndim is equal to {input.ndim}"
         )
     side = -2 if left else -1
     if other.shape[side] != input.shape[-2]:
-        raise errors.ormqr(f"other.shape[{side}] must be equal to input.shape[-2]")
+        raise errors.ShapeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
     if tau.shape[-1] != min(other.shape[side], input.shape[-1]):
-        raise errors.ormqr(f"tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
+        raise errors.ShapeError(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
 
     if left:
         return apply_reflections(F, input, tau, other, transpose)

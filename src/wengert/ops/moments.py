@@ -219,7 +219,12 @@ def _vector_norm(xp, x, *, ord=2, dim=None, keepdim=False):
     if x.size == 0 and (ord < 0 or ord == inf):
         empty = next((d for d in axis if x.shape[d] == 0), None)
         if empty is not None:
-            raise errors.empty_norm(ord, empty if dim is not None else None)
+            where = f"the dimension {empty} because this dimension is empty and"
+            if dim is None:
+                where = "an empty tensor because"
+            raise errors.ShapeError(
+                f"linalg.vector_norm cannot compute the {ord:g} norm on {where} the operation does not have an identity"
+            )
     real = _real_dtype(x.dtype)
     if x.dtype.itemsize == 2:
         x = x.astype(xp.float32)
@@ -294,12 +299,12 @@ def norm(F, input, p="fro", dim=None, keepdim=False, dtype=None, **kwargs):
     p = number_of(p)
     if p is None or p == "fro":
         if p == "fro" and isinstance(dim, (tuple, list)) and len(dim) > 2:
-            raise errors.norm_dims(dim)
+            raise errors.ShapeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(str(d) for d in dim)}")
         p = 2
     elif p == "nuc":
         return F.linalg_matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, **kwargs)
     elif not _is_norm_order(p):
-        raise errors.norm_order(p)
+        raise errors.ShapeError(f"linalg.matrix_norm: Order {p} not supported.")
     return F._vector_norm(input, ord=p, dim=dim, keepdim=keepdim, **kwargs)
 
 
@@ -310,5 +315,5 @@ def linalg_vector_norm(F, x, ord=2, dim=None, keepdim=False, *, dtype=None):
     Derivative: as norm."""
     ord = number_of(ord)
     if not _is_norm_order(ord):
-        raise errors.norm_order(ord)
+        raise errors.ShapeError(f"linalg.matrix_norm: Order {ord} not supported.")
     return norm.fn(F, x, ord, dim, keepdim, dtype)

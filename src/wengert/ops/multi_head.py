@@ -42,19 +42,21 @@ def _split_heads(F: Any, x: Any, heads: int) -> Any:
 
 def _check_shapes(query: Any, key: Any, value: Any, embed_dim: int, num_heads: int) -> None:
     if query.ndim not in (2, 3):
-        raise errors.multi_head(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
+        raise errors.AttentionShapeError(
+            f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor"
+        )
     if key.ndim != query.ndim or value.ndim != query.ndim:
         kind = "unbatched (2-D)" if query.ndim == 2 else "batched (3-D)"
-        raise errors.multi_head(
+        raise errors.AttentionShapeError(
             f"For {kind} `query`, expected `key` and `value` to be {query.ndim}-D but found {key.ndim}-D and "
             f"{value.ndim}-D tensors respectively"
         )
     if query.shape[-1] != embed_dim:
-        raise errors.multi_head(f"was expecting embedding dimension of {embed_dim}, but got {query.shape[-1]}")
+        raise errors.AttentionShapeError(f"was expecting embedding dimension of {embed_dim}, but got {query.shape[-1]}")
     if embed_dim % num_heads:
-        raise errors.multi_head(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}")
+        raise errors.AttentionShapeError(f"embed_dim {embed_dim} not divisible by num_heads {num_heads}")
     if key.shape[:-1] != value.shape[:-1]:
-        raise errors.multi_head(
+        raise errors.AttentionShapeError(
             f"key's sequence and batch dims {tuple(key.shape[:-1])} do not match value's {tuple(value.shape[:-1])}"
         )
 
@@ -66,8 +68,9 @@ def _combine_masks(F: Any, mask: Any, padding: Any, shape: tuple[int, int, int, 
     if mask is not None:
         wanted = (rows, columns) if mask.ndim == 2 else (batch * heads, rows, columns)
         if mask.ndim not in (2, 3):
-            raise errors.multi_head(
-                f"For batched (3-D) `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {mask.ndim}-D tensor instead"
+            raise errors.AttentionShapeError(
+                f"For batched (3-D) `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found {mask.ndim}-D tensor "
+                "instead"
             )
         if tuple(mask.shape) != wanted:
             raise errors.ShapeError(
@@ -77,7 +80,7 @@ def _combine_masks(F: Any, mask: Any, padding: Any, shape: tuple[int, int, int, 
         found = found if mask.ndim == 2 else F.reshape(found, shape=shape)
     if padding is not None:
         if tuple(padding.shape) != (batch, columns):
-            raise errors.multi_head(f"Expected key_padded_mask.shape {(batch, columns)}, but got {tuple(padding.shape)}")
+            raise errors.AttentionShapeError(f"Expected key_padded_mask.shape {(batch, columns)}, but got {tuple(padding.shape)}")
         columns_mask = F.reshape(_as_additive_mask(padding, dtype, "key_padding_mask"), shape=(batch, 1, 1, columns))
         found = columns_mask if found is None else found + columns_mask
     return found
@@ -151,7 +154,8 @@ def multi_head_attention_forward(
     q, k, v = _project(F, query, key, value, in_proj_weight, in_proj_bias, separate)
     added_columns = 0
     if (bias_k is None) != (bias_v is None):
-        raise errors.multi_head("bias_k is set but bias_v is None" if bias_v is None else "bias_v is set but bias_k is None")
+        missing, given = ("bias_v", "bias_k") if bias_v is None else ("bias_k", "bias_v")
+        raise errors.AttentionShapeError(f"{given} is set but {missing} is None")
     if bias_k is not None:
         k, v, added_columns = _append_column(F, k, bias_k), _append_column(F, v, bias_v), 1
     q, k, v = (_split_heads(F, x, num_heads) for x in (q, k, v))
@@ -179,9 +183,9 @@ def _separate_weights(asked: bool, joint: Any, q: Any, k: Any, v: Any) -> tuple[
     """Return the three separate projection weights, or None if the joint weight is used."""
     if not asked:
         if joint is None:
-            raise errors.multi_head("use_separate_proj_weight is False but in_proj_weight is None")
+            raise errors.AttentionShapeError("use_separate_proj_weight is False but in_proj_weight is None")
         return None
     for name, weight in (("q", q), ("k", k), ("v", v)):
         if weight is None:
-            raise errors.multi_head(f"use_separate_proj_weight is True but {name}_proj_weight is None")
+            raise errors.AttentionShapeError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
     return q, k, v

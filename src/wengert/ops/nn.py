@@ -158,7 +158,7 @@ def _embedding(xp, x, weight, *, padding_idx, scale_grad_by_freq):
     if found is not None:
         return found.reshape(*x.shape, weight.shape[1])
     if x.size and (x.min() < 0 or x.max() >= weight.shape[0]):
-        raise errors.embedding_range()
+        raise errors.TensorIndexError("index out of range in self")
     return xp.take(weight, x, axis=0)
 
 
@@ -210,12 +210,12 @@ def one_hot(xp, tensor, *, num_classes=-1):
     if tensor.size == 0 and num_classes <= 0:
         raise errors.ShapeError("Can not infer total number of classes from empty tensor.")
     if tensor.size and tensor.min() < 0:
-        raise errors.one_hot_range("non-negative")
+        raise errors.ShapeError("Class values must be non-negative.")
     highest = int(tensor.max()) if tensor.size else -1
     if num_classes == -1:
         num_classes = highest + 1
     if highest >= num_classes:
-        raise errors.one_hot_range("smaller than num_classes")
+        raise errors.ShapeError("Class values must be smaller than num_classes.")
     return (tensor[..., None] == xp.arange(num_classes)).astype(xp.int64)
 
 
@@ -237,7 +237,7 @@ def _dropout_noise(xp, x, *, p, independent_dims=None):
 
 def _apply_dropout(F: Any, input: Any, p: float, training: bool, inplace: bool, independent_dims: int | None = None) -> Any:
     if not 0 <= p <= 1:
-        raise errors.dropout_probability(p)
+        raise errors.ElementError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
     noise = F._dropout_noise(input, p=p, independent_dims=independent_dims)

@@ -146,7 +146,7 @@ def _(F, ct):
 def _check_channels(channels: int, **vectors: Any) -> None:
     for name, vector in vectors.items():
         if vector is not None and (vector.ndim != 1 or vector.shape[0] != channels):
-            raise errors.norm_channels(name, channels, int(np.prod(vector.shape)))
+            raise errors.ShapeError(f"{name} should contain {channels} elements not {int(np.prod(vector.shape))}")
 
 
 def _check_dtypes(x: Any, kernel: str, *others: Any) -> None:
@@ -229,7 +229,7 @@ def batch_norm(F, input, running_mean, running_var, weight=None, bias=None, trai
 
 def _check_batch(shape: tuple[int, ...]) -> None:
     if prod([shape[0], *shape[2:]]) == 1:
-        raise errors.norm_one_value(shape)
+        raise errors.ElementError(f"Expected more than 1 value per channel when training, got input size torch.Size({list(shape)})")
 
 
 @composite(name="batch_norm")
@@ -256,7 +256,7 @@ def group_norm(F, input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_en
     if num_groups <= 0 or shape[1] % num_groups:
         raise errors.group_norm_groups(shape, num_groups)
     if prod([shape[0] * shape[1] // num_groups, *shape[2:]]) == 1:
-        raise errors.norm_one_value(shape)
+        raise errors.ElementError(f"Expected more than 1 value per channel when training, got input size torch.Size({list(shape)})")
     for name, vector in (("weight", weight), ("bias", bias)):
         if vector is not None and tuple(vector.shape) != (shape[1],):
             raise errors.ShapeError(
@@ -296,7 +296,7 @@ def _instance_norm(
     _check_channels(channels, running_mean=running_mean, running_var=running_var)
     for name, vector in (("weight", weight), ("bias", bias)):
         if vector is not None and tuple(vector.shape) != (channels,):
-            raise errors.norm_channels(name, n * channels, n * prod(vector.shape))
+            raise errors.ShapeError(f"{name} should contain {n * channels} elements not {n * prod(vector.shape)}")
     scale, shift, mean, variance = (
         None if v is None else F.repeat(v, repeats=(n,)) for v in (weight, bias, running_mean, running_var)
     )

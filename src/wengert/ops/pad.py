@@ -27,7 +27,7 @@ def constant_pad_nd(xp, x, *, pad, value=0):
 
     Derivative: the cotangent at the elements of x; 0 for elements that were removed."""
     if len(pad) % 2:
-        raise errors.pad_odd()
+        raise errors.ShapeError("Padding length must be divisible by 2")
     if len(pad) > 2 * x.ndim:
         raise errors.ShapeError(
             "Padding length should be less than or equal to two times the input dimension but got padding length "
@@ -40,7 +40,7 @@ def constant_pad_nd(xp, x, *, pad, value=0):
         front, back, d = pad[2 * i], pad[2 * i + 1], x.ndim - 1 - i
         n = shape[d]
         if n + front + back < 0:
-            raise errors.pad_negative()
+            raise errors.ShapeError("narrow(): length must be non-negative.")
         source.insert(0, slice(max(-front, 0), max(n - max(-back, 0), 0)))
         target.insert(0, slice(max(front, 0), max(n + front + min(back, 0), 0)))
         shape[d] = n + front + back
@@ -85,7 +85,7 @@ def _check_padding(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> N
     """Raise for shapes and paddings that torch refuses in the modes reflect, replicate and circular."""
     dims = len(pad) // 2
     if len(pad) % 2:
-        raise errors.pad_odd()
+        raise errors.ShapeError("Padding length must be divisible by 2")
     if dims not in (1, 2, 3) or len(shape) not in (dims + 1, dims + 2):
         raise errors.UnsupportedModeError(
             f"Padding size {len(pad)} is not supported for {len(shape)}D input tensor.\nSupported combinations for "
@@ -107,7 +107,7 @@ def _check_padding(shape: tuple[int, ...], pad: tuple[int, ...], mode: str) -> N
         if mode == "circular" and max(front, back) > n:
             raise errors.ShapeError("Padding value causes wrapping around more than once.")
         if n + front + back < 0:
-            raise errors.pad_negative()
+            raise errors.ShapeError("narrow(): length must be non-negative.")
 
 
 @composite(namespaces=("nn.functional",))

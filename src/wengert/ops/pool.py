@@ -352,7 +352,11 @@ def _checked_windows(
         )
     for argument, values in (("kernel size", kernel), ("stride", steps), ("dilation", dilation)):
         if min(values) <= 0:
-            raise errors.pool_range(argument, values)
+            if argument == "stride":
+                raise errors.ShapeError("stride should not be zero")
+            word = argument.split()[0]
+            sides = " ".join([f"{word}{c}: {v}" for c, v in zip("THW"[-dims:], values, strict=True)])
+            raise errors.ShapeError(f"{argument} should be greater than zero, but got {sides}")
     if min(low) < 0:
         raise errors.ShapeError(f"pad must be non-negative, but got pad: {min(low)}")
     for p, k, d in zip(low, kernel, dilation, strict=True):
@@ -519,7 +523,9 @@ def _checked_output_size(op: str, shape: tuple[int, ...], dims: int, output_size
         raise errors.ShapeError(f"{op}: output_size must be {dims}")
     size = tuple([n if m is None else int(m) for m, n in zip(given, shape[-dims:], strict=True)])
     if min(size) < 0:
-        raise errors.adaptive_negative(op, size)
+        raise errors.ShapeError(
+            f"{op}: elements of output_size must be greater than or equal to 0 but received {{{', '.join(map(str, size))}}}"
+        )
     for d in range(len(shape) - dims - 1, len(shape)):
         if not shape[d]:
             raise errors.ShapeError(

@@ -22,7 +22,7 @@ def reduction_of(size_average: Any, reduce: Any, reduction: str, also: tuple[str
             f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=STACKLEVEL
         )
     if reduction not in ("mean", "sum", "none", *also):
-        raise errors.reduction_mode(reduction)
+        raise errors.ElementError(f"{reduction} is not a valid value for reduction")
     return reduction
 
 

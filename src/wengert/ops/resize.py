@@ -108,12 +108,19 @@ def _output_sizes(
             raise errors.ElementError("recompute_scale_factor is not meaningful with an explicit size.")
         given = tuple(size) if isinstance(size, (tuple, list)) else (size,) * dims
         if len(given) != dims:
-            raise errors.interpolate_sizes("output size", "output size in (o1, o2, ...,oK)", spatial, given, "of")
+            raise errors.ElementError(
+                "Input and output must have the same number of spatial dimensions, but got input with spatial dimensions of "
+                f"{spatial} and output size of {given}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
+                "output size in (o1, o2, ...,oK) format."
+            )
         return tuple([int(n) for n in given]), (None,) * dims
     factors = tuple(scale_factor) if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * dims
     if len(factors) != dims:
-        wanted = "scale_factor in (s1, s2, ...,sK)"
-        raise errors.interpolate_sizes("scale_factor", wanted, spatial, factors, "of shape")
+        raise errors.ElementError(
+            "Input and scale_factor must have the same number of spatial dimensions, but got input with spatial dimensions "
+            f"of {spatial} and scale_factor of shape {factors}. Please provide input tensor in (N, C, d1, d2, ...,dK) format "
+            "and scale_factor in (s1, s2, ...,sK) format."
+        )
     found = tuple([floor(float(n) * f) for n, f in zip(spatial, factors, strict=True)])
     return found, (None,) * dims if recompute else tuple([float(f) for f in factors])
 
@@ -148,7 +155,10 @@ def _plan(
     if mode == "area":
         return sizes, None
     if min(*sizes, *shape[2:]) <= 0:
-        raise errors.interpolate_empty(shape[2:], sizes)
+        before, after = (
+            ", ".join([f"{c}: {n}" for c, n in zip("DHW"[-len(sizes) :], size, strict=True)]) for size in (shape[2:], sizes)
+        )
+        raise errors.ShapeError(f"Input and output sizes should be greater than 0, but got input ({before}) output ({after})")
     if not shape[1]:
         raise errors.ShapeError(f"Non-empty {len(shape)}D data tensor expected but got a tensor with sizes {list(shape)}")
     rows = zip(shape[2:], sizes, scales, strict=True)

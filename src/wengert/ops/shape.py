@@ -29,11 +29,20 @@ _BEFORE = tuple([(slice(None),) * dim for dim in range(_MAX_NDIM + 1)])  # x[(*_
 
 def size_error(shape: tuple, numel: int) -> Exception | None:
     """Return the error for a shape, which may have a -1, that does not fit `numel` elements; None if it fits."""
+    for index, size in enumerate(shape):
+        if size < -1:
+            return errors.ShapeError(f"invalid shape dimension {size} at index {index} of shape {list(shape)}")
+    if shape.count(-1) > 1:
+        return errors.ShapeError("only one dimension can be inferred")
     known = prod([size for size in shape if size != -1])
-    if min(shape, default=0) < -1 or shape.count(-1) > 1:
-        return errors.view_size(shape, numel)
-    fits = known == numel if -1 not in shape else known != 0 and numel % known == 0
-    return None if fits else errors.view_size(shape, numel)
+    if known == numel if -1 not in shape else known != 0 and numel % known == 0:
+        return None
+    if -1 in shape and 0 in shape and numel == 0:
+        return errors.ShapeError(
+            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 "
+            "can be any value and is ambiguous"
+        )
+    return errors.ShapeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
 
 
 # -- view and reshape --------------------------------------------------------------------------------------------------
@@ -48,9 +57,12 @@ def _view(xp, x, *, shape):
     try:
         result = x.reshape(shape) if x.flags.c_contiguous else x.reshape(shape, copy=False)
     except ValueError:
-        raise size_error(shape, x.size) or errors.view_stride() from None
-    if shape and min(shape) < -1:
-        raise errors.view_size(shape, x.size)  # NumPy infers any negative size, not only -1
+        result = None
+    if result is None or (shape and min(shape) < -1):  # NumPy infers any negative size, not only -1
+        raise size_error(shape, x.size) or errors.ShapeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead."
+        )
     return result
 
 
@@ -365,7 +377,10 @@ def movedim(F, input, source, destination):
     ndim = len(input.shape)
     given = [as_dims(dims) for dims in (source, destination)]
     if len(given[0]) != len(given[1]):
-        raise errors.moved_dims_number(*given)
+        raise errors.ShapeError(
+            f"movedim: Invalid source or destination dims: source ({list(given[0])} dims) should contain the same number of "
+            f"dims as destination ({list(given[1])} dims)"
+        )
     source, destination = (tuple([normalize_dim(d, ndim) for d in dims]) for dims in given)
     for name, dims, asked in zip(("source", "destination"), (source, destination), given, strict=True):
         if len(set(dims)) != len(dims):

@@ -15,7 +15,12 @@ from wengert.ops.registry import composite
 def _padded_window(F: Any, name: str, input: Any, window: Any, win_length: int, n_fft: int) -> Any:
     """Pad the window with zeros on both sides to n_fft elements. Returns None for a window of n_fft ones."""
     if window is not None and (window.ndim != 1 or window.shape[0] != win_length):
-        raise errors.window_size(name, win_length, tuple(window.shape))
+        if name == "istft":
+            raise errors.ShapeError("istft(): Invalid window shape. window has to be 1D and length of `win_length`")
+        raise errors.ShapeError(
+            f"{name}(): expected a 1D window tensor of size equal to win_length={win_length}, but got window with size "
+            f"{list(window.shape)}"
+        )
     if win_length == n_fft:
         return window
     if window is None:
@@ -26,15 +31,15 @@ def _padded_window(F: Any, name: str, input: Any, window: Any, win_length: int, 
 
 def _check_stft(input: Any, n_fft: int, hop_length: int, win_length: int, length: int) -> None:
     if raw(input).dtype.kind not in "fc":
-        raise errors.spectrum("stft", "expected a tensor of floating point or complex values")
+        raise errors.ShapeError("stft(): expected a tensor of floating point or complex values")
     if input.ndim not in (1, 2):
-        raise errors.spectrum("stft", "expected a 1D or 2D tensor")
+        raise errors.ShapeError("stft(): expected a 1D or 2D tensor")
     if not 0 < n_fft <= length:
-        raise errors.spectrum("stft", f"expected 0 < n_fft < {length}, but got n_fft={n_fft}")
+        raise errors.ShapeError(f"stft(): expected 0 < n_fft < {length}, but got n_fft={n_fft}")
     if hop_length <= 0:
-        raise errors.spectrum("stft", f"expected hop_length > 0, but got hop_length={hop_length}")
+        raise errors.ShapeError(f"stft(): expected hop_length > 0, but got hop_length={hop_length}")
     if not 0 < win_length <= n_fft:
-        raise errors.spectrum("stft", f"expected 0 < win_length <= n_fft, but got win_length={win_length}")
+        raise errors.ShapeError(f"stft(): expected 0 < win_length <= n_fft, but got win_length={win_length}")
 
 
 @composite(method=True)
@@ -72,7 +77,7 @@ def stft(
             )
         return_complex = True
     if center and align_to_window is not None:
-        raise errors.spectrum(None, "stft align_to_window should only be set when center = false")
+        raise errors.ShapeError("stft align_to_window should only be set when center = false")
     hop_length = n_fft // 4 if hop_length is None else hop_length
     win_length = n_fft if win_length is None else win_length
     margin = n_fft // 2 if center else (n_fft - win_length) // 2 if align_to_window else 0
@@ -82,7 +87,7 @@ def stft(
     window = _padded_window(F, "stft", input, window, win_length, n_fft)
     onesided = not is_complex if onesided is None else onesided
     if onesided and is_complex:
-        raise errors.onesided_complex()
+        raise errors.ShapeError("Cannot have onesided output if window or input is complex")
     signal = F.unsqueeze(input, dim=0) if input.ndim == 1 else input
     if margin or other:
         padded = F.pad(F.unsqueeze(signal, dim=0), (margin, other), mode=pad_mode if center else "constant")
@@ -101,19 +106,19 @@ def _check_istft(input: Any, n_fft: int, hop_length: int, win_length: int, onesi
             "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
         )
     if raw(input).size == 0:
-        raise errors.spectrum("istft", "input tensor cannot be empty.")
+        raise errors.ShapeError("istft(): input tensor cannot be empty.")
     if input.ndim not in (2, 3):
-        raise errors.spectrum("istft", f"expected a tensor with 2 or 3 dimensions, but got {input.ndim}")
+        raise errors.ShapeError(f"istft(): expected a tensor with 2 or 3 dimensions, but got {input.ndim}")
     wanted, rule = (n_fft // 2 + 1, "n_fft / 2 + 1 when onesided=True") if onesided else (n_fft, "n_fft when onesided=False")
     if input.shape[-2] != wanted:
-        raise errors.spectrum(
-            "istft",
-            f"expected the frequency dimension (3rd to the last) of the input tensor to match {rule}, but got {input.shape[-2]}",
+        raise errors.ShapeError(
+            f"istft(): expected the frequency dimension (3rd to the last) of the input tensor to match {rule}, but got "
+            f"{input.shape[-2]}"
         )
     if not 0 < hop_length <= win_length:
-        raise errors.spectrum("istft", "expected 0 < hop_length <= win_length")
+        raise errors.ShapeError("istft(): expected 0 < hop_length <= win_length")
     if not 0 < win_length <= n_fft:
-        raise errors.spectrum("istft", "expected 0 < win_length <= n_fft")
+        raise errors.ShapeError("istft(): expected 0 < win_length <= n_fft")
 
 
 def _overlap_add(F: Any, pieces: Any, hop_length: int) -> Any:
@@ -153,9 +158,9 @@ def istft(
     _check_istft(input, n_fft, hop_length, win_length, onesided)
     is_complex = window is not None and raw(window).dtype.kind == "c"
     if return_complex and onesided:
-        raise errors.onesided_complex()
+        raise errors.ShapeError("Cannot have onesided output if window or input is complex")
     if is_complex and not return_complex:
-        raise errors.spectrum(None, "Complex windows are incompatible with return_complex=False")
+        raise errors.ShapeError("Complex windows are incompatible with return_complex=False")
     window = _padded_window(F, "istft", input, window, win_length, n_fft)
     spectrum = F.transpose(F.unsqueeze(input, dim=0) if input.ndim == 2 else input, dim0=-1, dim1=-2)
     norm = "ortho" if normalized else "backward"

@@ -65,21 +65,21 @@ def nanmean(F, input, dim=None, keepdim=False, *, dtype=None):
 
 def _check_quantile(op: str, x: Any, q: Any, interpolation: str) -> None:
     if x.dtype not in (np.float32, np.float64):
-        raise errors.quantile(op, "input tensor must be either float or double dtype")
+        raise errors.ShapeError(f"{op}() input tensor must be either float or double dtype")
     if not x.size:
-        raise errors.quantile(op, "input tensor must be non-empty")
+        raise errors.ShapeError(f"{op}() input tensor must be non-empty")
     if isinstance(q, np.ndarray):
         if q.ndim > 1:
-            raise errors.quantile(op, "q must be a scalar or 1D tensor")
+            raise errors.ShapeError(f"{op}() q must be a scalar or 1D tensor")
         if q.dtype != x.dtype:
-            raise errors.quantile(op, "q tensor must be same dtype as the input tensor")
+            raise errors.ShapeError(f"{op}() q tensor must be same dtype as the input tensor")
         if not np.all((q >= 0) & (q <= 1)):
-            raise errors.quantile(op, "q values must be in the range [0, 1]")
+            raise errors.ShapeError(f"{op}() q values must be in the range [0, 1]")
     elif not 0 <= q <= 1:
-        raise errors.quantile(op, f"q must be in the range [0, 1] but got {q:g}")
+        raise errors.ShapeError(f"{op}() q must be in the range [0, 1] but got {q:g}")
     if interpolation not in _INTERPOLATIONS:
-        raise errors.quantile(
-            op, f"interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+        raise errors.ShapeError(
+            f"{op}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
         )
 
 
@@ -206,7 +206,7 @@ def histc(input, bins=100, min=0, max=0):
     if x.dtype.kind in "biuc":
         raise errors.unsupported_dtype("histogram_cpu", x.dtype)
     if bins <= 0:
-        raise errors.histogram_bins(bins)
+        raise errors.ShapeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = float(min), float(max)
     if low == high and x.size:
         low, high = float(x.min()), float(x.max())
@@ -231,11 +231,13 @@ def histogram(input, bins, *, range=None, weight=None, density=False):
         raise errors.unsupported_dtype("histogram_cpu", x.dtype)
     edges = raw(bins)
     if not isinstance(edges, np.ndarray) and edges <= 0:
-        raise errors.histogram_bins(edges)
+        raise errors.ShapeError(f"torch.histogram(): bins must be > 0, but got {edges} for dimension 0")
     if range is not None:
         range = (float(range[0]), float(range[1]))
     elif not isinstance(edges, np.ndarray) and not np.isfinite(x).all():
-        raise errors.histogram_extremes(float(x.min()), float(x.max()))
+        raise errors.ShapeError(
+            f"torch.histogramdd: dimension 0's range [{float(x.min()):g}, {float(x.max()):g}] is not finite"
+        )
     flat = None if weight is None else weight.ravel()
     hist, found = np.histogram(x.ravel(), edges, range, weights=flat, density=density)
     return return_types.histogram((wrap(hist.astype(x.dtype)), wrap(found.astype(x.dtype))))
@@ -254,9 +256,11 @@ def cov(F, input, *, correction=1, fweights=None, aweights=None):
 
     Derivative: that of the products."""
     if input.ndim > 2:
-        raise errors.cov("cov", f"expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions")
+        raise errors.ShapeError(
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
+        )
     if raw(input).dtype.kind == "b":
-        raise errors.cov("cov", "bool dtype is not supported for input")
+        raise errors.ShapeError("cov(): bool dtype is not supported for input")
     x = F.reshape(input, shape=(1, -1)) if input.ndim < 2 else input
     if raw(x).dtype.kind in "iu":
         x = F.cast(x, dtype=dtypes.as_numpy_dtype(None))
@@ -276,22 +280,25 @@ def _observation_weights(x: Any, correction: int, fweights: Any, aweights: Any) 
     """Return (weights of the observations or None, sum of the weights, divisor of the sum of products)."""
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is not None and given.ndim > 1:
-            raise errors.cov("cov", f"expected {name} to have one or fewer dimensions but got {name} with {given.ndim} dimensions")
+            raise errors.ShapeError(
+                f"cov(): expected {name} to have one or fewer dimensions but got {name} with {given.ndim} dimensions"
+            )
     if fweights is not None and fweights.dtype.kind not in "iu":
-        raise errors.cov("cov", f"expected fweights to have integral dtype but got fweights with {_scalar_name(fweights)} dtype")
+        raise errors.ShapeError(
+            f"cov(): expected fweights to have integral dtype but got fweights with {_scalar_name(fweights)} dtype"
+        )
     if aweights is not None and aweights.dtype.kind != "f":
-        raise errors.cov(
-            "cov", f"expected aweights to have floating point dtype but got aweights with {_scalar_name(aweights)} dtype"
+        raise errors.ShapeError(
+            f"cov(): expected aweights to have floating point dtype but got aweights with {_scalar_name(aweights)} dtype"
         )
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is not None and given.size != x.shape[1]:
-            raise errors.cov(
-                "cov",
-                f"expected {name} to have the same numel as there are observations in the input but got "
-                f"{given.size} != {x.shape[1]}",
+            raise errors.ShapeError(
+                f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+                f"{given.size} != {x.shape[1]}"
             )
         if given is not None and given.size and given.min() < 0:
-            raise errors.cov("cov", f"{name} cannot be negative")
+            raise errors.ShapeError(f"cov(): {name} cannot be negative")
     weights = fweights
     if aweights is not None:
         weights = aweights if fweights is None else fweights.astype(aweights.dtype) * aweights
@@ -318,8 +325,8 @@ def corrcoef(F, input):
 
     Derivative: that of the quotient; 0 where the quotient was clamped."""
     if input.ndim > 2:
-        raise errors.cov(
-            "corrcoef", f"expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
+        raise errors.ShapeError(
+            f"corrcoef(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
         )
     c = F.cov(input)
     if not c.ndim:
@@ -348,11 +355,11 @@ def renorm(F, input, p, dim, maxnorm):
     input: at least 2-D. Raises RuntimeError for fewer dimensions, p <= 0 and maxnorm < 0. Derivative: that of the
     formula."""
     if input.ndim < 2:
-        raise errors.renorm(f"input needs at least 2 dimensions, got {input.ndim} dimensions")
+        raise errors.ShapeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
     if p <= 0:
-        raise errors.renorm("non-positive-norm not supported")
+        raise errors.ShapeError("renorm: non-positive-norm not supported")
     if maxnorm < 0:
-        raise errors.renorm(f"expected maxnorm to be >= 0 but got {maxnorm:g}")
+        raise errors.ShapeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
     dim = normalize_dim(dim, input.ndim)
     others = tuple([d for d in range(input.ndim) if d != dim])
     norms = F._vector_norm(input, ord=p, dim=others, keepdim=True)

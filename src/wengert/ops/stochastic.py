@@ -27,6 +27,12 @@ __all__ = ["samples_of"]
 F: Any = tensor_face  # the operations on tensors: the gradient may be differentiated again
 
 
+def _reward_type(found: str) -> Exception:
+    return errors.GradientTypeError(
+        f"mismatch between reward and output type: got {found}, but expected a floating tensor or a number"
+    )
+
+
 class _ScoreNode(StochasticNode):
     """Base class of stochastic nodes, which keep their parameters and samples. Subclasses define the gradient."""
 
@@ -37,14 +43,14 @@ class _ScoreNode(StochasticNode):
         shape = self._samples.shape
         if isinstance(reward, TensorBase):
             if not dtypes.is_floating_point(reward._array.dtype):
-                raise errors.reward_type(dtypes.legacy_type_name(reward._array.dtype))
+                raise _reward_type(dtypes.legacy_type_name(reward._array.dtype))
             if reward._array.shape != shape:
                 raise errors.ElementError(
                     f"got reward of size {list(reward._array.shape)}, but expected a tensor of size {list(shape)}"
                 )
             reward = reward._array.copy()
         elif isinstance(reward, bool) or not isinstance(reward, (int, float, np.integer, np.floating)):
-            raise errors.reward_type(type(reward))
+            raise _reward_type(type(reward).__name__)
         if self._reward is not None:
             raise errors.GraphError("you can only reinforce a stochastic Function once")
         self._reward = reward
