@@ -169,6 +169,17 @@ def _(F, ct, x, derivative):
 # -- the public functions ----------------------------------------------------------------------------------------------
 
 
+# By kind: the derivatives of order 0 and order 1.
+_DERIVATIVES = {
+    "j": ("-J1(x)", "(J0(x) - J2(x)) / 2"),
+    "y": ("-Y1(x)", "(Y0(x) - Y2(x)) / 2"),
+    "i": ("I1(x)", "(I0(x) + I2(x)) / 2"),
+    "ie": ("exp(-|x|) * I1(x) - sign(x) * out", "exp(-|x|) * (I0(x) + I2(x)) / 2 - sign(x) * out"),
+    "k": ("-K1(x)", "-(K0(x) + K2(x)) / 2"),
+    "ke": ("out - exp(x) * K1(x)", "out - exp(x) * (K0(x) + K2(x)) / 2"),
+}
+
+
 def _register(name: str, text: str, kind: str, order: int, node: str | None = None) -> None:
     """Register special.<name>, a Bessel function of one kind (a key of _SCIPY_NAMES) and order, with text as docstring."""
 
@@ -176,7 +187,7 @@ def _register(name: str, text: str, kind: str, order: int, node: str | None = No
         return _bessel(kind, order, x)
 
     forward.__name__ = forward.__qualname__ = f"special_{name}"
-    forward.__doc__ = f"{text}\n\n    Derivative: from the neighbouring orders, finite wherever the function is."
+    forward.__doc__ = f"{text} x: any shape; integers become floats.\n\n    Derivative: {_DERIVATIVES[kind][order]}."
     op = pointwise(**_SETTINGS, namespaces=("special",), node=node)(forward)
 
     if kind in ("j", "y"):
@@ -195,12 +206,12 @@ def _register(name: str, text: str, kind: str, order: int, node: str | None = No
 
 for _order in (0, 1):
     _register(f"bessel_j{_order}", f"The Bessel function of the first kind of order {_order}.", "j", _order)
-    _register(f"bessel_y{_order}", f"The Bessel function of the second kind of order {_order}; x > 0.", "y", _order)
+    _register(f"bessel_y{_order}", f"The Bessel function of the second kind of order {_order}; NaN for x < 0.", "y", _order)
     _register(f"modified_bessel_i{_order}", f"The modified Bessel function of the first kind of order {_order}.", "i", _order)
-    _register(f"modified_bessel_k{_order}", f"The modified Bessel function of the second kind of order {_order}; x > 0.",
+    _register(f"modified_bessel_k{_order}", f"The modified Bessel function of the second kind of order {_order}; NaN for x < 0.",
             "k", _order)  # fmt: skip
     _register(f"scaled_modified_bessel_k{_order}", f"The modified Bessel function of the second kind of order {_order}, "
-            "times exp(x); x > 0.", "ke", _order)  # fmt: skip
+            "times exp(x); NaN for x < 0.", "ke", _order)  # fmt: skip
     _register(f"i{_order}e", f"The modified Bessel function of the first kind of order {_order}, times exp(-|x|).", "ie", _order,
             f"SpecialI{_order}EBackward0")  # fmt: skip
 _register("i1", "The modified Bessel function of the first kind of order 1.", "i", 1)
@@ -208,7 +219,7 @@ _register("i1", "The modified Bessel function of the first kind of order 1.", "i
 
 @pointwise(**_SETTINGS, namespaces=("special",))
 def special_spherical_bessel_j0(xp, x):
-    """The spherical Bessel function of the first kind of order 0, sin(x) / x.
+    """The spherical Bessel function of the first kind of order 0, sin(x) / x. x: any shape; integers become floats.
 
     Derivative: -j1(x), the spherical function of order 1."""
     return _spherical_j.forward(xp, x, order=0)
@@ -221,7 +232,7 @@ def _(F, ct, x):
 
 @pointwise(**_SETTINGS, namespaces=("special",))
 def special_airy_ai(xp, x):
-    """Airy's function Ai, the solution of y'' = x y that vanishes at infinity.
+    """Airy's function Ai, the solution of y'' = x * y that vanishes at infinity. x: any shape; integers become floats.
 
     Derivative: Ai'(x)."""
     return _airy.forward(xp, x, derivative=False)

@@ -22,7 +22,7 @@ from wengert.ops.values import is_number
 _PRIVATE = {"method": False, "namespaces": ()}
 _LARGE_SIZE = 512  # below this size, a second NumPy call costs more than the slower single call
 
-# -- what rules are made of --------------------------------------------------------------------------------------------
+# -- helpers for rules -------------------------------------------------------------------------------------------------
 
 
 @nondifferentiable(promote=NONE, array=lambda x: np.zeros(x.shape, x.dtype), **_PRIVATE)
