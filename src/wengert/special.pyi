@@ -59,35 +59,35 @@ def i0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
 def logit(input: _Operand, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """Inverse of the sigmoid, log(x / (1 - x)). eps: clamp x to [eps, 1 - eps] first; NaN outside [0, 1] if None."""
 def bessel_j0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The Bessel function of the first kind of order 0."""
+    """The Bessel function of the first kind of order 0. x: any shape; integers become floats."""
 def bessel_y0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The Bessel function of the second kind of order 0; x > 0."""
+    """The Bessel function of the second kind of order 0; NaN for x < 0. x: any shape; integers become floats."""
 def modified_bessel_i0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The modified Bessel function of the first kind of order 0."""
+    """The modified Bessel function of the first kind of order 0. x: any shape; integers become floats."""
 def modified_bessel_k0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The modified Bessel function of the second kind of order 0; x > 0."""
+    """The modified Bessel function of the second kind of order 0; NaN for x < 0. x: any shape; integers become floats."""
 def scaled_modified_bessel_k0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The modified Bessel function of the second kind of order 0, times exp(x); x > 0."""
+    """The modified Bessel function of the second kind of order 0, times exp(x); NaN for x < 0. x: any shape; integers become floats."""
 def i0e(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The modified Bessel function of the first kind of order 0, times exp(-|x|)."""
+    """The modified Bessel function of the first kind of order 0, times exp(-|x|). x: any shape; integers become floats."""
 def bessel_j1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The Bessel function of the first kind of order 1."""
+    """The Bessel function of the first kind of order 1. x: any shape; integers become floats."""
 def bessel_y1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The Bessel function of the second kind of order 1; x > 0."""
+    """The Bessel function of the second kind of order 1; NaN for x < 0. x: any shape; integers become floats."""
 def modified_bessel_i1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The modified Bessel function of the first kind of order 1."""
+    """The modified Bessel function of the first kind of order 1. x: any shape; integers become floats."""
 def modified_bessel_k1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The modified Bessel function of the second kind of order 1; x > 0."""
+    """The modified Bessel function of the second kind of order 1; NaN for x < 0. x: any shape; integers become floats."""
 def scaled_modified_bessel_k1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The modified Bessel function of the second kind of order 1, times exp(x); x > 0."""
+    """The modified Bessel function of the second kind of order 1, times exp(x); NaN for x < 0. x: any shape; integers become floats."""
 def i1e(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The modified Bessel function of the first kind of order 1, times exp(-|x|)."""
+    """The modified Bessel function of the first kind of order 1, times exp(-|x|). x: any shape; integers become floats."""
 def i1(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The modified Bessel function of the first kind of order 1."""
+    """The modified Bessel function of the first kind of order 1. x: any shape; integers become floats."""
 def spherical_bessel_j0(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The spherical Bessel function of the first kind of order 0, sin(x) / x."""
+    """The spherical Bessel function of the first kind of order 0, sin(x) / x. x: any shape; integers become floats."""
 def airy_ai(input: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """Airy's function Ai, the solution of y'' = x y that vanishes at infinity."""
+    """Airy's function Ai, the solution of y'' = x * y that vanishes at infinity. x: any shape; integers become floats."""
 def chebyshev_polynomial_t(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Chebyshev polynomial of the first kind and degree n at x; 0 for n < 0."""
 def shifted_chebyshev_polynomial_t(input: _Operand, n: _Operand, *, out: Tensor | None = None) -> Tensor:

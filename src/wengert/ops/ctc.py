@@ -90,9 +90,9 @@ def _forward_scores(F: Any, scores: Any, states: States) -> list[Any]:
     skip = states.skip.astype(dtype)
     found = [_at_step(F, scores, 0) + start]
     for t in range(1, scores.shape[0]):
-        now = found[-1]
-        way = _log_add_three(F, now, _shift_states(F, now, 1), _shift_states(F, now, 2) + skip)
-        found.append(way + _at_step(F, scores, t))
+        previous = found[-1]
+        arriving = _log_add_three(F, previous, _shift_states(F, previous, 1), _shift_states(F, previous, 2) + skip)
+        found.append(arriving + _at_step(F, scores, t))
     return found
 
 
@@ -102,24 +102,24 @@ def _backward_scores(F: Any, scores: Any, states: States) -> list[Any]:
     last = states.last.astype(dtype)
     skip = states.skip.astype(dtype)
     found: list[Any] = []
-    now = np.full(states.labels.shape, _LOG_ZERO, dtype)
+    leaving = np.full(states.labels.shape, _LOG_ZERO, dtype)
     for t in reversed(range(scores.shape[0])):
         if t + 1 < scores.shape[0]:
-            then = found[-1] + _at_step(F, scores, t + 1)
-            now = _log_add_three(F, then, _shift_states(F, then, -1), _shift_states(F, then + skip, -2))
+            following = found[-1] + _at_step(F, scores, t + 1)
+            leaving = _log_add_three(F, following, _shift_states(F, following, -1), _shift_states(F, following + skip, -2))
         ends = (states.lengths - 1 == t)[:, None]
-        found.append(F.where(ends, last, now) if ends.any() else now)
+        found.append(F.where(ends, last, leaving) if ends.any() else leaving)
     return found[::-1]
 
 
 def _log_probability(F: Any, forward: list[Any], states: States) -> Any:
     """Log-probability of all alignments of each item: (n)."""
     total = None
-    for t, now in enumerate(forward):
+    for t, scores in enumerate(forward):
         ends = states.lengths - 1 == t
         if ends.any():
-            here = F.logsumexp(now + states.last.astype(raw(now).dtype), dim=1)
-            total = F.where(ends, here, here if total is None else total)
+            ending = F.logsumexp(scores + states.last.astype(raw(scores).dtype), dim=1)
+            total = F.where(ends, ending, ending if total is None else total)
     if total is None:  # no item has any steps
         return F.sum(forward[0] * 0, dim=1) + _LOG_ZERO
     return total
@@ -137,9 +137,9 @@ def _ctc_loss(xp, x, *, states):
         return losses.astype(x.dtype, copy=False)
     scores = _scores_of_states(array_face, xp.maximum(x, _LOG_ZERO), states)
     found = _log_probability(array_face, _forward_scores(array_face, scores, states), states)
-    none_needed = (states.lengths == 0) & (states.last[:, 0] == 0)  # no steps, and no labels
+    is_empty = (states.lengths == 0) & (states.last[:, 0] == 0)  # no steps and no labels
     impossible = (found <= _LOG_ZERO / 2) | (states.lengths == 0)
-    return xp.where(none_needed, 0, xp.where(impossible, xp.inf, -found)).astype(x.dtype)
+    return xp.where(is_empty, 0, xp.where(impossible, xp.inf, -found)).astype(x.dtype)
 
 
 @_ctc_loss.vjp("x")
@@ -151,14 +151,14 @@ def _(F, ct, x, out, states):
     scores = _scores_of_states(F, F.clamp(x, min=_LOG_ZERO, max=None), states)
     forward, backward = _forward_scores(F, scores, states), _backward_scores(F, scores, states)
     steps = x.shape[0]
-    both = F.stack([a + b for a, b in zip(forward, backward, strict=True)], dim=0)
+    joint = F.stack([a + b for a, b in zip(forward, backward, strict=True)], dim=0)
     possible = np.isfinite(raw(out))
     counted = (np.arange(steps)[:, None] < states.lengths) & possible
     log_probability = F.where(possible, _log_probability(F, forward, states), 0)
-    shares = F.where(counted[:, :, None], F.exp(both - F.unsqueeze(log_probability, dim=-1)), 0)
-    taken = shares * F.unsqueeze(-ct, dim=-1)
+    posteriors = F.where(counted[:, :, None], F.exp(joint - F.unsqueeze(log_probability, dim=-1)), 0)
+    values = posteriors * F.unsqueeze(-ct, dim=-1)
     index = (slice(None), np.arange(states.labels.shape[0])[:, None], states.labels)
-    return F.read_cotangent(taken, shape=tuple(x.shape), index=index, repeats=True)
+    return F.read_cotangent(values, shape=tuple(x.shape), index=index, repeats=True)
 
 
 # -- torch's arguments -------------------------------------------------------------------------------------------------

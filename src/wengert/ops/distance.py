@@ -121,8 +121,8 @@ def _(F, ct, x, y, out, p):
 @_cdist.vjp("y")
 def _(F, ct, x, y, out, p):
     if not F.is_tensor and out.size <= _FEW_DISTANCES and out.ndim == 2:
-        turned = np.ascontiguousarray(ct.T), y, x, np.ascontiguousarray(out.T)
-        found = rows.distances_cotangent(*turned, _KERNEL_NORMS.get(p, 0))
+        exchanged = np.ascontiguousarray(ct.T), y, x, np.ascontiguousarray(out.T)
+        found = rows.distances_cotangent(*exchanged, _KERNEL_NORMS.get(p, 0))
         if found is not None:
             return found
     if p != 2:

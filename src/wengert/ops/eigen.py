@@ -92,16 +92,16 @@ def _eig(xp, A):
 def _(F, ct, eigenvalues, eigenvectors):
     of_values, of_vectors = ct
     inner = None if of_values is None else F.diag_embed(of_values)
-    to_left = adjoint(F, eigenvectors)
+    V_h = adjoint(F, eigenvectors)
     if of_vectors is not None:
         # The eigenvectors have length 1, so the component of the cotangent along them is removed.
-        turn = F.matmul(to_left, of_vectors)
+        turn = F.matmul(V_h, of_vectors)
         along = F.unsqueeze(F.real(F.diagonal(turn, dim1=-2, dim2=-1)), dim=-2)
-        turn = turn - F.matmul(to_left, eigenvectors) * along
+        turn = turn - F.matmul(V_h, eigenvectors) * along
         gaps = F.unsqueeze(eigenvalues, dim=-2) - F.unsqueeze(eigenvalues, dim=-1)
         turn = turn * F.conj(F._masked_complex_reciprocal(gaps))
         inner = turn if inner is None else inner + turn
-    return F.linalg_solve(to_left, F.matmul(inner, to_left))
+    return F.linalg_solve(V_h, F.matmul(inner, V_h))
 
 
 @general(**_PRIVATE)

@@ -137,12 +137,13 @@ def take_along_dim(F, input, indices, dim=None):
     if is_index(array) and not are_inside(array, 0, np.iinfo(np.int64).max):
         size = input.shape[dim] if input.ndim else 1
         indices = wrap(np.where(array < 0, array + size, array))
-    theirs = list(indices.shape)
-    ours = list(input.shape)
+    index_shape = list(indices.shape)
+    input_shape = list(input.shape)
     for d in range(input.ndim):
         if d != dim:
-            ours[d] = theirs[d] = max(ours[d], theirs[d]) if 0 not in (ours[d], theirs[d]) else 0
-    return F.gather(F.expand(input, shape=tuple(ours)), dim, F.expand(indices, shape=tuple(theirs)))
+            sizes = input_shape[d], index_shape[d]
+            input_shape[d] = index_shape[d] = 0 if 0 in sizes else max(sizes)
+    return F.gather(F.expand(input, shape=tuple(input_shape)), dim, F.expand(indices, shape=tuple(index_shape)))
 
 
 @linear(promote=NONE, method=False, namespaces=(), node="TakeBackward0", moves=True)

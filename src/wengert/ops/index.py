@@ -616,10 +616,10 @@ def _as_value_tensor(target: Any, value: Any) -> Any:
 
 def _same_view(region: Any, value: Any) -> bool:
     """Whether value is the same view as region. After an in-place `x[i] += y`, Python assigns x[i] to itself."""
-    ours, theirs = region._view, value._view
-    if ours is None or theirs is None or ours.base is not theirs.base:
+    first, second = region._view, value._view
+    if first is None or second is None or first.base is not second.base:
         return False
-    return view_steps(ours) == view_steps(theirs)
+    return view_steps(first) == view_steps(second)
 
 
 def _without_leading_ones(value: Any) -> Any:
