@@ -259,7 +259,8 @@ def test_exceptions_are_public_and_documented(name):
     ],
 )
 def test_broadcast_shapes_finds_the_last_dimension_that_differs(shapes, sizes, dim):
-    assert str(errors.broadcast_shapes(*shapes)) == str(errors.broadcast(*sizes, dim))
+    text = "The size of tensor a ({}) must match the size of tensor b ({}) at non-singleton dimension {}"
+    assert str(errors.broadcast_shapes(*shapes)) == text.format(*sizes, dim)
 
 
 def test_messages_about_possible_shapes_are_a_mistake():

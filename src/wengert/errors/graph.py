@@ -29,7 +29,7 @@ def no_graph(index: int) -> NoGraphError:
 
 
 def gradient_shape(index: int, gradient: Sequence[int], output: Sequence[int]) -> GradientError:
-    """gradient, output: the two shapes."""
+    """Return the error for a gradient whose shape is not that of the output. gradient, output: the two shapes."""
     return GradientError(
         f"Mismatch in shape: grad_output[{index}] has a shape of torch.Size({list(gradient)}) and output[{index}] has "
         f"a shape of torch.Size({list(output)})."
@@ -65,7 +65,10 @@ def randomness(found: object) -> GradientError:
 
 
 def integer_requires_grad(*, setter: bool = False, dtype: object = None) -> RequiresGradError:
-    """setter: whether the tensor exists already, where torch begins in lower case. dtype: the tensor's, where known."""
+    """Return the error for a tensor of integers that shall require grad.
+
+    setter: whether the tensor exists already; torch's message begins in lower case then. dtype: of the tensor, if known.
+    """
     text = f"{'only' if setter else 'Only'} Tensors of floating point and complex dtype can require gradients"
     if dtype is not None:
         text += f" (got {dtype_name(dtype)}). Hint: convert it, with .to(torch.float32) for instance."
@@ -77,12 +80,12 @@ def hook_without_grad() -> HookError:
 
 
 def hook_returned(got: type | str) -> HookTypeError:
-    """got: the type of the result of a hook on a tensor."""
+    """Return the error for a hook on a tensor whose result is no tensor. got: the type of the result."""
     return HookTypeError(f"expected Variable, but hook returned '{type_name(got)}'")
 
 
 def saved_hooks_type(pack_hook: type | str, unpack_hook: type | str) -> HookTypeError:
-    """The types of what was given as hooks, one of which cannot be called."""
+    """Return the error for hooks that cannot both be called, given their types."""
     return HookTypeError(
         "hooks on saved tensors must be callable: pack_hook(tensor) and unpack_hook(packed), but got "
         f"{type_name(pack_hook)} and {type_name(unpack_hook)}"
@@ -117,7 +120,7 @@ def profile_unfinished() -> ProfilerError:
 
 
 def renamed(old: str, new: str) -> DeprecationWarning:
-    """old, new: the two spellings, with what the reader needs to recognise them: "retain_variables=", ".creator"."""
+    """Return the warning for a spelling that torch has replaced. old, new: as in ".creator" or "retain_variables="."""
     return DeprecationWarning(f"{old} is an old spelling of {new}")
 
 

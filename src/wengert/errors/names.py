@@ -1,4 +1,4 @@
-"""How messages name types: by values that need no import."""
+"""Names of dtypes, tensors and operations, as messages write them. A dtype may be ours, NumPy's, or the name of one."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ _SCALAR_NAMES = {
 
 
 def dtype_name(dtype: object) -> str:
-    """torch.float32, from a dtype of this package, one of NumPy's, or its name."""
+    """Name of a dtype in Python: torch.float32."""
     return f"torch.{str(dtype).removeprefix('torch.')}"
 
 
 def scalar_name(dtype: object) -> str:
-    """Float, from a dtype as in `dtype_name`."""
+    """Name of a dtype in torch's messages: Float."""
     name = str(dtype).removeprefix("torch.")
     return _SCALAR_NAMES.get(name, name)
 
 
 def tensor_type(dtype: object) -> str:
-    """torch.FloatTensor, from a dtype as in `dtype_name`."""
+    """Name of the tensors of a dtype: torch.FloatTensor."""
     return f"torch.{scalar_name(dtype)}Tensor"
 
 
 def type_name(x: type | str) -> str:
-    """int, from the class or its name."""
+    """Name of a class, which may be given by its name."""
     return x if isinstance(x, str) else x.__name__
 
 
 def operation_name(node_name: str) -> str:
-    """The operation that a node belongs to: Add for AddBackward0."""
+    """Name of the operation that a node belongs to: Add for AddBackward0."""
     return node_name.rstrip("0123456789").removesuffix("Backward")
 
 
 def called(op: str) -> str:
-    """An operation's name as users call it: one with an underscore in front carries out the public one of its name."""
+    """Public name of an operation: _pad carries out pad."""
     return op if op.startswith("__") else op.removeprefix("_").removeprefix("torch_").removesuffix("_rounded")
 
 
@@ -69,6 +69,6 @@ _C_NAMES = {
 
 
 def c_name(dtype: object) -> str:
-    """torch's C++ name of a dtype, which some messages use."""
+    """Name of a dtype in C++, which some of torch's messages use: c10::Half."""
     name = str(dtype).removeprefix("torch.")
     return _C_NAMES.get(name, name)

@@ -1,5 +1,4 @@
-"""Messages about arguments, shapes, indices and dtypes that several modules raise. Parameters are as in `graph`.
-"""
+"""Messages about arguments, shapes, indices and dtypes that several modules raise. Parameters are as in `graph`."""
 
 from __future__ import annotations
 
@@ -22,7 +21,10 @@ from .names import c_name, called, scalar_name, type_name
 def wrong_argument_type(
     op: str, argument: str, position: int, got: type | str, expected: str = "Tensor"
 ) -> ArgumentError:
-    """position: counted from 0. expected: a class, or words such as "tuple of ints"."""
+    """Return the error for an argument of a wrong type.
+
+    position: counted from 0. expected: the name of a class, or words such as "tuple of ints".
+    """
     return ArgumentError(
         f"{called(op)}(): argument '{argument}' (position {position + 1}) must be {expected}, not {type_name(got)}"
     )
@@ -51,7 +53,7 @@ def multiple_values(op: str, argument: str) -> ArgumentError:
 
 
 def dim_out_of_range(dim: int, ndim: int) -> DimensionError:
-    """ndim: how many dimensions there are to choose from. 0 counts as 1: a 0-d tensor has dim 0 and -1, as in torch."""
+    """Return the error for a dim of a tensor with ndim dimensions. A 0-d tensor has dim 0 and -1, as in torch."""
     size = max(ndim, 1)
     return DimensionError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
 
@@ -61,7 +63,7 @@ def same_diagonal_dims(dim1: int, dim2: int) -> ShapeError:
 
 
 def empty_reduction(op: str, dim: int | None = None) -> ShapeError | DimensionError:
-    """A reduction that has no value over no elements (max, argmin). dim: the dimension of size 0; None if over all."""
+    """Return the error for a reduction without a value for no elements, such as max. dim: of size 0; None for all."""
     if dim is None:
         return ShapeError(
             f"{op}(): Expected reduction dim to be specified for input.numel() == 0. "
@@ -70,15 +72,8 @@ def empty_reduction(op: str, dim: int | None = None) -> ShapeError | DimensionEr
     return DimensionError(f"{op}(): Expected reduction dim {dim} to have non-zero size.")
 
 
-def broadcast(a: int, b: int, dim: int) -> ShapeError:
-    """a, b: the two sizes that differ. dim: where they do, counted in the result."""
-    return ShapeError(
-        f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
-    )
-
-
 def broadcast_shapes(*shapes: Sequence[int]) -> ShapeError:
-    """`broadcast` for shapes that do not broadcast to one."""
+    """Return the error for shapes that do not broadcast. It names the last dimension in which they differ."""
     ndim = max(len(shape) for shape in shapes)
     for dim in range(ndim - 1, -1, -1):
         seen = 1
@@ -86,18 +81,20 @@ def broadcast_shapes(*shapes: Sequence[int]) -> ShapeError:
             position = dim - (ndim - len(shape))
             size = shape[position] if position >= 0 else 1
             if size != 1 and seen not in (1, size):
-                return broadcast(seen, size, dim)
+                return ShapeError(
+                    f"The size of tensor a ({seen}) must match the size of tensor b ({size}) at non-singleton dimension {dim}"
+                )
             seen = size if seen == 1 else seen
     raise AssertionError("these shapes broadcast")
 
 
 def inplace_shape(output: Sequence[int], result: Sequence[int]) -> ShapeError:
-    """The result of an in-place operation has broadcast beyond the tensor that it should be written to."""
+    """Return the error for the result of an in-place operation that has broadcast beyond its output. Both are shapes."""
     return ShapeError(f"output with shape {list(output)} doesn't match the broadcast shape {list(result)}")
 
 
 def expand_mismatch(shape: Sequence[int], target: Sequence[int]) -> ShapeError:
-    """A tensor of this shape does not expand to the target, in which -1 keeps a size."""
+    """Return the error for a shape that does not expand to the target. A -1 in the target keeps a size."""
     missing = len(target) - len(shape)
     if missing < 0:
         return ShapeError(
@@ -136,21 +133,11 @@ def index_out_of_range(index: int, dim: int, size: int) -> TensorIndexError:
     return TensorIndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
 
 
-def index_of_zero_dim() -> TensorIndexError:
-    return TensorIndexError(
-        "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
-    )
-
-
-def too_many_indices(ndim: int) -> TensorIndexError:
-    return TensorIndexError(f"too many indices for tensor of dimension {ndim}")
-
-
 # -- dtypes ------------------------------------------------------------------------------------------------------------
 
 
 def value_overflow(c_name: str) -> ValueOverflowError:
-    """c_name: the type as C calls it, uint8_t."""
+    """Return the error for a number beyond a dtype. c_name: the name of the dtype in C, such as uint8_t."""
     return ValueOverflowError(f"value cannot be converted to type {c_name} without overflow")
 
 
@@ -162,7 +149,7 @@ def unsupported_dtype(op: str, dtype: object) -> UnsupportedDtypeError:
 
 
 def matmul(a: Sequence[int], b: Sequence[int]) -> ShapeError:
-    """Shapes that cannot be multiplied as vectors, matrices or batches of matrices."""
+    """Return the error for two shapes that cannot be multiplied as vectors, matrices or batches of matrices."""
     if not a or not b:
         return ShapeError(f"both arguments to matmul need to be at least 1D, but they are {len(a)}D and {len(b)}D")
     if len(a) == len(b) == 1:
@@ -194,7 +181,7 @@ def addmm_dtypes(added: object, product: object) -> UnsupportedDtypeError:
 
 
 def square_matrix(op: str, shape: Sequence[int]) -> ShapeError:
-    """A linear solver that was given something else than square matrices."""
+    """Return the error for a shape that is not that of square matrices."""
     if len(shape) < 2:
         return ShapeError(f"{op}: The input tensor A must have at least 2 dimensions.")
     return ShapeError(f"{op}: A must be batches of square matrices, but they are {shape[-2]} by {shape[-1]} matrices")
@@ -217,7 +204,7 @@ def svd_not_finite() -> SingularMatrixError:
 
 
 def equation_shapes(op: str, a: Sequence[int], b: Sequence[int], left: bool) -> ShapeError:
-    """Operands of A X = B, or of X A = B, that do not fit."""
+    """Return the error for shapes a, b of an equation A X = B, or X A = B if not left, that do not fit."""
     return ShapeError(
         f"{op}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
         f"({a[-2]}x{a[-1]} and {b[-2]}x{b[-1]})"

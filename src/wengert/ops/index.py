@@ -112,10 +112,12 @@ def _out_of_range(shape: tuple, index: tuple) -> Exception:
     if not shape:
         if isinstance(index[0], slice):
             return errors.TensorIndexError("slice() cannot be applied to a 0-dim tensor.")
-        return errors.index_of_zero_dim()
+        return errors.TensorIndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python to convert a 0-dim tensor to a number"
+        )
     used = len([item for item in index if item is not None and item is not Ellipsis])
     if used > len(shape):
-        return errors.too_many_indices(len(shape))
+        return errors.TensorIndexError(f"too many indices for tensor of dimension {len(shape)}")
     dim = 0
     for item in index:
         if item is Ellipsis:
@@ -256,7 +258,9 @@ def parse_index(index: Any, shape: tuple) -> tuple[tuple, list, tuple, Any]:
     items = [_normalize_item(item) for item in _as_items(index)]
     used = sum([_dims_consumed(item) for item in items])
     if used > len(shape):
-        raise errors.index_of_zero_dim() if not shape and type(index) is int else errors.too_many_indices(len(shape))
+        if not shape and type(index) is int:
+            raise _out_of_range(shape, (index,))
+        raise errors.TensorIndexError(f"too many indices for tensor of dimension {len(shape)}")
     basic: list[Any] = []
     found: list[tuple[int, Any]] = []
     op = None
@@ -325,7 +329,7 @@ def _normalize_item(item: Any) -> Any:
         except TypeError:
             raise errors.TensorIndexError(
                 "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
-                f"{errors.type_name(kind)})"
+                f"{kind.__name__})"
             ) from None
     return _checked_index_tensor(item)
 
