@@ -9,7 +9,7 @@
 #   make check       lint, types, layers, generated files
 #   make bench       install, and print the benchmarks beside torch
 #   make inplace     compile the core next to its sources, for work with PYTHONPATH=src
-#   make pages       write docs/operators.md from the operations
+#   make generate    write what is made of the operations: stubs, names of late families, tables of kernels, docs/operators.md
 #   make parity-table  compare with the whole of torch's operator database, and write docs/parity.md: ten minutes
 #   make oracle      add torch, a build for the CPU, so that the tests against torch run
 #   make browser     add Chromium and its driver, where apt-get can, so that the tests of pages for browsers run
@@ -34,7 +34,7 @@ sources := $(wildcard pyproject.toml meson.build meson.options LICENSE README.md
 	$(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pxd' -o -name '*.[ch]' -o -name '*.in' -o -name meson.build \
 	-o -path '*/page/*.*')
 
-.PHONY: demo test test-all test-pure test-fast check bench inplace pages parity-table oracle browser clean
+.PHONY: demo test test-all test-pure test-fast check bench inplace generate parity-table oracle browser clean
 
 demo: $(stamps)/extra-examples
 	$(python) examples/digits.py
@@ -63,8 +63,11 @@ check: $(stamps)/extra-dev
 bench: $(stamps)/extra-bench oracle
 	$(python) benchmarks/run.py $(ARGS)
 
-pages: $(stamps)/extra-test
-	PYTHONPATH=tests $(python) -m operators_page
+# From the sources as they are, uncompiled: the tables are compiled next.
+generate: $(stamps)/dependencies
+	PYTHONPATH=src WENGERT_PURE=1 $(python) -m wengert.ops.stub
+	PYTHONPATH=src WENGERT_PURE=1 $(python) -m wengert.ops.fuse
+	PYTHONPATH=src:tests WENGERT_PURE=1 $(python) -m operators_page
 
 parity-table: $(stamps)/extra-test oracle
 	PYTHONPATH=tests $(python) -m parity.op_db_table $(ARGS)
@@ -101,6 +104,10 @@ $(stamps)/venv:
 
 $(stamps)/build: pyproject.toml $(stamps)/venv
 	$(python) -m pip install --quiet $(call requirements,['build-system']['requires'])
+	@touch $@
+
+$(stamps)/dependencies: pyproject.toml $(stamps)/venv
+	$(python) -m pip install --quiet $(call requirements,['project']['dependencies'])
 	@touch $@
 
 # Without build isolation, and in a build tree that stays: after an edit only what changed is compiled again.

@@ -1,4 +1,4 @@
-"""Writes docs/operators.md: `make pages`; with --check it only says whether the page is up to date.
+"""Writes docs/operators.md: `make generate`; with --check it only says whether the page is up to date.
 
 The page is made of the registry (names, signatures, docstrings, forms), of the samples that the gradient tests run over
 (to which order a derivative is tested, real or complex), and of the known differences from torch.
@@ -25,7 +25,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
 
 _HEAD = """# Operators
 
-Written by `make pages` from the operations themselves: change their docstrings, not this page. torch's names, arguments and
+Written by `make generate` from the operations themselves: change their docstrings, not this page. torch's names, arguments and
 defaults; where an operation does something else than torch, its entry says so. [parity.md](parity.md) has the whole comparison.
 
 How to read an entry: *tested to order 2* means that the gradient tests compare the derivative, and the derivative of the derivative,
@@ -163,7 +163,7 @@ def main(arguments: list[str]) -> int:
     text = page()
     if arguments == ["--check"]:
         if PAGE.read_text(encoding="utf-8") != text:
-            print("docs/operators.md is out of date. Write it with: make pages")
+            print("docs/operators.md is out of date. Write it with: make generate")
             return 1
         return 0
     PAGE.write_text(text, encoding="utf-8")

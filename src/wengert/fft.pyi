@@ -1,6 +1,6 @@
 """The types of wengert.fft.
 
-Written by `python -m wengert.ops.stub`: change the sources, not this file.
+Written by `make generate`: change the sources, not this file.
 """
 
 # ruff: noqa

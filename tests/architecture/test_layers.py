@@ -145,3 +145,12 @@ def test_what_is_heavy_is_imported_where_it_is_used(path):
         if isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
         assert not {name.split(".")[0] for name in names} & HEAVY
+
+
+LONGEST = 700  # lines of a module, as CONTRIBUTING says
+GENERATED = {"ops.late"}
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_a_module_is_read_in_one_sitting(path):
+    assert module_of(path) in GENERATED or len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST

@@ -189,7 +189,7 @@ assert not late, late
 
 
 def test_what_is_listed_of_late_families_is_what_each_registers():
-    """The lists are generated (`python -m wengert.ops.stub --check`), but by a process that has all families."""
+    """The lists are generated (`make generate`), but by a process that has all families."""
     subprocess.run([sys.executable, "-c", LOAD_EACH_FAMILY], check=True)
 
 

@@ -8,7 +8,7 @@ from wengert.ops.registry import OPS
 
 
 def test_the_page_is_what_the_operations_say():
-    assert operators_page.PAGE.read_text(encoding="utf-8") == operators_page.page(), "write it with: make pages"
+    assert operators_page.PAGE.read_text(encoding="utf-8") == operators_page.page(), "write it with: make generate"
 
 
 def test_every_public_operation_has_an_entry_with_a_docstring():

@@ -42,7 +42,7 @@ def stub_names(text: str, inside: str | None = None) -> set[str]:
 
 def test_stubs_are_up_to_date():
     stale = [stub.difference(path, text) for path, text in stub.stubs(SOURCES).items()]
-    assert not any(stale), "python -m wengert.ops.stub writes them anew\n" + "\n".join(stale)
+    assert not any(stale), "make generate writes them anew\n" + "\n".join(stale)
 
 
 def test_check_shows_a_difference_and_fails(tmp_path, monkeypatch):
@@ -57,7 +57,7 @@ def test_check_shows_a_difference_and_fails(tmp_path, monkeypatch):
     file = tmp_path / "src" / "wengert" / "tensor.pyi"
     file.write_text(file.read_text().replace("    def tanh(self) -> Tensor:\n", ""))
     assert stub.main(["--check"], said.append) == 1
-    assert "+    def tanh(self) -> Tensor:" in said[0] and "python -m wengert.ops.stub" in said[-1]
+    assert "+    def tanh(self) -> Tensor:" in said[0] and "make generate" in said[-1]
     assert stub.main([], said.append) == 0 and "written: " in said[-1]
     assert stub.main(["--check"], said.append) == 0
     assert stub.main(["--chek"], said.append) == 2 and "usage" in said[-1]

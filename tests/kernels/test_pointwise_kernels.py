@@ -297,6 +297,6 @@ def test_an_unknown_level_is_refused(tmp_path):
 
 
 def test_tables_are_up_to_date():
-    """Fails after a change of a rule. Then: python -m wengert.ops.fuse, and compile again."""
+    """Fails after a change of a rule. Then: make generate, and compile again."""
     done = subprocess.run([sys.executable, "-m", "wengert.ops.fuse", "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,12 @@ from wengert.ops.scipy_special import special
 _SETTINGS: dict[str, Any] = {"promote": INT_TO_FLOAT, "complex": False, "method": False}
 
 
-@pointwise(**_SETTINGS, domain=(0.1, 0.9), namespaces=("special",))
+@pointwise(
+    **_SETTINGS,
+    domain=(0.1, 0.9),
+    namespaces=("special",),
+    beyond_torch="torch has the incomplete gamma functions, but not the incomplete beta function",
+)
 def special_betainc(xp, a, b, x):
     """The regularised incomplete beta function I_x(a, b), with broadcasting. torch does not have it.
 

@@ -466,7 +466,7 @@ def main() -> None:
     for name, text in zip(("table.h", "roles.h"), write_tables(), strict=True):
         path = folder / name
         if check and path.read_text() != text:
-            sys.exit(f"{path} is not what the operations say. Hint: python -m wengert.ops.fuse")
+            sys.exit(f"{path} is not what the operations say. Hint: make generate")
         if not check:
             path.write_text(text)
 

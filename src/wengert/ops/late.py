@@ -1,6 +1,6 @@
 """What is in the families of operations that are registered when first used: names by family.
 
-Written by `python -m wengert.ops.stub`: change the sources, not this file. Texts, because those load faster than lists.
+Written by `make generate`: change the sources, not this file. Texts, because those load faster than lists.
 """
 
 # OPERATIONS: as OPS and ALIASES have them. METHODS: of class Tensor. FUNCTIONS: of each namespace.

@@ -19,11 +19,12 @@ from wengert.ops.options import dtype_of_type, sizes_of
 from wengert.ops.registry import plain
 
 F: Any = tensor_face
+_GONE = "of torch before 1.0, and gone since"
 
 # -- older names -------------------------------------------------------------------------------------------------------
 
 
-@plain(method=True)
+@plain(method=True, beyond_torch=_GONE)
 def gesv(input, A):
     """Return (X, LU) with A @ X = input, where LU holds the LU factors of A, without history. Today: linalg.solve(A, B).
 
@@ -35,7 +36,7 @@ def gesv(input, A):
     return solution, wrap(lu_factor(A._array)[0])
 
 
-@plain(method=True)
+@plain(method=True, beyond_torch=_GONE)
 def potrf(input, upper=True):
     """Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = input, or L with L @ L^T = input.
 
@@ -44,7 +45,7 @@ def potrf(input, upper=True):
     return F.linalg_cholesky(checked("potrf", input), upper=upper)
 
 
-@plain(method=True, namespaces=())
+@plain(method=True, namespaces=(), beyond_torch=_GONE)
 def masked_copy_(self, mask, source):
     """Older name of masked_scatter_(mask, source)."""
     warnings.warn(errors.renamed("masked_copy_", "masked_scatter_"), stacklevel=2)

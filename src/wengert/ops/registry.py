@@ -127,6 +127,7 @@ class Operation(Op):
         self.inplace = settings.pop("inplace", False)
         self.operator = settings.pop("operator", None)
         self.namespaces = settings.pop("namespaces", ("",))
+        self.beyond_torch = settings.pop("beyond_torch", "")
         self.output_names = settings.pop("outputs", None)
         self.is_view = kind == "view"
         self.is_read = settings.pop("reads", False)
@@ -232,6 +233,7 @@ class Composite:
         self.method = settings.pop("method", False)
         self.inplace = settings.pop("inplace", False)
         self.namespaces = settings.pop("namespaces", ("",))
+        self.beyond_torch = settings.pop("beyond_torch", "")
         if settings:
             raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
         self.function = _named(_composite_function(self.name, fn), self)
@@ -250,6 +252,7 @@ class Plain:
         self.doc = fn.__doc__
         self.method = settings.pop("method", False)
         self.namespaces = settings.pop("namespaces", ("",))
+        self.beyond_torch = settings.pop("beyond_torch", "")
         self.out = settings.pop("out", False)
         sizes_of = settings.pop("sizes_of", None)
         if settings:

@@ -33,14 +33,14 @@ NAMESPACES = ("nn.functional", "linalg", "special", "fft", "masked", "signal.win
 
 _LATE_HEAD = '''"""What is in the families of operations that are registered when first used: names by family.
 
-Written by `python -m wengert.ops.stub`: change the sources, not this file. Texts, because those load faster than lists.
+Written by `make generate`: change the sources, not this file. Texts, because those load faster than lists.
 """
 
 # OPERATIONS: as OPS and ALIASES have them. METHODS: of class Tensor. FUNCTIONS: of each namespace.'''
 
 _TITLE = '''"""{what}
 
-Written by `python -m wengert.ops.stub`: change the sources, not this file.
+Written by `make generate`: change the sources, not this file.
 """
 
 # ruff: noqa
@@ -603,7 +603,7 @@ def main(arguments: list[str], say: Callable[[str], None] = print) -> int:
             path.write_text(text, encoding="utf-8")
             say(f"written: {path}")
     if arguments and stale:
-        say("The stubs are out of date. Write them with: python -m wengert.ops.stub")
+        say("The stubs are out of date. Write them with: make generate")
         return 1
     return 0
 
