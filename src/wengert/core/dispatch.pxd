@@ -3,7 +3,8 @@ from wengert.core.collector cimport aside_list
 from wengert.core.forward cimport constant, promote, refuse_complex, run_compiled, run_numpy, run_numpy1, run_numpy2, run_whole, set_kernel
 from wengert.core.modes cimport current_task, flags
 from wengert.core.node cimport Node, OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
-from wengert.core.op cimport Op, Plan, SaveEntry, Traced
+from wengert.core.op cimport Op, Plan, SaveEntry
+from wengert.core.trace cimport Traced
 from wengert.core.saved cimport save
 from wengert.core.tensor cimport (
     TensorBase, VersionCounter, ViewInfo, counter_of, gradient_node, is_differentiable, make_volatile, meta_of,

@@ -40,7 +40,6 @@ from wengert.core.op import (
     Op,
     Plan,
     SaveEntry,
-    Traced,
 )
 from wengert.core.saved import INPUT, OUTPUT, save
 from wengert.core.tensor import (
@@ -57,6 +56,7 @@ from wengert.core.tensor import (
     refresh_view,
     wrap,
 )
+from wengert.core.trace import Traced
 from wengert.dtypes import NONE
 
 if not cython.compiled:

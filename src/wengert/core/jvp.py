@@ -1,15 +1,15 @@
-"""The derivative of one operation along tangents: by its own rules, by its kind, or from its vjp rules.
+"""Output tangents of one operation: by its own jvp rules, by its kind, or from its vjp rules.
 
 Note [Derived tangents]
-What an operation's block does not say, its kind does:
-    view        the same view of the tangent
-    linear      the operation itself, of the tangents, with zeros for inputs without one
-    bilinear    the product rule: the operation of one input's tangent and the other inputs, summed; an input that is
-                added to the product (a bias) left out, for which the last way is taken
-    pointwise   the vjp rule of each input, given its tangent for a cotangent: an elementwise factor is its own transpose
-and where it is none of these, or complex, where factors are conjugated:
-    general     a vjp is linear in its cotangent, ct -> J' ct, so the derivative of <J' ct, t> with respect to ct is J t
-That last way costs two runs of the rules and is right for everything that can be differentiated twice.
+If an operation has no jvp rule for an input, its kind says how the input's tangent t gives an output tangent:
+    view        the same view of t
+    linear      the operation itself, of the tangents. Inputs without a tangent are 0
+    bilinear    the product rule: for each input, the operation of its tangent and the other inputs; the results are summed.
+                An input that is added to the product (a bias) is 0 there, and its own tangent goes the general way
+    pointwise   the vjp rule of each input, with t as the cotangent: a real elementwise factor is its own transpose
+    general     all other kinds, and complex pointwise operations, whose factors are conjugated. A vjp is linear in its
+                cotangent, ct -> J' ct, so the derivative of <J' ct, t> with respect to ct is J t
+The general way runs the rules twice. It is right for every operation that can be differentiated twice.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from wengert.core.tensor import TensorBase, gradient_edge, is_differentiable, wr
 def output_tangents(
     op: Op, inputs: tuple[Any, ...], tangents: list[Any], params: dict[str, Any] | None, outputs: tuple[Any, ...]
 ) -> list[Any]:
-    """The tangent of each output (tensors), None where it has none. tangents: of the inputs, None for those without."""
+    """Return the tangent of each output: a tensor, or None. tangents: of the inputs, each a tensor or None."""
     if not op.rules and not op.jvps:
         return [None] * len(outputs)
     return Application(op, inputs, tangents, params, outputs).tangents_out()
 
 
 class Application:
-    """One call of an operation, of which the derivative is asked for: what its rules may name."""
+    """One call of an operation, with all that its rules may ask for."""
 
     def __init__(
         self, op: Op, inputs: tuple[Any, ...], tangents: list[Any], params: dict[str, Any] | None, outputs: tuple[Any, ...]
@@ -52,38 +52,38 @@ class Application:
     def tangents_out(self) -> list[Any]:
         """See output_tangents."""
         found = self.sum_of_rules() if self.op.jvps else [None] * len(self.outputs)
-        rest = [i for i, t in enumerate(self.tangents) if t is not None and self.has_vjp(i) and not self.has_jvp(i)]
-        if rest:
-            found = [_plus(a, b) for a, b in zip(found, self.derived(rest), strict=True)]
-        return [None if t is None else _fit(t, out) for t, out in zip(found, self.outputs, strict=True)]
+        derived = [i for i, t in enumerate(self.tangents) if t is not None and self.has_vjp(i) and not self.has_jvp(i)]
+        if derived:
+            found = [_add(a, b) for a, b in zip(found, self.derive(derived), strict=True)]
+        return [None if t is None else _fit_to_output(t, out) for t, out in zip(found, self.outputs, strict=True)]
 
     def target(self, position: int) -> int:
-        """The number that rules have for the input at a position: all from the variadic one on share one."""
+        """Return the number of an input in Rule.targets. All inputs from the variadic position on share one."""
         variadic = self.op.variadic
         return position if variadic < 0 else min(position, variadic)
 
     def has_jvp(self, position: int) -> bool:
-        """Whether a jvp rule covers the input."""
+        """Whether a jvp rule covers the input at a position."""
         return any(self.target(position) in rule.targets for rule in self.op.jvps)
 
     def has_vjp(self, position: int) -> bool:
-        """Whether a vjp rule does: if not, the operation is constant in it."""
+        """Whether a vjp rule covers the input at a position. If not, the operation is constant in this input."""
         return any(self.target(position) in rule.targets for rule in self.op.rules)
 
     # -- the operation's own rules ---------------------------------------------------------------------------------
 
     def sum_of_rules(self) -> list[Any]:
-        """What the jvp rules give, summed."""
+        """Return the sum of the output tangents that the jvp rules give."""
         total: list[Any] = [None] * len(self.outputs)
         for rule in self.op.jvps:
             if any(t is not None and self.target(i) in rule.targets for i, t in enumerate(self.tangents)):
                 result = rule.function(engine.tensor_face(), *[self.value(name) for name in rule.names])
                 parts = (result,) if self.op.output_names is None else result
-                total = [_plus(a, b) for a, b in zip(total, parts, strict=True)]
+                total = [_add(a, b) for a, b in zip(total, parts, strict=True)]
         return total
 
     def value(self, name: str) -> Any:
-        """What a name in a rule's parameter list stands for."""
+        """Return the value of a name in a rule's parameter list."""
         op = self.op
         if name in op.param_names:
             return self.params[name]
@@ -94,20 +94,20 @@ class Application:
         if op.output_names and name in op.output_names:
             return self.outputs[op.output_names.index(name)]
         if name in op.input_names:
-            return self.of_input(name, self.primals)
+            return self.select_input(name, self.primals)
         if name.endswith("_t"):
-            return self.of_input(name[:-2], self.tangents)
-        return self.of_input(name.removesuffix("_shape"), [getattr(x, "shape", ()) for x in self.primals])
+            return self.select_input(name[:-2], self.tangents)
+        return self.select_input(name.removesuffix("_shape"), [getattr(x, "shape", ()) for x in self.primals])
 
-    def of_input(self, name: str, values: list[Any]) -> Any:
-        """One of the values, which belong to the inputs; for a variadic input, all of its."""
+    def select_input(self, name: str, values: list[Any]) -> Any:
+        """Return the entry of values, one an input, for the input of this name. A variadic input has a tuple of entries."""
         position = self.op.input_names.index(name)
         return tuple(values[position:]) if position == self.op.variadic else values[position]
 
     # -- derived -----------------------------------------------------------------------------------------------------
 
-    def derived(self, positions: list[int]) -> list[Any]:
-        """The outputs' tangents that the tangents of these inputs cause. See Note [Derived tangents]."""
+    def derive(self, positions: list[int]) -> list[Any]:
+        """Return the output tangents caused by the tangents of the inputs at these positions. See Note [Derived tangents]."""
         kind = getattr(self.op, "kind", None)
         if kind == "view":
             return self.as_outputs(self.view_of_tangent())
@@ -117,14 +117,14 @@ class Application:
             return self.product_rule(positions)
         if kind == "pointwise" and self.op.output_names is None and all(map(_is_real, (*self.primals, *self.outputs))):
             return self.by_factors(positions)
-        return self.transposed(positions)
+        return self.by_transposing(positions)
 
     def as_outputs(self, result: Any) -> list[Any]:
-        """What a call of the operation returned, as a list."""
+        """Return the result of a call of the operation as a list of outputs."""
         return [result] if self.op.output_names is None else list(result)
 
     def view_of_tangent(self) -> Any:
-        """The view that the operation gives of the tangent."""
+        """Return the operation's view of the tangent."""
         tangent: Any = self.tangents[0]
         if self.op.walks_memory and tangent._array.strides != self.primals[0]._array.strides:
             memory: Any = wrap(np.empty_like(self.primals[0]._array, tangent._array.dtype))
@@ -132,7 +132,7 @@ class Application:
         return call(self.op, (tangent,), self.params)
 
     def with_zeros(self, positions: list[int]) -> list[Any]:
-        """The operation's inputs with tangents in the place of those that it is linear in."""
+        """Return the operation's inputs, with tangents or zeros in place of the inputs in which it is linear."""
         inputs: list[Any] = []
         for i, (x, t) in enumerate(zip(self.primals, self.tangents, strict=True)):
             if i in positions:
@@ -144,9 +144,9 @@ class Application:
         return inputs
 
     def product_rule(self, positions: list[int]) -> list[Any]:
-        """The operation of each tangent and the other inputs, summed."""
+        """Return the sum, over the positions, of the operation of that input's tangent and the other inputs."""
         added = self.op.added
-        total: list[Any] = self.transposed([added]) if added in positions else [None] * len(self.outputs)
+        total: list[Any] = self.by_transposing([added]) if added in positions else [None] * len(self.outputs)
         for i in positions:
             if i != added:
                 inputs = [*self.primals]
@@ -154,11 +154,11 @@ class Application:
                 if added >= 0:
                     inputs[added] = _zero_of(inputs[added])
                 parts = self.as_outputs(call(self.op, tuple(inputs), self.params))
-                total = [_plus(a, b) for a, b in zip(total, parts, strict=True)]
+                total = [_add(a, b) for a, b in zip(total, parts, strict=True)]
         return total
 
     def by_factors(self, positions: list[int]) -> list[Any]:
-        """The vjp rules of an elementwise operation on real numbers, of tangents."""
+        """Return the sum of the vjp rules of a real elementwise operation, with tangents as cotangents."""
         F = engine.tensor_face()
         total = None
         shape = self.outputs[0].shape
@@ -168,23 +168,23 @@ class Application:
             if tangent.shape != shape:
                 tangent = F.expand(tangent, shape)
             result = rule.function(F, tangent, *[self.value(name) for name in rule.names])
-            total = _plus(total, result if len(rule.targets) == 1 else result[rule.targets.index(i)])
+            total = _add(total, result if len(rule.targets) == 1 else result[rule.targets.index(i)])
         return [total]
 
     def vjp_rule(self, position: int) -> Rule:
-        """The rule for an input."""
+        """Return the vjp rule for the input at a position."""
         return next(rule for rule in self.op.rules if self.target(position) in rule.targets)
 
-    def transposed(self, positions: list[int]) -> list[Any]:
-        """The transpose of the vjp. See Note [Derived tangents]."""
+    def by_transposing(self, positions: list[int]) -> list[Any]:
+        """Return the output tangents by transposing the vjp. See Note [Derived tangents]."""
         before = flags()
         recording = not before & NO_GRAD and any(
             isinstance(x, TensorBase) and x.requires_grad for x in (*self.primals, *self.tangents)
         )
         try:
             set_flags(before & ~NO_GRAD)
-            cotangents = [_probe(out) for out in self.outputs]
-            results = self.vjps(cotangents, positions)
+            cotangents = [_new_cotangent(out) for out in self.outputs]
+            results = self.input_cotangents(cotangents, positions)
             if not results:
                 return [None] * len(self.outputs)
             roots: Any = [gradient_edge(r) for _, r in results]
@@ -196,16 +196,16 @@ class Application:
             set_flags(before)
         return [None if ct is None else next(found) for ct in cotangents]
 
-    def vjps(self, cotangents: list[Any], positions: list[int]) -> list[tuple[int, Any]]:
-        """(position, cotangent of that input) for the inputs at positions, by their rules."""
+    def input_cotangents(self, cotangents: list[Any], positions: list[int]) -> list[tuple[int, Any]]:
+        """Return (position, cotangent of the input at that position) for each of these inputs that has a cotangent."""
         ct = cotangents[0] if self.op.output_names is None else tuple(cotangents)
         found = []
         for rule in self.op.rules:
-            mine = [i for i in positions if self.target(i) in rule.targets]
-            if not mine:
+            covered = [i for i in positions if self.target(i) in rule.targets]
+            if not covered:
                 continue
             result = rule.function(engine.tensor_face(), ct, *[self.value(name) for name in rule.names])
-            for i in mine:
+            for i in covered:
                 target = self.target(i)
                 part = result
                 if part is not None and len(rule.targets) > 1:
@@ -213,19 +213,19 @@ class Application:
                 if part is not None and target == self.op.variadic:
                     part = part[i - target]
                 if isinstance(part, TensorBase) and part.requires_grad:
-                    found.append((i, _fit_input(part, self.primals[i])))
+                    found.append((i, _fit_to_input(part, self.primals[i])))
         return found
 
 
 def _as_promoted(x: Any, array: Any) -> Any:
-    """An input in the dtype that the operation computes in; what is no tensor as its forward gets it."""
+    """Return a tensor input in the dtype in which the operation computes; any other input as its forward gets it (array)."""
     if not isinstance(x, TensorBase):
         return array
     return x if array is None or x._array.dtype == array.dtype else engine.tensor_face().cast(x, array.dtype)
 
 
 def _zero_of(x: Any) -> Any:
-    """An input of value zero, like x: a tensor, an array, a number or None."""
+    """Return zeros like x: a tensor, an array, a number or None."""
     if isinstance(x, TensorBase):
         return wrap(np.zeros_like(x._array))
     if isinstance(x, np.ndarray):
@@ -237,8 +237,8 @@ def _is_real(x: Any) -> bool:
     return not np.iscomplexobj(x._array if isinstance(x, TensorBase) else x)
 
 
-def _probe(out: Any) -> Any:
-    """A cotangent of an output, to differentiate with respect to; of what value does not matter."""
+def _new_cotangent(out: Any) -> Any:
+    """Return a cotangent of an output, with respect to which J' ct is differentiated. It is linear in ct, so any value will do."""
     if not is_differentiable(out._array):
         return None
     cotangent: TensorBase = wrap(np.zeros(out._array.shape, out._array.dtype))
@@ -246,13 +246,13 @@ def _probe(out: Any) -> Any:
     return cotangent
 
 
-def _plus(a: Any, b: Any) -> Any:
-    """a + b, None standing for zero."""
+def _add(a: Any, b: Any) -> Any:
+    """Return a + b, where None is zero."""
     return b if a is None else a if b is None else a + b
 
 
-def _fit(tangent: Any, out: Any) -> Any:
-    """A tangent in its output's shape and dtype; None where that cannot have one."""
+def _fit_to_output(tangent: Any, out: Any) -> Any:
+    """Return a tangent in its output's shape and dtype; None if the output is not differentiable."""
     if not is_differentiable(out._array):
         return None
     F = engine.tensor_face()
@@ -263,8 +263,8 @@ def _fit(tangent: Any, out: Any) -> Any:
     return tangent if tangent._array.dtype == out._array.dtype else F.cast(tangent, out._array.dtype)
 
 
-def _fit_input(cotangent: Any, primal: Any) -> Any:
-    """A cotangent in its input's shape and dtype, as the engine makes it."""
+def _fit_to_input(cotangent: Any, primal: Any) -> Any:
+    """Return a cotangent in its input's shape and dtype, as the engine does."""
     F = engine.tensor_face()
     if cotangent._array.shape != primal._array.shape:
         cotangent = F.sum_to_size(cotangent, primal._array.shape)

@@ -38,9 +38,6 @@ cdef class Plan:
     cdef public bint selects
     cdef public object covered
 
-cdef class Traced:
-    pass
-
 cdef class Op:
     cdef public str name
     cdef public object forward

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import _shim as cython
-from wengert.core.trace import PASS, Argument, find_rule_kernel
+from wengert.core.trace import PASS, find_rule_kernel, rule_input
 from wengert.kernels import find_kernel
 
 # What a SaveEntry tells the recorder to keep.
@@ -83,14 +83,14 @@ class SaveEntry:
 
 @cython.cclass
 class RuleCall:
-    """A rule, and where among the node's saved values its arguments are.
+    """A rule, and the positions of its arguments among the node's saved values.
 
-    arguments: what is known of them: an array that is not known yet (trace.Argument), or a parameter's value; None where
-    something else is among them. The rule may turn out to be, on real arrays, the cotangent itself (passes) or one NumPy
-    function (kernel) of one or two arrays: the saved values at positions left and right, -1 for the cotangent, right -2
-    for none. See trace.py.
+    arguments: what is known of the rule's arguments: trace.rule_input for an array, or the value of a parameter. None if one of
+    them is something else. For real arrays the rule may be the cotangent itself (passes) or one NumPy function (kernel) of one
+    or two arrays. These are the saved values at positions left and right: -1 is the cotangent, and right is -2 if there is one
+    array. See trace.py.
 
-    native: the compiled kernel that the rule is for real arrays, or -1; operands: what it takes, as such positions plus 1.
+    native: the compiled kernel that the rule is for real arrays, or -1. operands: the kernel's operands, as such positions plus 1.
     """
 
     if not cython.compiled:
@@ -161,15 +161,6 @@ class Plan:
     def saves_input(self, position: int) -> bool:
         """Whether the array of this input is kept."""
         return any(e.kind in (SAVE_INPUT, SAVE_VARIADIC) and e.index == position for e in self.saves)
-
-
-@cython.cclass
-class Traced:
-    """Stands in for a tensor while a function is traced: dispatch hands operations on it over to it."""
-
-    def record_call(self, op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
-        """What the operation gives, as such a stand-in. inputs: among them this one. params: complete, or None."""
-        raise NotImplementedError
 
 
 @cython.cclass
@@ -254,7 +245,7 @@ class Op:
         arguments: list[Any] = []
         for i, (kind, where) in enumerate(keys):
             if kind in (SAVE_INPUT, SAVE_OUTPUT):
-                arguments.append(Argument(i))
+                arguments.append(rule_input(i))
             else:
                 arguments.append(self.defaults[where] if defaults and kind == SAVE_PARAM else None)
         calls: list[RuleCall] = []

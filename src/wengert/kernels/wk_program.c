@@ -1,4 +1,4 @@
-/* Programs: several kernels as one pass over memory. See wengert/ops/program.py. */
+/* Programs: run several kernels as one pass over memory. See wengert/ops/program.py. */
 #include "wk_apply.h"
 
 #include <stdlib.h>
@@ -6,13 +6,13 @@
 
 #define CAPSULE "wengert.kernels.native.program"
 
-/* Whether a place holds a number, repeated. */
+/* Whether a place is a register that holds a constant. */
 static int is_constant(const WkProgram *program, int place) {
     int number = place - program->kernel.n_inputs - program->kernel.n_outputs; /* of the register */
     return number >= 0 && number < program->n_constants;
 }
 
-/* Steps from first to before last on the elements from begin to end of a block, one after the other. */
+/* Run the steps first to last - 1, one after the other, on the elements begin to end - 1 of a block. */
 static void run_singly(const WkProgram *program, int first, int last, int is_f64, char **places, npy_intp begin, npy_intp end) {
     npy_intp size = is_f64 ? sizeof(double) : sizeof(float);
     npy_intp inner[WK_MAX_INPUTS + 1], outer[WK_MAX_INPUTS + 1] = {0};
@@ -43,7 +43,7 @@ void wk_run_steps(const WkProgram *program, int is_f64, char **operands, char *r
 
 static void free_program(PyObject *capsule) { free(PyCapsule_GetPointer(capsule, CAPSULE)); }
 
-/* A list of ints or floats. -1: it is none, or too long. */
+/* Read the constants, a tuple of ints or floats. Return -1 if there are more than registers, or if one is no number. */
 static int read_constants(WkProgram *program, PyObject *constants) {
     Py_ssize_t n = PyTuple_GET_SIZE(constants);
     if (n > program->n_registers) return -1;
@@ -52,7 +52,8 @@ static int read_constants(WkProgram *program, PyObject *constants) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* Steps as tuples: (kernel, places of its inputs ..., place of its output). */
+/* Read the steps, tuples (kernel, places of its inputs ..., place of its output). Return -1 if one is not valid, or if there are
+ * too many. */
 static int read_steps(WkProgram *program, PyObject *steps) {
     int n_places = program->kernel.n_inputs + program->kernel.n_outputs + program->n_registers;
     if (PyTuple_GET_SIZE(steps) > WK_MAX_STEPS) return -1;
@@ -75,8 +76,9 @@ static int read_steps(WkProgram *program, PyObject *steps) {
 
 /* -- chains --------------------------------------------------------------------------------------------------------- */
 
-/* The steps that a link can do: with the running value as the first operand, and as the second. Kernels are found by the role that
- * they have, or by the name of a kernel without a role: their own names depend on the order in which the rules are registered. */
+/* The kernels that a link can run: its action if the running value is the first operand, and if it is the second (reversed).
+ * They are looked up by role, or by name if a kernel has no role: the name of a kernel that has several roles depends on the
+ * order in which the operations are registered. */
 static const struct {
     const char *role;
     int action, reversed;
@@ -105,7 +107,7 @@ static int find_action(const WkProgram *program, int s) {
     return -1;
 }
 
-/* Whether the value of step s has to be in memory: something else than the step after it, in the same chain, takes it. */
+/* Whether the value of step s must be in memory: it is an output, or a step takes it that is not the next one of the same chain. */
 static int is_stored(const WkProgram *program, int s, int last) {
     int place = program->steps[s].places[program->steps[s].kernel->n_inputs];
     for (int t = s + 1; t < program->n_steps; t++) {
@@ -122,7 +124,7 @@ static WkLink *add_link(const WkProgram *program, WkLink *link, int action, int 
     return link + 1;
 }
 
-/* The links of step s. running: the place whose value the registers hold. */
+/* Add the links of step s. running: the place whose value the CPU's registers hold. */
 static WkLink *add_step(const WkProgram *program, WkLink *link, int s, int last, int running) {
     const unsigned char *places = program->steps[s].places;
     int row = find_action(program, s), n = program->steps[s].kernel->n_inputs;
@@ -134,7 +136,7 @@ static WkLink *add_step(const WkProgram *program, WkLink *link, int s, int last,
     return is_stored(program, s, last) ? add_link(program, link, WK_STORE, places[n]) : link;
 }
 
-/* Divides the steps into chains and others. */
+/* Divide the steps into stages: chains of arithmetic, and steps that run one by one. */
 static void find_chains(WkProgram *program) {
     WkLink *link = program->links;
     for (int s = 0; s < program->n_steps;) {
@@ -194,7 +196,7 @@ static PyObject *run_program(PyObject *module, PyObject *args) {
     return wk_apply_kernel(&program->kernel, ((PyTupleObject *)inputs)->ob_item, NULL);
 }
 
-/* The stages of a program, for tests. */
+/* Return the stages of a program, for tests. */
 static PyObject *program_stages(PyObject *module, PyObject *capsule) {
     (void)module;
     const WkProgram *program = PyCapsule_GetPointer(capsule, CAPSULE);
@@ -210,11 +212,11 @@ static PyObject *program_stages(PyObject *module, PyObject *capsule) {
 
 PyMethodDef wk_program_methods[] = {
     {"make_program", make_program, METH_VARARGS,
-     "make_program(n_inputs, n_outputs, n_registers, constants, steps): a program, or None where it is too long. A step is a "
-     "tuple of a kernel, the places of its inputs, and that of its output; places are the inputs, the outputs, the registers, "
-     "the first of which hold the constants."},
+     "make_program(n_inputs, n_outputs, n_registers, constants, steps): a program, or None if it is too long. A step is a "
+     "tuple of a kernel, the places of its inputs, and the place of its output. The places are the inputs, the outputs, and "
+     "the registers. The first registers hold the constants."},
     {"run_program", run_program, METH_VARARGS,
-     "run_program(program, inputs): an array, a tuple of them for several outputs, or None where it does not take the inputs."},
+     "run_program(program, inputs): an array, or a tuple of arrays for several outputs. None if it does not take the inputs."},
     {"program_stages", program_stages, METH_O,
      "program_stages(program): (number of steps, number of links) of each stage; only the steps of a chain have links."},
     {NULL, NULL, 0, NULL},

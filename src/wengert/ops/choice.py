@@ -9,8 +9,8 @@ import numpy as np
 from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.dispatch import call
-from wengert.core.op import Traced
 from wengert.core.tensor import TensorBase
+from wengert.core.trace import Traced
 from wengert.core.views import call_inplace
 from wengert.core.writing import fill_at_once
 from wengert.kernels import memory, native

@@ -1,6 +1,7 @@
 """The two faces of F: the operations on raw arrays and the operations on tensors. The registry fills both.
 
-Besides the operations, the array face has the few functions that the engine needs to add cotangents.
+Besides the operations, the array face has the few functions that the engine needs to add cotangents. F on
+values of a trace is Operations in core/trace.py.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def _of_late_family(face: Any, name: str) -> Any:
 
 
 class ArrayOps:
-    """F in an ordinary backward pass: raw arrays in, raw arrays out."""
+    """F in an ordinary backward pass: takes raw arrays and returns raw arrays."""
 
     is_tensor = False
 
@@ -43,7 +44,9 @@ class ArrayOps:
 
     @staticmethod
     def read_cotangent(ct: Any, *, shape: tuple[int, ...], index: Any, repeats: bool = False) -> Any:
-        """Cotangent of x for the read x[index]. shape: of x."""
+        """Return the cotangent of x, which has this shape, given the cotangent of x[index].
+
+        repeats: whether index may name an element twice."""
         return ReadCotangent(ct, index, repeats)
 
     def __getattr__(self, name: str) -> Any:
@@ -51,7 +54,7 @@ class ArrayOps:
 
 
 class TensorOps:
-    """F under create_graph: tensors in, tensors out, recorded."""
+    """F under create_graph: takes tensors and returns tensors. Operations are recorded."""
 
     is_tensor = True
 

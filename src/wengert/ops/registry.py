@@ -62,9 +62,10 @@ from wengert import errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.binding import bind, make_function, make_operator, make_reflected, make_sizes_function
 from wengert.core.node import make_node_class
-from wengert.core.op import MISSING, JvpRule, Op, Plan, Rule, Traced, public_name
+from wengert.core.op import MISSING, JvpRule, Op, Plan, Rule, public_name
 from wengert.core.saved_names import RecordedNode, show_saved
 from wengert.core.tensor import TensorBase
+from wengert.core.trace import Traced
 from wengert.core.untaken import ELEMENTWISE, ENDS, LANES, MOVES
 from wengert.core.views import call_inplace, write_results
 from wengert.core.writing import make_inplace_method, make_inplace_operator

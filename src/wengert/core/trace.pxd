@@ -1,0 +1,4 @@
+cimport cython
+
+cdef class Traced:
+    pass
