@@ -107,7 +107,8 @@ static int find_action(const WkProgram *program, int s) {
     return -1;
 }
 
-/* Whether the value of step s must be in memory: it is an output, or a step takes it that is not the next one of the same chain. */
+/* Whether the value of step s must be in memory: it is an output, or a step other than the next one of the chain takes it, or the
+ * next one takes it twice and is no product. */
 static int is_stored(const WkProgram *program, int s, int last) {
     int place = program->steps[s].places[program->steps[s].kernel->n_inputs];
     for (int t = s + 1; t < program->n_steps; t++) {

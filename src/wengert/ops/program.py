@@ -20,7 +20,7 @@ from wengert.core.binding import bind
 from wengert.core.op import Plan, Rule
 from wengert.core.tensor import TensorBase
 from wengert.core.trace import Operations, Tracer, Value, in_order, merge_equal
-from wengert.errors import programs
+from wengert.errors import ArgumentError
 from wengert.kernels import find_kernel, native
 from wengert.ops.registry import INT_TO_FLOAT, OPS, Composite, Operation, find
 
@@ -41,6 +41,13 @@ _MAX_REGISTERS = 40
 _BLOCK = 1 << 15  # elements of a piece that NumPy runs
 
 
+def _not_elementwise(name: str) -> ArgumentError:
+    return ArgumentError(
+        f"pointwise: {name} is no function that works element by element on tensors. "
+        "Hint: call it outside of the function, and hand over what it gives."
+    )
+
+
 class _OperationTracer(Tracer):
     """Records operations that work element by element, on scalars."""
 
@@ -50,18 +57,20 @@ class _OperationTracer(Tracer):
     def record(self, function: Any, inputs: Sequence[Any], params: dict[str, Any]) -> Any:
         """Return what an operation gives. Raise TypeError if it does not work element by element."""
         if type(function) is str:
-            raise programs.pointwise_operation(f"numpy.{function}")
+            raise _not_elementwise(f"numpy.{function}")
         op, name = function, function.name.strip("_")
         is_elementwise = op.kind == "pointwise" or op.name in _ELEMENTWISE_KERNELS
         if not is_elementwise or op.output_names is not None or op.variadic >= 0:
-            raise programs.pointwise_operation(name)
+            raise _not_elementwise(name)
         operands: list[Any] = []
         for x in inputs:
             if isinstance(x, TensorBase):
-                raise programs.pointwise_tensor(name)
+                raise ArgumentError(
+                    f"pointwise: an operand of {name} is a tensor of the function's surroundings. Hint: make it a parameter."
+                )
             if x is not None and type(x) is not Value and not isinstance(x, (int, float)):
                 if not isinstance(x, (np.floating, np.integer)):
-                    raise programs.pointwise_operation(name)
+                    raise _not_elementwise(name)
                 x = x.item()
             operands.append(float(x) if type(x) is bool else x)
         if op.name == "mul" and 1 in [x for x in operands if type(x) is not Value]:
@@ -84,7 +93,7 @@ class _OperationTracer(Tracer):
             return lambda *arguments, **settings: op.fn(_operations, *arguments, **settings)
         if isinstance(op, Operation):
             return lambda *arguments, **settings: self.record(op, *bind(op, arguments, settings))
-        raise programs.pointwise_operation(name)
+        raise _not_elementwise(name)
 
     def attribute(self, value: Value, name: str) -> Any:
         op = find(name)
@@ -93,10 +102,16 @@ class _OperationTracer(Tracer):
         return lambda *arguments, **settings: op.function(value, *arguments, **settings)
 
     def branch_error(self) -> Exception:
-        return programs.pointwise_branch()
+        return ArgumentError(
+            "pointwise: the function branches on a value, which it does not know when it is traced. "
+            "Hint: write torch.where(condition, a, b) in place of if, and & and | in place of and and or."
+        )
 
     def number_error(self) -> Exception:
-        return programs.pointwise_number()
+        return ArgumentError(
+            "pointwise: the function asks for a value as a Python number, or for its elements, and it is traced without any. "
+            "Hint: write torch.exp(x), say, in place of math.exp(x)."
+        )
 
 
 _tracer = _OperationTracer()
@@ -363,11 +378,17 @@ def trace(fn: Callable[..., Any]) -> tuple[tuple[str, ...], Program]:
     names = code.co_varnames[: code.co_argcount]
     is_reserved = {n.rstrip("0123456789") for n in names} & _RESERVED_NAMES
     if code.co_flags & 0x0C or code.co_kwonlyargcount or not names or is_reserved:
-        raise programs.pointwise_parameters()
+        raise ArgumentError(
+            "pointwise: expected a function of one or more positional parameters, none of them named ct, out, xp or F, "
+            "and no others"
+        )
     inputs = [_tracer.input(name) for name in names]
     result = fn(*inputs)
     if type(result) is not Value:
-        raise programs.pointwise_result(type(result))
+        raise ArgumentError(
+            f"pointwise: the function returned {type(result).__name__}, expected a value made from its parameters. "
+            "Hint: several results are several functions."
+        )
     return names, Program(inputs, [result])
 
 
