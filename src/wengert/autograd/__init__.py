@@ -172,16 +172,21 @@ def grad(
     keep = create_graph if retain_graph is None else retain_graph
     results: Any = run_backward(roots, cotangents, bool(keep), bool(create_graph), targets, False, not only_inputs)
     for i, result in enumerate(results):
-        if result is None and materialize_grads:
-            if isinstance(inputs[i], GradientEdge):
-                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-            results[i] = wrap(np.zeros_like(inputs[i]._array))
-        elif result is None and not allow_unused:
-            raise errors.UnusedInputError(
-                f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True "
-                "if this is the desired behavior."
-            )
+        if result is None and (materialize_grads or not allow_unused):
+            results[i] = _zeros_for_unused(inputs[i], i, materialize_grads)
     return tuple(results)
+
+
+def _zeros_for_unused(x: Any, i: int, wanted: bool) -> Any:
+    """Return zeros for x, the i-th input, on which no output depends. Raise an error if zeros are not wanted."""
+    if not wanted:
+        raise errors.UnusedInputError(
+            f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused=True if "
+            "this is the desired behavior."
+        )
+    if isinstance(x, GradientEdge):
+        raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+    return wrap(np.zeros_like(x._array))
 
 
 def _as_tuple(x: Any) -> tuple[Any, ...]:
