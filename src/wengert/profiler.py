@@ -6,7 +6,7 @@
 ...     for step in range(3):
 ...         x = wengert.ones(2) + step
 ...         prof.step()
-1
+2
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Automatic differentiation: backward and grad, the grad modes, and what extends them."""
+"""Automatic differentiation: backward, grad, the grad modes, Function, gradcheck and submodules."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ __all__ = [
 
 
 class GradientEdge(NamedTuple):
-    """A place in the graph: a node and the number of its output. backward and grad take it for a tensor."""
+    """Edge of the graph: a node and the number of one of its outputs. backward and grad accept it in place of a tensor."""
 
     node: Node
     output_nr: int
-    ownership_token: Any = None  # keeps alive what the node alone would not
+    ownership_token: Any = None  # an object to keep alive with the edge
 
 
 @accepts_old_names(variables="tensors", retain_variables="retain_graph")
@@ -59,15 +59,15 @@ def backward(
     grad_variables: Any = None,
     inputs: Any = None,
 ) -> None:
-    """Adds the gradients of the sum of tensors with respect to the leaves of their graph into the leaves' .grad.
+    """Compute the gradients of the sum of tensors in the leaves of their graph, and add them to the leaves' .grad.
 
-    tensors: a tensor (or GradientEdge), or a sequence of them. grad_tensors: for each the cotangent to start from, a
-    tensor of its shape; None for a tensor of one element. retain_graph: keep what the graph saved for another pass; by
-    default as create_graph. create_graph: record the pass itself, for higher derivatives; None: where one of
-    grad_tensors requires grad. inputs: accumulate into these only. The names that torch 0.1 to 0.3 had for arguments,
-    variables= and retain_variables=, are taken too.
+    tensors: a tensor or GradientEdge, or a sequence of them. grad_tensors: one cotangent for each, of its shape; None is
+    allowed for a tensor of one element. retain_graph: keep the saved tensors for another pass; the value of create_graph
+    if None. create_graph: record the pass itself, for higher derivatives; None records it if one of grad_tensors
+    requires grad. inputs: accumulate into these tensors only. The argument names of torch 0.1 to 0.3, variables= and
+    retain_variables=, are accepted too.
 
-    Raises RuntimeError for a tensor of more than one element without a cotangent, for one that requires no gradient,
+    Raises RuntimeError for a tensor of more than one element without a cotangent, for a tensor that requires no gradient,
     for a cotangent of another shape, and for a graph that an earlier pass has freed.
 
     >>> import wengert
@@ -96,7 +96,7 @@ def backward(
     if inputs is not None:
         for x in inputs:
             if isinstance(x, TensorBase):
-                x.retain_grad()  # a non-leaf asked for by name keeps its gradient
+                x.retain_grad()  # so that a non-leaf among inputs keeps its gradient
     keep = create_graph if retain_graph is None else retain_graph
     if create_graph:
         warnings.warn(
@@ -124,13 +124,13 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Any, ...]:
-    """The gradients of the sum of outputs with respect to inputs, as a tuple; no .grad is touched.
+    """Return the gradients of the sum of outputs in inputs, as a tuple, without changing any .grad.
 
-    outputs, inputs: a tensor (or GradientEdge), or a sequence of them. grad_outputs: cotangents of the outputs, as in
-    backward. retain_graph, create_graph: as in backward. only_inputs=False also accumulates into .grad of all other
-    leaves. allow_unused: give None for an input that the outputs do not depend on, instead of an error;
-    materialize_grads: give zeros for it. is_grads_batched: grad_outputs have one more dimension in front, as the results then
-    do: one pass for each entry.
+    outputs, inputs: a tensor or GradientEdge, or a sequence of them. grad_outputs: cotangents of the outputs, as in
+    backward. retain_graph, create_graph: as in backward. only_inputs: False also accumulates into .grad of all other
+    leaves. allow_unused: return None for an input that the outputs do not depend on, instead of raising RuntimeError.
+    materialize_grads: return zeros for it. is_grads_batched: grad_outputs have one more dimension in front; one pass runs
+    for each entry, and the results have that dimension too.
 
     >>> import wengert
     >>> x = wengert.tensor([1.0, 2.0], requires_grad=True)
@@ -207,7 +207,7 @@ def _gradients(grads: Any, tensors: Any) -> list[Any]:
 
 
 def _is_graph_wanted(create_graph: bool | None, gradients: list[Any]) -> bool:
-    """create_graph as a bool: None, which was the default of 0.2 and 0.3, asks whether a gradient requires grad."""
+    """Return create_graph as a bool. None, the default of torch 0.2 and 0.3, means: if a gradient requires grad."""
     if create_graph is None:
         return any(isinstance(g, TensorBase) and g.requires_grad for g in gradients)
     return bool(create_graph)
@@ -231,7 +231,7 @@ def _input_edges(inputs: tuple[Any, ...]) -> list[Edge]:
 
 
 def _roots(outputs: tuple[Any, ...], grads: list[Any]) -> tuple[list[Edge], list[Any]]:
-    """The edges to start from, and a cotangent for each, checked before anything is changed."""
+    """Return the edges at which the pass starts and a cotangent for each. Raises before anything is changed."""
     edges, cotangents = [], []
     for i, (output, given) in enumerate(zip(outputs, grads, strict=True)):
         if isinstance(output, GradientEdge):
@@ -254,14 +254,14 @@ def _roots(outputs: tuple[Any, ...], grads: list[Any]) -> tuple[list[Edge], list
         if given is not None:
             cotangents.append(_checked(given, meta, i))
         elif isinstance(edge.node, StochasticNode):
-            cotangents.append(wrap(np.zeros(meta.shape, meta.dtype)))  # its reward is what counts
+            cotangents.append(wrap(np.zeros(meta.shape, meta.dtype)))  # ignored: the node's gradient comes from its reward
         else:
             cotangents.append(_implicit(meta))
     return edges, cotangents
 
 
 def _implicit(meta: Any) -> Any:
-    """The cotangent that stands for "of this one number": a one."""
+    """Return the default cotangent of an output of one element: a one. Raises RuntimeError for other outputs."""
     n = 1
     for size in meta.shape:
         n *= size
@@ -281,7 +281,7 @@ def _implicit(meta: Any) -> Any:
 
 
 def _checked(given: Any, meta: Any, i: int) -> Any:
-    """A cotangent that the user gave, of the output's shape and dtype."""
+    """Return the user's cotangent, cast to the output's dtype. Raises for another shape."""
     if not isinstance(given, TensorBase):
         raise errors.GradientTypeError(f"gradients can be either Tensors or None, but got {type(given).__name__}")
     array = given._array
@@ -298,7 +298,7 @@ def _checked(given: Any, meta: Any, i: int) -> Any:
     return given
 
 
-_LAZY = {  # names, and the modules of this package where they are: loaded when first used
+_LAZY = {  # names that are loaded when first used, and the modules of this package that define them
     "profiler": "", "profiler_util": "", "anomaly_mode": "", "explanation": "", "forward_ad": "", "functional": "",
     "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode", "is_anomaly_enabled": "anomaly_mode",
     "is_anomaly_check_nan_enabled": "anomaly_mode", "explain": "explanation", "NestedIOFunction": "function",
@@ -320,7 +320,7 @@ def __getattr__(name: str) -> Any:
 
 
 class _Package(ModuleType):
-    """The function gradcheck hides the module of its name, which importing that module would put in its place."""
+    """Class of this module. Importing the module gradcheck sets the attribute gradcheck to the function, not the module."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value.gradcheck if name == "gradcheck" and isinstance(value, ModuleType) else value)

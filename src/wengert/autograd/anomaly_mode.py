@@ -1,4 +1,4 @@
-"""Anomaly detection: finding where a NaN, or an infinite value, comes from."""
+"""Anomaly detection: find the operation that produces a NaN or an infinite value."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ CHECKS = ("backward", "forward+backward")
 
 
 class detect_anomaly:
-    """In this block, a backward pass that makes a NaN raises, and any error in one shows the whole stack of its forward.
+    """Context manager: a backward pass that produces a NaN raises, and errors in a pass show the stack of the forward.
 
-    check_nan: False only shows stacks. check: "forward+backward" looks at the result of every operation as well; a backward
-    pass (or the end of the block) then raises for the first one that made a NaN: with its line, statistics of its inputs and
-    the chain from there to the loss. inf: infinite values count, too. All threads are affected. Slow: for debugging.
+    check_nan: False only adds the stacks. check: "forward+backward" also checks the result of every operation of the
+    forward; a backward pass, or the end of the block, then raises for the first operation that produced a NaN, with its
+    line, statistics of its inputs and the chain of operations to the loss. inf: check for infinite values too. All
+    threads are affected. Slow: for debugging.
 
-    Raises AnomalyError, a RuntimeError, from the passes inside; TypeError for a check_nan that is no bool; ValueError for
+    Raises AnomalyError, a RuntimeError, in passes inside the block; TypeError unless check_nan is a bool; ValueError for
     another check.
 
     >>> import warnings, wengert
@@ -59,13 +60,13 @@ class detect_anomaly:
             try:
                 raise error
             finally:
-                del error  # its traceback has this frame, and the two would keep each other alive
+                del error  # the traceback refers to this frame: without del, the two are a reference cycle
 
 
 class set_detect_anomaly:
-    """Switches anomaly detection on or off at once: for good as a plain call, until the end of a with block.
+    """Switch anomaly detection on or off, as a function; or for a block, as a context manager.
 
-    check_nan: False only shows stacks. Raises TypeError for arguments that are no bools.
+    check_nan: False only adds stacks to errors. Raises TypeError for arguments that are no bools.
     """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
@@ -87,12 +88,12 @@ def is_anomaly_enabled() -> bool:
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether it looks for NaN, where it is on."""
+    """Whether anomaly detection, if it is on, checks for NaN."""
     return anomaly.settings().check_nan
 
 
 def check_flag(value: Any, name: str, position: int) -> None:
-    """Raises TypeError for what is no bool."""
+    """Raise TypeError unless value is a bool."""
     if not isinstance(value, bool):
         raise errors.ArgumentError(
             f"set_anomaly_enabled(): argument '{name}' (position {position}) must be bool, not {type(value).__name__}"

@@ -1,4 +1,4 @@
-"""draw: the graph behind a tensor as a picture: for Graphviz, for Mermaid, as SVG, as text and as a page to look around in."""
+"""draw: pictures of the graph behind a tensor, for Graphviz and Mermaid, as SVG, as text and as an interactive page."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from wengert.core.tensor import TensorBase, gradient_edge
 __all__ = ["DrawnNode", "Drawing", "draw"]
 
 LEAF_EVENT = "torch::autograd::AccumulateGrad"
-PAGE_LIMIT = 20_000  # nodes; the page of a larger graph shows what is folded as one
+PAGE_LIMIT = 20_000  # nodes; the page of a larger graph shows the folded boxes only
 
 
 class Drawing:
-    """A graph as a picture: dot and mermaid are its text for these programs, svg() the picture, to_html() a page.
+    """Picture of a graph. dot and mermaid: its text for these programs; svg(): an image; to_html(): an interactive page.
 
-    nodes: the boxes, a DrawnNode each, the one of the tensor that was drawn first. print(...) shows a list of them. A
-    notebook shows the picture where Graphviz is installed, else the list. The graph itself is not held: a drawing shows
-    what there was when it was made.
+    nodes: the boxes, a DrawnNode each, starting with the box of the drawn tensor. print(...) shows them as a list. A
+    notebook shows the image if Graphviz is installed, else the list. A drawing does not hold the graph: it shows the
+    state in which the graph was when it was drawn.
     """
 
     def __init__(self, nodes: list[DrawnNode], every_node: list[DrawnNode], folded: bool) -> None:
         self.nodes = nodes
-        self._every_node = every_node  # what the page shows: it folds by itself
+        self._every_node = every_node  # for the page, which folds nodes itself
         self._folded = folded
 
     @property
     def dot(self) -> str:
-        """The picture in Graphviz's language. Arrows lead the way values flow, from parameters to the loss."""
+        """The picture in Graphviz's language. Arrows point in the direction of the forward, from parameters to the loss."""
         lines = ["digraph {", "  rankdir=TB;", '  node [shape=box, style="rounded,filled", fillcolor=white, fontname=Helvetica];']
         for node in self.nodes:
             color = ", fillcolor=lightblue" if node.is_leaf else ""
@@ -50,7 +50,7 @@ class Drawing:
 
     @property
     def mermaid(self) -> str:
-        """The picture in Mermaid's language, which code hosts and notebooks draw."""
+        """The picture in Mermaid's language, which code hosts and notebooks render."""
         lines = ["flowchart TB"]
         for node in self.nodes:
             label = "<br/>".join([escape(line, quote=False).replace('"', "#quot;") for line in node.lines()])
@@ -63,9 +63,10 @@ class Drawing:
         return "\n".join([*lines, ""])
 
     def svg(self) -> str:
-        """The picture as SVG, laid out by Graphviz: needs the package graphviz and the program dot.
+        """Return the picture as SVG, laid out by Graphviz.
 
-        MissingFeatureError, a NotImplementedError, where one of them is not installed.
+        Needs the package graphviz and the program dot. Raises MissingFeatureError, a NotImplementedError, if one of them
+        is not installed.
         """
         try:
             import graphviz
@@ -78,24 +79,25 @@ class Drawing:
         return picture
 
     def to_html(self, path: Any = None) -> str | None:
-        """The graph as one page that needs no network, for a browser: written to path, or returned where that is None.
+        """Write the graph to path as one page for a browser, which needs no network; or return it if path is None.
 
-        There a person can zoom and move about, fold and unfold layers and loops, search, click a node to see what it saved,
-        its source line, times and gradient norm, and colour nodes by time, memory or gradient norm. Of more than 20,000
-        nodes, the page shows the boxes of this drawing. Needs the package XStatic-Dagre (pip install wengert[viz]):
-        MissingFeatureError, a NotImplementedError, where it is not installed. OSError where path cannot be written.
+        The page can be zoomed and moved. Layers and loops can be folded and unfolded. Nodes can be searched, and coloured
+        by time, memory or gradient norm; a click on a node shows its saved tensors, source line, times and gradient norm.
+        For more than 20,000 nodes, the page shows the boxes of this drawing only. Needs the package XStatic-Dagre (pip
+        install wengert[viz]); raises MissingFeatureError, a NotImplementedError, if it is not installed, and OSError if
+        path cannot be written.
         """
         from wengert.autograd.drawn_page import make_page
 
         page = make_page(self._every_node, self._folded)
         if path is None:
             return page
-        with open(os.fspath(path), "w", encoding="utf-8") as file:  # fspath: a number would be a file that is open already
+        with open(os.fspath(path), "w", encoding="utf-8") as file:  # fspath: open() would take an int as a file descriptor
             file.write(page)
         return None
 
     def save(self, path: Any) -> None:
-        """Writes the picture: a .svg, .html, .dot, .mmd (Mermaid) or .txt file. ValueError for another ending."""
+        """Write the picture to a .svg, .html, .dot, .mmd (Mermaid) or .txt file. Raises ValueError for another ending."""
         forms: dict[str, Callable[[], Any]] = {
             ".svg": self.svg, ".html": self.to_html, ".dot": lambda: self.dot, ".mmd": lambda: self.mermaid,
             ".txt": lambda: f"{self}\n",
@@ -137,16 +139,16 @@ def _graphviz_missing() -> Exception:
 
 
 def draw(loss: Any, params: Any = (), *, fold: bool = True, profile: Any = None, gradients: bool = False) -> Drawing:
-    """The graph behind a tensor as a picture: operations, shapes, dtypes, source lines, bytes saved, names of parameters.
+    """Draw the graph behind a tensor: operations, shapes, dtypes, source lines, saved bytes, names of parameters.
 
-    params: what gives leaves names: a dict by name, or (name, tensor) pairs such as module.named_parameters(). fold: draws
-    operations of one line that have the same name and shapes as one box, with their number: so a loop of a thousand steps
-    takes no more room than one. profile: a finished profiler.profile, of a block in which the graph was made, or a backward
-    pass through it ran: tells how long each node took. gradients: measures the norms of the gradients, by a backward pass
-    that keeps the graph and touches no .grad; hooks run in it.
+    params: names of leaves, a dict by name or (name, tensor) pairs such as module.named_parameters(). fold: draw
+    operations of one source line with equal names and shapes as one box with their number, so that a loop of a thousand
+    steps takes as much room as one step. profile: a finished profiler.profile of the block that recorded the graph or ran
+    a backward pass through it; adds the time of each node. gradients: add the norms of the gradients, measured by a
+    backward pass that keeps the graph, changes no .grad and runs hooks.
 
-    RuntimeError for a tensor that requires no gradient, for a profile that is not finished, and for gradients of a graph
-    that is freed; a leaf is a picture of itself.
+    Raises RuntimeError for a tensor that requires no gradient, for a profile that is not finished, and for gradients of a
+    graph that is freed. The picture of a leaf is one box.
 
     >>> import wengert
     >>> w = wengert.ones(2, requires_grad=True)
@@ -171,7 +173,7 @@ def draw(loss: Any, params: Any = (), *, fold: bool = True, profile: Any = None,
 
 
 class Facts:
-    """What is known of a graph's nodes: order, as a pass runs them; names, times and norms, of those that have some."""
+    """Facts about a graph's nodes. order: all nodes in the order of a pass; names, times, norms: of the nodes that have them."""
 
     def __init__(self, order: list[Node], names: dict[Node, str], times: Times, norms: dict[Node, float]) -> None:
         self.order = order
@@ -180,11 +182,11 @@ class Facts:
         self.norms = norms
 
     def boxes(self, fold: bool) -> list[DrawnNode]:
-        """A box for each node, or for all of a kind."""
+        """Return one box for each node, or, if fold, one for all nodes of a kind."""
         boxes: dict[Any, DrawnNode] = {}
         box_of: dict[Node, DrawnNode] = {}
-        uses: dict[Node, set[Any]] = {}  # of each node: (what kind of node uses it, as which input)
-        for node in self.order:  # what uses a node comes before it
+        uses: dict[Node, set[Any]] = {}  # for each node: (kind of a node that uses it, number of the input)
+        for node in self.order:  # the users of a node come before it
             key = kind_of_node(node, uses.get(node, set())) if fold else node
             for behind, i in inputs_of(node):
                 uses.setdefault(behind, set()).add((key, i))
@@ -195,7 +197,7 @@ class Facts:
             if node in self.names:
                 box.parameters.append(self.names[node])
         for box in boxes.values():
-            box.parameters.reverse()  # in the order of the forward
+            box.parameters.reverse()  # to the order of the forward
         for node in self.order:
             inputs = box_of[node].inputs
             for behind, _ in inputs_of(node):
@@ -204,11 +206,11 @@ class Facts:
         return list(boxes.values())
 
 
-Times = dict[int, tuple[float | None, float | None]]  # microseconds of the forward and the backward, by sequence number
+Times = dict[int, tuple[float | None, float | None]]  # (forward, backward) in microseconds, by sequence number
 
 
 def times_of(profile: Any) -> Times:
-    """How long nodes took, of a profile. Nodes of leaves have no sequence number of their own, and so no time."""
+    """Return the times of nodes in a profile. Nodes of leaves have no sequence number of their own, hence no time."""
     if profile is None:
         return {}
     events = profile.events() if hasattr(profile, "events") else getattr(profile, "function_events", profile)
@@ -227,7 +229,7 @@ def times_of(profile: Any) -> Times:
 
 
 def norms_of(loss: TensorBase) -> dict[Node, float]:
-    """The norms of the gradients that arrive at the nodes, by a backward pass of their own."""
+    """Run a backward pass and return the norms of the gradients that arrive at the nodes."""
     root: Any = gradient_edge(loss)
     graph = Graph(root.node)
     probe = Probe()
@@ -236,14 +238,14 @@ def norms_of(loss: TensorBase) -> dict[Node, float]:
         try:
             raise failure
         finally:
-            del failure  # its traceback has this frame, and the two would keep each other alive
+            del failure  # the traceback refers to this frame: without del, the two are a reference cycle
     norms = dict(probe.arrived)
     norms.update({node: norm for node, norm in probe.gradients.items() if norm is not None})
     return norms
 
 
 def kind_of_node(node: Node, uses: set[Any]) -> Any:
-    """What nodes have in common that are drawn as one: of operations name, line and shapes; of leaves shape and use."""
+    """Key of the nodes that are drawn as one box: name, line and shapes of operations; shapes and users of leaves."""
     shapes = tuple([(meta_at(node, nr).shape, str(meta_at(node, nr).dtype)) for nr in range(count_outputs(node))])
     if isinstance(node, AccumulateGrad):
         return ("leaf", frozenset(uses), shapes)

@@ -1,8 +1,8 @@
-"""Groups of a graph's nodes, for a page that folds them: loops and their steps, layers, and ranges of what is left.
+"""Groups of a graph's nodes that a page folds: loops and their steps, layers, and ranges of the remaining nodes.
 
-Steps are found in the order of the forward, where the same operations of the same lines come again and again; layers by
-the names of parameters ("layers.0.weight" and "layers.0.bias" belong to "layers.0"). No group has many more than
-FAN_OUT children, so that each can be laid out and looked at by itself, however large the graph is.
+The steps of a loop are found by repetition: in the order of the forward, the same operations of the same lines repeat.
+Layers are found by the names of parameters ("layers.0.weight" and "layers.0.bias" belong to "layers.0"). A group has few
+more than FAN_OUT children, so that each group can be laid out and read by itself, however large the graph is.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import numpy as np
 from wengert.autograd.drawn_nodes import DrawnNode
 
 FAN_OUT = 40
-LEAST_STEPS = 3  # what comes twice is no loop
-LEAST_OPERATIONS = 8  # in all steps of a loop: fewer are as well shown one by one
+LEAST_STEPS = 3  # fewer repetitions are no loop
+LEAST_OPERATIONS = 8  # operations in all steps of a loop; fewer are shown one by one
 TURNS = ("TBackward0", "TransposeBackward0", "PermuteBackward0", "ViewBackward0", "UnsqueezeBackward0", "ExpandBackward0")
-DEEPEST_LOOPS = 4  # of loops in loops
+DEEPEST_LOOPS = 4  # levels of nested loops
 LONGEST_STEP = 2000  # operations
 
 
 class Group:
-    """Nodes that are folded together: children are numbers of nodes, or groups. kind: graph, loop, step, layer, range."""
+    """Nodes that are folded together. children: numbers of nodes, or groups. kind: graph, loop, step, layer or range."""
 
     def __init__(self, kind: str, label: str, children: list[Any]) -> None:
         self.kind = kind
@@ -33,7 +33,7 @@ class Group:
         self.children = children
 
     def operations(self) -> Iterator[int]:
-        """The numbers of the nodes inside."""
+        """Yield the numbers of all nodes in the group."""
         for child in self.children:
             if isinstance(child, Group):
                 yield from child.operations()
@@ -41,13 +41,13 @@ class Group:
                 yield child
 
     def as_dict(self) -> dict[str, Any]:
-        """The group as plain values."""
+        """Return the group as a dict of plain values."""
         children = [child.as_dict() if isinstance(child, Group) else child for child in self.children]
         return {"kind": self.kind, "label": self.label, "children": children}
 
 
 def make_groups(nodes: Sequence[DrawnNode]) -> Group:
-    """The groups of a graph's nodes, which come in the order of a backward pass; the outermost one is the graph."""
+    """Group the nodes of a graph; return the outermost group. nodes: in the order of a backward pass."""
     operations = [node.number for node in reversed(nodes) if not node.is_leaf]
     scopes = scopes_of(nodes)
     children = group_layers(find_loops(nodes, operations), scopes)
@@ -58,7 +58,7 @@ def make_groups(nodes: Sequence[DrawnNode]) -> Group:
 
 
 def finish(group: Group, scopes: dict[int, str]) -> None:
-    """Groups what is inside steps by layers, names steps by their parameters, and splits groups that are too large."""
+    """Group the contents of steps by layers, name steps by their parameters, and split groups that are too large."""
     for child in group.children:
         if isinstance(child, Group):
             if child.kind == "step":
@@ -73,7 +73,7 @@ def finish(group: Group, scopes: dict[int, str]) -> None:
 
 
 def scopes_within(group: Group, scopes: dict[int, str]) -> set[str]:
-    """The layers whose parameters are used in a group."""
+    """Return the layers whose parameters are used in a group."""
     return {scopes[i] for i in group.operations() if i in scopes}
 
 
@@ -81,12 +81,12 @@ def scopes_within(group: Group, scopes: dict[int, str]) -> set[str]:
 
 
 def find_loops(nodes: Sequence[DrawnNode], operations: list[int]) -> list[Any]:
-    """Operations, in the order of the forward, with those of loops in groups."""
+    """Return operations, which are in the order of the forward, with the operations of each loop replaced by a group."""
     kinds: dict[Any, int] = {}
     lines = [line_of(nodes[i].source) for i in operations]
     tokens = np.array([kinds.setdefault((nodes[i].name, nodes[i].source), len(kinds)) for i in operations])
     children: list[Any] = list(operations)
-    for _ in range(DEEPEST_LOOPS):  # each time those around the ones that were found before
+    for _ in range(DEEPEST_LOOPS):  # each round finds the loops around those of the previous round
         before = len(children)
         period = 1
         while period <= min(len(tokens) // LEAST_STEPS, LONGEST_STEP):
@@ -110,13 +110,13 @@ def find_loops(nodes: Sequence[DrawnNode], operations: list[int]) -> list[Any]:
 
 
 def repeats(tokens: Any, lines: list[tuple[str, int]], period: int) -> list[tuple[int, int]]:
-    """Where the same tokens come again after a period, at least LEAST_STEPS times: (start, how often)."""
+    """Return (start, count) of each run of at least LEAST_STEPS repetitions of `period` tokens."""
     same = np.concatenate([[False], tokens[:-period] == tokens[period:], [False]])
     edges = np.flatnonzero(same[1:] != same[:-1])
     found = []
     for start, end in edges.reshape(-1, 2)[edges[1::2] - edges[::2] >= (LEAST_STEPS - 1) * period].tolist():
         end += period
-        # A loop begins with its first line, though what is before it may look like the end of one step more.
+        # Start the loop at its first line: the operations before it may look like the end of a further step.
         first = lines[start : start + period]
         shift = min(range(period), key=lambda i: first[i][1]) if len({file for file, _ in first}) == 1 else 0
         if (end - start - shift) // period < LEAST_STEPS:
@@ -126,7 +126,7 @@ def repeats(tokens: Any, lines: list[tuple[str, int]], period: int) -> list[tupl
 
 
 def line_of(source: str | None) -> tuple[str, int]:
-    """File and number of a source line."""
+    """Return (file, line number) of a node's source; ("", 0) if it is unknown."""
     match = re.match(r"(.*):(\d+), in ", source or "")
     return (match[1], int(match[2])) if match else ("", 0)
 
@@ -135,9 +135,9 @@ def line_of(source: str | None) -> tuple[str, int]:
 
 
 def scopes_of(nodes: Sequence[DrawnNode]) -> dict[int, str]:
-    """The layer of each operation that uses parameters of one, itself or through a view of them."""
+    """Return the layer of each operation that uses the parameters of one layer, directly or through a view."""
     scopes: dict[int, str] = {}
-    for node in reversed(nodes):  # what a node uses comes first
+    for node in reversed(nodes):  # the inputs of a node come first
         names = {name.rpartition(".")[0] for name in node.parameters}
         if not node.is_leaf:
             names = {scopes[i] for i in node.inputs if i in scopes and (nodes[i].is_leaf or nodes[i].name in TURNS)}
@@ -147,7 +147,7 @@ def scopes_of(nodes: Sequence[DrawnNode]) -> dict[int, str]:
 
 
 def group_layers(children: list[Any], scopes: dict[int, str]) -> list[Any]:
-    """Children, with those between the first and the last one of a layer in a group of its name."""
+    """Return children, with those from the first to the last one of a layer replaced by a group of the layer's name."""
     places: dict[str, list[int]] = {}
     for place, child in enumerate(children):
         if not isinstance(child, Group) and child in scopes:
@@ -166,11 +166,11 @@ def group_layers(children: list[Any], scopes: dict[int, str]) -> list[Any]:
 
 
 def split(group: Group) -> list[Group]:
-    """A group's children in ranges of neighbours."""
+    """Split a group's children into ranges of neighbours."""
     children = group.children
     size = min(FAN_OUT, ceil(sqrt(len(children))))
     ranges = []
-    count = 0  # of operations so far
+    count = 0  # operations in the ranges so far
     for start in range(0, len(children), size):
         part = Group("range", "", children[start : start + size])
         first, last = part.children[0], part.children[-1]
@@ -190,7 +190,7 @@ def split(group: Group) -> list[Group]:
 
 
 def place_leaves(graph: Group, nodes: Sequence[DrawnNode]) -> None:
-    """Puts each leaf into the innermost group that has all that uses it."""
+    """Put each leaf into the innermost group that contains all its users."""
     path_of: dict[int, tuple[Group, ...]] = {}
     stack: list[tuple[Group, tuple[Group, ...]]] = [(graph, ())]
     while stack:

@@ -1,4 +1,4 @@
-"""DrawnNode: what a picture of a graph tells of a node, or of several that are drawn as one. It holds no part of the graph."""
+"""DrawnNode: a box in a picture of a graph, for one node or several. It holds no part of the graph."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from wengert.autograd.profiler_table import format_bytes, format_time
 from wengert.core.node import AccumulateGrad, Node, OpNode, Saved, count_outputs, meta_at
 from wengert.core.saved_names import names_of_places
 
-NAMES_SHOWN = 2  # of parameters that are drawn as one
-VALUES_SHOWN = 6  # of a saved tensor
+NAMES_SHOWN = 2  # names of parameters in the title of one box
+VALUES_SHOWN = 6  # elements of a saved tensor
 
 
 class SavedValue:
-    """What a picture tells of a saved tensor: name, shape, dtype, bytes, statistics ({} where there are none), values."""
+    """Facts about a saved tensor: name, shape, dtype, bytes, statistics ({} if there are none), first values."""
 
     def __init__(self, name: str, array: Any) -> None:
         self.name = name
@@ -32,7 +32,7 @@ class SavedValue:
 
 
 def statistics_of(array: Any) -> dict[str, float]:
-    """min, max, mean of the finite elements, and how many are zero, nan and inf, where any are."""
+    """Return min, max and mean of the finite elements, and the numbers of zeros, NaN and infinities if there are any."""
     if array.size == 0 or array.dtype.kind not in "fiubV":
         return {}
     with np.errstate(all="ignore"):
@@ -51,17 +51,17 @@ def statistics_of(array: Any) -> dict[str, float]:
 
 
 def format_value(x: Any) -> str:
-    """An element, short."""
+    """Format an element with at most five digits."""
     return f"{x:.5g}" if isinstance(x, float | complex) else str(x)
 
 
 class DrawnNode:
-    """One box: an operation, or a parameter; or several of a kind, where repeated structure is folded.
+    """One box of a picture: an operation or a parameter, or several of one kind if the graph is folded.
 
-    name; shapes, of the outputs, with dtypes; source, the line of the call; bytes, that it saved; count, how many it stands
-    for; inputs, {number of the box: how many edges come from there}; is_leaf; saved, a SavedValue for each tensor that the
-    first of them keeps. Where they were measured: forward_us and backward_us, microseconds of all together; gradient_norm,
-    the largest norm of the gradients that arrive.
+    name; shapes: of the outputs, with dtypes; source: the line of the call; bytes: memory of the saved tensors; count: the
+    number of nodes in the box; inputs: {number of another box: number of edges from it}; is_leaf; saved: a SavedValue for
+    each saved tensor of the first node. forward_us, backward_us: microseconds of all nodes together, and gradient_norm:
+    the largest norm of an arriving gradient; each is None if it was not measured.
     """
 
     def __init__(self, number: int, node: Node) -> None:
@@ -81,7 +81,7 @@ class DrawnNode:
         self.gradient_norm: float | None = None
 
     def include(self, node: Node, times: tuple[float | None, float | None], norm: float | None) -> None:
-        """Counts one more node as part of the box. times: of its forward and its backward."""
+        """Add a node to the box. times: microseconds of its forward and its backward, or None."""
         self.count += 1
         self.bytes += sum([array.nbytes for array in saved_arrays(node)])
         forward, backward = times
@@ -94,13 +94,13 @@ class DrawnNode:
 
     @property
     def time_us(self) -> float | None:
-        """Microseconds, forward and backward together; None where nothing was measured."""
+        """Microseconds of forward and backward together; None if neither was measured."""
         times = [us for us in (self.forward_us, self.backward_us) if us is not None]
         return sum(times) if times else None
 
     @property
     def title(self) -> str:
-        """What stands first in the box."""
+        """First line of the box."""
         names = self.parameters
         if len(names) > NAMES_SHOWN:
             names = [names[0], "...", names[-1]]
@@ -108,7 +108,7 @@ class DrawnNode:
         return title if self.count == 1 else f"{title} x{self.count}"
 
     def measures(self) -> list[str]:
-        """What was measured, a text each."""
+        """Return a text for each measured quantity."""
         found = [f"saved {format_bytes(self.bytes)}"] if self.bytes else []
         if self.time_us is not None:
             found.append(f"took {format_time(self.time_us)}")
@@ -117,7 +117,7 @@ class DrawnNode:
         return found
 
     def lines(self) -> list[str]:
-        """What stands in the box."""
+        """Return the lines of text in the box."""
         lines = [self.title, *self.shapes, *self.measures()]
         if self.source is not None:
             lines.append(f"{os.path.basename(self.source)}")
@@ -128,16 +128,16 @@ class DrawnNode:
 
 
 def named_arrays(node: Node) -> Iterator[tuple[str, Any]]:
-    """The arrays that a node keeps, each with the name under which the node shows it (_saved_<name>)."""
+    """Yield (name, array) of the arrays that a node saves, named as in the node's attributes _saved_<name>."""
     names = names_of_places(node) if isinstance(node, OpNode) else {}
-    inner: Any = getattr(node, "_inner", None)  # of a write into a view, the write's own node
+    inner: Any = getattr(node, "_inner", None)  # the node of the operation, if this is a node of a write into a view
     for holder in (node, inner):
         for place, value in enumerate(getattr(holder, "_saved", None) or ()):
             yield from arrays_under(names.get(place, f"saved {place}"), value)
 
 
 def arrays_under(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The arrays of a saved value; those of a tuple with their numbers."""
+    """Yield (name, array) of the arrays in a saved value; arrays in a tuple are named name[i]."""
     if isinstance(value, Saved):
         array = getattr(value, "_data", None)
         if hasattr(array, "nbytes"):

@@ -1,4 +1,4 @@
-"""The page that Drawing.to_html writes: the graph as data, between what page/ has for browsers."""
+"""The page of Drawing.to_html: the graph as JSON, put into the HTML, CSS and JavaScript files in page/."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wengert.autograd.drawn_groups import make_groups
 from wengert.autograd.drawn_nodes import DrawnNode
 
 PROGRAM = ("graph.js", "paint.js", "heat.js", "panels.js")
-# What each heat map shows, and what is said where there is nothing to show.
+# The heat maps, and the text that is shown if the data of one are missing.
 MISSING = {
     "time": "no times: draw(loss, profile=prof), of a block that recorded or ran this graph",
     "memory": "the graph holds no memory: it is freed, or saves nothing",
@@ -26,7 +26,7 @@ MISSING = {
 
 
 def make_page(nodes: Sequence[DrawnNode], folded: bool) -> str:
-    """The page, whole. nodes: in the order of a backward pass. folded: whether it begins with large groups folded."""
+    """Return the whole page. nodes: in the order of a backward pass. folded: whether large groups start folded."""
     folder = files("wengert.autograd") / "page"
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", *PROGRAM)}
     title = f"Graph of {nodes[0].title}" if nodes else "Graph"
@@ -44,12 +44,12 @@ def make_page(nodes: Sequence[DrawnNode], folded: bool) -> str:
         "program": "\n".join([texts[name] for name in PROGRAM]),
         "data": as_script(data),
     }
-    # In one go: the user's strings may look like marks.
+    # One substitution for all marks, because the user's strings may contain text that looks like a mark.
     return re.sub(r"\{\{(\w+)\}\}", lambda mark: parts[mark[1]], texts["page.html"])
 
 
 def layout_program() -> str:
-    """dagre, which lays out the boxes of a group, as the package that brings it has it. MissingFeatureError without that."""
+    """Return the source of dagre, which lays out boxes. Raises MissingFeatureError if XStatic-Dagre is not installed."""
     try:
         package = metadata.distribution("XStatic-Dagre")
     except metadata.PackageNotFoundError:
@@ -61,13 +61,13 @@ def layout_program() -> str:
 
 
 def as_script(data: Any) -> str:
-    """Data as JSON that can stand inside of a script element, whatever strings it has."""
+    """Return data as JSON that is safe inside a script element, whatever strings it contains."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def missing_measures(nodes: Sequence[DrawnNode]) -> dict[str, str]:
-    """Of the heat maps that have nothing to show: why."""
+    """Return {heat map: reason} for the heat maps without data."""
     has = {
         "time": any(node.time_us is not None for node in nodes),
         "memory": any(node.bytes for node in nodes),
@@ -77,7 +77,7 @@ def missing_measures(nodes: Sequence[DrawnNode]) -> dict[str, str]:
 
 
 def facts_of(node: DrawnNode) -> dict[str, Any]:
-    """A node as plain values; what there is nothing to say about is left out."""
+    """Return a node as a dict of plain values, without those that are None, False or empty."""
     facts = {
         "title": node.title,
         "name": node.name,
@@ -103,5 +103,5 @@ def facts_of(node: DrawnNode) -> dict[str, Any]:
 
 
 def plain(x: float | None) -> float | str | None:
-    """A number for JSON, which has no nan and no infinity: those become text."""
+    """Return x for JSON, with NaN and infinities as text, because JSON has no such numbers."""
     return x if x is None or math.isfinite(x) else str(x)

@@ -1,4 +1,4 @@
-"""explain: why each parameter gets the gradient that it gets, or none."""
+"""explain: the reason why each parameter has its gradient, or none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wengert.core.tensor import UNRECORDED_IN, TensorBase, gradient_edge, wrap
 
 __all__ = ["Explanation", "ParameterRecord", "explain"]
 
-# What may be said of a parameter.
+# The status of a parameter.
 GRADIENT, ZERO, NOT_FINITE, VANISHING, EXPLODING = "gradient", "zero", "not finite", "vanishing", "exploding"
 NONE, UNREACHED, NO_GRAD_WANTED, UNKNOWN = "none", "unreached", "requires no grad", "not measured"
 
@@ -29,11 +29,12 @@ PATH_SHOWN = 12
 
 
 class ParameterRecord:
-    """What explain found out about one parameter.
+    """Result of explain for one parameter.
 
-    name; status, one of "gradient", "zero", "not finite", "vanishing", "exploding", "none" (a Function returned None),
-    "unreached", "requires no grad", "not measured"; reason, in words; norm, of the gradient; where, source lines that are
-    to blame; path, (node's name, source line, norm of the gradient that arrives there) from the loss to the parameter.
+    name; status: "gradient", "zero", "not finite", "vanishing", "exploding", "none" (a Function returned None),
+    "unreached", "requires no grad" or "not measured"; reason: a text; norm: of the gradient, or None; where: the source
+    lines that cause the status; path: (node's name, source line, norm of the gradient that arrives at the node) for each
+    node from the loss to the parameter.
     """
 
     def __init__(self, name: str, shape: tuple[int, ...]) -> None:
@@ -46,13 +47,13 @@ class ParameterRecord:
         self.path: list[tuple[str, str | None, float | None]] = []
 
     def blame(self, status: str, reason: str, where: Iterable[str | None] = ()) -> None:
-        """Sets what is said."""
+        """Set status, reason and source lines."""
         self.status = status
         self.reason = reason
         self.where = [place for place in where if place is not None]
 
     def as_dict(self) -> dict[str, Any]:
-        """The record as plain values."""
+        """Return the record as a dict of plain values."""
         return {
             "name": self.name, "shape": list(self.shape), "status": self.status, "reason": self.reason, "norm": self.norm,
             "where": self.where, "path": [list(step) for step in self.path],
@@ -63,9 +64,9 @@ class ParameterRecord:
 
 
 class Explanation(Sequence[ParameterRecord]):
-    """What explain returns: a ParameterRecord a parameter, by position or by name. Prints as text, shows as a table.
+    """Result of explain: a sequence of ParameterRecords, indexed by position or name. Prints as text; a notebook shows a table.
 
-    failure: the error because of which gradients could not be measured, or None.
+    failure: the error that prevented measuring gradients, or None.
     """
 
     def __init__(self, records: list[ParameterRecord], failure: Exception | None) -> None:
@@ -81,7 +82,7 @@ class Explanation(Sequence[ParameterRecord]):
         return len(self.records)
 
     def as_dicts(self) -> list[dict[str, Any]]:
-        """The records as plain values."""
+        """Return the records as dicts of plain values."""
         return [record.as_dict() for record in self.records]
 
     def __str__(self) -> str:
@@ -111,7 +112,7 @@ class Explanation(Sequence[ParameterRecord]):
 
 
 def path_lines(path: list[tuple[str, str | None, float | None]]) -> list[str]:
-    """A path, a step a line; the middle of a long one is left out."""
+    """Return the lines of text of a path, one for each step; the middle of a long path is left out."""
     lines = [f"{'?' if norm is None else f'{norm:.3g}':>9}  {name} ({place or 'no source line'})" for name, place, norm in path]
     if len(lines) > PATH_SHOWN:
         half = PATH_SHOWN // 2
@@ -120,19 +121,18 @@ def path_lines(path: list[tuple[str, str | None, float | None]]) -> list[str]:
 
 
 def explain(loss: Any, params: Any, *, vanishing: float = 1e-6, exploding: float = 1e6) -> Explanation:
-    """Says of each parameter whether the loss gives it a gradient, and if not, why: at which line it was cut off.
+    """Explain, for each parameter, whether it gets a gradient from the loss, and if not, which line cuts it off.
 
-    loss: a tensor, which a backward pass could start from (of more than one element, its sum is meant). params: a tensor, a
-    sequence of them, (name, tensor) pairs such as module.named_parameters(), or a dict by name. Gradients are measured by a
-    backward pass that keeps the graph and touches no .grad; hooks run in it. Where the graph is freed already, only what its
-    shape shows is said. vanishing, exploding: gradients whose norm is below or above this many times that of the loss's own
-    gradient are called so.
+    loss: a tensor; one of more than one element is summed. params: a tensor, a sequence of tensors, (name, tensor) pairs
+    such as module.named_parameters(), or a dict by name. Gradients are measured by a backward pass that keeps the graph,
+    changes no .grad and runs hooks. If the graph is freed already, only its structure is examined. vanishing, exploding:
+    a gradient is called so if its norm is below or above this factor times the norm of the loss's own gradient.
 
     Cuts by detach(), .data, numpy(), item(), tolist(), casts to integers, comparisons and other operations without a
-    derivative are found where no more than a few operations lie between the parameter and the cut; the last 1000 are known.
-    Of a no_grad block the last one that used the parameter is.
+    derivative are found if only a few operations lie between the parameter and the cut. The last 1000 cuts are known. For
+    no_grad, the last block that used the parameter is known.
 
-    Raises RuntimeError for a loss that no backward pass can start from.
+    If the loss requires no grad, the result's failure says so, and gradients are not measured.
 
     >>> import wengert
     >>> w, b = wengert.ones(2, requires_grad=True), wengert.ones(2, requires_grad=True)
@@ -155,7 +155,7 @@ def explain(loss: Any, params: Any, *, vanishing: float = 1e-6, exploding: float
 
 
 def name_parameters(params: Any, function: str = "explain") -> list[tuple[str, TensorBase]]:
-    """Parameters with names: their own, or numbers."""
+    """Return (name, parameter) pairs. A parameter without a name is called params[i]."""
     if isinstance(params, TensorBase):
         params = [params]
     if not isinstance(params, Iterable):
@@ -174,11 +174,11 @@ def name_parameters(params: Any, function: str = "explain") -> list[tuple[str, T
 
 
 class Graph:
-    """The nodes behind a loss, and which edges lead to each."""
+    """All nodes of the graph behind a loss, with the edges that lead to each."""
 
     def __init__(self, root: Node) -> None:
         self.root = root
-        self.users: dict[Node, list[tuple[Node, int]]] = {root: []}  # of each node: (node in front of it, its input)
+        self.users: dict[Node, list[tuple[Node, int]]] = {root: []}  # for each node: (a node that uses it, number of the input)
         queue = [root]
         for node in queue:
             for i in range(node._n_edges):
@@ -191,18 +191,18 @@ class Graph:
                 self.users[edge.node].append((node, i))
 
     def node_of(self, parameter: TensorBase) -> Node | None:
-        """Where the parameter's gradient arrives, if that is part of the graph."""
+        """Return the node at which the parameter's gradient arrives, or None if it is not in the graph."""
         if not parameter.requires_grad:
             return None
         edge: Any = gradient_edge(parameter)
         return edge.node if edge.node in self.users else None
 
     def path_to(self, node: Node) -> list[Node]:
-        """From the root to a node."""
+        """Return a path of nodes from the root to a node."""
         path = [node]
         seen = {node}
         while path[-1] is not self.root:
-            # The newest user: the one that ran last lies nearest to the loss.
+            # Prefer the newest user, because the operation that ran last is nearest to the loss.
             users = [user for user, _ in self.users[path[-1]] if user not in seen]
             path.append(max(users, key=lambda user: user._seq))
             seen.add(path[-1])
@@ -213,18 +213,18 @@ class Graph:
 
 
 class Probe:
-    """Measures a backward pass: the norm of what arrives at each node, and of each of its results."""
+    """Measures, in a backward pass, the norms of the cotangents that arrive at each node and of the node's results."""
 
     def __init__(self) -> None:
         self.arrived: dict[Node, float] = {}
-        self.results: dict[tuple[Node, int], float | None] = {}  # by node and input
-        self.gradients: dict[Node, float | None] = {}  # of the parameters
+        self.results: dict[tuple[Node, int], float | None] = {}  # by node and number of the input
+        self.gradients: dict[Node, float | None] = {}  # norms of the parameters' gradients, by their nodes
         self.measured = False
         self.thread = threading.get_ident()
         self.other: Any = None
 
     def run(self, root: Any, loss: Any, params: list[TensorBase], graph: Graph) -> Exception | None:
-        """Runs the pass; returns the error that it raises, if it does."""
+        """Run the pass. Returns the error that it raised, or None."""
         if not params:
             return None
         edges: list[Edge] = [gradient_edge(p) for p in params]  # type: ignore[misc]  # they are part of the graph
@@ -235,7 +235,7 @@ class Probe:
         try:
             found: Any = run_backward([root], [wrap(np.ones(meta.shape, meta.dtype))], True, False, edges, False)
         except Exception as error:
-            return error.with_traceback(None)  # its frames would keep the graph
+            return error.with_traceback(None)  # the frames of the traceback would keep the graph alive
         finally:
             recorder.set_anomaly(*before)
         self.measured = True
@@ -243,16 +243,16 @@ class Probe:
             self.gradients[edge.node] = None if gradient is None else norm_of(gradient)
         return None
 
-    # What recorder.run_watched asks.
+    # The methods that recorder.run_watched calls.
 
     def begin(self, roots: list[Any]) -> Any:
-        """This pass is measured; passes of other threads go their own way."""
+        """Return the observer of a pass: this probe, or for another thread the observer that was set before."""
         if threading.get_ident() == self.thread:
             return self
         return None if self.other is None else self.other.begin(roots)
 
     def watching(self, node: Node) -> Probe:
-        """For a with block in which the node is evaluated."""
+        """Return the context manager in whose block the node is evaluated."""
         return self
 
     def __enter__(self) -> None:
@@ -262,14 +262,14 @@ class Probe:
         pass
 
     def check(self, node: Node, results: Sequence[Any], cotangents: Sequence[Any]) -> None:
-        """Notes the norms at a node."""
+        """Store the norms at a node."""
         self.arrived[node] = sum([norm_of(ct) ** 2 for ct in cotangents if ct is not None]) ** 0.5
         for i, result in enumerate(results):
             self.results[node, i] = None if result is None else norm_of(result)
 
 
 def norm_of(x: Any) -> float:
-    """The Euclidean norm, in double precision."""
+    """Return the Euclidean norm of a tensor, in float64."""
     array = array_of(x)
     if array is None:
         return 0.0
@@ -277,11 +277,11 @@ def norm_of(x: Any) -> float:
         return float(np.linalg.norm(np.abs(array).astype(np.float64).reshape(-1)))
 
 
-# -- saying why ------------------------------------------------------------------------------------------------------------
+# -- explanations ----------------------------------------------------------------------------------------------------------
 
 
 def explain_one(name: str, p: TensorBase, graph: Graph, probe: Probe, vanishing: float, exploding: float) -> ParameterRecord:
-    """What there is to say of one parameter."""
+    """Return the record of one parameter."""
     node = graph.node_of(p)
     if node is None:
         return explain_without_graph(name, p)
@@ -308,12 +308,12 @@ def explain_one(name: str, p: TensorBase, graph: Graph, probe: Probe, vanishing:
 
 
 def finite(norm: float | None) -> bool:
-    """Whether a norm is one of a finite value; that of no value is."""
+    """Whether a norm is finite; None, the norm of no value, is."""
     return norm is None or bool(np.isfinite(norm))
 
 
 def explain_nothing(record: ParameterRecord, node: Node, graph: Graph, probe: Probe) -> None:
-    """Says where a gradient of zero, or none at all, comes from."""
+    """Set the reason of a gradient that is zero or missing."""
     culprits = first_nodes(
         node, graph, lambda user, i: not probe.results.get((user, i)), probe, lambda norm: bool(norm)
     )
@@ -330,7 +330,7 @@ def explain_nothing(record: ParameterRecord, node: Node, graph: Graph, probe: Pr
 
 
 def inputs_of(node: Node) -> list[tuple[Node, int]]:
-    """The nodes behind a node, each with the number of the input."""
+    """Return (next node, number of the input) for each edge of a node."""
     found = []
     for i in range(node._n_edges):
         edge = edge_at(node, i)
@@ -340,7 +340,7 @@ def inputs_of(node: Node) -> list[tuple[Node, int]]:
 
 
 def first_nodes(node: Node, graph: Graph, is_bad_result: Any, probe: Probe, is_good: Any) -> list[Node]:
-    """The nodes on ways to this one that got something good and made something bad of it, the nearest to the loss first."""
+    """Return the nodes on paths to this one that got a good cotangent and returned a bad one, nearest to the loss first."""
     found: dict[Node, None] = {}
     seen = {node}
     queue = [node]
@@ -357,13 +357,13 @@ def first_nodes(node: Node, graph: Graph, is_bad_result: Any, probe: Probe, is_g
 
 
 def listed(found: list[Node]) -> str:
-    """Nodes with their lines, in a sentence."""
+    """Return a list of nodes and their lines as part of a sentence."""
     texts = [f"{n.name()} at {n._source() or 'no source line'}" for n in found[:CUTS_SHOWN]]
     return " and ".join(texts) + (f" and {len(found) - CUTS_SHOWN} others" if len(found) > CUTS_SHOWN else "")
 
 
 def steepest(path: list[tuple[str, str | None, float | None]], choose: Any) -> str:
-    """Where along a path the norm changes most. choose: min or max, of the quotients."""
+    """Describe the step of a path with the smallest or largest quotient of norms. choose: min or max."""
     steps = []
     for before, after in pairwise(path):
         if before[2] and after[2]:
@@ -375,7 +375,7 @@ def steepest(path: list[tuple[str, str | None, float | None]], choose: Any) -> s
 
 
 def explain_without_graph(name: str, p: TensorBase) -> ParameterRecord:
-    """Says why the loss's graph does not lead to a parameter."""
+    """Return the record of a parameter to which the loss's graph does not lead."""
     record = ParameterRecord(name, p._array.shape)
     if not p._requires_grad:
         kind = p._array.dtype.kind
@@ -409,6 +409,6 @@ def explain_without_graph(name: str, p: TensorBase) -> ParameterRecord:
 
 
 def is_from(p: TensorBase, leaf: Any) -> bool:
-    """Whether what was cut came from the parameter itself, or, for one that is no leaf, from what it was made of."""
+    """Whether a cut tensor came from the parameter p: leaf is p, or, if p is no leaf, a tensor with p's array."""
     return leaf is p or (leaf is not None and p._grad_fn is not None and leaf._array is p._array)
 

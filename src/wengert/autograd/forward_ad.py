@@ -1,6 +1,6 @@
-"""Forward mode: derivatives along a direction, computed beside the values, with no graph and no backward pass.
+"""Forward mode: derivatives along a direction, computed together with the values, without a graph or a backward pass.
 
-Inside a dual level a tensor may carry a tangent, and what is computed from it carries the derivative along it:
+Inside a dual level a tensor can have a tangent. Results of operations on it have the derivative along the tangent:
 
 >>> import wengert
 >>> import wengert.autograd.forward_ad as forward_ad
@@ -10,9 +10,9 @@ Inside a dual level a tensor may carry a tangent, and what is computed from it c
 ...     forward_ad.unpack_dual(y)
 UnpackedDualTensor(primal=tensor(14.), tangent=tensor(2.))
 
-Every operation that has a derivative has one in forward mode, and tangents can be differentiated themselves, by backward
-passes. Views and writes in place carry tangents along, as they do values. For derivatives of functions, and several levels
-inside each other, see wengert.func.jvp and jacfwd.
+Every differentiable operation has a derivative in forward mode. Backward passes can differentiate tangents. Views and
+in-place operations treat tangents as they treat values. For derivatives of functions, and for nested levels, see
+wengert.func.jvp and jacfwd.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_le
 
 
 class UnpackedDualTensor(NamedTuple):
-    """What unpack_dual returns: a tensor without its tangent, and the tangent, None where there is none."""
+    """Result of unpack_dual: a tensor without its tangent, and the tangent or None."""
 
     primal: Any
     tangent: Any
@@ -38,13 +38,13 @@ UnpackedDualTensor.__module__ = "torch.autograd.forward_ad"
 
 
 def _levels() -> list[DualLevel]:
-    """The levels that this module has opened on this thread: at most one."""
+    """Return the levels that this module has opened on this thread: at most one."""
     found: list[DualLevel] = state.__dict__.setdefault("named_dual_levels", [])
     return found
 
 
 def enter_dual_level() -> int:
-    """Opens a dual level on this thread and returns its number, 0. Raises RuntimeError inside of one: see func.jvp."""
+    """Open a dual level on this thread and return its number, 0. Raises RuntimeError if one is open; see func.jvp."""
     levels = _levels()
     if levels:
         raise errors.DualLevelError(
@@ -55,7 +55,7 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Closes the dual level: all tangents are forgotten. Raises RuntimeError where none, or another one, is open."""
+    """Close the dual level; all its tangents are dropped. Raises RuntimeError if no level, or another level, is open."""
     levels = _levels()
     if level is not None and level != len(levels) - 1:
         raise errors.DualLevelError(
@@ -67,7 +67,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level:
-    """`with dual_level(): ...`: tensors may have tangents inside. See the module's own page."""
+    """Context manager in whose block tensors can have tangents. See the docstring of the module."""
 
     def __enter__(self) -> int:
         return enter_dual_level()
@@ -77,14 +77,14 @@ class dual_level:
 
 
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
-    """The tensor with a tangent: a view of it, from which operations compute derivatives along the tangent.
+    """Return a view of tensor that has a tangent; operations on the view compute derivatives along the tangent.
 
-    tensor, tangent: floating or complex, of one shape. tangent is kept itself where it lies in memory as the tensor does,
-    and a write in place into the dual tensor then writes into it; else a copy is. Derivatives with respect to both flow
-    backwards through what is computed.
+    tensor, tangent: floating or complex, of one shape. If tangent has the strides of tensor, it is stored itself, and
+    in-place operations on the dual tensor write into it; otherwise a copy is stored. Backward passes compute gradients in
+    both tensor and tangent.
 
-    Raises RuntimeError outside of a dual level, for a tangent of another shape, and for a tensor that has a tangent
-    already; ValueError for other dtypes.
+    Raises RuntimeError outside a dual level, for a tangent of another shape, and for a tensor that has a tangent already;
+    ValueError for other dtypes.
     """
     levels = _levels()
     if not levels:
@@ -102,7 +102,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
 
 
 def attach_tangent(tensor: Any, tangent: Any) -> Any:
-    """make_dual at the innermost level, of tensors that it can be made of."""
+    """make_dual at the innermost level, for tensors whose types and dtypes were checked."""
     if tangent._array.shape != tensor._array.shape:
         raise errors.tangent_shape(tensor._array.shape, tangent._array.shape)
     with innermost_set_aside() as level:
@@ -119,7 +119,7 @@ def attach_tangent(tensor: Any, tangent: Any) -> Any:
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
-    """The tensor without its tangent (a view of it), and the tangent; None where it has none, or no level is open."""
+    """Return (view of tensor without tangent, tangent). The tangent is None if there is none, or if no level is open."""
     if not isinstance(tensor, TensorBase):
         raise errors.wrong_argument_type("_unpack_dual", "dual", 0, type(tensor))
     if not _levels() or not flags() & DUAL:
@@ -139,9 +139,9 @@ def detach_tangent(tensor: Any) -> tuple[Any, Any]:
 
 
 class _set_fwd_grad_enabled:
-    """Switches forward mode on or off, on this thread: at once, and in a with block until its end.
+    """Switch forward mode on or off on this thread, as a function; or for a block, as a context manager.
 
-    Where it is off, tensors keep their tangents and show none, and nothing computed from them has one.
+    While it is off, unpack_dual returns no tangents and results get none; tensors keep the tangents that they have.
     """
 
     def __init__(self, mode: bool) -> None:

@@ -1,6 +1,6 @@
-"""Derivatives of functions: products with the Jacobian and the Hessian, and these matrices themselves.
+"""Jacobians, Hessians, and their products with vectors, of a function at given inputs.
 
-Each takes a function of one tensor, or of several as a tuple, and computes it and its derivative at the inputs given:
+The functions here take a function of one tensor, or of several tensors given as a tuple:
 
 >>> import wengert
 >>> from wengert.autograd.functional import hessian, jacobian
@@ -12,9 +12,9 @@ tensor([[2., 0.],
 tensor([[ 6.,  0.],
         [ 0., 12.]])
 
-create_graph=True records what is computed, so that results can be differentiated again. strict=True raises RuntimeError
-where an output does not depend on an input at all, which would otherwise give zeros: most often that is a mistake.
-wengert.func has the same as functions of functions.
+create_graph=True records the computation, so that results can be differentiated again. strict=True raises RuntimeError if
+an output does not depend on an input, which otherwise gives zeros and often is a mistake. wengert.func has the same
+derivatives as function transforms.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Tensors = tuple[Any, ...]
 
 
 def _as_tensors(x: Any, what: str, name: str) -> Tensors:
-    """x, a tensor or a tuple of them, as a tuple. TypeError for anything else."""
+    """Return x, a tensor or a tuple of tensors, as a tuple. Raises TypeError for anything else."""
     if isinstance(x, TensorBase):
         return (x,)
     if not isinstance(x, tuple):
@@ -56,20 +56,20 @@ def _not_tensors(what: str, name: str, found: str, kind: type) -> Exception:
 
 
 def _as_variables(inputs: Tensors, create_graph: bool) -> Tensors:
-    """What func is called with: it requires grad, and leads to inputs that do where a graph is wanted."""
+    """Return the tensors to call func with: views of inputs that require grad, recorded only if create_graph."""
     return tuple(
         [x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in inputs]
     )
 
 
 def _evaluate(func: Callable[..., Any], inputs: Tensors, name: str) -> tuple[Tensors, bool]:
-    """func's outputs as a tuple, and whether they were one."""
+    """Call func. Returns (outputs as a tuple, whether func returned a tuple)."""
     found = func(*inputs)
     return _as_tensors(found, "outputs of the user-provided function", name), isinstance(found, tuple)
 
 
 def _scalar(func: Callable[..., Any], inputs: Tensors, name: str) -> Any:
-    """func's only output, of one element."""
+    """Call func and return its only output, which must have one element, as a 0-d tensor."""
     outputs, is_tuple = _evaluate(func, inputs, name)
     if is_tuple or len(outputs) != 1:
         raise errors.GradientError(f"The function given to {name} should return a single Tensor")
@@ -79,7 +79,7 @@ def _scalar(func: Callable[..., Any], inputs: Tensors, name: str) -> Any:
 
 
 def _vectors(v: Any, like: Tensors, name: str, of_output: bool) -> Tensors:
-    """v as a tuple, of the shapes of like; where it is None, a one for a single tensor of one element."""
+    """Return v as a tuple of tensors with the shapes of `like`. None means a one, if `like` is one tensor of one element."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             where = "the user-provided function returns" if of_output else "the input to the user-provided function is"
@@ -98,7 +98,7 @@ def _vectors(v: Any, like: Tensors, name: str, of_output: bool) -> Tensors:
 
 
 def _finish(results: Any, create_graph: bool) -> Any:
-    """Results without their graph, unless that is wanted."""
+    """Return the results, detached unless create_graph."""
     if isinstance(results, (tuple, list)):
         return tuple([_finish(r, create_graph) for r in results])
     return results if create_graph or not results.requires_grad else results.detach()
@@ -118,7 +118,7 @@ def _check_outputs(outputs: Tensors, strict: bool) -> None:
 
 
 def _grad(outputs: Tensors, inputs: Tensors, cotangents: Sequence[Any], create_graph: bool) -> list[Any]:
-    """autograd.grad of those outputs that require grad, with the graph kept; None for inputs that they do not depend on."""
+    """autograd.grad of the outputs that require grad, with the graph retained; None for inputs that are unused."""
     from wengert.autograd import grad
 
     pairs = [(o, ct) for o, ct in zip(outputs, cotangents, strict=True) if o is not None and o.requires_grad]
@@ -131,7 +131,7 @@ def _grad(outputs: Tensors, inputs: Tensors, cotangents: Sequence[Any], create_g
 
 
 def _filled(results: list[Any], like: Tensors, missing: Callable[[int], Exception] | None = None) -> Tensors:
-    """Results with zeros for None; if missing is given, None raises missing(index)."""
+    """Replace each None in results by zeros; or raise missing(index) if `missing` is given."""
     for i, result in enumerate(results):
         if result is None and missing is not None:
             raise missing(i)
@@ -165,19 +165,19 @@ def _zeros(x: Any) -> Any:
 
 
 def _check_depends(results: Tensors, strict: bool, create_graph: bool) -> None:
-    """Of first derivatives that are to be differentiated: whether they depend on anything."""
+    """Raise, if strict and create_graph, for a first derivative that requires no grad and so is constant."""
     for i, result in enumerate(results):
         if strict and create_graph and not result.requires_grad:
             raise _independent_jacobian(i)
 
 
 def _transposed(products: Sequence[Any], duals: Tensors, vectors: Tensors, create_graph: bool) -> list[Any]:
-    """The transpose of duals -> products, which is linear, applied to vectors."""
+    """Apply the transpose of the linear map from duals to products to vectors."""
     return _grad(tuple(products), duals, vectors, create_graph)
 
 
 def _dual_of(tensors: Tensors) -> Tensors:
-    """Cotangents of tensors, to differentiate with respect to."""
+    """Return zero cotangents of tensors that require grad, as variables of a linear map."""
     return tuple([_zeros(t).requires_grad_() for t in tensors])
 
 
@@ -185,10 +185,10 @@ def _dual_of(tensors: Tensors) -> Tensors:
 
 
 def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """(outputs, v' J): func's outputs and the product of a vector with its Jacobian, of the inputs' structure.
+    """Return (outputs, v' J): func's outputs, and the vector-Jacobian product in the structure of inputs.
 
-    v: a tensor for each output, of its shape; may be left out for one output of one element. The product is one backward
-    pass: the cost of a few calls of func.
+    v: a tensor of the shape of each output; optional for one output of one element. The product takes one backward pass,
+    which costs a few calls of func.
 
     >>> import wengert
     >>> wengert.autograd.functional.vjp(lambda x: x ** 2, wengert.tensor([1.0, 2.0]), wengert.tensor([1.0, 0.5]))
@@ -209,10 +209,10 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 
 
 def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """(outputs, J v): func's outputs and the product of its Jacobian with a vector, of the outputs' structure.
+    """Return (outputs, J v): func's outputs, and the Jacobian-vector product in the structure of the outputs.
 
-    v: a tensor for each input, of its shape; may be left out for one input of one element. It is computed by two backward
-    passes, so that func may use custom Functions without a jvp; wengert.func.jvp does it in forward mode, for less.
+    v: a tensor of the shape of each input; optional for one input of one element. The product takes two backward passes,
+    so that func may use custom Functions without a jvp. wengert.func.jvp uses forward mode, which is cheaper.
 
     >>> import wengert
     >>> wengert.autograd.functional.jvp(lambda x: x ** 2, wengert.tensor([1.0, 2.0]), wengert.tensor([1.0, 0.5]))
@@ -236,7 +236,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 def _gradient(
     func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
 ) -> tuple[Any, Tensors, Tensors, list[Any]]:
-    """Of a function with one number for output: the output, the variables, the vectors, the recorded gradient."""
+    """Return (output, variables, vectors, recorded gradient) of a function whose output is one number."""
     variables = _as_variables(_as_tensors(inputs, "inputs", name), create_graph)
     vectors = _vectors(v, variables, name, False)
     output = _scalar(func, variables, name)
@@ -250,9 +250,10 @@ def _gradient(
 
 
 def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """(output, v' H): func's output, one number, and the product of a vector with its Hessian, of the inputs' structure.
+    """Return (output, v' H): func's output, and the vector-Hessian product in the structure of inputs.
 
-    v: a tensor for each input, of its shape. The Hessian itself is never made: the cost is that of two backward passes.
+    func: returns one number. v: a tensor of the shape of each input; optional for one input of one element. The product
+    takes two backward passes; the Hessian itself is never computed.
 
     >>> import wengert
     >>> wengert.autograd.functional.vhp(lambda x: (x ** 3).sum(), wengert.tensor([1.0, 2.0]), wengert.ones(2))
@@ -268,7 +269,9 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 
 
 def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
-    """(output, H v): as vhp, to which it is equal where second derivatives are continuous; a backward pass dearer.
+    """Return (output, H v): func's output, and the Hessian-vector product in the structure of inputs.
+
+    Arguments: as vhp. H v equals v' H if second derivatives are continuous; vhp takes one backward pass less.
 
     >>> import wengert
     >>> wengert.autograd.functional.hvp(lambda x: (x ** 3).sum(), wengert.tensor([1.0, 2.0]), wengert.ones(2))
@@ -296,13 +299,12 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """The Jacobian of func: for an output of shape m and an input of shape n a tensor of shape m + n.
+    """Return the Jacobian of func: for an output of shape m and an input of shape n, a tensor of shape m + n.
 
-    For several outputs or inputs, as tuples, a tuple of these: indexed by output first, then by input.
-
-    strategy: "reverse-mode" makes it row by row, a backward pass for each element of the outputs; "forward-mode" column by
-    column, a call of func on dual numbers for each element of the inputs, and requires vectorize=True, as in torch.
-    vectorize: torch runs all passes at once; here it changes nothing else.
+    If outputs or inputs are tuples, the result is a tuple indexed by output, by input, or by output first and then input.
+    strategy: "reverse-mode" computes rows, with a backward pass for each element of the outputs. "forward-mode" computes
+    columns, with a call of func on dual numbers for each element of the inputs; it requires vectorize=True, as in torch.
+    vectorize: has no other effect here; torch runs all passes at once.
 
     >>> import wengert
     >>> x, y = wengert.tensor([1.0, 2.0]), wengert.tensor(3.0)
@@ -345,7 +347,7 @@ def jacobian(
 
 
 def _rows(output: Any, number: int, variables: Tensors, create_graph: bool, strict: bool) -> Tensors:
-    """The Jacobian of one output with respect to each variable, of shape (*output, *variable)."""
+    """Return the Jacobian of one output in each variable, of shape (*output, *variable)."""
     columns: list[list[Any]] = [[] for _ in variables]
     for index in np.ndindex(output._array.shape):
         unit = np.zeros_like(output._array)
@@ -391,10 +393,10 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """The Hessian of func, whose output is one number: for an input of shape n a tensor of shape n + n.
+    """Return the Hessian of func, whose output is one number: for an input of shape n, a tensor of shape n + n.
 
-    For several inputs, as a tuple, a tuple of tuples: of input i and j the second derivatives, of shape n_i + n_j. The other
-    arguments are jacobian's: it is the Jacobian of the gradient.
+    If inputs is a tuple, the result is a tuple of tuples: entry [i][j] has the second derivatives in inputs i and j, of
+    shape n_i + n_j. Other arguments: as jacobian; the Hessian is the Jacobian of the gradient.
 
     >>> import wengert
     >>> wengert.autograd.functional.hessian(lambda x, y: (x ** 2 * y).sum(), (wengert.ones(1), wengert.ones(1)))

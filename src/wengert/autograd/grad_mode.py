@@ -1,6 +1,6 @@
-"""Switching recording on and off: no_grad, enable_grad, set_grad_enabled, inference_mode.
+"""Grad modes, which switch recording on and off: no_grad, enable_grad, set_grad_enabled, inference_mode.
 
-Each is a context manager and a decorator; the state is the calling thread's own.
+Each is a context manager and a decorator. Each thread has a mode of its own.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ def is_inference_mode_enabled() -> bool:
 
 
 class _Mode:
-    """A context manager that changes the flags word and puts back what it found; usable as a decorator."""
+    """Context manager and decorator that changes the flags word and restores it at the end."""
 
     def __init__(self) -> None:
-        self._before: list[int] = []  # a stack: one object may be entered again inside itself
+        self._before: list[int] = []  # a stack, because an object can be entered again inside its own block
 
     def _changed(self, before: int) -> int:
         raise NotImplementedError
 
     def clone(self) -> _Mode:
-        """A new context manager of the same setting, as each call of a decorated function takes one."""
+        """Return a new context manager with the same setting. Each call of a decorated function uses a new one."""
         return type(self)()
 
     def __enter__(self) -> None:
@@ -93,7 +93,7 @@ class _Mode:
         return wrapper
 
     def _run(self, generator: Any) -> Any:
-        """Runs a generator, or what is under a coroutine: the mode holds while it runs, not while it is suspended."""
+        """Run a generator or a coroutine under the mode. The mode does not hold while the generator is suspended."""
         step: Callable[[], Any] = functools.partial(generator.send, None)
         while True:
             try:
@@ -154,12 +154,12 @@ class _Mode:
 
 
 def _unrecorded(before: int) -> int:
-    """The flags word with recording off, and the place where that was asked for."""
+    """Return the flags word with recording off and with the source position that switched it off."""
     return before & (1 << BLOCK) - 1 | NO_GRAD | note_block() << BLOCK
 
 
 def _usable_bare(cls: type) -> Any:
-    """Lets @no_grad be written without parentheses."""
+    """Class decorator that allows @no_grad without parentheses."""
 
     def make(self_cls: type, function: Any = None) -> Any:
         mode: Any = object.__new__(self_cls)
@@ -174,7 +174,7 @@ def _usable_bare(cls: type) -> Any:
 
 @_usable_bare
 class no_grad(_Mode):
-    """Operations inside record nothing: their results require no gradient, whatever their inputs do.
+    """Context manager or decorator: operations are not recorded, and their results require no gradient.
 
     >>> import wengert
     >>> x = wengert.tensor([1.0], requires_grad=True)
@@ -190,14 +190,14 @@ class no_grad(_Mode):
 
 @_usable_bare
 class enable_grad(_Mode):
-    """Operations inside are recorded, also within no_grad or set_grad_enabled(False)."""
+    """Context manager or decorator: operations are recorded, even within no_grad or set_grad_enabled(False)."""
 
     def _changed(self, before: int) -> int:
         return before & ~NO_GRAD
 
 
 class set_grad_enabled(_Mode):
-    """Switches recording on or off at once: for good as a plain call, until the end of a with block."""
+    """Switch recording on or off, as a function; or for a block, as a context manager. Raises TypeError unless mode is a bool."""
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
@@ -219,19 +219,20 @@ class set_grad_enabled(_Mode):
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
     def __enter__(self) -> None:
-        # The call itself has switched already; leaving the block restores what the call found.
+        # __init__ has switched the mode already; leaving the block restores the mode from before that.
         self._before.append(self._found if not self._before else flags())
         set_flags(self._changed(flags()))
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        set_flags(self._found)  # as a decorator it acts in the calls, not at the definition
+        set_flags(self._found)  # a decorator switches the mode in calls, not at the definition
         return super().__call__(function)
 
 
 class inference_mode(_Mode):
-    """As no_grad, and results carry no version counter and no view relation: they can never be part of a graph.
+    """Context manager or decorator: as no_grad, and results have no version counter and track no views.
 
-    mode: whether to switch it on. inference_mode(False) inside inference mode gives ordinary tensors again.
+    Tensors made in inference mode can never be part of a graph. mode: False switches inference mode off inside its block,
+    so that ordinary tensors are made again.
     """
 
     def __new__(cls, mode: Any = True) -> Any:
@@ -251,14 +252,14 @@ class inference_mode(_Mode):
 
 
 def is_multithreading_enabled() -> bool:
-    """What set_multithreading_enabled says on this thread; at first True."""
+    """Whether multithreading is enabled on this thread; see set_multithreading_enabled. True by default."""
     return state.multithreading
 
 
 class set_multithreading_enabled(_Mode):
-    """Notes whether a backward pass may use several threads: at once as a plain call, until the end of a with block.
+    """Store a flag for multithreaded backward passes, as a function; or for a block, as a context manager.
 
-    A pass runs on the thread that asks for it, whatever this says; kernels have threads of their own.
+    The flag has no effect: a pass runs on the thread that calls backward, and kernels have threads of their own.
     """
 
     def __init__(self, mode: bool) -> None:
@@ -282,7 +283,7 @@ class set_multithreading_enabled(_Mode):
 
 
 class enforce_grad_layout_policy(_Mode):
-    """Changes nothing: the first gradient of a leaf always lies in memory as the leaf does."""
+    """Context manager without effect: the first gradient of a leaf always has the leaf's memory layout."""
 
     def __init__(self, enable: bool = True) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Looking at and addressing the graph, hooks on what it saves, and hooks on several gradients at once."""
+"""Tools for the graph: gradient edges, hooks on saved tensors, hooks on several gradients, pictures and summaries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def get_gradient_edge(tensor: TensorBase) -> GradientEdge:
-    """The place in the graph where this tensor's gradient is computed. RuntimeError if it requires no gradient.
+    """Return the edge of the graph at which this tensor's gradient arrives. Raises RuntimeError if it requires no gradient.
 
     >>> import wengert
     >>> x = wengert.ones(2, requires_grad=True)
@@ -48,9 +48,9 @@ def get_gradient_edge(tensor: TensorBase) -> GradientEdge:
 
 
 def increment_version(tensor: TensorBase | Iterable[TensorBase]) -> None:
-    """Tells the version check that something outside wengert has written into these tensors' memory.
+    """Increment the version counters of tensors whose memory code outside wengert has written into.
 
-    tensor: a tensor or an iterable of them; RuntimeError for anything else.
+    tensor: a tensor or an iterable of tensors. Raises RuntimeError for anything else.
     """
     if isinstance(tensor, TensorBase):
         tensor = (tensor,)
@@ -64,18 +64,18 @@ def increment_version(tensor: TensorBase | Iterable[TensorBase]) -> None:
         bump(t)
 
 
-# -- hooks on saving ---------------------------------------------------------------------------------------------------
+# -- hooks on saved tensors --------------------------------------------------------------------------------------------
 
 
 class saved_tensors_hooks:
-    """In this block, keeps pack_hook(tensor) for each tensor that an operation saves; unpack_hook(that) restores it.
+    """Context manager: save pack_hook(tensor) in place of each tensor that an operation saves; unpack_hook restores it.
 
-    pack_hook runs when the tensor is saved, unrecorded, and must not write into it. unpack_hook runs each time that the
-    value is needed: once in a backward pass, and at each look at grad_fn._saved_self and the like. It returns a tensor
-    with the values of the one that was packed. Of nested blocks only the innermost is used. The block is the calling
-    thread's own.
+    pack_hook(tensor) runs, unrecorded, when the tensor is saved, and must not write into it. unpack_hook(packed) runs each
+    time the value is needed: once in a backward pass, and at each access to grad_fn._saved_self and the like. It must
+    return a tensor with the values of the packed one. If blocks are nested, only the innermost hooks are used. The hooks
+    apply to the calling thread.
 
-    Raises TypeError for hooks that cannot be called, and RuntimeError inside disable_saved_tensors_hooks.
+    Raises TypeError for hooks that are not callable, and RuntimeError inside disable_saved_tensors_hooks.
 
     >>> import wengert
     >>> x = wengert.tensor([2.0], requires_grad=True)
@@ -100,13 +100,14 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """In this block, keeps what operations save in the CPU's memory, and brings it back when it is needed.
+    """Context manager: keep saved tensors in the CPU's memory, and move them back when they are needed.
 
-    A tensor that lies there already is kept as it is. pin_memory and device_type are accepted for torch's sake.
+    A tensor in the CPU's memory, hence every tensor here, is kept as it is. pin_memory and device_type are accepted,
+    without effect.
     """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        # detach(): a kept output would hold the node that keeps it.
+        # detach() avoids a reference cycle between a node and its saved output.
         super().__init__(
             lambda tensor: (tensor.device, tensor.detach().cpu()), lambda packed: packed[1].to(device=packed[0])
         )
@@ -114,9 +115,10 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """In this block, entering saved_tensors_hooks raises RuntimeError(error_message); so does this, where one is open.
+    """Context manager: entering saved_tensors_hooks in its block raises RuntimeError(error_message).
 
-    Hooks on single saved tensors, grad_fn._raw_saved_self.register_hooks, are still allowed.
+    Raises this RuntimeError itself if saved_tensors_hooks is active. Hooks on single saved tensors,
+    grad_fn._raw_saved_self.register_hooks, are still allowed.
     """
     before = refuse_hooks(error_message)
     try:
@@ -127,10 +129,10 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 @contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[MutationKeeper]:
-    """In this block, writing into memory that an operation has saved is no error: what was saved is copied first.
+    """Context manager: allow writes into saved tensors, which are copied before the write.
 
-    The backward pass belongs inside the block, too; after it, it raises AssertionError. Blocks do not nest
-    (RuntimeError). Writes by others than wengert (into t.numpy(), say) are not seen.
+    The backward pass must run inside the block; later it raises AssertionError. Nested blocks raise RuntimeError. Writes
+    by code outside wengert, into t.numpy() for instance, are not detected.
 
     >>> import wengert
     >>> x = wengert.zeros(2, requires_grad=True)
@@ -159,13 +161,13 @@ def allow_mutation_on_saved_tensors() -> Iterator[MutationKeeper]:
 
 
 class MultiHandle(RemovableHandle):
-    """Removes a hook on several tensors."""
+    """Handle that removes a hook on several tensors."""
 
     def __init__(self, handles: tuple[RemovableHandle, ...]) -> None:
         self.handles = handles
 
     def remove(self) -> None:
-        """Removes the hook from all of them; does nothing where it is gone already."""
+        """Remove the hook from all tensors. Does nothing if it is removed already."""
         for handle in self.handles:
             handle.remove()
 
@@ -173,12 +175,12 @@ class MultiHandle(RemovableHandle):
 def register_multi_grad_hook(
     tensors: Sequence[TensorBase], fn: Callable[[Any], None], *, mode: str = "all"
 ) -> RemovableHandle:
-    """Calls fn on the gradients of several tensors, in each backward pass that computes any of them.
+    """Register a hook fn on the gradients of several tensors, called in each backward pass that computes any of them.
 
-    mode "all": fn(list), once those of the tensors' gradients that the pass computes are all there; None for the
-    others. mode "any": fn(gradient), once, with the first of them; tensors that require no gradient are left out. What fn
-    returns is ignored. Returns a handle whose remove() ends it. Raises ValueError for another mode, RuntimeError for a
-    tensor that requires no gradient.
+    mode: "all" calls fn(list) as soon as the pass has computed all of these gradients that it will compute, with None for
+    the others. "any" calls fn(gradient) once, with the first gradient; tensors that require no gradient are ignored. The
+    result of fn is ignored. Returns a handle whose remove() removes the hook. Raises ValueError for another mode and, in
+    mode "all", RuntimeError for a tensor that requires no gradient.
 
     >>> import wengert
     >>> x, y = wengert.ones(2, requires_grad=True), wengert.ones(2, requires_grad=True)
@@ -200,7 +202,7 @@ def register_multi_grad_hook(
 
 
 class _First:
-    """The hook of mode "any"."""
+    """Hook of mode "any": calls fn with the first gradient of a pass."""
 
     def __init__(self, fn: Callable[[Any], None]) -> None:
         self.fn = fn
@@ -217,17 +219,17 @@ class _First:
 
 
 class _Together:
-    """The hooks of mode "all": each puts its gradient down, the last one of a pass calls fn."""
+    """Hooks of mode "all": each hook stores its gradient, and the last one of a pass calls fn."""
 
     def __init__(self, fn: Callable[[Any], None], tensors: Sequence[TensorBase]) -> None:
         self.fn = fn
-        # Weakly: the nodes, or the leaves, hold these hooks.
+        # Weak references, because the nodes, or the leaves, hold these hooks.
         self.places = [ref(t if t.is_leaf else get_gradient_edge(t).node) for t in tensors]
         self.passes: WeakKeyDictionary[Any, _Gathered] = WeakKeyDictionary()
         self.lock = threading.Lock()
 
     def hook_of(self, position: int) -> Callable[[Any], None]:
-        """The hook of one of the tensors."""
+        """Return the hook of the tensor at a position."""
 
         def hook(grad: Any) -> None:
             task = current_task()
@@ -235,7 +237,7 @@ class _Together:
                 gathered = self.passes.get(task)
                 if gathered is None:
                     nodes = [_node_at(place()) for place in self.places]
-                    here = nodes[position]  # runs now, and so is no longer among those that will
+                    here = nodes[position]  # this node runs now, so will_run is False for it
                     missing = sum([node is here or (node is not None and will_run(task, node)) for node in nodes])
                     gathered = self.passes[task] = _Gathered([None] * len(nodes), missing)
                 gathered.grads[position] = grad
@@ -250,12 +252,12 @@ class _Together:
 
 
 def _node_at(place: TensorBase | Node | None) -> Node | None:
-    """A node itself; that of a leaf; None for one that is gone."""
+    """Return the node of a leaf, or the node itself, or None for None."""
     return get_gradient_edge(place).node if isinstance(place, TensorBase) else place
 
 
 class _Gathered:
-    """The gradients that one pass has computed so far, and how many are still to come."""
+    """Gradients that a pass has computed so far, and the number of those still missing."""
 
     def __init__(self, grads: list[Any], missing: int) -> None:
         self.grads = grads
@@ -263,7 +265,7 @@ class _Gathered:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("draw", "memory_summary"):  # seldom used: loaded when they are
+    if name in ("draw", "memory_summary"):  # rarely used, so loaded at the first use
         from importlib import import_module
 
         return getattr(import_module("wengert.autograd." + ("drawing" if name == "draw" else "memory_view")), name)

@@ -1,10 +1,10 @@
 """Jacobians for gradcheck: numerical ones by central differences, analytical ones by backward passes.
 
-A Jacobian here has one row an input element and one column an output element, as in torch's messages. With respect to a
-complex input z = x + iy it holds d/dx + i d/dy, which is what a backward pass yields for a real output; a complex
-output counts as two real ones, its real and its imaginary part.
+A Jacobian here has one row per input element and one column per output element, as in torch's messages. In a complex
+input z = x + iy it is d/dx + i d/dy, which a backward pass computes for a real output. A complex output counts as two real
+ones, its real and its imaginary part.
 
-All arithmetic is NumPy's, on purpose: an oracle must not rest on what it tests.
+All arithmetic is NumPy's, because an oracle must not depend on the code that it tests.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 TensorFunction = Callable[..., Any]
-Part = str | None  # of an output: "real" or "imag" of a complex one, None for a real one
+Part = str | None  # "real" or "imag" for a complex output, None for a real output
 
 
 class Problem(NamedTuple):
-    """What to differentiate, and where: a function at its arguments, evaluated there once, with its graph."""
+    """A function to differentiate, its arguments, and its outputs at these arguments, with their graph."""
 
     func: TensorFunction
     arguments: tuple[Any, ...]
     inputs: list[Tensor]  # the arguments that require grad
     every_output: tuple[Tensor, ...]
-    outputs: list[Tensor]  # those that require grad
-    positions: list[int]  # theirs in every_output; where there are none, those of all floating and complex outputs
+    outputs: list[Tensor]  # the outputs that require grad
+    positions: list[int]  # their positions in every_output; if there are none, those of all floating and complex outputs
     eps: float  # step of the finite differences
 
     @classmethod
@@ -49,12 +49,12 @@ class Problem(NamedTuple):
 
 
 def as_arguments(inputs: Any) -> tuple[Any, ...]:
-    """A tensor alone stands for one argument."""
+    """Return the inputs as a tuple; a single tensor is one argument."""
     return (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
 
 
 def as_outputs(result: Any) -> tuple[Tensor, ...]:
-    """What func returned, as a tuple of tensors."""
+    """Return the result of func as a tuple of tensors. Raises TypeError for results that are no tensors."""
     if isinstance(result, Tensor):
         return (result,)
     if not isinstance(result, (tuple, list)):
@@ -76,7 +76,7 @@ def _is_inexact(tensor: Tensor) -> bool:
 
 
 def differentiable(values: Sequence[Any]) -> list[Tensor]:
-    """The tensors among the values that require grad."""
+    """Return the tensors among the values that require grad."""
     return [value for value in values if isinstance(value, Tensor) and value.requires_grad]
 
 
@@ -86,19 +86,19 @@ def differentiable(values: Sequence[Any]) -> list[Tensor]:
 
 
 def memory_of(tensor: Tensor) -> Array:
-    """The array that holds the tensor's elements. Writes to it go unnoticed by the version counter."""
+    """Return the array that holds the tensor's elements. Writes into it do not change the version counter."""
     array: Array = tensor.detach().numpy()
     return array
 
 
 def tensor_on(array: Array) -> Tensor:
-    """A tensor on the array's memory, its strides kept."""
+    """Return a tensor that shares the array's memory and strides."""
     tensor: Tensor = wrap(array)
     return tensor
 
 
 def complex_of(real: Array, imag: Array) -> Array:
-    """The array real + 1j * imag, without the NaN which 1j * inf makes."""
+    """Return real + 1j * imag, without the NaN that 1j * inf gives."""
     result = np.empty(real.shape, np.result_type(real.dtype, np.complex64))
     result.real = real
     result.imag = imag
@@ -111,14 +111,15 @@ def complex_of(real: Array, imag: Array) -> Array:
 
 
 class Direction(NamedTuple):
-    """A direction in the space of one input or output."""
+    """Direction in the space of one input or output."""
 
     real: Array
-    imag: Array | None  # for a complex input
+    imag: Array | None  # None for a real input
 
     @classmethod
     def random(cls, size: int, imag: bool, generator: np.random.Generator) -> Direction:
-        # Positive elements: two equal errors never cancel, and the tolerance of a projection is known (see gradcheck).
+        # Elements are positive, so that errors of one sign do not cancel and the tolerance of a projection is known (see
+        # gradcheck).
         vectors = [generator.uniform(0.0, 1.0, size) for _ in range(2 if imag else 1)]
         unit = [vector / np.linalg.norm(vector) for vector in vectors]
         return cls(unit[0], unit[1] if imag else None)
@@ -134,7 +135,7 @@ class Difference(NamedTuple):
     along_imag: Array | None  # along i times the direction; None for a real input
 
     def part(self, part: Part) -> Array:
-        """The derivative of this part of the output: d/dx for a real input, d/dx + i d/dy for a complex one."""
+        """Return the derivative of a part of the output: d/dx for a real input, d/dx + i d/dy for a complex one."""
         along_real, along_imag = self
         if part is not None:
             along_real = getattr(along_real, part)
@@ -143,9 +144,10 @@ class Difference(NamedTuple):
 
 
 def _central_difference(problem: Problem, memory: Array, index: Any, step: Any) -> list[Array]:
-    """(f(x + step) - f(x - step)) / (2 eps), flat, for each output that counts, where x is memory[index].
+    """Return (f(x + step) - f(x - step)) / (2 eps), flat, for each output in positions, where x is memory[index].
 
-    Writes to the inputs in place, as func may hold on to them; puts the very same bits back, also after an exception.
+    Writes into the inputs in place, because func may hold references to them, and restores the same bits, even after an
+    exception.
     """
     original = np.array(memory[index])
     where = "" if index is Ellipsis else f" on index {index}"
@@ -163,7 +165,7 @@ def _central_difference(problem: Problem, memory: Array, index: Any, step: Any) 
 
 
 def _evaluate(problem: Problem, where: str) -> list[Array]:
-    """Copies of the outputs that count, for the inputs' present values. where: what was perturbed, for messages."""
+    """Return copies of the outputs in positions for the current values of the inputs. where: text for messages."""
     outputs = as_outputs(problem.func(*problem.arguments))
     if len(outputs) != len(problem.every_output):
         raise AssertionError(
@@ -182,7 +184,7 @@ def _evaluate(problem: Problem, where: str) -> list[Array]:
 
 
 def jacobian_differences(problem: Problem, tensor: Tensor) -> list[Difference]:
-    """For each output the full derivative with respect to one input: (input elements, output elements)."""
+    """Return, for each output, the full derivative in one input: (input elements, output elements)."""
     memory = memory_of(tensor)
 
     def rows(unit: complex) -> list[Array]:
@@ -198,7 +200,7 @@ def jacobian_differences(problem: Problem, tensor: Tensor) -> list[Difference]:
 
 
 def directional_differences(problem: Problem, tensor: Tensor, direction: Direction) -> list[Difference]:
-    """For each output the derivative along one direction of one input: (output elements,)."""
+    """Return, for each output, the derivative along one direction of one input: (output elements,)."""
     memory = memory_of(tensor)
 
     def along(unit: complex, vector: Array) -> list[Array]:
@@ -216,9 +218,9 @@ def directional_differences(problem: Problem, tensor: Tensor, direction: Directi
 
 
 class Gradients(NamedTuple):
-    """Of one output with respect to each input that requires grad."""
+    """Derivatives of one output in each input that requires grad."""
 
-    values: list[Array]  # a Jacobian or a projection of it, an input
+    values: list[Array]  # one Jacobian, or a projection of it, per input
     gap: float  # the largest difference between two identical backward passes
     sizes_ok: bool
     dtypes_ok: bool
@@ -234,7 +236,7 @@ def _backward(output: Tensor, inputs: Sequence[Tensor], cotangent: Array) -> tup
 
 
 def vjp(output: Tensor, inputs: Sequence[Tensor], cotangent: Array) -> Gradients:
-    """One vector-Jacobian product, flat for each input; zero where there is no gradient."""
+    """Compute one vector-Jacobian product, flat for each input; zeros if there is no gradient."""
     first, second = (_backward(output, inputs, cotangent.copy()) for _ in range(2))
     values, gap, sizes_ok, dtypes_ok = [], 0.0, True, True
     for tensor, *pair in zip(inputs, first, second, strict=True):
@@ -248,19 +250,19 @@ def vjp(output: Tensor, inputs: Sequence[Tensor], cotangent: Array) -> Gradients
                 target[:] = memory_of(grad).reshape(-1)
             else:
                 sizes_ok = False
-        with np.errstate(all="ignore"):  # inf - inf is no difference: fmax passes over NaN
+        with np.errstate(all="ignore"):  # inf - inf counts as no difference: fmax ignores NaN
             gap = max(gap, float(np.fmax.reduce(np.abs(flat[0] - flat[1]), initial=0.0)))
         values.append(flat[0])
     return Gradients(values, gap, sizes_ok, dtypes_ok)
 
 
 def seed(part: Part) -> complex:
-    """The cotangent that singles out this part of an output."""
+    """Return the cotangent that selects this part of an output."""
     return 1j if part == "imag" else 1.0
 
 
 def analytical_jacobians(output: Tensor, inputs: Sequence[Tensor], part: Part) -> Gradients:
-    """One Jacobian an input, (input elements, output elements): a backward pass a column."""
+    """Compute one Jacobian per input, (input elements, output elements), with two backward passes per column."""
     like = memory_of(output)
     jacobians = [np.zeros((memory_of(tensor).size, like.size), memory_of(tensor).dtype) for tensor in inputs]
     gap, sizes_ok, dtypes_ok = 0.0, True, True
@@ -301,11 +303,11 @@ def _require_real(name: str, output: Tensor, grad_out: float) -> None:
 def get_numerical_jacobian(
     fn: Callable[[tuple[Any, ...]], Any], inputs: Any, target: Any = None, eps: float = 1e-3, grad_out: float = 1.0
 ) -> tuple[Tensor, ...]:
-    """Jacobians of the first output of fn(inputs), by central differences. Deprecated: use gradcheck.
+    """Return the Jacobians of the first output of fn(inputs), by central differences. Deprecated: use gradcheck.
 
-    fn takes the tuple of inputs as one argument. target: the tensors to differentiate with respect to, by default
-    inputs; those that do not require grad are left out. Returns one Jacobian, (input elements, output elements), a
-    target. Raises ValueError for a complex output and for grad_out other than 1.
+    fn: takes the tuple of inputs as one argument. target: the tensors in which to differentiate, inputs if None; tensors
+    that do not require grad are left out. Returns one Jacobian, (input elements, output elements), per target. Raises
+    ValueError for a complex output and for grad_out other than 1.
     """
     _warn_deprecated("get_numerical_jacobian")
     arguments = as_arguments(inputs)
@@ -318,11 +320,11 @@ def get_numerical_jacobian(
 def get_analytical_jacobian(
     inputs: Any, output: Tensor, nondet_tol: float = 0.0, grad_out: float = 1.0
 ) -> tuple[tuple[Tensor, ...], bool, bool, bool]:
-    """Jacobians of output by backward passes, which need its graph. Deprecated: use gradcheck.
+    """Return the Jacobians of output, by backward passes through its graph. Deprecated: use gradcheck.
 
-    Returns (jacobians, reentrant, sizes_ok, dtypes_ok): one Jacobian, (input elements, output elements), an input that
-    requires grad; whether two passes differed by no more than nondet_tol; whether all gradients had their input's size;
-    and its dtype. Raises ValueError for a complex output and for grad_out other than 1.
+    Returns (jacobians, reentrant, sizes_ok, dtypes_ok): one Jacobian, (input elements, output elements), per input that
+    requires grad; whether two passes differed by at most nondet_tol; whether all gradients had the size of their input;
+    whether they had its dtype. Raises ValueError for a complex output and for grad_out other than 1.
     """
     _warn_deprecated("get_analytical_jacobian")
     _require_real("get_analytical_jacobian", output, grad_out)

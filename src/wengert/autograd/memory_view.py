@@ -1,4 +1,4 @@
-"""memory_summary: how many bytes a graph holds for its backward pass, by node and by source line, now and at the peak."""
+"""memory_summary: the bytes that a graph holds for its backward pass, by node and by source line, and at the peak."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["MemorySummary", "NodeMemory", "memory_summary"]
 
 
 class NodeMemory:
-    """What one node holds: name, source line, bytes; of an array that several nodes hold, the oldest has all bytes."""
+    """Memory of one node: name, source line, bytes. The bytes of an array that several nodes hold count for the oldest."""
 
     __slots__ = ("bytes", "name", "node", "shapes", "source")
 
@@ -33,11 +33,12 @@ class NodeMemory:
 
 
 class MemorySummary:
-    """What a graph holds.
+    """Memory of a graph.
 
-    total: bytes, each array counted once, without the leaves' own; leaves: bytes of the leaves that nodes hold; nodes: a
-    NodeMemory for each node that holds something, the largest first; lines: {source line: bytes}; peak: bytes that the graph
-    and the gradients on their way take at the worst moment of a backward pass; peak_at: the node that then runs.
+    total: bytes of all saved arrays, each counted once, without the leaves. leaves: bytes of the leaves that nodes hold.
+    nodes: a NodeMemory for each node that holds an array, the largest first. lines: {source line: bytes}. peak: the
+    largest number of bytes, of saved arrays and gradients together, during a backward pass. peak_at: the node that runs
+    at the peak.
     """
 
     def __init__(self, nodes: list[NodeMemory], leaves: int, peak: int, peak_at: Node | None) -> None:
@@ -53,7 +54,7 @@ class MemorySummary:
         self.lines = dict(sorted(lines.items(), key=lambda item: -item[1]))
 
     def as_dict(self) -> dict[str, Any]:
-        """The summary as plain values."""
+        """Return the summary as a dict of plain values."""
         nodes = [{"name": n.name, "source": n.source, "bytes": n.bytes, "shapes": n.shapes} for n in self.nodes]
         return {"total": self.total, "leaves": self.leaves, "peak": self.peak, "lines": self.lines, "nodes": nodes}
 
@@ -83,10 +84,10 @@ class MemorySummary:
 
 
 def memory_summary(loss: Any) -> MemorySummary:
-    """How many bytes the graph of a tensor holds for its backward pass: by node, by source line, and at the pass's peak.
+    """Return the memory that the graph of a tensor holds for its backward pass: by node, by line, and at the peak.
 
-    Values that hooks on saving keep in a form of their own are not counted. The peak is computed from shapes: of what is
-    held, and of the gradients on their way, in the order in which a pass runs. RuntimeError for a tensor without a graph.
+    Values that saved tensor hooks keep in other forms are not counted. The peak is computed from the shapes of saved
+    arrays and gradients, in the order in which a pass runs. Raises RuntimeError for a tensor without a graph.
 
     >>> import wengert
     >>> x = wengert.ones(256, requires_grad=True)
@@ -121,7 +122,7 @@ def memory_summary(loss: Any) -> MemorySummary:
 
 
 def running_order(root: Node) -> list[Node]:
-    """The nodes in the order in which a pass runs them."""
+    """Return the nodes in the order in which a pass runs them."""
     waiting: dict[Node, int] = {root: 0}
     stack = [root]
     while stack:
@@ -145,20 +146,20 @@ def running_order(root: Node) -> list[Node]:
 
 
 def nodes_behind(node: Node) -> list[Node]:
-    """Where a node's results go, once an edge."""
+    """Return the next node of each edge of a node."""
     edges = [edge_at(node, i) for i in range(node._n_edges)]
     return [edge.node for edge in edges if edge is not None]
 
 
 def saved_arrays(node: Any) -> Iterator[Any]:
-    """The arrays that a node holds."""
-    inner = getattr(node, "_inner", None)  # of a write into a view, the write's own node
+    """Yield the arrays that a node saves."""
+    inner = getattr(node, "_inner", None)  # the node of the operation, if this is a node of a write into a view
     for holder in (node, inner):
         yield from arrays_among(getattr(holder, "_saved", None) or ())
 
 
 def arrays_among(values: Any) -> Iterator[Any]:
-    """The arrays in a node's saved values."""
+    """Yield the arrays in a node's saved values."""
     for value in values:
         if isinstance(value, Saved):
             array = getattr(value, "_data", None)
@@ -169,7 +170,7 @@ def arrays_among(values: Any) -> Iterator[Any]:
 
 
 def find_peak(order: list[Node], held: dict[Node, int]) -> tuple[int, Node | None]:
-    """The most bytes in a pass: of what is still held, and of gradients; and the node that then runs."""
+    """Return (largest number of bytes of saved arrays and gradients during a pass, node that then runs or None)."""
     size: Callable[[Node], int] = gradient_bytes
     now = sum(held.values()) + size(order[0])
     peak, peak_at = now, None
@@ -182,13 +183,13 @@ def find_peak(order: list[Node], held: dict[Node, int]) -> tuple[int, Node | Non
         if now > peak:
             peak, peak_at = now, node
         now -= held.get(node, 0)
-        if not isinstance(node, AccumulateGrad):  # a leaf's gradient stays
+        if not isinstance(node, AccumulateGrad):  # the gradient of a leaf outlives the pass
             now -= size(node)
     return peak, peak_at
 
 
 def gradient_bytes(node: Node) -> int:
-    """The size of the gradients that arrive at a node."""
+    """Return the size in bytes of the gradients that arrive at a node."""
     total = 0
     for nr in range(count_outputs(node)):
         meta = meta_at(node, nr)

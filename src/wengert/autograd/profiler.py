@@ -1,4 +1,4 @@
-"""Measuring what runs: profile, and ranges that users name.
+"""Profiler of operations, nodes of backward passes, and ranges named by the user.
 
 >>> import wengert
 >>> x = wengert.ones(3, requires_grad=True)
@@ -38,18 +38,19 @@ __all__ = [
 
 
 class profile:
-    """In this block, measures every operation, every node of a backward pass and every range, on all threads.
+    """Context manager that measures all operations, nodes of backward passes and ranges in its block, on all threads.
 
-    print(prof) shows a table in the form that torch's first profilers had, prof.table() today's; prof.key_averages() sums
-    up by name, prof.function_events are the events, prof.export_chrome_trace(path) writes a trace for Perfetto. Blocks may
-    be nested: each has all that runs inside it. Not seen are threads that run the uncompiled core and were there before.
+    print(prof) shows a table in the format of torch's first profilers, prof.table() one in today's format.
+    prof.key_averages() sums up events by name, prof.function_events lists them, and prof.export_chrome_trace(path) writes
+    a trace for Perfetto. Blocks can be nested: each measures everything inside it. Threads that were started before the
+    block are not measured if the core is uncompiled.
 
-    enabled: False measures nothing. record_shapes: also the shapes of inputs. profile_memory: also the bytes of results.
-    with_stack: also the stack of each call (without it, its innermost line). with_flops: also floating-point operations,
-    of products of matrices and elementwise arithmetic; implies record_shapes. The others are accepted for torch's sake;
-    use_cuda and use_device="cuda" warn.
+    enabled: False measures nothing. record_shapes: record the shapes of inputs. profile_memory: record the bytes of
+    results. with_stack: record the stack of each call instead of its innermost line. with_flops: count floating-point
+    operations of matrix products and element-wise arithmetic; implies record_shapes. Other arguments are accepted,
+    without effect; use_cuda and use_device="cuda" warn.
 
-    Raises ProfilerError, a RuntimeError, where a block is entered twice, and for results before its end.
+    Raises ProfilerError, a RuntimeError, if a block is entered twice, and for access to results before its end.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class profile:
 
     @property
     def function_events(self) -> EventList:
-        """The events, in the order in which they began: an EventList of FunctionEvents."""
+        """EventList of the FunctionEvents, in the order in which they began."""
         if not self._finished:
             raise errors.profile_unfinished()
         if self._events is None:
@@ -131,34 +132,34 @@ class profile:
         return repr(self.function_events) if self._finished else "<unfinished torch.autograd.profile>"
 
     def table(self, sort_by: str | None = None, row_limit: int = 100, **options: Any) -> str:
-        """The events as a text table: EventList.table."""
+        """Return the events as a text table: EventList.table."""
         return self.function_events.table(sort_by, row_limit, **options)
 
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        """The sums over events of one name: EventList.key_averages."""
+        """Return the sums over the events of each name: EventList.key_averages."""
         return self.function_events.key_averages(group_by_input_shape, group_by_stack_n)
 
     def total_average(self) -> FunctionEventAvg:
-        """The sum over all events."""
+        """Return the sum over all events."""
         return self.function_events.total_average()
 
     @property
     def self_cpu_time_total(self) -> float:
-        """Microseconds, of all events together."""
+        """Microseconds of all events together."""
         return self.function_events.self_cpu_time_total
 
     def export_chrome_trace(self, path: Any) -> None:
-        """Writes a trace that Perfetto opens: EventList.export_chrome_trace. Any number of times."""
+        """Write a trace for Perfetto to a file: EventList.export_chrome_trace. It can be called any number of times."""
         self.function_events.export_chrome_trace(path)
 
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
-        """Writes stacks for a flame graph: EventList.export_stacks."""
+        """Write stacks for a flame graph to a file: EventList.export_stacks."""
         self.function_events.export_stacks(path, metric)
 
     def toggle_collection_dynamic(self, enabled: bool, activities: Iterable[Any] = ()) -> None:
-        """Inside the block, stops measuring (False), or goes on (True). activities: accepted for torch's sake."""
+        """Pause (False) or resume (True) measuring inside the block. activities: accepted, without effect."""
         if not self.entered or self._finished:
             return
         if enabled:
@@ -168,18 +169,18 @@ class profile:
 
 
 def watch_others() -> None:
-    """Has measured what does not run through dispatch: making tensors, detach() and unrecorded assignments."""
+    """Measure functions that do not run through dispatch: creation functions, detach() and unrecorded assignments."""
     creations: list[tuple[Any, str, bool]] = []
     for op in OPS.values():
-        if isinstance(op, Plain) and op.kind == "creation" and isinstance(op.fn, FunctionType):  # not types of tensors
+        if isinstance(op, Plain) and op.kind == "creation" and isinstance(op.fn, FunctionType):  # not a legacy tensor type
             creations.append((op.fn, op.name, True))
     watch_functions([*creations, (Tensor.detach, "detach", False), (write_unrecorded, "setitem", False)])
 
 
 class record_function:
-    """Names a range: what runs in this block, or in a function that it decorates, is shown under name.
+    """Context manager or decorator that names a range: events in it are shown as children of an event `name`.
 
-    args: a text that is kept as .args. RuntimeError for a name that is no str.
+    args: a text, stored as .args. Raises RuntimeError if name is no str.
 
     >>> import wengert
     >>> with wengert.autograd.profiler.profile() as prof:
@@ -194,7 +195,7 @@ class record_function:
             raise errors.ProfilerError(f"record_function() expects a name of type 'str', but got {type(name).__name__}")
         self.name = name
         self.args = args
-        self._began: list[int] = []  # one object may be entered again inside itself
+        self._began: list[int] = []  # a stack, because an object can be entered again inside its own block
 
     def __enter__(self) -> record_function:
         self._began.append(begin_range(self.name))
@@ -216,7 +217,7 @@ class record_function:
 
 
 class _Emitter:
-    """Tells another profiler, through a package of its own, when operations, nodes and ranges begin and end."""
+    """Base class of context managers that report operations, nodes and ranges to another profiler."""
 
     context = package = ""
 
@@ -256,10 +257,10 @@ class _Emitter:
 
 
 class emit_nvtx(_Emitter):
-    """In this block, every operation and every node of a backward pass is an NVTX range, for NVIDIA's Nsight Systems.
+    """Context manager: every operation and every node of a backward pass is an NVTX range, for NVIDIA's Nsight Systems.
 
-    Needs the package nvtx: MissingFeatureError, a NotImplementedError, where it is not installed. enabled: False does
-    nothing. record_shapes: accepted for torch's sake.
+    Needs the package nvtx; raises MissingFeatureError, a NotImplementedError, if it is not installed. enabled: False does
+    nothing. record_shapes: accepted, without effect.
     """
 
     context, package = "emit_nvtx", "nvtx"
@@ -271,9 +272,10 @@ class emit_nvtx(_Emitter):
 
 
 class emit_itt(_Emitter):
-    """In this block, every operation and every node of a backward pass is an ITT task, for Intel's VTune.
+    """Context manager: every operation and every node of a backward pass is an ITT task, for Intel's VTune.
 
-    Needs the package ittapi: MissingFeatureError, a NotImplementedError, where it is not installed. Otherwise as emit_nvtx.
+    Needs the package ittapi; raises MissingFeatureError, a NotImplementedError, if it is not installed. Arguments: as
+    emit_nvtx.
     """
 
     context, package = "emit_itt", "ittapi"
@@ -286,7 +288,7 @@ class emit_itt(_Emitter):
 
 
 class _Ranges:
-    """What set_ranges takes."""
+    """Functions push(name) and pop() that begin and end a range, for set_ranges."""
 
     def __init__(self, push: Callable[[str], Any], pop: Callable[[], Any]) -> None:
         self.push = push
@@ -294,7 +296,7 @@ class _Ranges:
 
 
 def load_nvprof(path: Any) -> EventList:
-    """Raises DeviceError, a RuntimeError: a trace of nvprof is of kernels on a GPU, which this version has no backend for."""
+    """Raise DeviceError, a RuntimeError: traces of nvprof show kernels on a GPU, and wengert computes on the CPU only."""
     raise errors.DeviceError(
         f"cannot read {str(path)!r}: traces of nvprof tell of kernels on a GPU, and this version has no CUDA backend. "
         "Hint: use profile() for the CPU, and its export_chrome_trace()."
@@ -302,5 +304,5 @@ def load_nvprof(path: Any) -> EventList:
 
 
 def parse_nvprof_trace(path: Any) -> list[FunctionEvent]:
-    """Raises DeviceError, as load_nvprof does."""
+    """Raise DeviceError, as load_nvprof does."""
     return load_nvprof(path)

@@ -1,4 +1,4 @@
-"""The tables of a profiler: as torch prints them today (2.x), and as it did when its profiler was new (1.x)."""
+"""Tables of profiler events, in torch's format of today (2.x) and of its first profilers (1.x)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ def render(
     top_level: bool,
     unit: str | None,
 ) -> str:
-    """A table of the events.
+    """Return a table of the events.
 
-    total_us: what counts as 100%. columns: which of memory, shapes, flops and stack are shown (2.x). widths: the widest
-    that the columns of names, shapes and stacks may be. top_level: says so under the header. unit: of times, or None.
+    total_us: the time that counts as 100%. style: "1.x" or "2.x". columns: which of memory, shapes, flops and stack to
+    show (2.x). widths: the largest widths of the columns of names, shapes and stacks. top_level: add a line that only
+    top-level operations are shown. unit: "us", "ms" or "s" for all times, or None to choose one for each.
     """
     if unit is not None and unit not in _UNITS:
         raise errors.ProfilerKeyError(f"a table's time_unit is 'us', 'ms' or 's', but got {unit!r}")
@@ -37,19 +38,19 @@ def render(
 
 
 def format_time(us: float, unit: str | None = None) -> str:
-    """Microseconds as 12.345us, 1.234ms or 2.345s."""
+    """Format microseconds as 12.345us, 1.234ms or 2.345s."""
     if unit is None:
         unit = "s" if us >= 1e6 else "ms" if us >= 1e3 else "us"
     return f"{us / _UNITS[unit]:.3f}{unit}"
 
 
 def format_share(part: float, total: float) -> str:
-    """A part of a total as 12.34%; 0.00% of nothing."""
+    """Format a part of a total as 12.34%; 0.00% if the total is 0."""
     return f"{part * 100.0 / total if total else 0.0:.2f}%"
 
 
 def format_bytes(n: int) -> str:
-    """A number of bytes as 12 B, 1.21 KB ..."""
+    """Format a number of bytes as 12 B, 1.21 KB, ..."""
     for unit, size in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
         if abs(n) >= size:
             return f"{n / size:.2f} {unit}"
@@ -57,7 +58,7 @@ def format_bytes(n: int) -> str:
 
 
 def _render_old(events: Sequence[Any], total_us: float, header: str | None) -> str:
-    """Left-aligned; names and shapes at least 35 wide, numbers 15."""
+    """Render the 1.x format: left-aligned, names and shapes at least 35 wide, numbers 15."""
     name_width = max([35, *[len(event.key) for event in events]])
     titles = [
         "Name", "Self CPU total %", "Self CPU total", "CPU total %", "CPU total", "CPU time avg", "Number of Calls", "Input Shapes",
@@ -99,7 +100,7 @@ def _render_new(
     top_level: bool,
     unit: str | None,
 ) -> str:
-    """Right-aligned; names as wide as the longest, numbers 12."""
+    """Render the 2.x format: right-aligned, names as wide as the longest, numbers at least 12."""
     scale, flops_title = _flops_scale(events)
     titles = ["Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"]
     if columns["memory"]:
@@ -145,7 +146,7 @@ def _tail_width(title: str, position: int, rows: list[list[str]]) -> int:
 
 
 def _flops_scale(events: Sequence[Any]) -> tuple[float, str]:
-    """What to divide numbers of operations by, and the title of their column."""
+    """Return (divisor of the numbers of operations, title of their column)."""
     most = max([event.flops for event in events], default=0)
     for power, prefix in ((12, "T"), (9, "G"), (6, "M"), (3, "K")):
         if most >= 10**power:
@@ -154,10 +155,10 @@ def _flops_scale(events: Sequence[Any]) -> tuple[float, str]:
 
 
 def _cut(text: str, width: int) -> str:
-    """At most width characters, the last three of them dots where some are missing."""
+    """Shorten text to width characters; the last three are dots if some are missing."""
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def _cut_front(text: str, width: int) -> str:
-    """The same of the end of a text."""
+    """Shorten text to its last width characters; the first three are dots if some are missing."""
     return text if len(text) <= width else "..." + text[len(text) - width + 3 :]

@@ -1,13 +1,13 @@
-"""Functions of functions: from f the function that computes its gradient, its Jacobian, its products with vectors.
+"""Function transforms: from a function f, make the function that computes its gradient, Jacobian or Jacobian products.
 
 Public as wengert.func. Arguments and results of f may be trees of tensors (dicts, lists, tuples; see utils._pytree).
 
 Note [Transforms in one graph]
-torch wraps tensors once for each transform around them. Here all share one graph and one stack of dual levels. A transform
-calls f with aliases of its arguments, asks for derivatives with respect to these alone, and opens a level of its own; so
-transforms nest, and are differentiated by backward passes and forward mode around them. What it returns is cut from the
-aliases it made, unless something outside is to be differentiated through it: then its graph leads to a leaf that is not
-one of these (`leads_outside`).
+torch wraps tensors once for each transform around them. Here all transforms share one graph and one stack of dual levels.
+A transform calls f with aliases of its arguments and computes derivatives in these aliases only; in forward mode it opens
+a level of its own. So transforms nest, and backward passes and forward mode around a transform differentiate it. Results
+are detached from the aliases, unless an outer derivative goes through them: then their graph leads to a leaf that is not
+one of the aliases (`leads_outside`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Function = Callable[..., Any]
 
 
 def _chosen(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...]:
-    """The positions that argnums, an int or a tuple of them, names. RuntimeError for others."""
+    """Return the positions in argnums, an int or a tuple of ints, counted from the front. Raises RuntimeError for others."""
     if not isinstance(argnums, (int, tuple)):
         raise errors.GradientError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     wanted = (argnums,) if isinstance(argnums, int) else argnums
@@ -54,7 +54,7 @@ def _chosen(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...]:
 
 
 def _with(args: tuple[Any, ...], positions: Sequence[int], replacements: Iterable[Any]) -> tuple[Any, ...]:
-    """args with others at these positions."""
+    """Return args with replacements at these positions."""
     found = list(args)
     for i, x in zip(positions, replacements, strict=True):
         found[i] = x
@@ -62,7 +62,7 @@ def _with(args: tuple[Any, ...], positions: Sequence[int], replacements: Iterabl
 
 
 def _as_variable(x: Any) -> Any:
-    """What f is called with in x's place: an alias that requires grad, and is part of the graph and levels around."""
+    """Return the alias of x to call f with. It requires grad, and belongs to the outer graph and levels as x does."""
     if not isinstance(x, TensorBase):
         raise errors.ElementError(f"Thing passed to transform API must be Tensor, got {type(x)}")
     if not is_differentiable(x._array):
@@ -82,7 +82,7 @@ def _check_outputs(call: str, outputs: Iterable[Any]) -> None:
 
 
 def _split_aux(result: Any, has_aux: bool, call: str) -> tuple[Any, Any]:
-    """(output, aux) of what f returned; aux is None where it has none."""
+    """Split the result of f into (output, aux); aux is None unless has_aux."""
     if not has_aux:
         return result, None
     if not isinstance(result, tuple) or len(result) != 2:
@@ -94,7 +94,7 @@ def _split_aux(result: Any, has_aux: bool, call: str) -> tuple[Any, Any]:
 
 
 def leads_outside(tensors: Iterable[Any], variables: Iterable[Any]) -> bool:
-    """Whether the graph of the tensors leads to a leaf that is none of the variables. See Note [Transforms in one graph]."""
+    """Whether the graph of tensors leads to a leaf that is not one of variables. See Note [Transforms in one graph]."""
     own = {id(v) for v in variables}
     edges = [gradient_edge(t) for t in tensors if isinstance(t, TensorBase) and t.requires_grad]
     stack = [edge.node for edge in edges if edge is not None]
@@ -111,13 +111,12 @@ def leads_outside(tensors: Iterable[Any], variables: Iterable[Any]) -> bool:
 
 
 def _released(tree: Any, variables: Sequence[Any], keep: bool) -> Any:
-    """Results as they are returned: cut from the variables, where nothing outside is to be differentiated through them."""
+    """Detach the tensors in a tree of results from the variables, unless keep and they lead to leaves outside."""
     return tree_map(lambda x: _release(x, variables, keep), tree)
 
 
 def _release(x: Any, variables: Sequence[Any], keep: bool) -> Any:
-    """_released, of one result."""
-    # The variables themselves are not returned: later writes into them would be.
+    """_released for one result."""
     if not isinstance(x, TensorBase) or not x.requires_grad or (keep and leads_outside([x], variables)):
         return x
     free: Any = x.detach()  # type: ignore[attr-defined]
@@ -131,7 +130,7 @@ def _release(x: Any, variables: Sequence[Any], keep: bool) -> Any:
 def _backward(
     outputs: Sequence[Any], variables: Sequence[Any], cotangents: Sequence[Any], retain_graph: bool, create_graph: bool
 ) -> list[Any]:
-    """The gradients with respect to the variables, zeros where there are none."""
+    """Return the gradients in the variables; zeros for unused ones."""
     from wengert.autograd import grad
 
     pairs = [(o, ct) for o, ct in zip(outputs, cotangents, strict=True) if o.requires_grad]
@@ -152,10 +151,11 @@ def _zeros(x: Any) -> Any:
 
 
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
-    """(output, vjp_fn): what func(*primals) returns, and the function that takes cotangents back through it.
+    """Return (func(*primals), vjp_fn), where vjp_fn computes vector-Jacobian products.
 
-    vjp_fn(cotangents), of the output's form, returns a tuple with the products of the cotangents and func's Jacobian, one of
-    each primal's form. It may be called any number of times. has_aux: func returns (output, aux), and aux is a third result.
+    vjp_fn(cotangents): cotangents in the structure of the output; returns a tuple of their products with func's Jacobian,
+    one for each primal, in its structure. It can be called any number of times. has_aux: func returns (output, aux), and
+    aux is returned as a third result.
 
     >>> import wengert
     >>> output, vjp_fn = wengert.func.vjp(lambda x: x ** 2, wengert.tensor([1.0, 2.0]))
@@ -166,7 +166,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     form, output_form = tree_flatten(primals)[1], tree_flatten(output)[1]
 
     def vjp_fn(cotangents: Any) -> Any:
-        """The products of the cotangents with the Jacobian, one for each argument."""
+        """Return the products of the cotangents with the Jacobian, one for each argument."""
         seeds, seeds_form = tree_flatten(cotangents)
         if seeds_form != output_form:
             raise errors.GradientError(
@@ -184,8 +184,9 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 def _vjp(
     func: Function, args: tuple[Any, ...], positions: tuple[int, ...], has_aux: bool, call: str
 ) -> tuple[Any, Any, Callable[[list[Any]], list[Any]], list[Any]]:
-    """vjp with respect to the arguments at positions: output, aux, what takes cotangents of the output's leaves to those of
-    the arguments', and the output's leaves.
+    """vjp in the arguments at positions. Returns (output, aux, pull_back, leaves of the output).
+
+    pull_back: maps cotangents of the output's leaves to cotangents of the arguments' leaves.
     """
     keep = grad_enabled()
     leaves, form = tree_flatten(tuple([args[i] for i in positions]))
@@ -206,7 +207,7 @@ def _vjp(
 
 
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
-    """The function that returns (gradient, func's own value); see grad. With has_aux, (gradient, (value, aux))."""
+    """Return a function that computes (gradient, value of func), or (gradient, (value, aux)) if has_aux; see grad."""
 
     @wraps(func)
     def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
@@ -226,7 +227,7 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
             )
         create_graph = keep and leads_outside([value], variables)
         seed = wrap(np.ones((), value._array.dtype))
-        # What is returned as aux may be differentiated yet, as may the value.
+        # Keep the graph if an outer derivative or aux may need it.
         found = _backward([value], variables, [seed], create_graph or has_aux, create_graph)
         gradient = tree_unflatten(_released(found, variables, create_graph), form)
         value, aux = _released(value, variables, keep), _released(aux, variables, keep)
@@ -236,11 +237,11 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
 
 
 def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
-    """The function that returns the gradient of func, whose value is one number, with respect to an argument.
+    """Return a function that computes the gradient of func, whose value is a 0-d tensor, in one of its arguments.
 
-    argnums: the argument's position, or a tuple of positions for a tuple of gradients; each of the argument's form.
-    has_aux: func returns (value, aux), and the gradient comes as (gradient, aux). Gradients of gradients are taken by
-    applying grad again.
+    argnums: the position of the argument, or a tuple of positions, which gives a tuple of gradients. A gradient has the
+    structure of its argument. has_aux: func returns (value, aux), and the result is (gradient, aux). grad can be applied
+    again for higher derivatives.
 
     >>> import wengert
     >>> wengert.func.grad(wengert.func.grad(lambda x: x ** 3))(wengert.tensor(2.0))
@@ -260,10 +261,10 @@ def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
 
 
 def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
-    """(output, output_tangent): what func(*primals) returns, and its derivative along the tangents, in forward mode.
+    """Return (func(*primals), its derivative along tangents), computed in forward mode.
 
-    primals, tangents: tuples of one form. strict: raises RuntimeError for an output that does not depend on the primals, in
-    place of a tangent of zeros. has_aux: func returns (output, aux), and aux is a third result.
+    primals, tangents: tuples of one structure. strict: raise RuntimeError for an output that does not depend on the
+    primals, instead of returning zeros. has_aux: func returns (output, aux), and aux is returned as a third result.
 
     >>> import wengert
     >>> wengert.func.jvp(lambda x: x ** 2, (wengert.tensor([1.0, 2.0]),), (wengert.tensor([1.0, 0.5]),))
@@ -279,7 +280,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
 def _jvp(
     func: Function, args: tuple[Any, ...], tangents: Any, positions: tuple[int, ...], strict: bool, has_aux: bool
 ) -> Any:
-    """jvp with respect to the arguments at positions."""
+    """jvp in the arguments at positions."""
     leaves, form = tree_flatten(tuple([args[i] for i in positions]))
     directions, directions_form = tree_flatten(tangents)
     if directions_form != form:
@@ -318,10 +319,10 @@ def _jvp(
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
-    """(output, jvp_fn): what func(*primals) returns, and its derivative there as a function of the tangents.
+    """Return (func(*primals), jvp_fn), where jvp_fn(*tangents) computes the derivative at primals along tangents.
 
-    jvp_fn(*tangents) does not call func again: for many directions at one point it costs less than jvp. It is a backward pass
-    through the recorded backward pass, so custom Functions in func need a backward that can be differentiated, and no jvp.
+    jvp_fn does not call func again, so it is cheaper than jvp for many directions at one point. It is a backward pass
+    through the recorded backward pass: custom Functions in func need a differentiable backward, but no jvp.
 
     >>> import wengert
     >>> output, jvp_fn = wengert.func.linearize(lambda x: x ** 2, wengert.tensor([1.0, 2.0]))
@@ -339,7 +340,7 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     outside = keep and leads_outside(outputs, variables)
 
     def jvp_fn(*tangents: Any) -> Any:
-        """The derivative of the function that was linearized, along the tangents."""
+        """Return the derivative of the linearized function along the tangents."""
         directions, directions_form = tree_flatten(tangents)
         if directions_form != form:
             raise errors.GradientError(f"Expected the tangents {directions_form} to have the same argspec as the primals {form}")
@@ -361,11 +362,11 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
 
 
 def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None, **_: Any) -> Function:
-    """The function that returns the Jacobian of func, row by row: a backward pass for each element of the output.
+    """Return a function that computes the Jacobian of func by rows: a backward pass for each element of the output.
 
-    For an output of shape m and an argument of shape n it has shape m + n; where they are trees, it is a tree of the
-    output's form whose leaves have the argument's form. argnums, has_aux: as in grad. chunk_size: how many rows torch makes at
-    once; here it is always one.
+    For an output of shape m and an argument of shape n, the Jacobian has shape m + n. For trees, it is a tree in the
+    structure of the output, whose leaves are trees in the structure of the argument. argnums, has_aux: as grad.
+    chunk_size: accepted; here one row is computed at a time.
 
     >>> import wengert
     >>> wengert.func.jacrev(lambda x: x ** 2)(wengert.tensor([1.0, 2.0]))
@@ -397,10 +398,10 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_siz
 
 
 def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error", **_: Any) -> Function:
-    """The function that returns the Jacobian of func, column by column: a call of func for each element of the argument.
+    """Return a function that computes the Jacobian of func by columns: a call of func for each element of the argument.
 
-    As jacrev, for functions with more outputs than inputs, and for those whose backward pass would need much memory.
-    randomness: what vmap takes; "same" draws the same numbers in each call.
+    The result is that of jacrev. Use jacfwd for functions with more outputs than inputs, and for functions whose backward
+    pass needs much memory. randomness: as vmap; "same" draws the same numbers in each call.
 
     >>> import wengert
     >>> wengert.func.jacfwd(lambda x: x ** 2)(wengert.tensor([1.0, 2.0]))
@@ -418,7 +419,7 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
         positions = _chosen(args, argnums)
         inputs, input_form = tree_flatten(tuple([args[i] for i in positions]))
         call = partial(func, **kwargs)
-        columns: list[list[list[Any]]] = []  # by input, element, output
+        columns: list[list[list[Any]]] = []  # indexed by input, element of the input, output
         output = aux = None
         for number, x in enumerate(inputs):
             columns.append([])
@@ -428,7 +429,7 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
                     output, along, *rest = _jvp(call, args, tangents, positions, False, has_aux)
                 aux = rest[0] if has_aux else None
                 columns[-1].append(tree_flatten(along)[0])
-        if output is None:  # there is no element: call it for the form of its output
+        if output is None:  # the inputs have no elements: call func for the structure of its output
             output, aux = _split_aux(call(*args), has_aux, "jvp(f, primals, tangents)")
         outputs, form = tree_flatten(output)
         blocks = []
@@ -443,10 +444,10 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
 
 
 def hessian(func: Function, argnums: Any = 0) -> Function:
-    """The function that returns the matrix of second derivatives of func: the Jacobian of its gradient, which is recorded once.
+    """Return a function that computes the Hessian of func: the Jacobian of its gradient, which is recorded once.
 
-    A backward pass for each element of the argument. Custom Functions in func need a backward that can be differentiated;
-    where they have a jvp instead, jacfwd(jacrev(func)) is the same by forward mode.
+    It takes a backward pass for each element of the argument. Custom Functions in func need a differentiable backward. If
+    they have a jvp instead, jacfwd(jacrev(func)) computes the Hessian by forward mode.
 
     >>> import wengert
     >>> wengert.func.hessian(lambda x: (x ** 3).sum())(wengert.tensor([1.0, 2.0]))
@@ -457,7 +458,7 @@ def hessian(func: Function, argnums: Any = 0) -> Function:
 
 
 def _units(x: Any) -> Iterable[Any]:
-    """Tensors of x's shape with a one in one element, for each."""
+    """Yield, for each element of x, a tensor of x's shape with a one there and zeros elsewhere."""
     for index in np.ndindex(x._array.shape):
         unit = np.zeros_like(x._array)
         unit[index] = 1
@@ -465,7 +466,7 @@ def _units(x: Any) -> Iterable[Any]:
 
 
 def _assembled(parts: list[Any], output: Any, x: Any, by_columns: bool) -> Any:
-    """The Jacobian of shape (*output, *x) of its rows, of x's shape, or of its columns, of the output's."""
+    """Stack the rows of a Jacobian, of x's shape, or its columns, of the output's shape, to shape (*output, *x)."""
     shape = (*output._array.shape, *x._array.shape)
     if not parts:
         return wrap(np.zeros(shape, output._array.dtype))

@@ -1,7 +1,7 @@
-"""Variable, the wrapper of torch 0.1 to 0.3: today every tensor is one.
+"""Variable, the wrapper class of torch 0.1 to 0.3. Today every tensor is a Variable.
 
-Two imports of those days work: `from torch.autograd import Variable`, and `from torch.autograd import variable`, which
-gave a module then and a function later. So this module can be called.
+Two old imports work: `from torch.autograd import Variable`, and `from torch.autograd import variable`, which was a module
+first and a function later. So this module is callable.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ __all__ = ["Variable", "VariableMeta"]
 
 
 class VariableMeta(type):
-    """Makes every tensor an instance of Variable."""
+    """Metaclass that makes every tensor an instance of Variable."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TensorBase)
 
 
 class Variable(metaclass=VariableMeta):
-    """Variable(data, requires_grad=False, volatile=False): a tensor that shares data's memory, with a new history.
+    """Variable(data, requires_grad=False, volatile=False): a leaf tensor that shares data's memory.
 
-    volatile: nothing that depends on the tensor will be recorded; deprecated, use no_grad(). creator: None, which is
-    what it was for every Variable that a user made.
+    volatile: operations that depend on the tensor are not recorded; deprecated, use no_grad(). creator: must be None, as
+    for every Variable that a user made.
 
-    Raises TypeError if data is no tensor; RuntimeError if gradients are asked for and data is of an integer dtype, or
-    the tensor is to be volatile as well.
+    Raises TypeError if data is no tensor. Raises RuntimeError if requires_grad is True and data has an integer dtype, or
+    volatile is True too.
 
     >>> import wengert
     >>> from wengert.autograd import Variable
@@ -63,10 +63,10 @@ class Variable(metaclass=VariableMeta):
 
 
 class _CallableModule(ModuleType):
-    """This module's own class."""
+    """Class of this module, which makes it callable."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """variable(data, ...): what tensor(data, ...) gives, under the name it had when Variable became Tensor."""
+        """Return tensor(data, ...): variable was the name of this function for a while."""
         warnings.warn(
             "torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead",
             DeprecationWarning,

@@ -1,4 +1,4 @@
-"""vmap: a function of one example as a function of many, by calling it for each and stacking what it returns."""
+"""vmap: map a function over a dimension of its arguments, by calling it for each example and stacking the results."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def vmap(
     *,
     chunk_size: int | None = None,
 ) -> Callable[..., Any]:
-    """The function that maps func over a dimension of its arguments, and stacks the results along another.
+    """Return a function that maps func over a dimension of its arguments and stacks the results.
 
-    in_dims: the dimension of each argument to map over, None for one that is the same in all calls; an int for all of them,
-    or a tuple of the arguments' form. Keyword arguments are passed on as they are. out_dims: where the new dimension goes
-    in each output, None for one that is the same in all calls. randomness: "error" refuses random numbers in func,
-    "different" draws others for each example, "same" the same.
+    in_dims: the dimension of each argument to map over, or None for an argument that is the same in all calls; an int for
+    all arguments, or a tuple in the structure of the arguments. Keyword arguments are passed on as they are. out_dims: the
+    position of the new dimension in each output, or None for an output that is the same in all calls. randomness: "error"
+    refuses random numbers in func, "different" draws new numbers for each example, "same" draws the same numbers.
+    chunk_size: accepted; here one example is computed at a time.
 
-    func is called once an example: the cost is that of a loop, unlike in torch, and func may do what a loop may (item(),
-    branches on values). Results can be differentiated, and vmap be used inside of vmap, grad, jvp and the like. chunk_size:
-    how many examples torch takes at once; here it is always one.
+    func is called once per example, so vmap costs as much as a loop, unlike in torch, and func may use item() and
+    branches on values. Results can be differentiated, and vmap can be nested with vmap, grad, jvp and so on.
 
-    Raises ValueError for arguments without the dimension or with different sizes there, and for results that are no tensors;
-    RuntimeError for random numbers with randomness="error".
+    Raises ValueError for arguments without the dimension or with different sizes along it, and for results that are no
+    tensors; RuntimeError for random numbers if randomness is "error".
 
     >>> import wengert
     >>> wengert.vmap(wengert.dot)(wengert.tensor([[1.0, 2.0], [3.0, 4.0]]), wengert.ones(2, 2))
@@ -60,7 +60,7 @@ def vmap(
             with draws:
                 return func(*tree_unflatten(example, form), **kwargs)
 
-        if size == 0:  # one example of zeros, for the shapes of what is returned
+        if size == 0:  # call func on one example of zeros, to find the shapes of the results
             leaves = [x if d is None else x.new_zeros(_widened(x.shape, d)) for x, d in zip(leaves, dims, strict=True)]
         results = [tree_flatten(call(i)) for i in range(max(size, 1))]
         output_form = results[0][1]
@@ -81,7 +81,7 @@ def _no_inputs(name: str) -> Exception:
 
 
 def _dims_of(name: str, in_dims: Any, args: tuple[Any, ...]) -> list[Any]:
-    """The dimension to map over, or None, of each leaf of the arguments."""
+    """Return the dimension to map over, or None, for each leaf of the arguments."""
     if not isinstance(in_dims, (int, tuple)):
         raise errors.ElementError(
             f"vmap({name}, in_dims={in_dims}, ...)(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple "
@@ -100,7 +100,7 @@ def _dims_of(name: str, in_dims: Any, args: tuple[Any, ...]) -> list[Any]:
 
 
 def _size_of(name: str, in_dims: Any, leaves: list[Any], dims: list[Any]) -> int:
-    """The number of examples."""
+    """Return the number of examples."""
     sizes = []
     for x, dim in zip(leaves, dims, strict=True):
         if dim is None:
@@ -125,14 +125,14 @@ def _size_of(name: str, in_dims: Any, leaves: list[Any], dims: list[Any]) -> int
 
 
 def _widened(shape: Any, dim: int) -> list[int]:
-    """The shape with one example where there is none."""
+    """Return the shape with size 1 instead of 0 along dim."""
     widened = list(shape)
     widened[dim] = 1
     return widened
 
 
 def _out_dims_of(name: str, out_dims: Any, form: Any) -> list[Any]:
-    """The place of the new dimension in each leaf of the output, or None."""
+    """Return the position of the new dimension, or None, for each leaf of the output."""
     dims = [out_dims] * form.num_leaves if isinstance(out_dims, int) else None
     if dims is None:
         dims = broadcast_prefix(out_dims, tree_unflatten([0] * form.num_leaves, form))
@@ -145,7 +145,7 @@ def _out_dims_of(name: str, out_dims: Any, form: Any) -> list[Any]:
 
 
 def _gather(name: str, values: tuple[Any, ...], dim: Any, size: int) -> Any:
-    """One output of all examples."""
+    """Stack one output of all examples along dim; or return that of the first example if dim is None."""
     if dim is None:
         return values[0]
     for x in values:
@@ -162,12 +162,12 @@ def _gather(name: str, values: tuple[Any, ...], dim: Any, size: int) -> Any:
 
 
 class Draws:
-    """`with draws: ...` around each of several calls, which draw random numbers as vmap's argument randomness says."""
+    """Context manager around each call of func, which controls random numbers by vmap's argument randomness."""
 
     def __init__(self, randomness: str) -> None:
         self.randomness = randomness
-        self.state: Any = None  # before the first call
-        self.position: Any = None  # before this one
+        self.state: Any = None  # state of the generator before the first call
+        self.position: Any = None  # position of the generator before the current call
 
     def __enter__(self) -> None:
         if self.randomness == "error":
