@@ -197,9 +197,9 @@ def maximum(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> T
 def minimum(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The smaller of x and y, element by element, with broadcasting; NaN where x or y is NaN."""
 def fmax(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The larger of x and y, element by element, with broadcasting; where one of them is NaN, the other."""
+    """The larger of x and y, element by element, with broadcasting. If one is NaN, the result is the other one."""
 def fmin(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The smaller of x and y, element by element, with broadcasting; where one of them is NaN, the other."""
+    """The smaller of x and y, element by element, with broadcasting. If one is NaN, the result is the other one."""
 def clamp(input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None) -> Tensor:
     """input clipped to [min, max], with broadcasting; max where min > max."""
 def clamp_min(input: _Operand, min: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -356,7 +356,7 @@ def cat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int]
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
     """Stack a sequence of tensors of one shape along a new dimension dim, in their promoted dtype."""
 def hstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
-    """Concatenate tensors along dimension 1, or vectors along dimension 0. Derivative: each tensor gets its part."""
+    """Concatenate tensors along dimension 1, or vectors along dimension 0."""
 def vstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Concatenate tensors along dimension 0. 0-d tensors and vectors count as rows."""
 def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:

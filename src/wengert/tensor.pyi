@@ -269,9 +269,9 @@ class Tensor(TensorBase):
     def minimum(self, other: _Operand) -> Tensor:
         """The smaller of x and y, element by element, with broadcasting; NaN where x or y is NaN."""
     def fmax(self, other: _Operand) -> Tensor:
-        """The larger of x and y, element by element, with broadcasting; where one of them is NaN, the other."""
+        """The larger of x and y, element by element, with broadcasting. If one is NaN, the result is the other one."""
     def fmin(self, other: _Operand) -> Tensor:
-        """The smaller of x and y, element by element, with broadcasting; where one of them is NaN, the other."""
+        """The smaller of x and y, element by element, with broadcasting. If one is NaN, the result is the other one."""
     def clamp(self, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None) -> Tensor:
         """input clipped to [min, max], with broadcasting; max where min > max."""
     def clamp_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:

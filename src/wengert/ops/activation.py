@@ -60,7 +60,7 @@ def _(F, ct, x, negative_slope):
 def elu(F, input, alpha=1.0, inplace=False):
     """input where input > 0, alpha * (exp(input) - 1) elsewhere. input: any shape, floating.
 
-    Derivative: 1 where input > 0, alpha * exp(input) elsewhere. At 0 it is alpha."""
+    Derivative: 1 where input > 0, alpha * exp(input) elsewhere. The derivative at 0 is alpha."""
     return _activate(F, "_elu", input, inplace, alpha=alpha)
 
 
@@ -95,7 +95,7 @@ def selu(F, input, inplace=False):
 def celu(F, input, alpha=1.0, inplace=False):
     """input where input > 0, alpha * (exp(input / alpha) - 1) elsewhere. input: any shape, floating.
 
-    Derivative: 1 where input > 0, exp(input / alpha) elsewhere. At 0 it is 1."""
+    Derivative: 1 where input > 0, exp(input / alpha) elsewhere. The derivative at 0 is 1."""
     return _activate(F, "_celu", input, inplace, alpha=alpha)
 
 
@@ -233,7 +233,7 @@ def _(F, ct, x, threshold):
 def gelu(F, input, approximate="none"):
     """input * Phi(input), where Phi is the standard normal distribution function. input: any shape, floating.
 
-    approximate: "none" computes Phi with erf, "tanh" approximates it with tanh. Raises RuntimeError for another.
+    approximate: "none" computes Phi with erf, "tanh" approximates Phi with tanh. Raises RuntimeError for another value.
 
     Derivative: Phi(x) + x * phi(x), where phi is the density of the standard normal distribution."""
     if approximate not in ("none", "tanh"):

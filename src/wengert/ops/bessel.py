@@ -45,7 +45,7 @@ _LEADING_FACTORS = {"ie": 1 / math.sqrt(2 * math.pi), "ke": math.sqrt(math.pi / 
 def _large_by_series(kind: str, order: int, x: Any, found: Any) -> Any:
     """Replace found by two terms of the asymptotic series (Abramowitz and Stegun 9.7.1, 9.7.2) for large x.
 
-    SciPy returns NaN there for orders above 1."""
+    For orders above 1, SciPy returns NaN for such x."""
     size = np.abs(x)
     large = size > _SERIES_FROM if kind == "ie" else x > _SERIES_FROM
     if not large.any():

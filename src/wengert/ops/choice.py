@@ -1,4 +1,4 @@
-"""Choosing between values (maxima, bounds, where) and overwriting them (fill_, zero_, copy_)."""
+"""Operations that choose between values (maximum, clamp, where) and operations that overwrite values (fill_, zero_, copy_)."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _fmin_is_x(x, y):
 
 @pointwise(complex=False)
 def fmax(xp, x, y):
-    """The larger of x and y, element by element, with broadcasting; where one of them is NaN, the other.
+    """The larger of x and y, element by element, with broadcasting. If one is NaN, the result is the other one.
 
     Derivative: 1 in x where x is chosen (also where x equals y), else 1 in y."""
     return xp.fmax(x, y)
@@ -129,7 +129,7 @@ def _(F, ct, x, y):
 
 @pointwise(complex=False)
 def fmin(xp, x, y):
-    """The smaller of x and y, element by element, with broadcasting; where one of them is NaN, the other.
+    """The smaller of x and y, element by element, with broadcasting. If one is NaN, the result is the other one.
 
     Derivative: 1 in x where x is chosen (also where x equals y), else 1 in y."""
     return xp.fmin(x, y)
@@ -491,7 +491,7 @@ def _(F, ct):
 def copy_(self, src, non_blocking=False):
     """Write src into this tensor, cast to its dtype, and return the tensor.
 
-    src: a number, or a tensor that broadcasts to this tensor's shape; RuntimeError if it does not.
+    src: a number, or a tensor that broadcasts to this tensor's shape, else RuntimeError.
 
     Derivative: 0 in the old values, 1 in src."""
     return write_inplace(_copy, (self, src), {}, _copy_into)

@@ -169,8 +169,8 @@ def linalg_qr(F, A, mode="reduced"):
     "complete" gives Q (..., m, m) and R (..., m, n); "r" gives an empty Q, and R as in "reduced". Raises RuntimeError for
     another mode.
 
-    Derivative: (ct_Q + Q @ S) @ R^-H with a Hermitian S, if the first k columns of A have full rank; also in mode "r". In
-    mode "complete" with m > n there is none, because the columns of Q beyond n are arbitrary: the backward pass raises
+    Derivative: (ct_Q + Q @ S) @ R^-H with a Hermitian S, if the first k columns of A have full rank; also in mode "r". Mode
+    "complete" with m > n has no derivative, because the columns of Q beyond n are arbitrary: the backward pass raises
     RuntimeError."""
     if mode not in ("reduced", "complete", "r"):
         raise errors.ShapeError(

@@ -187,9 +187,9 @@ def _(F, ct, A):
 def _second_cofactors(xp, A, G):
     """Conjugate of the derivative of a matrix's cofactors along G: the second derivative of det, bilinear.
 
-    With A = U S V^H and E = U^H G V, it follows from the second derivative M of det S. With p_ij the product of all singular
-    values but the i-th and the j-th, M_ij = -p_ij E_ji off the diagonal, and M_ii is the sum of p_ik E_kk over k. Singular
-    values may be zero."""
+    With A = U S V^H and E = U^H G V, the result is computed from M, the same derivative at S along E. With p_ij the product
+    of all singular values but the i-th and the j-th, M_ij = -p_ij E_ji off the diagonal, and M_ii is the sum of p_ik E_kk
+    over k. Singular values may be zero."""
     n = A.shape[-1]
     A, finite = finite_part(xp, A)
     U, S, Vh = xp.linalg.svd(A)
@@ -544,8 +544,8 @@ def linalg_svd(F, A, full_matrices=True, *, driver=None):
     rows: (..., m, m) and (..., n, n), or (..., m, k) and (..., k, n) if not full_matrices. driver is ignored.
 
     Derivative: right for functions that do not depend on the signs (phases) of the vectors, nor on their choice where
-    singular values are equal (Note [Equal values]). Of the vectors beyond the first k, this allows functions of the space
-    that they span (J. Townsend, Differentiating the singular value decomposition, 2016).
+    singular values are equal (Note [Equal values]). For the vectors beyond the first k, these are functions of the space that
+    they span (J. Townsend, Differentiating the singular value decomposition, 2016).
     """
     return return_types.linalg_svd(F._svd(A, full_matrices=full_matrices))
 

@@ -23,7 +23,7 @@ from wengert.ops.registry import NONE, composite, linear, nondifferentiable, pla
 def _index_select(xp, x, index, *, dim):
     """Slices of x along dim >= 0 that a vector of ints names.
 
-    Derivative: each slice gets the sum of the cotangents of its copies, else 0."""
+    Derivative: each slice gets the sum of the cotangents of its copies."""
     if not x.ndim:
         return x.copy()
     result = places.take_along(x, index.reshape(-1), dim, False)

@@ -5,8 +5,8 @@ These derivatives have no closed form. With p(t) = t**(a - 1) exp(-t) / gamma(a)
     P(a, x) = integral of p from 0 to x,    d^n P / da^n = integral of p B_n from 0 to x,
 
 where B_n is the polynomial of `bell` in log(t) - digamma(a) and the polygammas of a. Because d^n P / da^n vanishes at
-x = infinity, it is also minus the integral from x to infinity. The integral runs over the side of x that is the tail of the
-density. There p(t) / p(x), with t = x exp(-s) below x and t = x + s above, decreases from 1. Its only singularity is a
+x = infinity, d^n P / da^n is also minus the integral from x to infinity. The integral runs over the side of x that is the
+tail of the density. There p(t) / p(x), with t = x exp(-s) below x and t = x + s above, decreases from 1. Its only singularity is a
 logarithm. The double-exponential rule s = L exp(pi / 2 sinh(u)) (Takahasi and Mori, 1974) integrates it to nearly full
 precision. L is the width over which the exponent falls by one.
 

@@ -179,7 +179,9 @@ def stack(tensors, dim=0, *, axis=None, out=None):
 
 @composite()
 def hstack(F, tensors):
-    """Concatenate tensors along dimension 1, or vectors along dimension 0. Derivative: each tensor gets its part."""
+    """Concatenate tensors along dimension 1, or vectors along dimension 0.
+
+    Derivative: each tensor gets its part of the cotangent."""
     tensors = F.atleast_1d(_checked_tensors("hstack", tensors))
     return F.cat(tensors, dim=0 if len(tensors[0].shape) == 1 else 1)
 

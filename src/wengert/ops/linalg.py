@@ -589,8 +589,8 @@ def _(F, ct):
 def kron(xp, x, y):
     """Kronecker product: each element of x is replaced by the element times y. Sizes multiply.
 
-    Derivative: in each element of x the sum of ct * conj(y) over the element's block. In each element of y the sum of
-    ct * conj(x) over its multiples."""
+    Derivative: in element i of x the sum of ct * conj(y) over block i. In element j of y the sum of ct * conj(x) over the
+    elements j of all blocks."""
     a, b = _interleave_shapes(x.shape, y.shape)
     product = x.reshape(a) * y.reshape(b)
     return product.reshape([m * n for m, n in zip(product.shape[::2], product.shape[1::2], strict=True)])

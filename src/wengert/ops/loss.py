@@ -116,7 +116,8 @@ def smooth_l1_loss(F, input, target, size_average=None, reduce=None, reduction="
 
     beta=0 gives `l1_loss`; beta < 0 raises RuntimeError.
 
-    Derivative: in input (input - target) / beta where |input - target| < beta, else its sign; the negative in target."""
+    Derivative in input: (input - target) / beta where |input - target| < beta, else sgn(input - target). In target: the
+    negative."""
     _warn_sizes(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     if beta < 0:
@@ -133,7 +134,8 @@ def huber_loss(F, input, target, reduction="mean", delta=1.0, weight=None):
     weight: of input's shape, a factor for each loss. The mean is divided by the number of losses, not by the sum of weight.
     delta <= 0 raises RuntimeError.
 
-    Derivative: in input input - target where |input - target| <= delta, else delta times its sign; the negative in target."""
+    Derivative in input: input - target where |input - target| <= delta, else delta * sgn(input - target). In target: the
+    negative."""
     _warn_sizes(input, target)
     reduction = reduction_of(None, None, reduction)
     delta = number_of(delta)
