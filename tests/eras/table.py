@@ -1,14 +1,14 @@
 """What the five documents of torch's eras name and show, row by row, and the test that proves each row.
 
 S0 notes on 0.1.12; S1 a reference page of 1.x; S2 a tutorial of 0.3 run on 1.x; S3 the reference page of 0.2 and 0.3; S4 a
-notebook of 1.x. A row without a test does not hold yet, and says what it waits for.
+notebook of 1.x. A row without a test does not hold, and says what it needs.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-CUDA = "the CUDA backend"
+GPU = "a GPU"
 
 
 class Row(NamedTuple):
@@ -16,15 +16,15 @@ class Row(NamedTuple):
     documents: str
     what: str
     test: str = ""  # file of tests/ and function, "documents/test_s1.py::test_example"
-    waits_for: str = ""
+    needs: str = ""
 
 
 def _rows(text: str) -> list[Row]:
     rows = []
     for line in text.strip().splitlines():
         number, documents, what, test = [part.strip() for part in line.split(" | ")]
-        waits = test.removeprefix("waits for ") if test.startswith("waits for ") else ""
-        rows.append(Row(int(number), documents, what, "" if waits else test, waits))
+        needs = test.removeprefix("needs ") if test.startswith("needs ") else ""
+        rows.append(Row(int(number), documents, what, "" if needs else test, needs))
     return rows
 
 
@@ -94,9 +94,9 @@ ROWS = _rows("""
 63 | S0 | `mark_non_differentiable`: None in an instance's backward, zeros in a static one | eras/test_instance_functions.py::test_a_non_differentiable_output_has_no_gradient_at_all
 64 | S0 | `mark_shared_storage` merges version counters | eras/test_instance_functions.py::test_shared_storage
 65 | S3 | an instance is used once | eras/test_instance_functions.py::test_an_instance_is_used_once
-66 | S2 | `Variable(...).cuda()` prints `grad_fn=<CopyBackwards>` | waits for the CUDA backend
-67 | S2 | `a.data` on a GPU | waits for the CUDA backend
-68 | S2 | `a.cpu()` back from a GPU | waits for the CUDA backend
+66 | S2 | `Variable(...).cuda()` prints `grad_fn=<CopyBackwards>` | needs a GPU
+67 | S2 | `a.data` on a GPU | needs a GPU
+68 | S2 | `a.cpu()` back from a GPU | needs a GPU
 69 | S2 | a + 2*b + c and its gradients as printed | documents/test_s2.py::test_cell_shows
 70 | S2 | what does not require grad has no `.grad` | documents/test_s2.py::test_cell_shows
 71 | S2 | `grad_fn=<custom_addBackward>` | documents/test_s2.py::test_a_function_class_has_a_node_class_of_its_own_name
@@ -152,6 +152,6 @@ def render() -> str:
     for row in ROWS:
         path, _, name = row.test.partition("::")
         test = f"[{name}](../tests/{path})" if row.test else ""
-        holds_text = "yes" if row.test else f"waits for {row.waits_for}"
+        holds_text = "yes" if row.test else f"no: needs {row.needs}"
         lines.append(f"| A{row.number} | {row.documents} | {row.what.replace('|', '/')} | {holds_text} | {test} |")
     return "\n".join(lines) + "\n"

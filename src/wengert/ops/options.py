@@ -84,7 +84,7 @@ def _sizes_as_ints(op: str, sizes: tuple) -> tuple[int, ...]:
 
 
 def as_size_tuple(args: tuple, given: Any, op: str, argument: str) -> tuple:
-    """The sizes in f(2, 3), f((2, 3)) or f(size=(2, 3)), as a tuple. Raises TypeError where there are none."""
+    """Return the sizes in f(2, 3), f((2, 3)) or f(size=(2, 3)) as a tuple. Raises TypeError if they are missing."""
     if not args:
         if given is None:
             raise errors.missing_argument(op, argument)

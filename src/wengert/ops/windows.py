@@ -71,7 +71,7 @@ class Windows:
         return f"Windows({self.size}, {self.kernel}, {self.count}, {self.stride}, {self.padding}, {self.dilation})"
 
     def opposite(self) -> Windows | None:
-        """Return the windows, over the grid of windows, of those that cover each element; None unless the stride is 1."""
+        """Return the windows over the grid of windows: for each element, those that cover it. None unless the stride is 1."""
         rows = zip(self.kernel, self.dilation, self.padding, strict=True)
         padding = tuple([d * (k - 1) - p for k, d, p in rows])
         if any(s != 1 for s in self.stride) or min(padding) < 0:

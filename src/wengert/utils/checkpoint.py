@@ -90,7 +90,7 @@ def checkpoint(
     >>> y = checkpoint(lambda t: t.exp().sin().sum(), x, use_reentrant=False)
     >>> y.backward()
     >>> x.grad
-    tensor([ 0.5403, -0.1284])
+    tensor([ 0.5403, -0.1283])
     """
     if use_reentrant is None:
         _warn_of_no_choice("torch.utils.checkpoint")
@@ -243,7 +243,7 @@ class _Frame:
                 raise self.error(text + "\n".join(differing) + ".", run)
 
     def error(self, text: str, run: _Run) -> CheckpointError:
-        """Error with this text, and with what each run has saved if debug asks for it."""
+        """Return the error with this text; if debug is on, with the list of the tensors that each run saved."""
         text = f"torch.utils.checkpoint: {text}"
         if not self.debug:
             return CheckpointError(
