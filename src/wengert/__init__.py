@@ -50,7 +50,7 @@ from wengert.generator import (  # noqa: E402
 )
 from wengert.layouts import *  # noqa: E402, F403
 from wengert.ops import function as _function, late_functions as _late_functions  # noqa: E402
-from wengert.ops.registry import functions as _functions  # noqa: E402
+from wengert.ops.registry import INPLACE_FUNCTIONS as _INPLACE_FUNCTIONS, functions as _functions  # noqa: E402
 from wengert.sizes import Size as Size  # noqa: E402
 from wengert.tensor import Tensor as Tensor  # noqa: E402
 
@@ -85,7 +85,7 @@ def __getattr__(name: str) -> object:
     if name in _HOMES:
         return getattr(_import_module(f"wengert.{_HOMES[name]}"), name)
     if name == "__all__":
-        return [name for name in {*globals(), *_HOMES, *_late_functions("")} if not name.startswith("_")]
+        return [name for name in {*globals(), *_HOMES, *_late_functions(""), *_INPLACE_FUNCTIONS[""]} if not name.startswith("_")]
     found = None if name.startswith("_") else _function("", name)
     if found is None:
         raise AttributeError(f"module 'wengert' has no attribute {name!r}")
@@ -94,7 +94,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_HOMES, *_late_functions("")})
+    return sorted({*globals(), *_LAZY, *_HOMES, *_late_functions(""), *_INPLACE_FUNCTIONS[""]})
 
 
 if _environ.get("WENGERT_NUM_THREADS"):

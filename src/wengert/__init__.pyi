@@ -1107,29 +1107,13 @@ def arctan2(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> T
     """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
 def abs_(input: Tensor) -> Tensor:
     """Absolute value of each element; the real magnitude for complex x."""
-def absolute_(input: Tensor) -> Tensor:
-    """Absolute value of each element; the real magnitude for complex x."""
 def acos_(input: Tensor) -> Tensor:
     """Inverse cosine: the angle in radians, in [0, pi], whose cosine is x. NaN for real |x| > 1."""
 def acosh_(input: Tensor) -> Tensor:
     """Inverse hyperbolic cosine: the number >= 0 whose hyperbolic cosine is x. NaN for real x < 1."""
-def add_(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
-    """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype."""
-def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-    """beta * x + alpha * (the sum of batch1 @ batch2 over the batch)."""
-def addcdiv_(input: Tensor, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
-    """x + value * tensor1 / tensor2, with broadcasting. value: a number."""
-def addcmul_(input: Tensor, tensor1: _Operand, tensor2: _Operand, *, value: _Operand = 1) -> Tensor:
-    """x + value * tensor1 * tensor2, with broadcasting. value: a number, truncated to an integer if x is integral."""
-def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-    """beta * x + alpha * (mat1 @ mat2)."""
 def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
-def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-    """beta * x + alpha * outer(vec1, vec2). vec1: (n), vec2: (m); x broadcasts to the result, (n, m)."""
 def alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
-def apply_(input: Tensor, callable: Any) -> Tensor:
-    """Replace each element by callable(element) and return the tensor. Slow: callable is called once per element."""
 def arccos_(input: Tensor) -> Tensor:
     """Inverse cosine: the angle in radians, in [0, pi], whose cosine is x. NaN for real |x| > 1."""
 def arccosh_(input: Tensor) -> Tensor:
@@ -1138,8 +1122,6 @@ def arcsin_(input: Tensor) -> Tensor:
     """Inverse sine: the angle in radians, in [-pi/2, pi/2], whose sine is x. NaN for real |x| > 1."""
 def arcsinh_(input: Tensor) -> Tensor:
     """Inverse hyperbolic sine: the number whose hyperbolic sine is x."""
-def arctan2_(input: Tensor, other: _Operand) -> Tensor:
-    """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
 def arctan_(input: Tensor) -> Tensor:
     """Inverse tangent: the angle in radians, in [-pi/2, pi/2], whose tangent is x."""
 def arctanh_(input: Tensor) -> Tensor:
@@ -1150,30 +1132,10 @@ def asin_(input: Tensor) -> Tensor:
     """Inverse sine: the angle in radians, in [-pi/2, pi/2], whose sine is x. NaN for real |x| > 1."""
 def asinh_(input: Tensor) -> Tensor:
     """Inverse hyperbolic sine: the number whose hyperbolic sine is x."""
-def atan2_(input: Tensor, other: _Operand) -> Tensor:
-    """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
 def atan_(input: Tensor) -> Tensor:
     """Inverse tangent: the angle in radians, in [-pi/2, pi/2], whose tangent is x."""
 def atanh_(input: Tensor) -> Tensor:
     """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x. inf at 1, -inf at -1, NaN for real |x| > 1."""
-def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
-    """beta * x + alpha * (batch1 @ batch2)."""
-def bernoulli_(input: Tensor, p: _float = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Fill the tensor with 1 with probability p, else 0, and return it. Derivative: 0."""
-def bitwise_and_(input: Tensor, other: _Operand) -> Tensor:
-    """Bits that are set in x and in y, with broadcasting. x, y: integers or bools, else RuntimeError."""
-def bitwise_left_shift_(input: Tensor, other: _Operand) -> Tensor:
-    """Shift the bits of x left by y; 0 where y < 0 or y >= the number of bits. x, y: integers, else RuntimeError."""
-def bitwise_not_(input: Tensor) -> Tensor:
-    """Invert every bit. x: integers or bools, else RuntimeError."""
-def bitwise_or_(input: Tensor, other: _Operand) -> Tensor:
-    """Bits that are set in x or in y, with broadcasting. x, y: integers or bools, else RuntimeError."""
-def bitwise_right_shift_(input: Tensor, other: _Operand) -> Tensor:
-    """Shift the bits of x right by y, keeping the sign. x, y: integers, else RuntimeError."""
-def bitwise_xor_(input: Tensor, other: _Operand) -> Tensor:
-    """Bits that are set in exactly one of x and y, with broadcasting. x, y: integers or bools, else RuntimeError."""
-def cauchy_(input: Tensor, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fill the tensor with numbers from the Cauchy distribution of this median and scale sigma. Derivative: 0."""
 def ceil_(input: Tensor) -> Tensor:
     """Smallest integer >= x, in x's dtype."""
 def celu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
@@ -1187,105 +1149,41 @@ def clip_(input: Tensor, min: _Operand | None = None, max: _Operand | None = Non
     """In-place form of clamp."""
 def conj_physical_(input: Tensor) -> Tensor:
     """Complex conjugate of x. A real x is copied."""
-def copy_(input: Tensor, src: Any, non_blocking: _bool = False) -> Tensor:
-    """Write src into this tensor, cast to its dtype, and return the tensor."""
-def copysign_(input: Tensor, other: _Operand) -> Tensor:
-    """|x| with the sign of y, which may be a signed zero."""
 def cos_(input: Tensor) -> Tensor:
     """Cosine of x in radians."""
 def cosh_(input: Tensor) -> Tensor:
     """Hyperbolic cosine of x."""
-def cumprod_(input: Tensor, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
-    """Running product along one dimension."""
-def cumsum_(input: Tensor, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
-    """Running sum along one dimension."""
 def deg2rad_(input: Tensor) -> Tensor:
     """Convert degrees to radians."""
-def digamma_(input: Tensor) -> Tensor:
-    """Digamma function: the derivative of the logarithm of the gamma function."""
-def div_(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
-    """In-place form of div."""
-def divide_(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
-    """In-place form of div."""
-def eq_(input: Tensor, other: _Operand) -> Tensor:
-    """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN differs from every value, also NaN."""
 def erf_(input: Tensor) -> Tensor:
     """Error function: 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
 def erfc_(input: Tensor) -> Tensor:
     """Complementary error function, 1 - erf(x), accurate where it is tiny too."""
-def erfinv_(input: Tensor) -> Tensor:
-    """Inverse error function: the number whose erf is x. inf at 1, -inf at -1, NaN outside [-1, 1]."""
 def exp2_(input: Tensor) -> Tensor:
     """Power of two, 2**x."""
 def exp_(input: Tensor) -> Tensor:
     """Exponential of each element, e**x."""
 def expm1_(input: Tensor) -> Tensor:
     """e**x - 1, accurate near x = 0 too."""
-def exponential_(input: Tensor, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fill the tensor with numbers from the exponential distribution of rate lambd, and return it. Derivative: 0."""
 def feature_alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def fill_(input: Tensor, value: _Operand) -> Tensor:
     """Write value, a number or a 0-d tensor, into every element of this tensor, and return the tensor."""
-def fill_diagonal_(input: Tensor, fill_value: _Number, wrap: _bool = False) -> Tensor:
-    """Write a number onto the main diagonal of this tensor, and return the tensor."""
 def fix_(input: Tensor) -> Tensor:
     """Round x towards zero, in x's dtype."""
-def float_power_(input: Tensor, exponent: _Operand) -> Tensor:
-    """input ** exponent, computed in float64, or in complex128 if either is complex."""
 def floor_(input: Tensor) -> Tensor:
     """Largest integer <= x, in x's dtype."""
-def floor_divide_(input: Tensor, other: _Operand) -> Tensor:
-    """x / y rounded down, with broadcasting; integers give integers. Raises RuntimeError for an integer division by zero."""
-def fmod_(input: Tensor, other: _Operand) -> Tensor:
-    """x - y * trunc(x / y), as C's fmod: the result has the sign of x. Raises RuntimeError for an integer division by zero."""
 def frac_(input: Tensor) -> Tensor:
     """Fractional part x - trunc(x), with the sign of x. Raises RuntimeError for integers and bools."""
 def gcd_(input: Tensor, other: Tensor) -> Tensor:
     """Greatest common divisor. x, y: integers, else RuntimeError."""
-def ge_(input: Tensor, other: _Operand) -> Tensor:
-    """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
-def geometric_(input: Tensor, p: _float, *, generator: Generator | None = None) -> Tensor:
-    """Fill the tensor with geometric random numbers, the trials until a success of probability p. Derivative: 0."""
-def greater_(input: Tensor, other: _Operand) -> Tensor:
-    """Whether x is greater than y, element by element, with broadcasting: a bool tensor."""
-def greater_equal_(input: Tensor, other: _Operand) -> Tensor:
-    """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
-def gt_(input: Tensor, other: _Operand) -> Tensor:
-    """Whether x is greater than y, element by element, with broadcasting: a bool tensor."""
-def heaviside_(input: Tensor, values: Tensor) -> Tensor:
-    """0 where x < 0, 1 where x > 0, values where x is 0."""
-def hypot_(input: Tensor, other: _Operand) -> Tensor:
-    """sqrt(x**2 + y**2), without overflow in the squares."""
 def i0_(input: Tensor) -> Tensor:
     """Modified Bessel function of the first kind and order 0."""
-def igamma_(input: Tensor, other: _Operand) -> Tensor:
-    """Regularised lower incomplete gamma function P(x, y): the integral of t**(x - 1) exp(-t) from 0 to y, over gamma(x)."""
-def igammac_(input: Tensor, other: _Operand) -> Tensor:
-    """Regularised upper incomplete gamma function 1 - igamma(x, y), accurate where it is tiny too."""
-def index_add_(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1) -> Tensor:
-    """In-place form of index_add."""
-def index_copy_(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int]) -> Tensor:
-    """In-place form of index_copy."""
-def index_fill_(input: Tensor, dim: _int, index: Tensor, value: _Operand) -> Tensor:
-    """In-place form of index_fill."""
 def index_put_(input: Tensor, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
     """In-place form of index_put."""
-def index_reduce_(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
-    """A copy of input in which slice index[i] along dim is reduced with slice i of source."""
 def lcm_(input: Tensor, other: Tensor) -> Tensor:
     """Least common multiple. x, y: integers, else RuntimeError."""
 def ldexp_(input: Tensor, other: _Operand) -> Tensor:
     """x * 2**y, with broadcasting."""
-def le_(input: Tensor, other: _Operand) -> Tensor:
-    """Whether x is less than or equal to y, element by element, with broadcasting: a bool tensor."""
-def lerp_(input: Tensor, end: _Operand, weight: _Operand) -> Tensor:
-    """x + weight * (end - x): exactly x at weight 0, exactly end at weight 1. x, end: floating or complex."""
-def less_(input: Tensor, other: _Operand) -> Tensor:
-    """Whether x is less than y, element by element, with broadcasting: a bool tensor."""
-def less_equal_(input: Tensor, other: _Operand) -> Tensor:
-    """Whether x is less than or equal to y, element by element, with broadcasting: a bool tensor."""
-def lgamma_(input: Tensor) -> Tensor:
-    """Logarithm of the absolute value of the gamma function; inf at 0, -1, -2, ..."""
 def log10_(input: Tensor) -> Tensor:
     """Logarithm to base 10; -inf at 0, NaN for negative real x."""
 def log1p_(input: Tensor) -> Tensor:
@@ -1294,70 +1192,20 @@ def log2_(input: Tensor) -> Tensor:
     """Logarithm to base 2; -inf at 0, NaN for negative real x."""
 def log_(input: Tensor) -> Tensor:
     """Natural logarithm; -inf at 0, NaN for negative real x."""
-def log_normal_(input: Tensor, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
-    """Fill the tensor with exponentials of normal numbers of the given mean and std, and return it. Derivative: 0."""
-def logical_and_(input: Tensor, other: Tensor) -> Tensor:
-    """Whether x and y are both nonzero, element by element, with broadcasting: a bool tensor."""
-def logical_not_(input: Tensor) -> Tensor:
-    """Whether each element is 0: a bool tensor."""
-def logical_or_(input: Tensor, other: Tensor) -> Tensor:
-    """Whether x or y is nonzero, element by element, with broadcasting: a bool tensor."""
-def logical_xor_(input: Tensor, other: Tensor) -> Tensor:
-    """Whether exactly one of x and y is nonzero, element by element, with broadcasting: a bool tensor."""
 def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
     """Inverse of the sigmoid, log(x / (1 - x)). eps: clamp x to [eps, 1 - eps] first; NaN outside [0, 1] if None."""
-def lt_(input: Tensor, other: _Operand) -> Tensor:
-    """Whether x is less than y, element by element, with broadcasting: a bool tensor."""
-def map2_(input: Tensor, x: Any, y: Any, callable: Any) -> Tensor:
-    """Replace each element a by callable(a, b, c), with the corresponding elements b of x and c of y; return the tensor."""
-def map_(input: Tensor, tensor: Tensor, callable: Any) -> Tensor:
-    """Replace each element a by callable(a, b), where b is the corresponding element of `tensor`, and return self."""
-def masked_copy_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """Older name of masked_scatter_(mask, source)."""
-def masked_fill_(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
-    """In-place form of masked_fill. mask must broadcast to the tensor's shape."""
-def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """In-place form of masked_scatter."""
-def mul_(input: Tensor, other: _Operand) -> Tensor:
-    """x * y, with broadcasting. x, y: tensors or numbers of any dtype."""
-def multiply_(input: Tensor, other: _Operand) -> Tensor:
-    """x * y, with broadcasting. x, y: tensors or numbers of any dtype."""
-def mvlgamma_(input: Tensor, p: _float) -> Tensor:
-    """Logarithm of the multivariate gamma function of dimension p."""
 def nan_to_num_(input: Tensor, nan: _float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
     """Replace NaN by nan, inf by posinf and -inf by neginf."""
-def ne_(input: Tensor, other: _Operand) -> Tensor:
-    """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
 def neg_(input: Tensor) -> Tensor:
     """Negative of each element, -x. Raises RuntimeError for bool x."""
 def negative_(input: Tensor) -> Tensor:
     """Negative of each element, -x. Raises RuntimeError for bool x."""
-def nextafter_(input: Tensor, other: _Operand) -> Tensor:
-    """The next floating-point number after x towards y. Raises RuntimeError for integers."""
-def normal_(input: Tensor, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fill the tensor with normal random numbers of the given mean and std, and return it. Derivative: 0."""
-def not_equal_(input: Tensor, other: _Operand) -> Tensor:
-    """Whether x differs from y, element by element, with broadcasting: a bool tensor."""
-def polygamma_(input: Tensor, n: _int) -> Tensor:
-    """polygamma(n, input) as the method input.polygamma(n)."""
-def pow_(input: Tensor, exponent: _Operand) -> Tensor:
-    """x ** exponent, with broadcasting. x, exponent: tensors or numbers."""
-def put_(input: Tensor, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False) -> Tensor:
-    """In-place form of put."""
 def rad2deg_(input: Tensor) -> Tensor:
     """Convert radians to degrees."""
-def random_(input: Tensor, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
-    """Fill the tensor with random integers, random_(to), random_(from, to) or random_(), and return it. Derivative: 0."""
 def reciprocal_(input: Tensor) -> Tensor:
     """Reciprocal of each element, 1 / x."""
 def relu_(input: Tensor) -> Tensor:
     """Rectified linear unit: x where x > 0, else 0; NaN stays NaN."""
-def remainder_(input: Tensor, other: _Operand) -> Tensor:
-    """x - y * floor(x / y), as Python's %: the result has the sign of y. Raises RuntimeError for an integer division by zero."""
-def renorm_(input: Tensor, p: _float, dim: _int, maxnorm: Any) -> Tensor:
-    """Scale each slice of input along dim whose p-norm is above maxnorm down to maxnorm."""
-def resize_(input: Tensor, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: Any = None) -> Tensor:
-    """Change the size of the tensor in place, resize_(2, 3) or resize_((2, 3)), and return it."""
 def resize_as_(input: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
     """Change the size of the tensor in place to that of the_template; see resize_."""
 def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
@@ -1365,21 +1213,9 @@ def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
 def rrelu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
 def rsqrt_(input: Tensor) -> Tensor:
     """Reciprocal square root, 1 / sqrt(x); inf at 0."""
-def scatter_(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None) -> Tensor:
-    """In-place form of scatter."""
-def scatter_add_(input: Tensor, dim: _int, index: Tensor, src: Any) -> Tensor:
-    """In-place form of scatter_add."""
-def scatter_reduce_(input: Tensor, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True) -> Tensor:
-    """In-place form of scatter_reduce."""
 def selu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
-def sgn_(input: Tensor) -> Tensor:
-    """Sign of real and complex numbers: x / abs(x), 0 at 0."""
-def share_memory_(input: Tensor) -> Tensor:
-    """Return the tensor itself. Its memory is not shared: a forked process writes to a copy."""
 def sigmoid_(input: Tensor) -> Tensor:
     """Logistic sigmoid, 1 / (1 + exp(-x)), accurate for all x."""
-def sign_(input: Tensor) -> Tensor:
-    """Sign of each element: -1 if x < 0, 1 if x > 0, 0 if x is 0 or NaN. Raises RuntimeError for complex x; see `sgn`."""
 def sin_(input: Tensor) -> Tensor:
     """Sine of x in radians."""
 def sinc_(input: Tensor) -> Tensor:
@@ -1390,37 +1226,13 @@ def sqrt_(input: Tensor) -> Tensor:
     """Square root of each element; NaN for negative real x."""
 def square_(input: Tensor) -> Tensor:
     """Square of each element, x * x; bools become int64."""
-def squeeze_(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
-    """In-place form of squeeze: drop dimensions of size 1 from this tensor, all or those in dim, and return it."""
-def sub_(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
-    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
-def subtract_(input: Tensor, other: _Operand, *, alpha: _Number = 1) -> Tensor:
-    """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
-def swapaxes_(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
-    """NumPy's name for transpose_(dim0, dim1)."""
-def swapdims_(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
-    """Another name for transpose_(dim0, dim1)."""
-def t_(input: Tensor) -> Tensor:
-    """In-place form of t: turn this tensor into its transpose, and return it."""
 def tan_(input: Tensor) -> Tensor:
     """Tangent of x in radians."""
 def tanh_(input: Tensor) -> Tensor:
     """Hyperbolic tangent of x."""
 def threshold_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
-def transpose_(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
-    """In-place form of transpose: exchange two dimensions of this tensor, and return it."""
-def tril_(input: Tensor, diagonal: _int = 0) -> Tensor:
-    """Lower triangle of each matrix in the last two dimensions of x; 0 above the diagonal."""
-def triu_(input: Tensor, diagonal: _int = 0) -> Tensor:
-    """Upper triangle of each matrix in the last two dimensions of x; 0 below the diagonal."""
-def true_divide_(input: Tensor, other: _Operand, *, rounding_mode: Literal["trunc", "floor"] | None = None) -> Tensor:
-    """In-place form of div."""
 def trunc_(input: Tensor) -> Tensor:
     """Round x towards zero, in x's dtype."""
-def uniform_(input: Tensor, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
-    """Fill the tensor with uniform random numbers from [from, to), by default [0, 1), and return it. Derivative: 0."""
-def unsqueeze_(input: Tensor, dim: _int) -> Tensor:
-    """In-place form of unsqueeze: insert a dimension of size 1 into this tensor at dim, and return it."""
 def xlogy_(input: Tensor, other: _Operand) -> Tensor:
     """x * log(y); 0 where x is 0 and y is not NaN."""
 def zero_(input: Tensor) -> Tensor:

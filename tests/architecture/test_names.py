@@ -242,7 +242,9 @@ def test_inplace_forms_are_functions_too():
     assert wengert.relu_(x) is x and x.tolist() == [0.0, 4.0]
     assert wengert.sqrt_(x) is x and x.tolist() == [0.0, 2.0]
     assert wengert.nn.functional.elu_(x) is x
-    assert not hasattr(wengert, "matmul_")
+    for name in ("add_", "matmul_", "copy_", "log_cosh_"):
+        assert not hasattr(wengert, name) and name not in dir(wengert)
+    assert not hasattr(wengert.nn.functional, "silu_")
 
 
 def test_every_namespace_that_operations_name_is_a_module():

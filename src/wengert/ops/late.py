@@ -246,8 +246,8 @@ FUNCTIONS = {
         "activation": "celu celu_ hardshrink prelu selu selu_ threshold threshold_",
         "bags": "alpha_dropout alpha_dropout_ feature_alpha_dropout feature_alpha_dropout_",
         "binary": (
-            "arctan2 arctan2_ atan2 atan2_ copysign copysign_ gcd gcd_ heaviside heaviside_ hypot hypot_ lcm lcm_ "
-            "ldexp ldexp_ logaddexp logaddexp2 nextafter nextafter_ xlogy xlogy_ "
+            "arctan2 atan2 copysign gcd gcd_ heaviside hypot lcm lcm_ ldexp ldexp_ logaddexp logaddexp2 nextafter "
+            "xlogy xlogy_ "
         ),
         "complex": (
             "angle complex conj conj_physical conj_physical_ imag isreal polar real resolve_conj resolve_neg "
@@ -265,21 +265,18 @@ FUNCTIONS = {
         "gather": "argwhere gather index_select nonzero take take_along_dim",
         "grid": "grid_sampler",
         "histograms": "histogramdd",
-        "index_reduce": "as_strided_scatter fill_diagonal_ index_reduce index_reduce_ nonzero_static",
-        "inplace_views": "squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_",
+        "index_reduce": "as_strided_scatter index_reduce nonzero_static",
         "layer_functions": (
             "adaptive_max_pool1d binary_cross_entropy_with_logits conv_tbc cosine_embedding_loss ctc_loss dropout "
             "dropout_ embedding feature_dropout hinge_embedding_loss kl_div margin_ranking_loss poisson_nll_loss "
             "triplet_margin_loss "
         ),
         "logic": (
-            "bitwise_and bitwise_and_ bitwise_left_shift bitwise_left_shift_ bitwise_not bitwise_not_ bitwise_or "
-            "bitwise_or_ bitwise_right_shift bitwise_right_shift_ bitwise_xor bitwise_xor_ isfinite isinf isnan "
-            "isneginf isposinf logical_and logical_and_ logical_not logical_not_ logical_or logical_or_ "
-            "logical_xor logical_xor_ signbit "
+            "bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor isfinite isinf "
+            "isnan isneginf isposinf logical_and logical_not logical_or logical_xor signbit "
         ),
         "low_rank": "lobpcg pca_lowrank svd_lowrank triangular_solve",
-        "masks": "masked_fill masked_fill_ masked_scatter masked_scatter_ masked_select",
+        "masks": "masked_fill masked_scatter masked_select",
         "matrix_functions": (
             "chain_matmul cholesky cholesky_inverse cholesky_solve cross geqrf lu lu_solve lu_unpack matrix_exp "
             "orgqr ormqr pinverse qr svd vander "
@@ -292,22 +289,22 @@ FUNCTIONS = {
         ),
         "nn": "bilinear cosine_similarity layer_norm rms_norm",
         "norm": "batch_norm group_norm instance_norm",
-        "older": "apply_ gesv map_ masked_copy_ potrf resize_ resize_as_ set_default_tensor_type typename",
+        "older": "gesv potrf resize_as_ set_default_tensor_type typename",
         "pad": "channel_shuffle constant_pad_nd pixel_shuffle pixel_unshuffle",
         "pool": "adaptive_avg_pool1d avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d",
         "queries": (
             "detach detach_ empty_permuted empty_strided get_device is_complex is_conj is_floating_point "
-            "is_inference is_neg is_nonzero is_same_size is_signed map2_ share_memory_ "
+            "is_inference is_neg is_nonzero is_same_size is_signed "
         ),
-        "rearrange": "diag diag_embed diagflat flip fliplr flipud repeat_interleave roll rot90 tile tril tril_ triu triu_",
+        "rearrange": "diag diag_embed diagflat flip fliplr flipud repeat_interleave roll rot90 tile tril triu",
         "recurrent": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
         "running": "cummax cummin cumulative_trapezoid diff gradient logcumsumexp trapezoid trapz",
-        "scan": "cumprod cumprod_ cumsum cumsum_",
+        "scan": "cumprod cumsum",
         "scatter": (
-            "diagonal_scatter index_add index_add_ index_copy index_copy_ index_fill index_fill_ put put_ scatter "
-            "scatter_ scatter_add scatter_add_ select_scatter slice_scatter "
+            "diagonal_scatter index_add index_copy index_fill put scatter scatter_add select_scatter "
+            "slice_scatter "
         ),
-        "scatter_reduce": "scatter_reduce scatter_reduce_",
+        "scatter_reduce": "scatter_reduce",
         "segments": "segment_reduce",
         "short_time": "istft stft",
         "signal_windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
@@ -315,21 +312,18 @@ FUNCTIONS = {
             "argsort bincount bucketize isin kthvalue msort searchsorted sort topk unique unique_consecutive "
             "unravel_index "
         ),
-        "special": (
-            "digamma digamma_ erf erf_ erfc erfc_ erfinv erfinv_ i0 i0_ igamma igamma_ igammac igammac_ lgamma "
-            "lgamma_ logit logit_ mvlgamma mvlgamma_ polygamma polygamma_ "
-        ),
-        "statistics": "corrcoef cov dist frexp hash_tensor histc histogram mode nanmean nanquantile quantile renorm renorm_",
+        "special": "digamma erf erf_ erfc erfc_ erfinv i0 i0_ igamma igammac lgamma logit logit_ mvlgamma polygamma",
+        "statistics": "corrcoef cov dist frexp hash_tensor histc histogram mode nanmean nanquantile quantile renorm",
         "stochastic_activation": "rrelu rrelu_",
     },
     "nn.functional": {
         "activation": (
-            "celu celu_ elu elu_ gelu glu hardshrink hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh "
-            "hardtanh_ leaky_relu leaky_relu_ logsigmoid mish mish_ prelu relu relu6 relu6_ relu_ selu selu_ silu "
-            "silu_ softplus softshrink softsign tanhshrink threshold threshold_ "
+            "celu celu_ elu elu_ gelu glu hardshrink hardsigmoid hardswish hardtanh hardtanh_ leaky_relu "
+            "leaky_relu_ logsigmoid mish prelu relu relu6 relu_ selu selu_ silu softplus softshrink softsign "
+            "tanhshrink threshold threshold_ "
         ),
         "attention": "scaled_dot_product_attention",
-        "bags": "alpha_dropout alpha_dropout_ embedding_bag feature_alpha_dropout feature_alpha_dropout_",
+        "bags": "alpha_dropout embedding_bag feature_alpha_dropout",
         "conv": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d fold unfold",
         "ctc": "ctc_loss",
         "distance": "pairwise_distance pdist",
@@ -351,8 +345,8 @@ FUNCTIONS = {
         ),
         "multi_head": "multi_head_attention_forward",
         "nn": (
-            "bilinear cosine_similarity dropout dropout1d dropout1d_ dropout2d dropout2d_ dropout3d dropout3d_ "
-            "dropout_ embedding layer_norm linear normalize one_hot rms_norm "
+            "bilinear cosine_similarity dropout dropout1d dropout2d dropout3d embedding layer_norm linear "
+            "normalize one_hot rms_norm "
         ),
         "norm": "batch_norm group_norm instance_norm local_response_norm",
         "pad": "channel_shuffle pad pixel_shuffle pixel_unshuffle",

@@ -477,15 +477,30 @@ def _entries(names: Iterable[str]) -> Iterator[tuple[str, Operation | Composite 
         yield from [(name, table[name]) for name in names if name in table] if names else table.items()
 
 
+# The in-place forms that are functions too, by namespace: those that torch has. Programs ask hasattr(torch, name + "_").
+_INPLACE = {
+    "": """
+        abs_ acos_ acosh_ addmv_ alpha_dropout_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_ asinh_ atan_
+        atanh_ ceil_ celu_ clamp_ clamp_max_ clamp_min_ clip_ conj_physical_ cos_ cosh_ deg2rad_ dropout_ erf_ erfc_ exp2_ exp_
+        expm1_ feature_alpha_dropout_ fill_ fix_ floor_ frac_ gcd_ i0_ index_put_ lcm_ ldexp_ log10_ log1p_ log2_ log_ logit_
+        nan_to_num_ neg_ negative_ rad2deg_ reciprocal_ relu_ resize_as_ round_ rrelu_ rsqrt_ selu_ sigmoid_ sin_ sinc_ sinh_
+        sqrt_ square_ tan_ tanh_ threshold_ trunc_ xlogy_ zero_
+    """,
+    "nn.functional": "celu_ elu_ hardtanh_ leaky_relu_ relu_ rrelu_ selu_ threshold_",
+}
+INPLACE_FUNCTIONS = {namespace: frozenset(names.split()) for namespace, names in _INPLACE.items()}
+
+
 def inplace_functions(namespace: str, names: Iterable[str] = ()) -> dict[str, Callable[..., Any]]:
-    """The in-place forms among the public functions of a namespace: relu_, and in the package all that are methods."""
+    """Return the in-place forms in a namespace, of the operations of these names or of all. They are INPLACE_FUNCTIONS."""
+    allowed = INPLACE_FUNCTIONS.get(namespace, ())
     found: dict[str, Callable[..., Any]] = {}
     for _, op in _entries(names):
         if isinstance(op, Composite) and namespace in op.namespaces and takes_inplace(op):
             found[op.name + "_"] = _inplace_function(op)
     if not namespace:
-        found.update({n: f for n, f in methods(names).items() if n.endswith("_") and not n.startswith("_")})
-    return found
+        found.update(methods(names))
+    return {name: function for name, function in found.items() if name in allowed}
 
 
 @cache
