@@ -37,7 +37,7 @@ def ihfft(input: Tensor, n: _int | None = None, dim: _int = -1, norm: Any = None
 def fftn(input: Tensor, s: Any = None, dim: _int | Sequence[_int] | None = None, norm: Any = None, *, out: Any = None) -> Tensor:
     """`fft` over several dimensions."""
 def ifftn(input: Tensor, s: Any = None, dim: _int | Sequence[_int] | None = None, norm: Any = None, *, out: Any = None) -> Tensor:
-    """`ifft` over several dimensions. s and dim: as in `fftn`."""
+    """`ifft` over several dimensions. s, dim: as in `fftn`. norm: as in `ifft`."""
 def rfftn(input: Tensor, s: Any = None, dim: _int | Sequence[_int] | None = None, norm: Any = None, *, out: Any = None) -> Tensor:
     """`fftn` of real numbers, with the first s[-1] // 2 + 1 frequencies in the last of the dims."""
 def irfftn(input: Tensor, s: Any = None, dim: _int | Sequence[_int] | None = None, norm: Any = None, *, out: Any = None) -> Tensor:
@@ -47,17 +47,17 @@ def hfftn(input: Tensor, s: Any = None, dim: _int | Sequence[_int] | None = None
 def ihfftn(input: Tensor, s: Any = None, dim: _int | Sequence[_int] | None = None, norm: Any = None, *, out: Any = None) -> Tensor:
     """Inverse of `hfftn`: the first half, in the last of the dims, of the Hermitian signal whose spectrum is input."""
 def fft2(input: Tensor, s: Any = None, dim: _int = ..., norm: Any = None, *, out: Any = None) -> Tensor:
-    """`fftn` over two dimensions, by default the last two."""
+    """`fftn` over dim, which is the last two dimensions unless given."""
 def ifft2(input: Tensor, s: Any = None, dim: _int = ..., norm: Any = None, *, out: Any = None) -> Tensor:
-    """`ifftn` over two dimensions, by default the last two."""
+    """`ifftn` over dim, which is the last two dimensions unless given."""
 def rfft2(input: Tensor, s: Any = None, dim: _int = ..., norm: Any = None, *, out: Any = None) -> Tensor:
-    """`rfftn` over two dimensions, by default the last two."""
+    """`rfftn` over dim, which is the last two dimensions unless given."""
 def irfft2(input: Tensor, s: Any = None, dim: _int = ..., norm: Any = None, *, out: Any = None) -> Tensor:
-    """`irfftn` over two dimensions, by default the last two."""
+    """`irfftn` over dim, which is the last two dimensions unless given."""
 def hfft2(input: Tensor, s: Any = None, dim: _int = ..., norm: Any = None, *, out: Any = None) -> Tensor:
-    """`hfftn` over two dimensions, by default the last two."""
+    """`hfftn` over dim, which is the last two dimensions unless given."""
 def ihfft2(input: Tensor, s: Any = None, dim: _int = ..., norm: Any = None, *, out: Any = None) -> Tensor:
-    """`ihfftn` over two dimensions, by default the last two."""
+    """`ihfftn` over dim, which is the last two dimensions unless given."""
 def fftshift(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:
     """Roll a spectrum so that frequency 0 moves from the start of each dim to its middle."""
 def ifftshift(input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Any = None) -> Tensor:

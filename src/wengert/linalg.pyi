@@ -95,7 +95,7 @@ def vander(x: Tensor, *, N: Any = None, out: Any = None) -> Tensor:
 def cross(input: Tensor, other: _Operand, *, dim: _int = -1, out: Any = None) -> Tensor:
     """Cross product of vectors of three elements along dim. input, other: equally many dimensions, with broadcasting."""
 def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, out: Any = None) -> Tensor:
-    """View of the diagonals of the matrices in dim1 and dim2, the last two dimensions unless given."""
+    """View of the diagonals of the matrices in dim1 and dim2, the last two dimensions unless given: (..., k)."""
 def matmul(input: Tensor, other: _Operand, *, out: Any = None) -> Tensor:
     """Matrix product: `matmul`. Derivative: as in `matmul`."""
 def ldl_factor_ex(A: Tensor, *, hermitian: _bool = False, check_errors: _bool = False, out: Any = None) -> return_types.linalg_ldl_factor_ex:

@@ -1,4 +1,7 @@
-"""Copies in place of views: permute_copy, split_copy and the like, for programs that must not share memory."""
+"""Copies in place of views: permute_copy, split_copy and the like, for programs that must not share memory.
+
+Each function takes the parameters of its view.
+"""
 
 from __future__ import annotations
 

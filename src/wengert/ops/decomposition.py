@@ -308,8 +308,8 @@ def linalg_lu(F, A, *, pivot=True):
 def linalg_lu_factor(F, A, *, pivot=True):
     """Factors of `linalg.lu` packed into one matrix, and the pivots, as a named tuple (LU, pivots).
 
-    A: (..., m, n). Row i was exchanged with row pivots[i], counted from 1. Raises RuntimeError if U has a zero on its
-    diagonal.
+    A: (..., m, n). Row i was exchanged with row pivots[i], counted from 1. pivot: must be True. Raises RuntimeError if U has
+    a zero on its diagonal.
 
     Derivative: as in `linalg.lu`."""
     _check_pivot(pivot)
@@ -333,7 +333,7 @@ def _singular_factor(info: Any) -> Exception:
 def linalg_lu_factor_ex(F, A, *, pivot=True, check_errors=False):
     """`linalg.lu_factor` that raises only if check_errors: a named tuple (LU, pivots, info).
 
-    info: the index of the first zero on the diagonal of U, counted from 1, or 0.
+    A: (..., m, n). info: (...), int32: the index of the first zero on the diagonal of U, counted from 1, or 0.
 
     Derivative: as in `linalg.lu`."""
     _check_pivot(pivot)

@@ -304,7 +304,8 @@ def fft_fftn(F, input, s=None, dim=None, norm=None):
     """`fft` over several dimensions.
 
     dim: different ints; unless given, the last len(s) dimensions, or all. s: the size of the transform in each of them; -1
-    keeps the size. Raises RuntimeError if dim and s differ in length, and as `fft` does.
+    keeps the size. norm: as in `fft`, with n the product of the sizes. Raises RuntimeError if dim and s differ in length, and
+    as `fft` does.
 
     Derivative: the inverse transform of ct with the same scaling; for a real input its real part."""
     dims, sizes = _dims_and_sizes(input, s, dim)
@@ -313,7 +314,7 @@ def fft_fftn(F, input, s=None, dim=None, norm=None):
 
 @composite(**_FFT)
 def fft_ifftn(F, input, s=None, dim=None, norm=None):
-    """`ifft` over several dimensions. s and dim: as in `fftn`.
+    """`ifft` over several dimensions. s, dim: as in `fftn`. norm: as in `ifft`.
 
     Derivative: the forward transform of ct with the same scaling; for a real input its real part."""
     dims, sizes = _dims_and_sizes(input, s, dim)
@@ -324,7 +325,7 @@ def fft_ifftn(F, input, s=None, dim=None, norm=None):
 def fft_rfftn(F, input, s=None, dim=None, norm=None):
     """`fftn` of real numbers, with the first s[-1] // 2 + 1 frequencies in the last of the dims.
 
-    Raises RuntimeError for a complex input.
+    Parameters as in `fftn`. Raises RuntimeError for a complex input.
 
     Derivative: as in `rfft`, over all dims."""
     if is_complex(input):
@@ -353,6 +354,8 @@ def _half_spectrum_sizes(op: str, x: Any, s: Any, dim: Any) -> tuple[tuple[int, 
 def fft_irfftn(F, input, s=None, dim=None, norm=None):
     """Inverse of `rfftn`: real numbers, s[-1] in the last of the dims, or 2 * (size - 1) unless given.
 
+    Other parameters as in `ifftn`.
+
     Derivative: as in `irfft`, over all dims."""
     dims, sizes, size = _half_spectrum_sizes("irfftn", input, s, dim)
     return F._fft_c2r(_fit(F, input, dims, sizes), dim=dims, scaling=_scaling(norm, True), size=size)
@@ -361,6 +364,8 @@ def fft_irfftn(F, input, s=None, dim=None, norm=None):
 @composite(**_FFT)
 def fft_hfftn(F, input, s=None, dim=None, norm=None):
     """`fftn` of a Hermitian signal, given by the first half of the last of the dims: real numbers.
+
+    s: as in `irfftn`. Other parameters as in `fftn`.
 
     Derivative: ihfftn of ct, with the scaling of hfftn, doubled strictly between the first and the middle element."""
     dims, sizes, size = _half_spectrum_sizes("hfftn", input, s, dim)
@@ -375,7 +380,7 @@ def fft_hfftn(F, input, s=None, dim=None, norm=None):
 def fft_ihfftn(F, input, s=None, dim=None, norm=None):
     """Inverse of `hfftn`: the first half, in the last of the dims, of the Hermitian signal whose spectrum is input.
 
-    input: real, else RuntimeError.
+    input: real, else RuntimeError. Other parameters as in `ifftn`.
 
     Derivative: as in `rfftn`, of the conjugate of ct."""
     if is_complex(input):
@@ -398,7 +403,7 @@ def _register_two_dims(name: str) -> None:
         return getattr(F, general)(input, s, dim, norm)
 
     transform.__name__ = transform.__qualname__ = f"fft_{name}2"
-    transform.__doc__ = f"`{name}n` over two dimensions, by default the last two.\n\n    Derivative: as in `{name}n`."
+    transform.__doc__ = f"`{name}n` over dim, which is the last two dimensions unless given.\n\n    Derivative: as in `{name}n`."
     composite(**_FFT)(transform)
 
 

@@ -277,7 +277,8 @@ def grid_sample(F, input, grid, mode="bilinear", padding_mode="zeros", align_cor
 def grid_sampler(F, input, grid, interpolation_mode, padding_mode, align_corners):
     """`nn.functional.grid_sample` with numbers for the modes.
 
-    interpolation_mode: 0 bilinear, 1 nearest, 2 bicubic. padding_mode: 0 zeros, 1 border, 2 reflection.
+    interpolation_mode: 0 bilinear, 1 nearest, 2 bicubic. padding_mode: 0 zeros, 1 border, 2 reflection. Other parameters as
+    in `nn.functional.grid_sample`.
 
     Derivative: as in `nn.functional.grid_sample`."""
     return F.grid_sample(input, grid, [*_MODES][interpolation_mode], [*_PADDINGS][padding_mode], align_corners)

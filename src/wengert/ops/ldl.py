@@ -58,7 +58,9 @@ def linalg_ldl_factor_ex(F, A, *, hermitian=False, check_errors=False):
 
 @composite(namespaces=("linalg",))
 def linalg_ldl_factor(F, A, *, hermitian=False):
-    """`linalg.ldl_factor_ex` without info: a named tuple (LD, pivots). Raises RuntimeError if D is singular."""
+    """`linalg.ldl_factor_ex` without info: a named tuple (LD, pivots). Raises RuntimeError if D is singular.
+
+    A, hermitian: as in `linalg.ldl_factor_ex`."""
     return return_types.linalg_ldl_factor(F.linalg_ldl_factor_ex(A, hermitian=hermitian, check_errors=True)[:2])
 
 
@@ -86,7 +88,9 @@ def _(F, ct, LD, pivots, hermitian):
 def linalg_ldl_solve(F, LD, pivots, B, *, hermitian=False):
     """X with A @ X = B, given LD and pivots from `linalg.ldl_factor` of A. LD: (..., n, n), pivots: (..., n), B: (..., n, k).
 
-    Raises RuntimeError for shapes and dtypes that do not fit. Derivative: A^-H @ ct in B; none in the factors."""
+    hermitian: as in `linalg.ldl_factor`. Raises RuntimeError for shapes and dtypes that do not fit.
+
+    Derivative: A^-H @ ct in B; none in the factors."""
     check_square("torch.linalg.ldl_solve", raw(LD))
     if B.ndim < 2 or B.shape[-2] != LD.shape[-1] or tuple(pivots.shape[-1:]) != tuple(LD.shape[-1:]):
         raise errors.equation_shapes("torch.linalg.ldl_solve", tuple(LD.shape), tuple(B.shape), True)

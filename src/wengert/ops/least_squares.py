@@ -242,7 +242,8 @@ def _replace_failed(F: Any, A: Any, info: Any) -> Any:
 def linalg_inv_ex(F, A, *, check_errors=False):
     """`linalg.inv` that raises for a singular matrix only if check_errors: a named tuple (inverse, info).
 
-    info: for each matrix 0, or the index of the zero pivot, counted from 1. The inverse of a singular matrix is NaN.
+    A: (..., n, n). info: (...), int32: 0, or the index of the zero pivot, counted from 1. The inverse of a singular matrix is
+    NaN.
 
     Derivative: as in `linalg.inv`."""
     info = F._zero_pivots(A)
@@ -256,7 +257,7 @@ def linalg_inv_ex(F, A, *, check_errors=False):
 def linalg_solve_ex(F, A, B, *, left=True, check_errors=False):
     """`linalg.solve` that raises for a singular matrix only if check_errors: a named tuple (result, info).
 
-    info: as in `linalg.inv_ex`. The result of a singular matrix is NaN.
+    A, B, left: as in `linalg.solve`. info: as in `linalg.inv_ex`. The result of a singular matrix is NaN.
 
     Derivative: as in `linalg.solve`."""
     info = F._zero_pivots(A)
@@ -272,7 +273,8 @@ def linalg_solve_ex(F, A, B, *, left=True, check_errors=False):
 def linalg_cholesky_ex(F, A, *, upper=False, check_errors=False):
     """`linalg.cholesky` that raises only if check_errors: a named tuple (L, info).
 
-    info: for each matrix 0, or the order of the first leading minor that is not positive definite; L is NaN then.
+    A, upper: as in `linalg.cholesky`. info: (...), int32: 0, or the order of the first leading minor that is not positive
+    definite; L is NaN then.
 
     Derivative: as in `linalg.cholesky`."""
     info = F._indefinite_minors(A)
@@ -395,7 +397,9 @@ def linalg_cross(F, input, other, *, dim=-1):
 
 @composite(**_LINALG)
 def linalg_diagonal(F, A, *, offset=0, dim1=-2, dim2=-1):
-    """View of the diagonals of the matrices in dim1 and dim2, the last two dimensions unless given.
+    """View of the diagonals of the matrices in dim1 and dim2, the last two dimensions unless given: (..., k).
+
+    offset: > 0 for a diagonal above the main one, < 0 for one below.
 
     Derivative: the cotangent on the diagonals, 0 elsewhere."""
     return F.diagonal(A, offset=offset, dim1=dim1, dim2=dim2)

@@ -110,7 +110,9 @@ def lobpcg(
 def triangular_solve(F, input, A, upper=True, transpose=False, unitriangular=False):
     """X with A @ X = input, or A^T @ X = input if transpose, for a triangular A, as a named tuple (solution, copy of A).
 
-    New programs use `linalg.solve_triangular`. Derivative: as in `linalg.solve_triangular`."""
+    A, upper, unitriangular: as in `linalg.solve_triangular`, which new programs use.
+
+    Derivative: as in `linalg.solve_triangular`."""
     matrix = F.transpose(A, dim0=-2, dim1=-1) if transpose else A
     solution = F.linalg_solve_triangular(matrix, input, upper=upper != transpose, unitriangular=unitriangular)
     return return_types.triangular_solve((solution, A.clone()))
