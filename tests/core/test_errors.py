@@ -282,3 +282,19 @@ def test_names_of_dtypes_of_all_kinds():
     for d in dtypes.DTYPES:
         assert errors.dtype_name(d) == errors.dtype_name(d.dtype) == errors.dtype_name(d.name) == repr(d)
         assert errors.tensor_type(d.dtype) == dtypes.legacy_type_name(d)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (errors.c_name("float16"), "c10::Half"),
+        (errors.c_name(dtypes.int64), "long int"),
+        (errors.scalar_name("uint16"), "UInt16"),
+        (errors.type_name(int), "int"),
+        (errors.type_name("int"), "int"),
+        (errors.called("_pad"), "pad"),
+        (errors.called("__and__"), "__and__"),
+    ],
+)
+def test_names_in_messages(name, text):
+    assert name == text
