@@ -53,7 +53,6 @@ class Value(Traced):
     """
 
     __slots__ = ("dtype", "function", "inputs", "is_inspected", "name", "params", "shape", "tracer")
-    is_tensor = False
     __hash__ = object.__hash__  # == records a comparison
 
     def __init__(self, tracer: Tracer, function: Any, inputs: tuple[Any, ...], params: dict[str, Any], name: Any = None) -> None:

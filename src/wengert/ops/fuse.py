@@ -19,9 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from wengert import ops
 from wengert.backends import numpy as numpy_backend
 from wengert.core.op import MISSING, Rule
 from wengert.core.trace import ArrayFunctions, Operations, Tracer, UntraceableError, Value, in_order, merge_equal
+from wengert.ops.registry import OPS, Composite, Operation, find
 
 MAX_OPERANDS = 4
 
@@ -128,8 +130,6 @@ class _ScalarTracer(Tracer):
         return _ARRAY_FUNCTIONS.get(name) or getattr(numpy_backend, name)
 
     def operation(self, name: str) -> Any:
-        from wengert.ops.registry import Composite, Operation, find
-
         if name in _OPERATIONS:
             return _OPERATIONS[name]
         op = find(name)
@@ -347,9 +347,6 @@ _PROGRAM_KERNELS: dict[str, tuple[str, Callable[..., Any]]] = {
 
 def write_tables() -> tuple[str, str]:
     """Return the texts of table.h and roles.h."""
-    from wengert import ops
-    from wengert.ops.registry import OPS, Operation
-
     ops.load_all()
     kernels: dict[tuple[str, str], str] = {}
     roles: list[str] = []

@@ -376,8 +376,8 @@ def trace(fn: Callable[..., Any]) -> tuple[tuple[str, ...], Program]:
     """Return the names of a function's parameters, and its program."""
     code = fn.__code__
     names = code.co_varnames[: code.co_argcount]
-    is_reserved = {n.rstrip("0123456789") for n in names} & _RESERVED_NAMES
-    if code.co_flags & 0x0C or code.co_kwonlyargcount or not names or is_reserved:
+    reserved = {n.rstrip("0123456789") for n in names} & _RESERVED_NAMES
+    if code.co_flags & 0x0C or code.co_kwonlyargcount or not names or reserved:
         raise ArgumentError(
             "pointwise: expected a function of one or more positional parameters, none of them named ct, out, xp or F, "
             "and no others"
