@@ -236,6 +236,22 @@ PROGRAMS = [
     lambda: len(torch.tensor(1)),
     lambda: list(torch.tensor(1)),
     lambda: torch.device("cuda:0", 1),
+    # Less common
+    lambda: torch.ones(2, 3).movedim((0, 0), (0, 1)),
+    lambda: torch.ones(2, 3).movedim((0, 1), (0,)),
+    lambda: torch.narrow(torch.ones(3), 0, torch.tensor(1.0), 1),
+    lambda: torch.linspace(torch.ones(2), torch.ones(2), 3),
+    lambda: torch.empty_permuted((2,), (0, 1)),
+    lambda: torch.empty_permuted((2, 3), (0, 5)),
+    lambda: torch.empty_permuted((2, 3), (0, 0)),
+    lambda: torch.set_grad_enabled("a"),
+    lambda: set_attribute(leaf(2) * 1, "grad_dtype", torch.float64),
+    lambda: (leaf(2) * 1).grad_dtype,
+    lambda: set_attribute(leaf(2), "grad_dtype", 3),
+    lambda: torch.autograd.backward(leaf(1).sum(), "a"),
+    lambda: torch.autograd.backward([leaf(1).sum(), leaf(1).sum()], [None]),
+    lambda: torch.set_num_threads(1.5),
+    lambda: torch.set_num_threads(-1),
 ]
 
 BUILTINS = (NotImplementedError, RuntimeError, TypeError, IndexError, ValueError)
