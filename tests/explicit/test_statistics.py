@@ -9,6 +9,7 @@ import pytest
 from scipy import special
 
 import wengert
+from wengert.autograd import gradcheck
 
 nan = math.nan
 
@@ -69,6 +70,16 @@ def test_quantiles():
 def test_the_mode_is_the_smallest_of_the_most_frequent():
     values, indices = wengert.tensor([2.0, 1.0, 1.0, 2.0, 3.0]).mode()
     assert values.item() == 1 and indices.item() == 2
+
+
+def test_weights_of_a_covariance_have_a_gradient():
+    """The variance of 1 and 3 with weights v and w is (4 v w / (v + w)) / (v + w - (v^2 + w^2) / (v + w)) = 2 for any weights."""
+    x = wengert.tensor([1.0, 3.0], dtype=wengert.float64)
+    weights = wengert.tensor([2.0, 1.0], dtype=wengert.float64, requires_grad=True)
+    assert wengert.cov(x, aweights=weights).item() == pytest.approx(2.0)
+    points = wengert.tensor([[1.0, 2.0, 4.0], [2.0, 0.0, 1.0]], dtype=wengert.float64)
+    weights = wengert.tensor([1.0, 2.0, 3.0], dtype=wengert.float64, requires_grad=True)
+    assert gradcheck(lambda w: wengert.cov(points, aweights=w, fweights=wengert.tensor([1, 2, 2])), weights)
 
 
 def test_covariance_by_hand():

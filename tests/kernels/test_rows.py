@@ -30,6 +30,8 @@ SHAPES = [
     ((2500, 300), 0), ((4, 33, 65), 1), ((4, 33, 65), (0, 2)), ((5, 6, 7, 8), (1, 3)), ((5, 6, 7, 8), (0, 2)),
     ((5, 1, 7, 1), (1, 2)), ((40000, 3), 0), ((3, 40000, 2), 1), ((2, 3, 4), (0, 1, 2)), ((6000, 16), 1), ((3, 2), 1),
 ]  # fmt: skip
+# In memory, dimensions that are reduced lie on both sides of one that is kept, or the other way round: NumPy's affair.
+DECLINED_IN_FORTRAN_ORDER = [((4, 33, 65), 1), ((5, 6, 7, 8), (1, 3)), ((5, 6, 7, 8), (0, 2)), ((3, 40000, 2), 1)]
 
 
 @pytest.fixture(params=["float32", "float64"])
@@ -66,7 +68,9 @@ def test_reductions_of_other_layouts(shape, axis, dtype):
     x = RNG.normal(size=shape).astype(dtype)
     turned = np.asfortranarray(x)
     found = rows.reduce(rows.SUM, turned, axis, False)
-    if found is not None:
+    if (shape, axis) in DECLINED_IN_FORTRAN_ORDER:
+        assert found is None
+    else:
         close(found, x.sum(axis=axis, dtype=np.float64), dtype, factor=10)
     wide = np.zeros((*shape, 2), dtype)
     wide[..., 0] = x
@@ -122,8 +126,6 @@ def test_extrema_of_infinities(dtype):
 def test_variance(shape, axis, dtype):
     x = RNG.normal(100.0, 1.0, shape).astype(dtype)
     found = rows.variance(x, axis, False, 6.0)
-    if found is None:
-        pytest.skip("more than one group of dims to reduce")
     wide = x.astype(np.float64)
     n = x.size // max(1, wide.sum(axis=axis).size)
     close(found[0], wide.var(axis=axis) * n / 6.0, dtype, factor=30)

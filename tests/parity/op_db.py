@@ -20,12 +20,13 @@ from torch.overrides import TorchFunctionMode, resolve_name
 from torch.testing._internal.common_methods_invocations import op_db
 
 import wengert
+from parity.known import Difference
 from parity.op_db_known import BY_PROCESSOR, KNOWN
 from wengert.core.tensor import TensorBase, wrap
 
 ENTRIES = {f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name: op for op in op_db}
 AUTOGRAD = [name for name, op in ENTRIES.items() if op.supports_autograd]
-SETTLED = sorted(key for key, reason in KNOWN.items() if reason not in BY_PROCESSOR)  # differences that every processor shows
+SETTLED = sorted(key for key, known in KNOWN.items() if known.reason not in BY_PROCESSOR)  # differences that every processor shows
 
 # Aspects of the numbers that derivatives are taken of: these decide whether an entry agrees. Those of other dtypes start with
 # the dtype, "int64 value"; those of other forms are "method", "in-place" and "out".
@@ -41,7 +42,7 @@ class Missing(Exception):
 
 
 class Finding(NamedTuple):
-    """A difference: of which aspect, in which call, and what it is."""
+    """A difference: of which aspect, in which call, and what it is (a Difference, if numbers differ)."""
 
     aspect: str
     where: str
@@ -343,10 +344,9 @@ def unlike(ours: Any, theirs: torch.Tensor | None, tolerance: float = TOLERANCE)
         scale = max(1.0, float(finite.max()) if finite.size else 0.0)
         different = ~np.isclose(a, b, rtol=limit, atol=limit * scale, equal_nan=True)
         if array.dtype.kind == "c":  # what becomes of an infinite or NaN part differs between torch's own kernels
-            different &= np.isfinite(a) & np.isfinite(b)
+            different &= np.isfinite(a) | np.isfinite(b)
     if different.any():
-        place = tuple(int(i) for i in np.argwhere(different)[0])
-        return f"{array[place]} at {place}, torch {wanted[place]} ({different.sum()} of {array.size})"
+        return Difference.of(array, wanted, different)
     return None
 
 
@@ -632,8 +632,9 @@ def verdict(name: str, limit: int | None = None) -> Verdict:
         seen.add(aspect)
         if aspect == NO_OUT or aspect.endswith(("missing", RANDOM)):
             continue
-        if (name, aspect) in KNOWN:
-            known[aspect] = KNOWN[name, aspect]
+        reason = KNOWN.get((name, aspect))
+        if reason is not None and reason.excuses(finding.where, finding.text):
+            known[aspect] = reason.reason
         else:
             unexplained.setdefault(aspect, finding)
     decisive = any(aspect in seen for aspect in DECISIVE)

@@ -254,7 +254,7 @@ def cov(F, input, *, correction=1, fweights=None, aweights=None):
     correction: subtracted from the number of observations in the divisor. fweights: (m), integers >= 0, the number of
     times that each observation counts. aweights: (m), floating, >= 0, weights of the observations.
 
-    Derivative: that of the products."""
+    Derivative: that of the products, with respect to input and aweights."""
     if input.ndim > 2:
         raise errors.ShapeError(
             f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
@@ -264,20 +264,20 @@ def cov(F, input, *, correction=1, fweights=None, aweights=None):
     x = F.reshape(input, shape=(1, -1)) if input.ndim < 2 else input
     if raw(x).dtype.kind in "iu":
         x = F.cast(x, dtype=dtypes.as_numpy_dtype(None))
-    weights, total, divisor = _observation_weights(x, correction, raw(fweights), raw(aweights))
+    _check_weights(x, raw(fweights), raw(aweights))
+    weights, total, divisor = _observation_weights(F, x, correction, fweights, aweights)
     if weights is None:
         centred = x - F.sum(x, dim=1, keepdim=True) / total
         product = F.matmul(centred, F.adjoint(centred))
     else:
-        weights = wrap(weights)
         centred = x - F.sum(x * weights, dim=1, keepdim=True) / total
         product = F.matmul(centred, F.adjoint(centred * weights))
     found = product / divisor if divisor else product * float("nan") if not total else product / 0.0
     return F.reshape(found, shape=()) if input.ndim < 2 or x.shape[0] == 1 else found
 
 
-def _observation_weights(x: Any, correction: int, fweights: Any, aweights: Any) -> tuple[Any, float, float]:
-    """Return (weights of the observations or None, sum of the weights, divisor of the sum of products)."""
+def _check_weights(x: Any, fweights: Any, aweights: Any) -> None:
+    """Raise if the weights have another shape, dtype or sign than the observations need."""
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is not None and given.ndim > 1:
             raise errors.ShapeError(
@@ -299,12 +299,18 @@ def _observation_weights(x: Any, correction: int, fweights: Any, aweights: Any) 
             )
         if given is not None and given.size and given.min() < 0:
             raise errors.ShapeError(f"cov(): {name} cannot be negative")
-    weights = fweights
-    if aweights is not None:
-        weights = aweights if fweights is None else fweights.astype(aweights.dtype) * aweights
-    total = float(x.shape[1] if weights is None else weights.sum())
-    lost = correction if aweights is None or not total else correction * float((weights * aweights).sum()) / total
-    divisor = total - lost
+
+
+def _observation_weights(F: Any, x: Any, correction: int, fweights: Any, aweights: Any) -> tuple[Any, Any, Any]:
+    """Return (weights of the observations or None, sum of the weights, divisor of the sum of products)."""
+    if aweights is None:
+        weights = fweights
+        total = float(x.shape[1] if weights is None else raw(weights).sum())
+        divisor: Any = total - correction
+    else:
+        weights = aweights if fweights is None else F.cast(fweights, dtype=raw(aweights).dtype) * aweights
+        total = F.sum(weights)
+        divisor = total - (correction * F.sum(weights * aweights) / total if total else correction)
     if divisor <= 0:
         warnings.warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.", stacklevel=5
