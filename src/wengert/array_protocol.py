@@ -1,14 +1,14 @@
 """NumPy's functions on tensors: np.sin(x), np.sum(x, axis=0), array * x give tensors with a history.
 
 Note [NumPy's functions on tensors]
-NumPy asks an operand with __array_ufunc__ or __array_function__ to run its functions itself. Those with a derivative are
-run here by the operation of that meaning, under torch's rules: float32 stays float32, and integers become the default
-dtype where NumPy takes float64. A ufunc gives a tensor, as it does of torch's. So does a function that NumPy has as a
-method of arrays too. Any other one (np.concatenate) gives a tensor where a gradient has to go through it, which torch
-refuses; where none has, it gives an array, as of torch's tensors. What is not listed here runs on the memory of the
-tensors, and so refuses those that require a gradient.
+NumPy calls __array_ufunc__ or __array_function__ of an operand, so that the operand runs NumPy's function itself. If the
+function has a derivative, the operation of the same meaning runs it, under torch's rules: float32 stays float32, and
+integers become the default dtype instead of float64. A ufunc returns a tensor, as it does for torch's tensors. A function
+that arrays also have as a method returns a tensor too. Any other function (np.concatenate) returns a tensor if an argument
+requires grad, which torch refuses, and an array otherwise, as for torch's tensors. A function that is not listed here runs on
+the memory of the tensors. It refuses tensors that require grad.
 
-Loaded when NumPy first asks.
+This module is loaded when NumPy first calls a tensor.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _OTHER_NAME = {
     "left_shift": "bitwise_left_shift", "power": "pow", "radians": "deg2rad", "right_shift": "bitwise_right_shift",
     "rint": "round",
 }  # fmt: skip
-# Of scipy.special, by the name of the ufunc there.
+# Functions of scipy.special, by the name of the ufunc; ours:name if our function has another name.
 _SCIPY = """
     betainc digamma:psi entr erf erfc erfcx erfinv expit exp2 expm1 gammainc gammaincc gammaln i0 i0e i1 i1e log1p log_ndtr
     logit ndtr ndtri xlog1py xlogy
@@ -78,7 +78,7 @@ UFUNCS["matmul"] = lambda a, b: w.matmul(*_promoted(a, b))
 
 
 def run_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-    """What Tensor.__array_ufunc__ gives. See Note [NumPy's functions on tensors]."""
+    """Run a ufunc for Tensor.__array_ufunc__. See Note [NumPy's functions on tensors]."""
     if method == "__call__" and not settings:
         function = UFUNCS.get(ufunc.__name__)
         if function is not None:
@@ -106,16 +106,17 @@ def run_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: d
 
 
 def _operand(x: Any) -> Any:
-    """An operand of an operation, which takes tensors, arrays and numbers."""
+    """Return x as an operand: lists and tuples become arrays."""
     return np.asarray(x) if isinstance(x, (list, tuple)) else x
 
 
 def _tensor(x: Any) -> Any:
+    """Return an array or NumPy scalar as a tensor if torch has its dtype. Anything else is returned as it is."""
     return w.as_tensor(x) if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufcV" else x
 
 
 def _memory(x: Any) -> Any:
-    """x without tensors. Raises RuntimeError for one that requires a gradient."""
+    """Return x with each tensor replaced by its memory. Raises RuntimeError if a tensor requires grad."""
     if isinstance(x, TensorBase):
         return x.numpy()  # type: ignore[attr-defined]  # a TensorBase is a Tensor
     if isinstance(x, (list, tuple)):
@@ -133,7 +134,7 @@ def _needs_gradient(values: Iterable[Any]) -> bool:
 # -- functions ---------------------------------------------------------------------------------------------------------
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-METHODS: set[Any] = set()  # those of FUNCTIONS that arrays have as a method too
+METHODS: set[Any] = set()  # the functions in FUNCTIONS that arrays have as a method too
 
 
 def _unsupported_arguments(function: str, given: list[str]) -> Exception:
@@ -146,7 +147,7 @@ def _unsupported_arguments(function: str, given: list[str]) -> Exception:
 
 
 def run_function(function: Any, types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What Tensor.__array_function__ gives. See Note [NumPy's functions on tensors]."""
+    """Run a function for Tensor.__array_function__. See Note [NumPy's functions on tensors]."""
     if not all(issubclass(t, (TensorBase, np.ndarray)) for t in types):
         return NotImplemented
     if function in PLAIN:
@@ -174,7 +175,10 @@ def _signature(function: Any) -> Any:
 
 
 def _named(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments by the names of NumPy's parameters, where it tells them. Raises TypeError for those it does not take."""
+    """Return (args, kwargs) with the arguments under the names of NumPy's parameters, if NumPy has a signature.
+
+    Raises TypeError if NumPy's function does not take them.
+    """
     try:
         bound = _signature(function).bind(*args, **kwargs)
     except ValueError:
@@ -183,12 +187,12 @@ def _named(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tupl
 
 
 def _given(settings: dict[str, Any]) -> dict[str, Any]:
-    """Those arguments that say something: None and NumPy's own mark are what most are without."""
+    """Return the arguments that are given: neither None nor NumPy's mark for a missing value. axis=None counts as given."""
     return {name: x for name, x in settings.items() if (x is not None and x is not np._NoValue) or name == "axis"}
 
 
 def _fits(ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the arguments, which NumPy's function takes, are ones that ours takes as well."""
+    """Whether our function takes these arguments of NumPy's."""
     try:
         _signature(ours).bind(*args, **kwargs)
     except TypeError:
@@ -197,17 +201,18 @@ def _fits(ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _unknown(ours: Callable[..., Any], given: dict[str, Any]) -> list[str]:
-    """The names of arguments that ours does not take."""
+    """Names of the arguments that our function does not take."""
     return [name for name in given if name not in _signature(ours).parameters]
 
 
 def _detached(x: Any) -> Any:
+    """Return x with each tensor replaced by its memory, whether it requires grad or not."""
     if isinstance(x, TensorBase):
         return x.numpy(force=True)  # type: ignore[attr-defined]
     return type(x)([_detached(item) for item in x]) if isinstance(x, (list, tuple)) else x
 
 
-# What asks about tensors, and has no derivative.
+# Functions that ask about tensors. They have no derivative.
 PLAIN = {
     np.allclose, np.array_equal, np.array_equiv, np.count_nonzero, np.iscomplexobj, np.isclose, np.isrealobj,
     np.may_share_memory, np.ndim, np.result_type, np.shape, np.shares_memory, np.size,
@@ -215,7 +220,7 @@ PLAIN = {
 
 
 def _of(*functions: Any, method: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Registers what runs these functions of NumPy; its parameters are theirs."""
+    """Register a function that runs these functions of NumPy. It has their parameters."""
 
     def register(ours: Callable[..., Any]) -> Callable[..., Any]:
         FUNCTIONS.update(dict.fromkeys(functions, ours))
@@ -227,17 +232,17 @@ def _of(*functions: Any, method: bool = False) -> Callable[[Callable[..., Any]],
 
 
 def _ints(x: Any) -> tuple[int, ...]:
-    """A shape or axes, which may be one number."""
+    """Return a shape or axes as a tuple. One number stands for a tuple of it."""
     return (int(x),) if isinstance(x, (int, np.integer)) else tuple(x)
 
 
 def _t(x: Any) -> Any:
-    """x as a tensor."""
+    """Return x as a tensor."""
     return x if isinstance(x, TensorBase) else w.as_tensor(np.asarray(_memory(x)) if isinstance(x, (list, tuple)) else x)
 
 
 def _promoted(*values: Any) -> list[Any]:
-    """The values as tensors of one dtype, which products ask for and NumPy does not."""
+    """Return the values as tensors of their promoted dtype. torch's products need one dtype, NumPy's do not."""
     tensors = _all(values)
     dtype = tensors[0].dtype
     for x in tensors[1:]:
@@ -250,7 +255,7 @@ def _all(arrays: Iterable[Any]) -> list[Any]:
 
 
 def _reduction(name: str) -> Callable[..., Any]:
-    """A reduction over axes, of all elements without them."""
+    """Return a reduction over axes, or over all elements if axis is None."""
     over_all, over_dims = getattr(w, name), getattr(w, {"max": "amax", "min": "amin"}.get(name, name))
 
     def reduce(a, axis=None, dtype=None, keepdims=False):

@@ -1,4 +1,4 @@
-"""The types of what operations with several named results return.
+"""The types of the named tuples that operations return.
 
 Written by `make generate`: change the sources, not this file.
 """

@@ -1,4 +1,4 @@
-"""Tensor: the core's TensorBase with everything users see: operations from OPS, conversion, printing."""
+"""Tensor: the core's TensorBase with the operations of OPS, conversion and printing."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _backward: Any = None
 
 
 def set_backward(function: Any) -> None:
-    """wengert.autograd, which is a layer above, hands down what Tensor.backward calls."""
+    """Install the function that Tensor.backward calls. See Note [Functions handed down]."""
     global _backward
     _backward = function
 
 
 class _TensorMeta(type(TensorBase)):  # type: ignore[misc]
-    """Makes Tensor(...) the legacy constructor: Tensor(2, 3) is an uninitialised 2x3, Tensor([1, 2]) these values."""
+    """Make Tensor(...) the legacy constructor: Tensor(2, 3) is an uninitialised 2x3 tensor, Tensor([1, 2]) holds 1 and 2."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         from wengert.ops import create
@@ -73,7 +73,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
     def _construct(cls, create: Any, args: tuple, kwargs: dict) -> Any:
         return create.legacy_tensor(cls, args, kwargs)
 
-    # -- what it is ----------------------------------------------------------------------------------------------------
+    # -- shape and dtype ----------------------------------------------------------------------------------------------------
 
     @property
     def shape(self) -> Size:
@@ -113,7 +113,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
 
     @property
     def device(self) -> device:
-        """Where the memory is."""
+        """The device of the memory: the CPU."""
         return _cpu
 
     is_cpu = True
@@ -129,21 +129,21 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
 
     @property
     def layout(self) -> Any:
-        """How the elements are kept: strided."""
+        """The layout of the elements: strided."""
         return strided
 
     @property
     def name(self) -> Any:
-        """None: tensors have no names here, nor in torch since 1.0."""
+        """None. Tensors have no names, as in torch since 1.0."""
         return None
 
     @property
     def itemsize(self) -> int:
-        """Bytes an element."""
+        """Bytes of an element."""
         return self._array.itemsize
 
     def element_size(self) -> int:
-        """Bytes an element."""
+        """Bytes of an element."""
         return self._array.itemsize
 
     @property
@@ -152,12 +152,12 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         return self._array.nbytes
 
     def stride(self, dim: int | None = None) -> Any:
-        """Steps in memory, in elements, to the next element along each dimension, or along one."""
+        """The stride of each dimension, or of one dimension, in elements."""
         steps = tuple([s // self._array.itemsize for s in self._array.strides])
         return steps if dim is None else steps[dim]
 
     def is_contiguous(self) -> bool:
-        """Whether the elements lie in memory in row-major order, without gaps."""
+        """Whether the elements are in memory in row-major order, without gaps."""
         return bool(self._array.flags.c_contiguous)
 
     def data_ptr(self) -> int:
@@ -165,7 +165,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         return self._array.ctypes.data
 
     def storage_offset(self) -> int:
-        """Elements between the start of the memory that this tensor looks into and its first element."""
+        """Number of elements between the start of the underlying memory and the first element of this tensor."""
         base = self._array
         while isinstance(base.base, np.ndarray):
             base = base.base
@@ -174,11 +174,11 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         return (self._array.ctypes.data - base.ctypes.data) // self._array.itemsize
 
     def is_floating_point(self) -> bool:
-        """Whether the dtype is a floating one."""
+        """Whether the dtype is a floating-point dtype."""
         return self.dtype.is_floating_point
 
     def is_complex(self) -> bool:
-        """Whether the dtype is a complex one."""
+        """Whether the dtype is complex."""
         return self.dtype.is_complex
 
     def is_signed(self) -> bool:
@@ -192,7 +192,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
 
     @property
     def real(self) -> Any:
-        """The real parts, in this tensor's own memory; of a real tensor the tensor itself."""
+        """The real parts, as a view. A real tensor returns itself."""
         return OPS["real"].function(self)
 
     @real.setter
@@ -201,7 +201,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
 
     @property
     def imag(self) -> Any:
-        """The imaginary parts, in this tensor's own memory. Raises RuntimeError for a real tensor."""
+        """The imaginary parts, as a view. Raises RuntimeError if the tensor is real."""
         return OPS["imag"].function(self)
 
     @imag.setter
@@ -241,11 +241,11 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         inputs: Any = None,
         **old: Any,
     ) -> None:
-        """Adds the gradients of this tensor with respect to the leaves of its graph into their .grad.
+        """Add the gradients of this tensor with respect to the leaves of its graph to their .grad.
 
-        gradient: the cotangent to start from, of this tensor's shape; may be left out for one element. See
-        wengert.autograd.backward for the other arguments and the errors. old: grad_variables=, grad_tensors= for
-        gradient=, and retain_variables= for retain_graph=.
+        gradient: the cotangent to start from, of this tensor's shape. It may be left out if the tensor has one element.
+        See wengert.autograd.backward for the other arguments and the errors. old: grad_variables= and grad_tensors= are
+        older names of gradient=, retain_variables= of retain_graph=.
         """
         if old:
             gradient, retain_graph = _rename_old(gradient, retain_graph, old)
@@ -253,7 +253,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
 
     @property
     def data(self) -> Tensor:
-        """The same memory with no history, and with a version counter of its own: writes through it go unnoticed."""
+        """A tensor of the same memory, without history. It has its own version counter, so writes through it go unnoticed."""
         result = wrap(self._array)
         result._flags |= self._flags & IS_INFERENCE
         if self._requires_grad:
@@ -267,15 +267,15 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         if self.requires_grad and not is_differentiable(value._array):
             raise errors.RequiresGradError("data set to a tensor that requires gradients must be floating point or complex dtype")
         if value._array.shape != self._array.shape or value._array.dtype != self._array.dtype:
-            self._accumulator = None  # the one that old graphs hold expects gradients of the old shape and dtype
+            self._accumulator = None  # older graphs hold the previous one, which expects gradients of the old shape and dtype
         self._array = value._array
         self._meta = None
 
     def detach(self) -> Tensor:
-        """The same memory with no history. Writes through either are seen by both, and by the version check."""
+        """Return a tensor of the same memory, without history. Both see writes through either, and so does the version check."""
         result = wrap(self._array)
         result._counter = counter_of(self)
-        result._flags = self._flags & IS_INFERENCE  # in inference mode too: it must count the writes
+        result._flags = self._flags & IS_INFERENCE  # in inference mode too, because it must count the writes
         if self._flags & IS_VOLATILE:
             make_volatile(result)
         elif self._requires_grad:
@@ -283,7 +283,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         return result
 
     def detach_(self) -> Tensor:
-        """Cuts this tensor from its history: it becomes a leaf that requires no gradient."""
+        """Cut this tensor from its history. It becomes a leaf that requires no gradient. Raises RuntimeError for a view."""
         if self._view is not None:
             raise errors.InplaceError("Can't detach views in-place. Use detach() instead.")
         if self._flags & IS_VOLATILE:
@@ -301,7 +301,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
     # -- values --------------------------------------------------------------------------------------------------------
 
     def item(self) -> Any:
-        """The only element as a Python number. Raises RuntimeError for any other number of elements."""
+        """Return the only element as a Python number. Raises RuntimeError if there is not exactly one element."""
         if self._array.size != 1:
             raise errors.ConversionError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
         if self._requires_grad:
@@ -309,15 +309,15 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         return self._array.item()
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+        """Return the elements as nested lists of Python numbers, or as a number if the tensor is 0-d."""
         if self._requires_grad:
             note_cut("tolist()", self)
         return self._array.tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
-        """The tensor's memory as a NumPy array, without a copy. Raises RuntimeError if the tensor requires grad.
+        """Return the tensor's memory as a NumPy array, without a copy. Raises RuntimeError if the tensor requires grad.
 
-        force=True: detaches first.
+        force=True detaches the tensor first.
         """
         if not force and self.requires_grad:
             raise errors.ConversionError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
@@ -408,7 +408,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         try:
             node = self.grad_fn
             name = None if node is None else type(node).__name__
-        except errors.InplaceError:  # a view that may not be used since its base was written
+        except errors.InplaceError:  # a view that may no longer be used, because its base was written
             name = "Invalid"
         tangent = None
         if flags() & DUAL:
@@ -452,15 +452,15 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
     def __reduce_ex__(self, protocol: Any) -> tuple:
         if self._leaf_hooks:
             warn_if_has_hooks(self)
-        # A result loses its history and becomes a leaf.
+        # A result of an operation loses its history and becomes a leaf.
         return _rebuild, (type(self), self._array, self.requires_grad, dict(self.__dict__), self.volatile)
 
     # -- other types and devices ---------------------------------------------------------------------------------------
 
     def to(self, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False, **_: Any) -> Tensor:
-        """The tensor with another dtype or on another device: itself where nothing changes and copy is False.
+        """Return the tensor with another dtype or device. If nothing changes and copy is False, return the tensor itself.
 
-        to(dtype), to(device), to(device, dtype), to(other); non_blocking and memory_format are accepted.
+        Call it as to(dtype), to(device), to(device, dtype) or to(other). non_blocking and memory_format are ignored.
         """
         dtype, device = _parse_to(args, dtype, device)
         check_device(device)
@@ -472,75 +472,75 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         return _cast(self, dtype=wanted)
 
     def type(self, dtype: Any = None, non_blocking: bool = False, **_: Any) -> Any:
-        """The legacy name of the tensor's type, "torch.FloatTensor"; given a dtype or such a name, the tensor cast."""
+        """Return the legacy name of the type, "torch.FloatTensor". Given a dtype or such a name, return the tensor cast to it."""
         if dtype is None:
             return dtypes.legacy_type_name(self.dtype)
         return self.to(dtype_of_type(dtype))
 
     def type_as(self, other: Tensor) -> Tensor:
-        """The tensor with other's dtype."""
+        """Return the tensor cast to the dtype of other."""
         return self.to(other.dtype)
 
     def cpu(self, *_: Any, **__: Any) -> Tensor:
-        """The tensor in main memory: itself."""
+        """Return the tensor itself: it is in main memory."""
         return self
 
     def cuda(self, *_: Any, **__: Any) -> Tensor:
-        """Raises RuntimeError: there is no GPU backend in this version."""
+        """Raise RuntimeError: there is no GPU backend in this version."""
         check_device("cuda")
         return self
 
     def double(self, memory_format: Any = None) -> Tensor:
-        """The tensor in float64."""
+        """Return the tensor cast to float64."""
         return self.to(dtypes.float64)
 
     def float(self, memory_format: Any = None) -> Tensor:
-        """The tensor in float32."""
+        """Return the tensor cast to float32."""
         return self.to(dtypes.float32)
 
     def half(self, memory_format: Any = None) -> Tensor:
-        """The tensor in float16."""
+        """Return the tensor cast to float16."""
         return self.to(dtypes.float16)
 
     def bfloat16(self, memory_format: Any = None) -> Tensor:
-        """The tensor in bfloat16."""
+        """Return the tensor cast to bfloat16."""
         return self.to(dtypes.bfloat16)
 
     def long(self, memory_format: Any = None) -> Tensor:
-        """The tensor in int64."""
+        """Return the tensor cast to int64."""
         return self.to(dtypes.int64)
 
     def int(self, memory_format: Any = None) -> Tensor:
-        """The tensor in int32."""
+        """Return the tensor cast to int32."""
         return self.to(dtypes.int32)
 
     def short(self, memory_format: Any = None) -> Tensor:
-        """The tensor in int16."""
+        """Return the tensor cast to int16."""
         return self.to(dtypes.int16)
 
     def char(self, memory_format: Any = None) -> Tensor:
-        """The tensor in int8."""
+        """Return the tensor cast to int8."""
         return self.to(dtypes.int8)
 
     def byte(self, memory_format: Any = None) -> Tensor:
-        """The tensor in uint8."""
+        """Return the tensor cast to uint8."""
         return self.to(dtypes.uint8)
 
     def bool(self, memory_format: Any = None) -> Tensor:
-        """The tensor in bool."""
+        """Return the tensor cast to bool."""
         return self.to(dtypes.bool_)
 
     def cfloat(self, memory_format: Any = None) -> Tensor:
-        """The tensor in complex64."""
+        """Return the tensor cast to complex64."""
         return self.to(dtypes.complex64)
 
     def cdouble(self, memory_format: Any = None) -> Tensor:
-        """The tensor in complex128."""
+        """Return the tensor cast to complex128."""
         return self.to(dtypes.complex128)
 
 
 def _rename_old(gradient: Any, retain_graph: Any, old: dict) -> tuple[Any, Any]:
-    """The arguments of Tensor.backward, given what came under the names of torch 0.1 to 0.3."""
+    """Return (gradient, retain_graph) of Tensor.backward. old: arguments under the names of torch 0.1 to 0.3."""
     from wengert.core.spellings import take_old
 
     given: dict = {}
@@ -553,7 +553,7 @@ def _rename_old(gradient: Any, retain_graph: Any, old: dict) -> tuple[Any, Any]:
 
 
 def _parse_to(args: tuple, dtype: Any, where: Any) -> tuple[Any, device | None]:
-    """The dtype and the device among the arguments of to()."""
+    """Return (dtype, device) from the arguments of to(), None for one that is not given."""
     for argument in args:
         if isinstance(argument, TensorBase):
             dtype, where = argument.dtype, argument.device
@@ -571,7 +571,7 @@ def _cast(tensor: Tensor, dtype: Any) -> Tensor:
 
 
 def _rebuild(cls: type, array: np.ndarray, requires_grad: bool, attributes: dict, volatile: bool = False) -> Any:
-    """Unpickles a tensor."""
+    """Rebuild a pickled tensor."""
     tensor = wrap_as(cls, array)
     tensor._requires_grad = requires_grad
     if volatile:

@@ -1095,7 +1095,7 @@ class Tensor(TensorBase):
         """The element type."""
     @property
     def device(self) -> _device:
-        """Where the memory is."""
+        """The device of the memory: the CPU."""
     is_cpu: _bool
     is_cuda: _bool
     is_mps: _bool
@@ -1108,30 +1108,30 @@ class Tensor(TensorBase):
     is_meta: _bool
     @property
     def layout(self) -> Any:
-        """How the elements are kept: strided."""
+        """The layout of the elements: strided."""
     @property
     def name(self) -> Any:
-        """None: tensors have no names here, nor in torch since 1.0."""
+        """None. Tensors have no names, as in torch since 1.0."""
     @property
     def itemsize(self) -> _int:
-        """Bytes an element."""
+        """Bytes of an element."""
     def element_size(self) -> _int:
-        """Bytes an element."""
+        """Bytes of an element."""
     @property
     def nbytes(self) -> _int:
         """Bytes of all elements."""
     def stride(self, dim: _int | None=None) -> Any:
-        """Steps in memory, in elements, to the next element along each dimension, or along one."""
+        """The stride of each dimension, or of one dimension, in elements."""
     def is_contiguous(self) -> _bool:
-        """Whether the elements lie in memory in row-major order, without gaps."""
+        """Whether the elements are in memory in row-major order, without gaps."""
     def data_ptr(self) -> _int:
         """The address of the first element."""
     def storage_offset(self) -> _int:
-        """Elements between the start of the memory that this tensor looks into and its first element."""
+        """Number of elements between the start of the underlying memory and the first element of this tensor."""
     def is_floating_point(self) -> _bool:
-        """Whether the dtype is a floating one."""
+        """Whether the dtype is a floating-point dtype."""
     def is_complex(self) -> _bool:
-        """Whether the dtype is a complex one."""
+        """Whether the dtype is complex."""
     def is_signed(self) -> _bool:
         """Whether the dtype has negative numbers."""
     @property
@@ -1139,12 +1139,12 @@ class Tensor(TensorBase):
         """The tensor with its dimensions in reverse order."""
     @property
     def real(self) -> Any:
-        """The real parts, in this tensor's own memory; of a real tensor the tensor itself."""
+        """The real parts, as a view. A real tensor returns itself."""
     @real.setter
     def real(self, value: Any) -> None: ...
     @property
     def imag(self) -> Any:
-        """The imaginary parts, in this tensor's own memory. Raises RuntimeError for a real tensor."""
+        """The imaginary parts, as a view. Raises RuntimeError if the tensor is real."""
     @imag.setter
     def imag(self, value: Any) -> None: ...
     @property
@@ -1157,22 +1157,22 @@ class Tensor(TensorBase):
     def mH(self) -> Any:
         """The conjugate transpose of a matrix or a batch of matrices."""
     def backward(self, gradient: Any=None, retain_graph: _bool | None=None, create_graph: _bool=False, inputs: Any=None, **old: Any) -> None:
-        """Adds the gradients of this tensor with respect to the leaves of its graph into their .grad."""
+        """Add the gradients of this tensor with respect to the leaves of its graph to their .grad."""
     @property
     def data(self) -> Tensor:
-        """The same memory with no history, and with a version counter of its own: writes through it go unnoticed."""
+        """A tensor of the same memory, without history. It has its own version counter, so writes through it go unnoticed."""
     @data.setter
     def data(self, value: Tensor) -> None: ...
     def detach(self) -> Tensor:
-        """The same memory with no history. Writes through either are seen by both, and by the version check."""
+        """Return a tensor of the same memory, without history. Both see writes through either, and so does the version check."""
     def detach_(self) -> Tensor:
-        """Cuts this tensor from its history: it becomes a leaf that requires no gradient."""
+        """Cut this tensor from its history. It becomes a leaf that requires no gradient. Raises RuntimeError for a view."""
     def item(self) -> Any:
-        """The only element as a Python number. Raises RuntimeError for any other number of elements."""
+        """Return the only element as a Python number. Raises RuntimeError if there is not exactly one element."""
     def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers; a number for a 0-d tensor."""
+        """Return the elements as nested lists of Python numbers, or as a number if the tensor is 0-d."""
     def numpy(self, *, force: _bool=False) -> np.ndarray:
-        """The tensor's memory as a NumPy array, without a copy. Raises RuntimeError if the tensor requires grad."""
+        """Return the tensor's memory as a NumPy array, without a copy. Raises RuntimeError if the tensor requires grad."""
     def __array__(self, dtype: Any=None, copy: _bool | None=None) -> np.ndarray: ...
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> Any: ...
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
@@ -1197,39 +1197,39 @@ class Tensor(TensorBase):
     def __deepcopy__(self, memo: dict) -> Any: ...
     def __reduce_ex__(self, protocol: Any) -> tuple: ...
     def to(self, *args: Any, dtype: Any=None, device: Any=None, copy: _bool=False, **_: Any) -> Tensor:
-        """The tensor with another dtype or on another device: itself where nothing changes and copy is False."""
+        """Return the tensor with another dtype or device. If nothing changes and copy is False, return the tensor itself."""
     def type(self, dtype: Any=None, non_blocking: _bool=False, **_: Any) -> Any:
-        """The legacy name of the tensor's type, "torch.FloatTensor"; given a dtype or such a name, the tensor cast."""
+        """Return the legacy name of the type, "torch.FloatTensor". Given a dtype or such a name, return the tensor cast to it."""
     def type_as(self, other: Tensor) -> Tensor:
-        """The tensor with other's dtype."""
+        """Return the tensor cast to the dtype of other."""
     def cpu(self, *_: Any, **__: Any) -> Tensor:
-        """The tensor in main memory: itself."""
+        """Return the tensor itself: it is in main memory."""
     def cuda(self, *_: Any, **__: Any) -> Tensor:
-        """Raises RuntimeError: there is no GPU backend in this version."""
+        """Raise RuntimeError: there is no GPU backend in this version."""
     def double(self, memory_format: Any=None) -> Tensor:
-        """The tensor in float64."""
+        """Return the tensor cast to float64."""
     def float(self, memory_format: Any=None) -> Tensor:
-        """The tensor in float32."""
+        """Return the tensor cast to float32."""
     def half(self, memory_format: Any=None) -> Tensor:
-        """The tensor in float16."""
+        """Return the tensor cast to float16."""
     def bfloat16(self, memory_format: Any=None) -> Tensor:
-        """The tensor in bfloat16."""
+        """Return the tensor cast to bfloat16."""
     def long(self, memory_format: Any=None) -> Tensor:
-        """The tensor in int64."""
+        """Return the tensor cast to int64."""
     def int(self, memory_format: Any=None) -> Tensor:
-        """The tensor in int32."""
+        """Return the tensor cast to int32."""
     def short(self, memory_format: Any=None) -> Tensor:
-        """The tensor in int16."""
+        """Return the tensor cast to int16."""
     def char(self, memory_format: Any=None) -> Tensor:
-        """The tensor in int8."""
+        """Return the tensor cast to int8."""
     def byte(self, memory_format: Any=None) -> Tensor:
-        """The tensor in uint8."""
+        """Return the tensor cast to uint8."""
     def bool(self, memory_format: Any=None) -> Tensor:
-        """The tensor in bool."""
+        """Return the tensor cast to bool."""
     def cfloat(self, memory_format: Any=None) -> Tensor:
-        """The tensor in complex64."""
+        """Return the tensor cast to complex64."""
     def cdouble(self, memory_format: Any=None) -> Tensor:
-        """The tensor in complex128."""
+        """Return the tensor cast to complex128."""
     @property
     def grad(self) -> Tensor | None:
         """What backward passes have accumulated for this leaf; None before the first. Assign None to reset it."""

@@ -1,4 +1,4 @@
-"""What is in the families of operations that are registered when first used: names by family.
+"""The names in the late families of operations, by family. A late family is registered when it is first used.
 
 Written by `make generate`: change the sources, not this file. Texts, because those load faster than lists.
 """

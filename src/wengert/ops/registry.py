@@ -1,4 +1,4 @@
-"""The registry: every operation is one block, a forward with its rules, under a decorator that says what kind it is.
+"""The registry: every operation is one block, a forward with its rules, under the decorator of its kind.
 
     @pointwise(promote=INT_TO_FLOAT, domain=(-3.0, 3.0), inplace=True)
     def tanh(xp, x):
@@ -9,45 +9,47 @@
     def _(F, ct, out):
         return ct * F.conj(1.0 - out * out)
 
-A forward speaks to the backend: `xp` has NumPy's words and gets raw arrays. Its positional parameters are the inputs
-(tensors; `*name` for any number, passed as one sequence by users), its keyword-only parameters are the parameters. A
-rule speaks to the operations: `F` has torch's words and is one of two faces, raw arrays or tensors. The names of a
-rule's parameters after `F, ct` are what the node saves: an input, `<input>_shape`, `out` (or one of `outputs`), a
-parameter, or `needs` (with a variadic input: which of them need a gradient). A rule may return a cotangent of the
-broadcast shape or the promoted dtype: the engine sums and casts it to the input's.
+A forward runs on raw arrays and uses the backend `xp`, which has NumPy's words. Its positional parameters are the inputs:
+tensors, or `*name` for any number of tensors, which users pass as one sequence. Its keyword-only parameters are the
+parameters of the operation.
 
-Forward mode needs no rule: it is derived from the kind, or from the vjp rules (see jvp.py). `@op.jvp("x")` registers one
-where that would be slow, or where there is nothing to derive it from:
+A rule uses the operations `F`, which have torch's words and work on raw arrays or on tensors. The node saves what the
+rule's parameters after `F, ct` name: an input, `<input>_shape`, `out` (or one of `outputs`), a parameter, or `needs` (for a
+variadic input: which of its tensors need a gradient). A rule may return a cotangent of the broadcast shape or the promoted
+dtype. The engine sums and casts it to the shape and dtype of the input.
+
+Forward mode needs no rule: it is derived from the kind, or from the vjp rules (see jvp.py). If that would be slow, or if
+there is nothing to derive a rule from, `@op.jvp("x")` registers one:
 
     @logdet.jvp("x")
     def _(F, x_t, x):
         return F.sum(F.diagonal(F.solve(x, x_t)))
 
-`<input>_t` is an input's tangent, None where it has none, which can be only where a rule is for several inputs. Other names
-are those of vjp rules, always at hand. The tangent is added to those that other inputs cause, and broadcast and cast to the
-output's shape and dtype. With several outputs, the rule returns a tuple.
+`<input>_t` is the tangent of an input. It can be None only in a rule for several inputs. All other names of vjp rules are
+available too. The engine broadcasts and casts the returned tangent to the shape and dtype of the output, and adds it to the
+tangents that other inputs cause. With several outputs, the rule returns a tuple.
 
-With several outputs, `ct` is a tuple, None where an output has no cotangent. A rule for several inputs at once,
-`@op.vjp("x", "weight")`, returns a tuple; one for a variadic input a sequence with an entry an input.
+With several outputs, `ct` is a tuple with None for an output without cotangent. A rule for several inputs at once,
+`@op.vjp("x", "weight")`, returns a tuple. A rule for a variadic input returns a sequence with one entry for each tensor.
 
-A rule that selects, giving a cotangent of 0 where something else was chosen, says where that is: `vjp("x", untaken=...)` takes a
-function of what the rule asks for, as raw arrays, that returns a mask in the shape of the rule's result. What is
-behind is then kept from making NaN of that 0. Such places travel on through pointwise operations, views, and operations that
-say moves=True (their rules for the inputs move the cotangent's elements, or add them up with weights of one sign) or
-along_dim=True (lines along the parameter dim are worked on one by one; results have x's shape, or lack dim). See Note [Untaken].
+A rule that selects returns a cotangent of 0 for the elements that were not chosen. `vjp("x", untaken=...)` declares these
+places: a function of the values that the rule asks for, as raw arrays, which returns a mask of the shape of the rule's
+result. The engine then keeps the rules behind from turning the 0 into NaN. The places are passed on by pointwise
+operations, by views, and by operations with moves=True or along_dim=True. moves=True: the rules move the elements of the
+cotangent, or add them with weights of one sign. along_dim=True: the operation works on each line along the parameter dim
+alone, and its results have the shape of x, or lack dim. See Note [Untaken].
 
-A composite is a function of F and torch's arguments, made of other operations: it needs no rules and runs on both
-faces. Every operation and composite takes out=, and one that says inplace= has an in-place form. A plain function is
-no operation at all: it makes tensors (`@creation`), or sorts out arguments with nothing added to the cost of the call
-(`@plain`, which takes out= where it says so). It is on neither face of F unless `array=` says what the array face has
-under its name.
+A composite is a function of F and torch's arguments, made of other operations. It needs no rules and runs on both faces.
+Every operation and composite takes out=. One with inplace= has an in-place form. A plain function is no operation: it
+makes tensors (`@creation`), or sorts out arguments at no further cost (`@plain`, which takes out= if its declaration says
+out=True). Neither face of F has it, unless `array=` gives the function for the array face.
 
-A view whose parameters say nothing but how it lies over its input's memory may name that as its layout= (a constant of
-core/op.py): the compiled core then makes it, and takes its cotangent back, without the forward and the rule where it can. A
-plain function of x and sizes that says sizes_of=op is that operation where sizes are ints and fit.
+A view whose parameters only say how it lies over the memory of its input may name a layout= (a constant of core/op.py). The
+compiled core then makes the view, and maps its cotangent back, without the forward and the rule if it can. A plain function
+of x and sizes with sizes_of=op runs op if all sizes are ints and fit.
 
-`array=` names what the array face runs in an operation's place: where NumPy has the whole composite as one call, or
-where raw arrays have a cheaper way.
+`array=` gives the function that the array face runs in the place of an operation: NumPy has a whole composite as one call, or
+raw arrays have a cheaper way. `beyond_torch=` says why an operation exists that torch does not have.
 """
 
 from __future__ import annotations
@@ -113,7 +115,7 @@ def find(name: str) -> Operation | Composite | Plain | None:
 
 
 class Operation(Op):
-    """A registered operation: what the core needs (Op), and what tests, stubs and docs need."""
+    """A registered operation: the fields that the core needs (Op), and those that tests, stubs and docs need."""
 
     function: Callable[..., Any]
 
@@ -139,9 +141,9 @@ class Operation(Op):
         self.varargs = settings.pop("varargs", None)
         self.complex = settings.pop("complex", True)
         self.refuses_complex = not self.complex
-        # Whether bfloat16 is computed in as it is: its neighbours, limits or bits are what the operation is about.
+        # True if bfloat16 is not computed in float32: the operation is about the neighbours, limits or bits of a dtype.
         self.own_precision = settings.pop("own_precision", False)
-        # check(operands) raises torch's error for dtypes that the operation refuses; see them before they are promoted.
+        # check(operands) raises torch's error if the operation refuses their dtypes. It sees them before they are promoted.
         self.check = settings.pop("check", None)
         node = settings.pop("node", None)
         _read_signature(self, forward)
@@ -158,11 +160,11 @@ class Operation(Op):
         elif node is None and "node" in self.param_names:
             self.node_chooser = lambda inputs, params: node_class(params["node"])
             self.node_is_param = True
-        self.node_name = node if isinstance(node, str) else None  # None: after the operation
+        self.node_name = node if isinstance(node, str) else None  # None: the name comes from the operation's
         self.function = _named(make_function(self), self)
 
     def vjp(self, *inputs: str, untaken: Any = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Registers the decorated function as the rule for these inputs. untaken: see above."""
+        """Register the decorated function as the rule for these inputs. untaken: see the docstring of the module."""
 
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             code = function.__code__
@@ -175,18 +177,18 @@ class Operation(Op):
         return register
 
     def find_node_class(self) -> Any:
-        # Most programs record few of the operations, and making all of their classes would be a tenth of the import.
+        # Most programs record few operations. Making the classes of all would take a tenth of the import.
         if self.node_class is None:
             self.node_class = node_class(self.node_name or _camel(self.name) + "Backward0")
         return self.node_class
 
     def _make_plan(self, needs: int, defaults: bool) -> Plan:
         self.find_node_class()
-        show_saved(self)  # nodes are made by plans
+        show_saved(self)  # plans make the nodes
         return super()._make_plan(needs, defaults)
 
     def jvp(self, *inputs: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Registers the decorated function as the forward-mode rule for these inputs."""
+        """Register the decorated function as the forward-mode rule for these inputs."""
 
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             code = function.__code__
@@ -200,7 +202,7 @@ class Operation(Op):
 
     def _check_names(self, rule: str, names: Iterable[str], inputs: tuple[str, ...]) -> None:
         for name in names:
-            if name not in self.input_names and name not in self.param_names:  # most are, and this is cheap
+            if name not in self.input_names and name not in self.param_names:  # most names are, and this test is cheap
                 self._check_name(rule, name)
         for name in inputs:
             if name not in self.input_names:
@@ -217,7 +219,7 @@ class Operation(Op):
             raise TypeError(f"{self.name}.{rule}: unknown name {name!r}; a rule may ask for {', '.join(sorted(allowed))}")
 
     def public_input_name(self, name: str) -> str:
-        """An input's name as users write it."""
+        """Name of an input as users write it."""
         return public_name(name)
 
 
@@ -241,7 +243,7 @@ class Composite:
 
 
 class Plain:
-    """A function that stands among the operations without being one: fn(*args, **kwargs), torch's arguments."""
+    """A function among the operations that is none itself: fn(*args, **kwargs), with torch's arguments."""
 
     inplace = False
     operator = None
@@ -270,7 +272,7 @@ def _composite_function(name: str, fn: Callable[..., Any]) -> Callable[..., Any]
         try:
             return fn(tensor_face, *args, **kwargs)
         except (AttributeError, TypeError):
-            # What fn tripped over may be an argument that is no tensor: then that is the error to tell.
+            # If the first argument is no tensor, say that instead.
             if args and not isinstance(
                 args[0], (TensorBase, Traced, np.ndarray, np.generic, int, float, complex, str, list, tuple)
             ):
@@ -281,7 +283,7 @@ def _composite_function(name: str, fn: Callable[..., Any]) -> Callable[..., Any]
 
 
 def _taking_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with the argument out=."""
+    """Return the function with an argument out= added."""
 
     def taking_out(*args: Any, **kwargs: Any) -> Any:
         if kwargs and "out" in kwargs:
@@ -292,7 +294,7 @@ def _taking_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _call_into(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A call with the argument out=, which may be None."""
+    """Call a function with the argument out=, which may be None."""
     out = kwargs.pop("out")
     if out is None:
         return function(*args, **kwargs)
@@ -300,13 +302,13 @@ def _call_into(name: str, function: Callable[..., Any], args: tuple[Any, ...], k
 
 
 def _tensors_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
-    """The tensors among the arguments of a call, also those in lists."""
+    """Yield the tensors among the arguments of a call, also those in lists."""
     for x in (*args, *kwargs.values()):
         yield from (y for y in (x if isinstance(x, (list, tuple)) else (x,)) if isinstance(y, TensorBase))
 
 
 def _read_signature(op: Operation, forward: Callable[..., Any]) -> None:
-    """Fills in inputs, parameters and defaults from a forward's own parameter list."""
+    """Set the inputs, parameters and defaults of an operation from the parameter list of its forward."""
     code = forward.__code__
     n_positional, n_keyword = code.co_argcount, code.co_kwonlyargcount
     inputs = code.co_varnames[1:n_positional]
@@ -331,7 +333,7 @@ _node_classes: dict[str, type] = {}
 
 
 def node_class(name: str) -> type:
-    """The class of an operation's nodes that have this name."""
+    """Return the class of nodes with this name. It is made once."""
     cls = _node_classes.get(name)
     if cls is None:
         cls = _node_classes[name] = make_node_class(name, RecordedNode)
@@ -346,7 +348,7 @@ def _named(function: Callable[..., Any], op: Operation | Composite | Plain) -> C
 
 
 def _array_form(op: Operation, forward: Callable[..., Any]) -> Callable[..., Any]:
-    """A forward as the array face offers it: any number of inputs come as one sequence, as on the tensor face."""
+    """Return a forward as a function of the array face. A variadic input comes as one sequence, as on the tensor face."""
     fixed = op.variadic
     if fixed < 0:
         return partial(forward, numpy_backend)
@@ -382,7 +384,7 @@ view = _decorator("view")
 
 
 def composite(**settings: Any) -> Callable[[Callable[..., Any]], Composite]:
-    """Registers a function of F that is made of other operations."""
+    """Register a function of F that is made of other operations."""
     array = settings.pop("array", None)
 
     def register(fn: Callable[..., Any]) -> Composite:
@@ -417,15 +419,15 @@ plain = _plain_decorator("plain")
 
 
 def alias(name: str, op: Operation | Composite | Plain) -> None:
-    """Gives an operation a second name wherever its first is public: multiply for mul, so multiply_ for mul_."""
+    """Give an operation a second name wherever its first name is public: multiply for mul, and so multiply_ for mul_."""
     ALIASES[name] = op
 
 
-# -- what Tensor and the public namespaces are made of -----------------------------------------------------------------
+# -- methods and functions for Tensor and the public namespaces -----------------------------------------------------------------
 
 
 def make_inplace(op: Operation | Composite) -> Callable[..., Any]:
-    """The in-place form of an operation, as a method: x.add_(y)."""
+    """Return the in-place form of an operation, as a method: x.add_(y)."""
     inplace = _operation_inplace(op) if isinstance(op, Operation) else _composite_inplace(op)
     inplace.__name__ = inplace.__qualname__ = op.name + "_"
     inplace.__doc__ = f"In-place form of {op.name}: writes the result into this tensor and returns it."
@@ -438,7 +440,7 @@ def _operation_inplace(op: Operation) -> Callable[..., Any]:
 
     def inplace(self: Any, *args: Any, **kwargs: Any) -> Any:
         if op.promote == COMPARE or self.requires_grad:
-            return self.copy_(op.function(self, *args, **kwargs))  # which records that the old value is gone
+            return self.copy_(op.function(self, *args, **kwargs))  # copy_ records that the old value is gone
         inputs, params = bind(op, (self, *args), kwargs)
         return call_inplace(op, inputs, params if params else None)
 
@@ -447,7 +449,7 @@ def _operation_inplace(op: Operation) -> Callable[..., Any]:
 
 def _composite_inplace(op: Composite) -> Callable[..., Any]:
     def inplace(self: Any, *args: Any, **kwargs: Any) -> Any:
-        # Of a copy where it is recorded: what is saved of the input must stay.
+        # If the call is recorded it runs on a copy, because values saved of the input must stay.
         result = op.function(self.clone() if self.requires_grad else self, *args, **kwargs)
         if result.shape != self.shape:
             raise errors.inplace_shape(self.shape, result.shape)
@@ -458,7 +460,7 @@ def _composite_inplace(op: Composite) -> Callable[..., Any]:
 
 
 def methods(names: Iterable[str] = ()) -> dict[str, Callable[..., Any]]:
-    """What the operations and aliases of these names, or all, give class Tensor: methods, in-place methods, operators."""
+    """Return the methods, in-place methods and operators of the operations and aliases of these names, or of all."""
     found: dict[str, Callable[..., Any]] = {}
     for name, op in _entries(names):
         known = name == op.name  # not an alias
@@ -472,7 +474,7 @@ def methods(names: Iterable[str] = ()) -> dict[str, Callable[..., Any]]:
 
 
 def _entries(names: Iterable[str]) -> Iterator[tuple[str, Operation | Composite | Plain]]:
-    """The operations and aliases that are registered under these names, or all."""
+    """Yield (name, operation) for the operations and aliases of these names, or for all that are registered."""
     for table in (OPS, ALIASES):
         yield from [(name, table[name]) for name in names if name in table] if names else table.items()
 
@@ -515,15 +517,16 @@ def _inplace_function(op: Composite) -> Callable[..., Any]:
 
 
 def takes_inplace(op: Composite) -> bool:
-    """Whether a composite writes into its first input where inplace=True says so."""
+    """Whether a composite has the parameter inplace=."""
     code = op.fn.__code__
     return "inplace" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def _operators(op: Operation) -> dict[str, Callable[..., Any]]:
-    """Operator methods: operator="add" gives __add__, and __radd__ and __iadd__ for two inputs that are arithmetic.
+    """Return the operator methods of an operation.
 
-    operator="__rsub__" gives just that one.
+    operator="add" gives __add__; for two inputs also __radd__, unless it is a comparison, and __iadd__, if it has an in-place
+    form. operator="__rsub__" gives just that one.
     """
     name = op.operator
     if name.startswith("__"):
@@ -535,19 +538,22 @@ def _operators(op: Operation) -> dict[str, Callable[..., Any]]:
         found[f"__r{name}__"] = make_reflected(op)
     if op.inplace:
         found[f"__i{name}__"] = make_inplace_operator(op)
-    if name == "truediv":  # which Python 2 calls div
+    if name == "truediv":  # Python 2 calls it div
         found |= {method.replace("truediv", "div"): function for method, function in found.items()}
     return found
 
 
 def prefix_of(namespace: str) -> str:
-    """What stands before a name that a namespace shares with another: linalg.norm is registered as linalg_norm, beside
-    norm, and the package's own dropout, beside nn.functional's, as torch_dropout."""
+    """Prefix of the registered names of operations whose public name exists in another namespace too.
+
+    linalg.norm is registered as linalg_norm, beside norm. The package's own dropout is torch_dropout, beside
+    nn.functional's.
+    """
     return f"{namespace}_" if namespace else "torch_"
 
 
 def functions(namespace: str, names: Iterable[str] = ()) -> dict[str, Callable[..., Any]]:
-    """The public functions of a namespace, "" for wengert itself, "nn.functional", "linalg"..., of these or all operations."""
+    """Return the public functions of a namespace, "" for wengert itself, of the operations of these names or of all."""
     prefix = prefix_of(namespace)
     found = [(n.removeprefix(prefix) if n == op.name else n, op) for n, op in _entries(names) if namespace in op.namespaces]
     return {name: op.function for name, op in found}

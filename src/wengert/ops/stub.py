@@ -1,12 +1,12 @@
-"""Writes the type stubs: `python -m wengert.ops.stub`; with --check it only says whether they are up to date.
+"""Write the type stubs and ops/late.py: `python -m wengert.ops.stub`. With --check, only say whether they are up to date.
 
-Most of Tensor's methods and of the package's functions exist only once the registry has made them, so type checkers and
-editors cannot see them in the sources. The stubs spell them out: tensor.pyi from the hand-written members of class
-Tensor (read from tensor.py) and the operations, __init__.pyi from __init__.py and the operations, one stub for every
-other namespace of operations, such as nn/functional.pyi, and return_types.pyi.
+The registry makes most methods of Tensor and most functions of the package, so type checkers and editors cannot see them in
+the sources. The stubs list them: tensor.pyi has the hand-written members of class Tensor (read from tensor.py) and the
+operations, __init__.pyi has the names of __init__.py and the operations. Every other namespace of operations, such as
+nn.functional, has a stub of its own, and so has return_types.
 
-Signatures come from the registry. It knows names and defaults, not types: those are found here, from the name of
-a parameter and its default. What does not follow from them is in the tables below.
+Signatures come from the registry. It has names and defaults, but no types: a type follows from the name of a parameter and
+its default. The tables below have the types that do not follow from them.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from wengert.ops.registry import ALIASES, OPS, Composite, Operation, Plain
 
 Entry = Operation | Composite | Plain
 
-# Besides the package itself; those whose modules exist.
+# The namespaces besides the package itself. A namespace whose module does not exist gets no stub.
 NAMESPACES = ("nn.functional", "linalg", "special", "fft", "masked", "signal.windows")
 
-_LATE_HEAD = '''"""What is in the families of operations that are registered when first used: names by family.
+_LATE_HEAD = '''"""The names in the late families of operations, by family. A late family is registered when it is first used.
 
 Written by `make generate`: change the sources, not this file. Texts, because those load faster than lists.
 """
@@ -82,14 +82,14 @@ from wengert.tensor import Tensor as Tensor
 _RENAMED = {name: "_" + name for name in ("bool", "complex", "float", "int", "type", "device", "dtype")}
 _RENAMED["TensorBase"] = "Tensor"
 
-# Where class Tensor is written by hand.
+# The classes that hold hand-written members of class Tensor.
 _CLASSES = (
     ("tensor.py", "Tensor"),
     ("core/leaf_gradient.py", "GradientMembers"),
     ("core/legacy.py", "LegacyMembers"),
 )
 
-# What creation functions take as **options.
+# The options of creation functions.
 _OPTIONS = (
     "device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, "
     "out: Tensor | None = None"
@@ -110,7 +110,7 @@ _PARAMETER_TYPES = {
     "min": "_Operand | None", "max": "_Operand | None", "exponent": "_Operand",
 }  # fmt: skip
 
-# (operation, parameter): where the name alone says something else.
+# Types by (operation, parameter), if the name alone would give another type.
 _SPECIAL_TYPES = {
     ("logsumexp", "dim"): _INTS,
     ("select", "index"): "_int",
@@ -191,7 +191,7 @@ _OVERLOADS = {
 
 
 def parameter_type(op: str, name: str, default: Any) -> str:
-    """The type of a parameter that is no input."""
+    """Type of a parameter that is no input."""
     found = _SPECIAL_TYPES.get((op, name), _PARAMETER_TYPES.get(name))
     if found is None and name in ("dim", "axis"):
         found = _INTS if default is None or default == () else "_int"
@@ -201,7 +201,7 @@ def parameter_type(op: str, name: str, default: Any) -> str:
 
 
 def result_type(op: Entry) -> str:
-    """What a call returns."""
+    """Type of the result of an operation."""
     if op.name in _RESULTS:
         return _RESULTS[op.name]
     if op.name in return_types.__all__:
@@ -227,7 +227,7 @@ def _input_type(op: Operation, position: int) -> str:
 
 
 def _operation_signatures(op: Operation, method: bool) -> list[str]:
-    """The parameter lists of a registered operation: two where a parameter may be spread, x.permute(1, 0)."""
+    """Parameter lists of a registered operation. A parameter that may be spread, as in x.permute(1, 0), makes a second one."""
     inputs = ["self"] if method else []
     for i, name in enumerate(op.input_names):
         if not (method and i == 0):
@@ -249,7 +249,7 @@ def _operation_signatures(op: Operation, method: bool) -> list[str]:
 
 
 def _function_signature(op: Composite | Plain, method: bool) -> str:
-    """The parameter list of a function of torch's arguments, as it stands in the source."""
+    """Parameter list of a composite or plain function, as it stands in the source."""
     parameters = list(inspect.signature(op.fn).parameters.values())
     if op.kind == "composite":
         parameters = parameters[1:]  # F
@@ -259,7 +259,7 @@ def _function_signature(op: Composite | Plain, method: bool) -> str:
         is_input = is_input and (op.kind != "creation" or p.name in ("input", "self"))
         default = MISSING if p.default is p.empty else p.default
         if p.name.startswith("_") and default is not MISSING:
-            continue  # torch has it, for its own use
+            continue  # torch has this parameter for its own use
         if p.kind is p.KEYWORD_ONLY and not any(t.startswith("*") for t in texts):
             texts.append("*")
         if method and is_input:
@@ -281,14 +281,14 @@ def _function_signature(op: Composite | Plain, method: bool) -> str:
 
 
 def _free_type(op: Composite | Plain, name: str, default: Any) -> str:
-    """The type of an argument of a composite or plain function, which does not tell inputs from parameters."""
+    """Type of an argument of a composite or plain function. Such a function does not tell inputs from parameters."""
     if default is MISSING and (op.name, name) not in _SPECIAL_TYPES and name not in (*_PARAMETER_TYPES, "dim"):
         return "_Operand" if name == "other" else "Any"
     return parameter_type(op.name, name, default)
 
 
 def definitions(name: str, op: Entry, method: bool) -> list[str]:
-    """The stub lines of an operation, under a name that it is public by."""
+    """Stub lines of an operation under one of its public names."""
     doc = _summary(op.doc)
     if op.name in _OVERLOADS:
         first = "self" if method else "input: Tensor"
@@ -312,7 +312,7 @@ def _definition(name: str, head: str, doc: str | None) -> list[str]:
 
 
 def _summary(doc: str | None) -> str | None:
-    """The first line of a docstring, which says what the thing is; editors show it."""
+    """First line of a docstring, or None. Editors show it."""
     if not doc or not doc.strip():
         return None
     return doc.strip().splitlines()[0].replace("\\", "\\\\")
@@ -324,7 +324,7 @@ def _summary(doc: str | None) -> str | None:
 
 
 class _Renamer(ast.NodeTransformer):
-    """Gives the types that a method hides their other names."""
+    """Rename the types that a method of class Tensor hides: float becomes _float."""
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         node.id = _RENAMED.get(node.id, node.id)
@@ -336,7 +336,7 @@ def _annotation(node: ast.expr | None, default: str = "Any") -> str:
 
 
 def _stub_of(function: ast.FunctionDef, result: str | None = None) -> list[str]:
-    """The stub lines of a function written by hand: decorators, signature, first line of the docstring."""
+    """Stub lines of a hand-written function: decorators, signature, first line of the docstring."""
     arguments = function.args
     for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
         if a is not None and a.annotation is not None:
@@ -358,7 +358,7 @@ def _is_private(name: str) -> bool:
 
 
 def hand_written_members(path: Path, name: str) -> Iterator[tuple[str, list[str]]]:
-    """(name, stub lines) of what a class of the sources puts into class Tensor."""
+    """Yield (name, stub lines) for each member that a hand-written class gives class Tensor."""
     for node in _class_body(path, name):
         if isinstance(node, ast.FunctionDef) and not _is_private(node.name):
             yield node.name, _stub_of(node)
@@ -371,14 +371,14 @@ def hand_written_members(path: Path, name: str) -> Iterator[tuple[str, list[str]
 
 
 def base_members(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """(name, stub lines) of what TensorBase says it returns a TensorBase from: of a Tensor it is a Tensor."""
+    """Yield (name, stub lines) for each method of TensorBase that returns a TensorBase. On a Tensor it returns a Tensor."""
     for node in _class_body(path, "TensorBase"):
         if isinstance(node, ast.FunctionDef) and "Tensor" in _annotation(node.returns):
             yield node.name, _stub_of(node)
 
 
 def _in_order(named: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Operations by the order of their families, not by that in which programs happened to load those."""
+    """Sort operations by family, so that the order in which families were loaded does not matter."""
     families = [*FAMILIES, *LATE_FAMILIES]
 
     def place(item: tuple[str, Any]) -> int:
@@ -389,14 +389,14 @@ def _in_order(named: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def family_of(op: Entry) -> str:
-    """The module that registered an operation; "" for old tensor types, which are classes."""
+    """Name of the module that registered an operation, or "" for old tensor types, which are classes."""
     written: Any = op.forward if isinstance(op, Operation) else op.fn
     code = getattr(written, "__code__", None)
     return "" if code is None else Path(code.co_filename).stem
 
 
 def operation_methods() -> Iterator[tuple[str, list[str]]]:
-    """(name, stub lines) of the methods, in-place methods and operators that the registry makes."""
+    """Yield (name, stub lines) for the methods, in-place methods and operators that the registry makes."""
     for _, op in _in_order(OPS):
         if op.method:
             name = op.method if isinstance(op.method, str) else op.name
@@ -426,13 +426,13 @@ def _operators(op: Entry) -> Iterator[tuple[str, list[str]]]:
 
 
 def tensor_stub(root: Path) -> str:
-    """The text of tensor.pyi."""
+    """Text of tensor.pyi."""
     members: dict[str, list[str]] = {}
     for name, lines in (*base_members(root / "core" / "tensor.py"), *operation_methods()):
         members[name] = lines
     for path, class_name in _CLASSES:
         for name, lines in hand_written_members(root / path, class_name):
-            # A property's getter and setter have one name.
+            # The getter and the setter of a property have the same name.
             members[name] = members[name] + lines if lines[0].startswith(f"@{name}.") else lines
     body = [line for lines in members.values() for line in lines]
     head = _TITLE.format(what="The types of class Tensor.") + _HEADER.format(imports=_TENSOR_IMPORTS.strip() + "\n")
@@ -446,7 +446,7 @@ def tensor_stub(root: Path) -> str:
 
 
 def operation_functions(namespace: str) -> list[str]:
-    """The stub lines of the functions that the registry puts into a namespace."""
+    """Stub lines of the functions that the registry gives a namespace."""
     prefix = registry.prefix_of(namespace)
     lines: list[str] = []
     named = [(op.name.removeprefix(prefix), op) for _, op in _in_order(OPS)] + _in_order(ALIASES)
@@ -457,7 +457,7 @@ def operation_functions(namespace: str) -> list[str]:
 
 
 def inplace_functions(namespace: str) -> list[str]:
-    """The stub lines of the in-place forms in a namespace."""
+    """Stub lines of the in-place forms in a namespace."""
     methods = {name: lines for name, lines in operation_methods() if name.endswith("_") and not name.startswith("_")}
     lines: list[str] = []
     for name in sorted(registry.inplace_functions(namespace)):
@@ -469,15 +469,15 @@ def inplace_functions(namespace: str) -> list[str]:
 
 
 def namespace_stub(namespace: str) -> str:
-    """The text of the stub of a namespace such as nn.functional."""
+    """Text of the stub of a namespace such as nn.functional."""
     head = _TITLE.format(what=f"The types of wengert.{namespace}.")
     head += _HEADER.format(imports=_FUNCTION_IMPORTS.strip() + "\n")
     return "\n".join([head, *operation_functions(namespace)]) + "\n"
 
 
 def return_types_stub() -> str:
-    """The text of return_types.pyi."""
-    lines = [_TITLE.format(what="The types of what operations with several named results return.")]
+    """Text of return_types.pyi."""
+    lines = [_TITLE.format(what="The types of the named tuples that operations return.")]
     lines += ["from wengert.tensor import Tensor", "", "__all__: list[str]"]
     for name in return_types.__all__:
         fields = getattr(return_types, name).fields
@@ -488,7 +488,7 @@ def return_types_stub() -> str:
 
 
 def package_stub(root: Path) -> str:
-    """The text of __init__.pyi: the imports and functions of __init__.py, and the operations."""
+    """Text of __init__.pyi: the imports and functions of __init__.py, and the operations."""
     head = _TITLE.format(what="The types of the package's public names.")
     head += _HEADER.format(imports=_FUNCTION_IMPORTS.strip() + "\n")
     lines = [head]
@@ -498,12 +498,12 @@ def package_stub(root: Path) -> str:
 
 
 def _package_lines(node: ast.stmt, root: Path) -> list[str]:
-    """What one statement of __init__.py makes public."""
+    """Stub lines of the names that one statement of __init__.py makes public."""
     if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in ("wengert", "math"):
         same = [a.name for a in node.names if a.name == (a.asname or a.name) or a.name == "*"]
         shown = [n if n == "*" else f"{n} as {n}" for n in same if not n.startswith("_")]
         imports = [f"from {node.module} import {n}" for n in shown]
-        # A stub passes on only what keeps its name: bool_ as bool must be declared.
+        # A stub re-exports a name only if it stays the same, so `bool_ as bool` must be declared.
         return imports + [f"{a.asname}: _dtype" for a in node.names if a.name == f"{a.asname}_"]
     if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
         return _stub_of(node)
@@ -520,18 +520,18 @@ def _package_lines(node: ast.stmt, root: Path) -> list[str]:
 
 
 def _module_file(root: Path, name: str) -> Path | None:
-    """The source file of a module of the package, None where there is no such module."""
+    """Source file of a module of the package, or None."""
     path = root.joinpath(*name.split("."))
     return next((f for f in (path.with_suffix(".py"), path / "__init__.py") if f.exists()), None)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What is in the families that are registered late
+# The late families
 # ----------------------------------------------------------------------------------------------------------------------
 
 
 def late_tables() -> str:
-    """The text of ops/late.py."""
+    """Text of ops/late.py."""
     operations: dict[str, list[str]] = {family: [] for family in sorted(LATE_FAMILIES)}
     for name, op in (*OPS.items(), *ALIASES.items()):
         operations.get(family_of(op), []).append(name)
@@ -548,7 +548,7 @@ def late_tables() -> str:
 
 
 def _rows(names_by_family: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """The lines of a dict from families to texts, without those that have no names."""
+    """Yield the lines of a dict from families to texts. Families without names are left out."""
     for family, names in names_by_family.items():
         wrapped = textwrap.wrap(" ".join(sorted(set(names))), 100)
         if len(wrapped) > 1:
@@ -565,7 +565,7 @@ def _rows(names_by_family: Mapping[str, Iterable[str]]) -> Iterator[str]:
 
 
 def stubs(root: Path) -> dict[Path, str]:
-    """Every stub: its file, and the text that belongs there. root: the folder of the package's sources."""
+    """Return the text of every generated file. root: the folder of the package's sources."""
     texts = {
         root / "tensor.pyi": tensor_stub(root),
         root / "__init__.pyi": package_stub(root),
@@ -580,19 +580,19 @@ def stubs(root: Path) -> dict[Path, str]:
 
 
 def difference(path: Path, text: str) -> str:
-    """A unified diff from what the file holds to what it should; "" where they are the same."""
+    """Unified diff from the text in the file to the text that belongs there, or "" if they are the same."""
     held = path.read_text(encoding="utf-8") if path.exists() else ""
     sides = held.splitlines(), text.splitlines()
     return "\n".join(difflib.unified_diff(*sides, str(path), "what the sources say", lineterm="", n=1))
 
 
 def main(arguments: list[str], say: Callable[[str], None] = print) -> int:
-    """Writes the stubs, or with --check compares them; returns the exit status."""
+    """Write the stubs, or compare them if --check is given. Returns the exit status."""
     if arguments not in ([], ["--check"]):
         say("usage: python -m wengert.ops.stub [--check]")
         return 2
     load_all()
-    # In a checkout its sources are meant, also where the package that runs is an installed copy.
+    # In a checkout this writes its sources, even if the package that runs is an installed copy.
     checkout = Path("src", "wengert")
     root = checkout if (checkout / "tensor.py").exists() else Path(__file__).parents[1]
     stale = {path: text for path, text in stubs(root).items() if difference(path, text)}
