@@ -1,54 +1,74 @@
-"""The code in README.md and CONTRIBUTING.md works when pasted, and prints what its comments say."""
+"""The programs and claims of README.md and CONTRIBUTING.md, and the form of the decision records."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import readme
+
+import wengert
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+PROGRAMS = readme.code_blocks(README)
 
 
-def code_blocks(text: str) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+def announced(program: str) -> list[str]:
+    """The comments behind a program's print calls."""
+    return re.findall(r"^print\(.*\)  # (.*)$", program, re.MULTILINE)
 
 
-def announced(block: str) -> list[str]:
-    """What the comments behind the print calls say."""
-    return re.findall(r"^print\(.*\)  # (.*)$", block, re.MULTILINE)
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if "mermaid" not in p], ids=["torch", "numpy", "scipy"])
+def test_readme_program_prints_what_its_comments_say(program):
+    assert announced(program) and readme.run(program).splitlines() == announced(program)
 
 
-@pytest.mark.parametrize("number", range(2))
-def test_readme_code_prints_what_it_says(number):
-    block = code_blocks(README)[number]
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(block, f"<README, block {number + 1}>", "exec"), {"__name__": "__main__"})
-    assert printed.getvalue().splitlines() == announced(block)
+def test_generated_parts_of_the_readme_are_up_to_date():
+    assert readme.generate(README) == README, "run make generate"
 
 
-def test_all_readme_code_is_tested():
-    assert len(code_blocks(README)) == 2
-    assert README.count("```") == 4
-    assert [len(announced(block)) for block in code_blocks(README)] == [3, 1]
+def test_readme_shows_how_to_install_and_a_program_early():
+    start = "\n".join(README.splitlines()[:45])
+    assert "pip install ." in start and readme.code_blocks(start)
 
 
-def test_readme_shows_what_it_is_how_to_install_and_code_early():
-    start = "\n".join(README.splitlines()[:36])
-    assert "pip install ." in start
-    assert len(code_blocks(start)) >= 1
+def section(title: str, end: str) -> str:
+    """The text of the README between two lines that begin so."""
+    return README.split(f"\n{title}", 1)[1].split(f"\n{end}", 1)[0]
+
+
+def quoted(text: str, beginning: str) -> list[str]:
+    """The code in backquotes that begins so."""
+    return [code for code in re.findall(r"`([^`\n]+)`", text) if code.startswith(beginning)]
+
+
+@pytest.mark.parametrize("name", quoted(section("There:", "Not there:"), "torch."))
+def test_name_that_the_readme_says_is_there_is_there(name):
+    assert eval(name, {"torch": wengert}) is not None
+
+
+@pytest.mark.parametrize("name", [n for n in quoted(section("Not there:", "## "), "torch.") if "(" not in n and n != "torch.pointwise"])
+def test_name_that_the_readme_says_is_missing_is_missing(name):
+    with pytest.raises(AttributeError):
+        eval(name, {"torch": wengert})
+
+
+@pytest.mark.parametrize("call", [c for beginning in ("np.", "torch.") for c in quoted(section("Not there:", "## "), beginning) if "(" in c])
+def test_call_that_the_readme_says_is_refused_is_refused(call):
+    x = wengert.tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises((TypeError, RuntimeError, NotImplementedError)):
+        eval(call, {"torch": wengert, "np": np, "x": x})
 
 
 def test_operation_of_the_contributing_guide_is_right():
     """In a process of its own, as it adds to the registry."""
-    (block,) = code_blocks(CONTRIBUTING)
+    (block,) = readme.code_blocks(CONTRIBUTING)
     check = """
 import numpy, wengert
 function = log_cosh.function
