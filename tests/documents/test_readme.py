@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import readme
+import pages
 
 import wengert
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
-PROGRAMS = readme.code_blocks(README)
+PROGRAMS = pages.code_blocks(README)
 
 
 def announced(program: str) -> list[str]:
@@ -26,16 +26,17 @@ def announced(program: str) -> list[str]:
 
 @pytest.mark.parametrize("program", [p for p in PROGRAMS if "mermaid" not in p], ids=["torch", "numpy", "scipy"])
 def test_readme_program_prints_what_its_comments_say(program):
-    assert announced(program) and readme.run(program).splitlines() == announced(program)
+    assert announced(program) and pages.run(program).splitlines() == announced(program)
 
 
-def test_generated_parts_of_the_readme_are_up_to_date():
-    assert readme.generate(README) == README, "run make generate"
+@pytest.mark.parametrize("page", [pages.README, pages.PERFORMANCE], ids=["README", "performance"])
+def test_generated_parts_of_pages_are_up_to_date(page):
+    assert pages.generate()[page] == page.read_text(), "run make generate"
 
 
 def test_readme_shows_how_to_install_and_a_program_early():
     start = "\n".join(README.splitlines()[:45])
-    assert "pip install ." in start and readme.code_blocks(start)
+    assert "pip install ." in start and pages.code_blocks(start)
 
 
 def section(title: str, end: str) -> str:
@@ -68,7 +69,7 @@ def test_call_that_the_readme_says_is_refused_is_refused(call):
 
 def test_operation_of_the_contributing_guide_is_right():
     """In a process of its own, as it adds to the registry."""
-    (block,) = readme.code_blocks(CONTRIBUTING)
+    (block,) = pages.code_blocks(CONTRIBUTING)
     check = """
 import numpy, wengert
 function = log_cosh.function
