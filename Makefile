@@ -9,7 +9,8 @@
 #   make check       lint, types, layers, generated files
 #   make bench       install, and print the benchmarks beside torch
 #   make inplace     compile the core next to its sources, for work with PYTHONPATH=src
-#   make generate    write what is made of the operations: stubs, names of late families, tables of kernels, docs/operators.md
+#   make record      the same, and keep the numbers in benchmarks/record.json, from which pages are written: on an idle machine
+#   make generate    write the generated files: stubs, names of late families, tables of kernels, docs/operators.md, tables of pages
 #   make parity-table  compare with the whole of torch's operator database, and write docs/parity.md: ten minutes
 #   make oracle      add torch, a build for the CPU, so that the tests against torch run
 #   make browser     add Chromium and its driver, where apt-get can, so that the tests of pages for browsers run
@@ -34,7 +35,7 @@ sources := $(wildcard pyproject.toml meson.build meson.options LICENSE README.md
 	$(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pxd' -o -name '*.[ch]' -o -name '*.in' -o -name meson.build \
 	-o -path '*/page/*.*')
 
-.PHONY: demo test test-all test-pure test-fast check bench inplace generate parity-table oracle browser clean
+.PHONY: demo test test-all test-pure test-fast check bench record inplace generate parity-table oracle browser clean
 
 demo: $(stamps)/extra-examples
 	$(python) examples/digits.py
@@ -63,11 +64,15 @@ check: $(stamps)/extra-dev
 bench: $(stamps)/extra-bench oracle
 	$(python) benchmarks/run.py $(ARGS)
 
+record: $(stamps)/extra-bench oracle
+	$(python) benchmarks/run.py --json benchmarks/record.json $(ARGS)
+
 # From the sources as they are, uncompiled: the tables are compiled next.
 generate: $(stamps)/dependencies
 	PYTHONPATH=src WENGERT_PURE=1 $(python) -m wengert.ops.stub
 	PYTHONPATH=src WENGERT_PURE=1 $(python) -m wengert.ops.fuse
 	PYTHONPATH=src:tests WENGERT_PURE=1 $(python) -m operators_page
+	PYTHONPATH=src WENGERT_PURE=1 $(python) tools/pages.py
 
 parity-table: $(stamps)/extra-test oracle
 	PYTHONPATH=tests $(python) -m parity.op_db_table $(ARGS)

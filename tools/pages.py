@@ -122,7 +122,10 @@ def operator_table(record: Record) -> str:
         cells = [operator]
         for size in ("small", "usual"):
             r = sizes.get(size)
-            cells += ["", "", ""] if r is None else [seconds(r["both"]["wengert"]), ratio(r["both"]["ratio"]), ratio(r["forward"]["ratio"])]
+            if r is None:
+                cells += ["", "", ""]
+            else:
+                cells += [seconds(r["both"]["wengert"]), ratio(r["both"]["ratio"]), ratio(r["forward"]["ratio"])]
         rows.append(tuple(cells))
     head = ("operator", "small", "ratio", "forward alone", "usual", "ratio", "forward alone")
     return machine(record) + "\n" + table(head, rows)
@@ -162,7 +165,8 @@ def generate() -> dict[Path, str]:
     readme = README.read_text()
     readme = fill(fill(readme, "graph", graph_picture(readme)), "speed", readme_speed(record))
     performance = PERFORMANCE.read_text()
-    for name, make in (("programs", program_table), ("operators", operator_table), ("growth", growth_table), ("memory", memory_table)):
+    tables = {"programs": program_table, "operators": operator_table, "growth": growth_table, "memory": memory_table}
+    for name, make in tables.items():
         performance = fill(performance, name, make(record))
     return {README: readme, PERFORMANCE: performance}
 
