@@ -28,7 +28,7 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
     """
     if not (callable(true_fn) and callable(false_fn)):
         raise errors.ArgumentError("Expect true_fn and false_fn to be callable.")
-    return (true_fn if _truth("pred", pred) else false_fn)(*operands)
+    return (true_fn if _truth_value("pred", pred) else false_fn)(*operands)
 
 
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Sequence[Any]) -> tuple[Any, ...]:
@@ -48,7 +48,7 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
     if not (callable(cond_fn) and callable(body_fn)):
         raise errors.ArgumentError("Expect cond_fn and body_fn to be callable.")
     carried = tuple(carried_inputs)
-    while _truth("the result of cond_fn", cond_fn(*carried)):
+    while _truth_value("the result of cond_fn", cond_fn(*carried)):
         made = body_fn(*carried)
         if not isinstance(made, (list, tuple)) or len(made) != len(carried):
             raise errors.ShapeError(
@@ -59,7 +59,7 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
     return carried
 
 
-def _truth(name: str, value: Any) -> bool:
+def _truth_value(name: str, value: Any) -> bool:
     """Return the truth value of a number or of a tensor with one element."""
     if not isinstance(value, (bool, int, float, Tensor)) or (isinstance(value, Tensor) and value.numel() != 1):
         raise errors.ShapeError(f"Expected {name} to be bool or single-element tensor, but got {value!r}.")

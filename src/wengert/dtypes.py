@@ -101,7 +101,7 @@ class dtype:
         if self is other:
             return True
         if isinstance(other, np.dtype) or (isinstance(other, type) and issubclass(other, np.generic)):
-            return _find(np.dtype(other)) is self
+            return _known_dtype(np.dtype(other)) is self
         return False if isinstance(other, dtype) else NotImplemented
 
     def __hash__(self) -> int:
@@ -174,7 +174,7 @@ def from_numpy_dtype(numpy_dtype: NumpyDtype) -> dtype:
 
 
 def _from_unusual_numpy_dtype(numpy_dtype: NumpyDtype) -> dtype:
-    found = _find(numpy_dtype)
+    found = _known_dtype(numpy_dtype)
     if found is not None:
         return found
     if not numpy_dtype.isnative and numpy_dtype.newbyteorder("=") in _FROM_NUMPY:
@@ -189,7 +189,7 @@ def _from_unusual_numpy_dtype(numpy_dtype: NumpyDtype) -> dtype:
     )
 
 
-def _find(numpy_dtype: NumpyDtype) -> dtype | None:
+def _known_dtype(numpy_dtype: NumpyDtype) -> dtype | None:
     found = _FROM_NUMPY.get(numpy_dtype)
     if found is None and numpy_dtype.type.__name__ == "bfloat16":
         _load_bfloat16()
@@ -350,7 +350,7 @@ def resolve(kind: int, operands: Iterable[Any]) -> NumpyDtype:
     key = mask | kind << _KIND_SHIFT
     found = resolved.get(key)
     if found is None:
-        found = resolved[key] = _finish(kind, _combine(mask)).dtype
+        found = resolved[key] = _apply_kind(kind, _promote_operands(mask)).dtype
     return found
 
 
@@ -398,7 +398,7 @@ def _unusual_bit(x: Any) -> int:
     return bit if x.ndim else bit << _ZERO_DIM_SHIFT
 
 
-def _combine(mask: int) -> dtype:
+def _promote_operands(mask: int) -> dtype:
     """Return the promoted type of the operands that the bits of mask represent."""
     dimensioned = [d for d in DTYPES if mask >> d.index & 1]
     zero_dim = [d for d in DTYPES if mask >> d.index + _ZERO_DIM_SHIFT & 1]
@@ -408,10 +408,10 @@ def _combine(mask: int) -> dtype:
     classes = [reduce(promote_types, members) for members in (numbers, zero_dim, dimensioned) if members]
     if not classes:
         raise errors.DtypeError("expected at least one operand to promote")
-    return reduce(_override, classes)
+    return reduce(_promote_classes, classes)
 
 
-def _override(lower: dtype, higher: dtype) -> dtype:
+def _promote_classes(lower: dtype, higher: dtype) -> dtype:
     """Return the promoted type of `lower`, the type of a lower class of operands, and `higher`, that of a higher class."""
     if lower.category <= higher.category:
         return higher
@@ -420,7 +420,7 @@ def _override(lower: dtype, higher: dtype) -> dtype:
     return lower
 
 
-def _finish(kind: int, d: dtype) -> dtype:
+def _apply_kind(kind: int, d: dtype) -> dtype:
     if kind == NONE:
         raise ValueError("operations of promotion kind NONE have no common dtype")
     if d.category <= INT:
@@ -503,7 +503,7 @@ def scalar_to_array(value: Any, numpy_dtype: NumpyDtype) -> np.ndarray[Any, Any]
         try:
             return np.array(value, numpy_dtype)
         except OverflowError:
-            return np.array(_wrap(value, numpy_dtype), numpy_dtype)
+            return np.array(_wrap_around(value, numpy_dtype), numpy_dtype)
     # A number in the range of float16 overflows in no type, so there is no warning to silence, which is slow.
     if kind == "f":
         small = -65504.0 <= value <= 65504.0
@@ -543,10 +543,10 @@ def _checked_int(value: Any, d: dtype) -> int:
     lowest = -info.max if not d.is_signed and isinstance(value, (int, np.integer)) else info.min
     if not lowest <= value <= info.max:  # also true of NaN
         raise errors.value_overflow(d.c_name)
-    return _wrap(int(value), d.dtype)
+    return _wrap_around(int(value), d.dtype)
 
 
-def _wrap(value: int, numpy_dtype: NumpyDtype) -> int:
+def _wrap_around(value: int, numpy_dtype: NumpyDtype) -> int:
     """Return value modulo 2**bits, in the range of an integer type."""
     if not -(2**63) <= value < 2**64:
         raise OverflowError("int too big to convert")
@@ -562,7 +562,7 @@ def _wrap(value: int, numpy_dtype: NumpyDtype) -> int:
 
 def is_floating_point(numpy_dtype: NumpyDtype) -> builtins.bool:
     """Whether this NumPy dtype is a real floating type: float16, bfloat16, float32, float64."""
-    return numpy_dtype.kind == "f" or (numpy_dtype.kind == "V" and _find(numpy_dtype) is bfloat16)
+    return numpy_dtype.kind == "f" or (numpy_dtype.kind == "V" and _known_dtype(numpy_dtype) is bfloat16)
 
 
 def is_complex(numpy_dtype: NumpyDtype) -> builtins.bool:

@@ -134,9 +134,9 @@ class _Format:
         self.scientific = largest / smallest > 1000.0 or largest > 1e8 or (not self.whole and smallest < 1e-4)
         if options.sci_mode is not None:
             self.scientific = options.sci_mode
-        self.width = max(len(self._number(x)) for x in finite)
+        self.width = max(len(self._format_number(x)) for x in finite)
 
-    def _number(self, x: Any) -> str:
+    def _format_number(self, x: Any) -> str:
         if not self.floating:
             return str(x)
         if self.scientific:
@@ -147,7 +147,7 @@ class _Format:
 
     def __call__(self, x: Any) -> str:
         """Format x, right-justified to the common width."""
-        return self._number(x).rjust(self.width)
+        return self._format_number(x).rjust(self.width)
 
 
 class _ComplexFormat:
@@ -176,7 +176,7 @@ def _python_numbers(array: Array) -> Array:
     return array.astype(np.float64, copy=False) if dtypes.is_floating_point(array.dtype) else array
 
 
-def _edges(array: Array, edgeitems: int) -> Array:
+def _summary_elements(array: Array, edgeitems: int) -> Array:
     """Return the elements that a summary shows: the outer ones of each dimension longer than 2 * edgeitems."""
     shown = [
         [*range(edgeitems), *range(size - edgeitems, size)] if size > 2 * edgeitems else range(size)
@@ -185,7 +185,7 @@ def _edges(array: Array, edgeitems: int) -> Array:
     return array[np.ix_(*shown)]  # copies only the elements that are shown
 
 
-def _nested(numbers: Any, shortened: Sequence[bool], indent: int, form: Any, options: PrintOptions) -> str:
+def _format_nested(numbers: Any, shortened: Sequence[bool], indent: int, form: Any, options: PrintOptions) -> str:
     """Format nested lists of numbers. shortened: for each dimension, whether its middle is left out."""
     if not shortened:
         return str(form(numbers))
@@ -198,26 +198,26 @@ def _nested(numbers: Any, shortened: Sequence[bool], indent: int, form: Any, opt
         lines = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
         separator = ",\n" + " " * (indent + 1)
     else:
-        lines = [_nested(x, shortened[1:], indent + 1, form, options) for x in numbers]
+        lines = [_format_nested(x, shortened[1:], indent + 1, form, options) for x in numbers]
         if middle is not None:
             lines.insert(middle, "...")
         separator = "," + "\n" * (len(shortened) - 1) + " " * (indent + 1)
     return "[" + separator.join(lines) + "]"
 
 
-def _contents(array: Array, indent: int, options: PrintOptions) -> str:
+def _format_contents(array: Array, indent: int, options: PrintOptions) -> str:
     """Format the numbers of an array that is not empty."""
     shortened = [False] * array.ndim
     if array.size > options.threshold:
         if options.edgeitems == 0 and shortened:
             return "[...]"
         shortened = [size > 2 * options.edgeitems for size in array.shape]
-        array = _edges(array, options.edgeitems)
+        array = _summary_elements(array, options.edgeitems)
     array = _python_numbers(array)
     flat = array.ravel().tolist()
     complex_, floating = array.dtype.kind == "c", array.dtype.kind == "f"
     form = _ComplexFormat(flat, options) if complex_ else _Format(flat, floating, options)
-    return _nested(array.tolist(), shortened, indent, form, options)
+    return _format_nested(array.tolist(), shortened, indent, form, options)
 
 
 def format_tensor(
@@ -251,7 +251,7 @@ def format_tensor(
         if array.ndim != 1:
             suffixes.append(f"size={tuple(array.shape)}")
     else:
-        contents = _contents(array, indent, options)
+        contents = _format_contents(array, indent, options)
         if options.edgeitems == 0:  # the numbers may not show the shape
             suffixes.append(f"size={tuple(array.shape)}")
         # The printed numbers identify these dtypes, so they need no suffix.

@@ -137,55 +137,55 @@ class profile:
 
     def start(self) -> None:
         """Begin the first step."""
-        self._begin()
+        self._begin_step()
 
     def stop(self) -> None:
         """End the last step."""
         if self._running:
-            self._finish()
+            self._finish_cycle()
 
     def step(self) -> None:
         """End the current step and begin the next one."""
         if self._running and self.schedule(self.step_num) is ProfilerAction.RECORD_AND_SAVE:
-            self._finish()
+            self._finish_cycle()
         self.step_num += 1
-        self._begin()
+        self._begin_step()
 
-    def _begin(self) -> None:
+    def _begin_step(self) -> None:
         action = self.schedule(self.step_num)
         if not self._running and action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
             self.profiler = _profiler.profile(**self._settings)
             self.profiler.__enter__()
             self._running = True
 
-    def _finish(self) -> None:
+    def _finish_cycle(self) -> None:
         self._running = False
         if self.profiler is not None:
             self.profiler.__exit__(None, None, None)
             if self.on_trace_ready is not None:
                 self.on_trace_ready(self)
 
-    def _finished(self) -> _profiler.profile:
+    def _finished_profile(self) -> _profiler.profile:
         if self.profiler is None:
             raise errors.profile_unfinished()
         return self.profiler
 
     def events(self) -> EventList:
         """Return the recorded events: wengert.autograd.profiler.profile.function_events."""
-        return self._finished().function_events
+        return self._finished_profile().function_events
 
     def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, **_: Any) -> EventList:
         """Return the sums over the events of each name."""
-        return self._finished().key_averages(group_by_input_shape, group_by_stack_n)
+        return self._finished_profile().key_averages(group_by_input_shape, group_by_stack_n)
 
     def total_average(self) -> FunctionEventAvg:
         """Return the sum over all events."""
-        return self._finished().total_average()
+        return self._finished_profile().total_average()
 
     def export_chrome_trace(self, path: Any) -> None:
         """Write a trace for Perfetto or chrome://tracing to a file."""
-        self._finished().export_chrome_trace(path)
+        self._finished_profile().export_chrome_trace(path)
 
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
         """Write the stacks to a file, as input of a flame graph tool."""
-        self._finished().export_stacks(path, metric)
+        self._finished_profile().export_stacks(path, metric)

@@ -62,7 +62,7 @@ def _difference(
             return f"The lengths of the sequences do not match{where}."
         pairs = [(a, e, f"[{i}]") for i, (a, e) in enumerate(zip(actual, expected, strict=True))]
     else:
-        return _array_difference(_array(actual), _array(expected), tolerance, equal_nan, check_dtype, where)
+        return _array_difference(_as_array(actual), _as_array(expected), tolerance, equal_nan, check_dtype, where)
     for a, e, item in pairs:
         problem = _difference(a, e, tolerance, equal_nan, check_dtype, f"{where} at item {item}")
         if problem is not None:
@@ -70,7 +70,7 @@ def _difference(
     return None
 
 
-def _array(x: Any) -> np.ndarray:
+def _as_array(x: Any) -> np.ndarray:
     return x._array if isinstance(x, TensorBase) else np.asarray(x)
 
 

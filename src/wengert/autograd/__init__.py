@@ -90,7 +90,7 @@ def backward(
         if len(inputs) == 0:
             raise errors.GraphError("`inputs` argument to `backward()` cannot be empty.")
         targets = _input_edges(inputs)
-    gradients = _gradients(grad_tensors, tensors)
+    gradients = _as_gradient_list(grad_tensors, tensors)
     create_graph = _is_graph_wanted(create_graph, gradients)
     roots, cotangents = _roots(_as_tuple(tensors), gradients)
     if inputs is not None:
@@ -148,7 +148,7 @@ def grad(
             )
             return found
 
-        return grad_of_batch(_as_tuple(outputs), inputs, _gradients(grad_outputs, outputs), run)
+        return grad_of_batch(_as_tuple(outputs), inputs, _as_gradient_list(grad_outputs, outputs), run)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
@@ -159,7 +159,7 @@ def grad(
     if len(inputs) == 0:
         raise errors.GraphError("`inputs` argument to `grad()` cannot be empty.")
     targets = _input_edges(inputs)
-    gradients = _gradients(grad_outputs, outputs)
+    gradients = _as_gradient_list(grad_outputs, outputs)
     create_graph = _is_graph_wanted(create_graph, gradients)
     if not only_inputs:
         warnings.warn(
@@ -193,7 +193,7 @@ def _as_tuple(x: Any) -> tuple[Any, ...]:
     return (x,) if isinstance(x, (TensorBase, GradientEdge)) else tuple(x)
 
 
-def _gradients(grads: Any, tensors: Any) -> list[Any]:
+def _as_gradient_list(grads: Any, tensors: Any) -> list[Any]:
     n = len(_as_tuple(tensors))
     if grads is None:
         return [None] * n
@@ -252,15 +252,15 @@ def _roots(outputs: tuple[Any, ...], grads: list[Any]) -> tuple[list[Edge], list
         meta = meta_at(edge.node, edge.input_nr)
         edges.append(edge)
         if given is not None:
-            cotangents.append(_checked(given, meta, i))
+            cotangents.append(_checked_cotangent(given, meta, i))
         elif isinstance(edge.node, StochasticNode):
             cotangents.append(wrap(np.zeros(meta.shape, meta.dtype)))  # ignored: the node's gradient comes from its reward
         else:
-            cotangents.append(_implicit(meta))
+            cotangents.append(_implicit_cotangent(meta))
     return edges, cotangents
 
 
-def _implicit(meta: Any) -> Any:
+def _implicit_cotangent(meta: Any) -> Any:
     """Return the default cotangent of an output of one element: a one. Raises RuntimeError for other outputs."""
     n = 1
     for size in meta.shape:
@@ -280,7 +280,7 @@ def _implicit(meta: Any) -> Any:
     return wrap(one)
 
 
-def _checked(given: Any, meta: Any, i: int) -> Any:
+def _checked_cotangent(given: Any, meta: Any, i: int) -> Any:
     """Return the user's cotangent, cast to the output's dtype. Raises for another shape."""
     if not isinstance(given, TensorBase):
         raise errors.GradientTypeError(f"gradients can be either Tensors or None, but got {type(given).__name__}")

@@ -52,12 +52,12 @@ def make_groups(nodes: Sequence[DrawnNode]) -> Group:
     scopes = scopes_of(nodes)
     children = group_layers(find_loops(nodes, operations), scopes)
     graph = Group("graph", "graph", children)
-    finish(graph, scopes)
+    refine_groups(graph, scopes)
     place_leaves(graph, nodes)
     return graph
 
 
-def finish(group: Group, scopes: dict[int, str]) -> None:
+def refine_groups(group: Group, scopes: dict[int, str]) -> None:
     """Group the contents of steps by layers, name steps by their parameters, and split groups that are too large."""
     for child in group.children:
         if isinstance(child, Group):
@@ -67,9 +67,9 @@ def finish(group: Group, scopes: dict[int, str]) -> None:
                     child.children = group_layers(child.children, scopes)
                 elif named and len(scopes_within(group, scopes)) > 1:
                     child.label = named.pop()
-            finish(child, scopes)
+            refine_groups(child, scopes)
     while len(group.children) > FAN_OUT:
-        group.children = split(group)
+        group.children = split_into_ranges(group)
 
 
 def scopes_within(group: Group, scopes: dict[int, str]) -> set[str]:
@@ -90,7 +90,7 @@ def find_loops(nodes: Sequence[DrawnNode], operations: list[int]) -> list[Any]:
         before = len(children)
         period = 1
         while period <= min(len(tokens) // LEAST_STEPS, LONGEST_STEP):
-            for start, count in reversed(repeats(tokens, lines, period)):
+            for start, count in reversed(find_repeats(tokens, lines, period)):
                 end = start + count * period
                 steps = [
                     Group("step", f"step {k + 1}", children[at : at + period])
@@ -109,7 +109,7 @@ def find_loops(nodes: Sequence[DrawnNode], operations: list[int]) -> list[Any]:
     return children
 
 
-def repeats(tokens: Any, lines: list[tuple[str, int]], period: int) -> list[tuple[int, int]]:
+def find_repeats(tokens: Any, lines: list[tuple[str, int]], period: int) -> list[tuple[int, int]]:
     """Return (start, count) of each run of at least LEAST_STEPS repetitions of `period` tokens."""
     same = np.concatenate([[False], tokens[:-period] == tokens[period:], [False]])
     edges = np.flatnonzero(same[1:] != same[:-1])
@@ -165,7 +165,7 @@ def group_layers(children: list[Any], scopes: dict[int, str]) -> list[Any]:
     return grouped + children[done:] if len(grouped) + len(children) - done > 1 else children
 
 
-def split(group: Group) -> list[Group]:
+def split_into_ranges(group: Group) -> list[Group]:
     """Split a group's children into ranges of neighbours."""
     children = group.children
     size = min(FAN_OUT, ceil(sqrt(len(children))))

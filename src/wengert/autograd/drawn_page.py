@@ -89,11 +89,11 @@ def facts_of(node: DrawnNode) -> dict[str, Any]:
         "bytes": node.bytes,
         "forward": node.forward_us,
         "backward": node.backward_us,
-        "gradient": plain(node.gradient_norm),
+        "gradient": as_json_number(node.gradient_norm),
         "saved": [
             {
                 "name": value.name, "shape": value.shape, "dtype": value.dtype, "bytes": value.bytes, "values": value.values,
-                "statistics": {name: plain(x) for name, x in value.statistics.items()},
+                "statistics": {name: as_json_number(x) for name, x in value.statistics.items()},
             }
             for value in node.saved
         ],
@@ -102,6 +102,6 @@ def facts_of(node: DrawnNode) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None and value is not False and value != []}
 
 
-def plain(x: float | None) -> float | str | None:
+def as_json_number(x: float | None) -> float | str | None:
     """Return x for JSON, with NaN and infinities as text, because JSON has no such numbers."""
     return x if x is None or math.isfinite(x) else str(x)

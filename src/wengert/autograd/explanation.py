@@ -296,25 +296,25 @@ def explain_one(name: str, p: TensorBase, graph: Graph, probe: Probe, vanishing:
     record.norm = norm
     start = probe.arrived.get(graph.root, 1.0) or 1.0
     if norm is None or norm == 0.0:
-        explain_nothing(record, node, graph, probe)
+        explain_missing_gradient(record, node, graph, probe)
     elif not np.isfinite(norm):
-        culprits = first_nodes(node, graph, lambda user, i: not finite(probe.results.get((user, i))), probe, finite)
-        record.blame(NOT_FINITE, "not finite since " + listed(culprits), [n._source() for n in culprits])
+        culprits = first_bad_nodes(node, graph, lambda user, i: not is_finite(probe.results.get((user, i))), probe, is_finite)
+        record.blame(NOT_FINITE, "not finite since " + list_nodes(culprits), [n._source() for n in culprits])
     elif norm < vanishing * start:
-        record.blame(VANISHING, steepest(record.path, min), [])
+        record.blame(VANISHING, describe_steepest_step(record.path, min), [])
     elif norm > exploding * start:
-        record.blame(EXPLODING, steepest(record.path, max), [])
+        record.blame(EXPLODING, describe_steepest_step(record.path, max), [])
     return record
 
 
-def finite(norm: float | None) -> bool:
+def is_finite(norm: float | None) -> bool:
     """Whether a norm is finite; None, the norm of no value, is."""
     return norm is None or bool(np.isfinite(norm))
 
 
-def explain_nothing(record: ParameterRecord, node: Node, graph: Graph, probe: Probe) -> None:
+def explain_missing_gradient(record: ParameterRecord, node: Node, graph: Graph, probe: Probe) -> None:
     """Set the reason of a gradient that is zero or missing."""
-    culprits = first_nodes(
+    culprits = first_bad_nodes(
         node, graph, lambda user, i: not probe.results.get((user, i)), probe, lambda norm: bool(norm)
     )
     silent = [
@@ -322,9 +322,9 @@ def explain_nothing(record: ParameterRecord, node: Node, graph: Graph, probe: Pr
     ]
     places = [n._source() for n in culprits]
     if silent and len(silent) >= len(culprits):
-        record.blame(NONE, f"{listed(culprits)} returned None for it", places)
+        record.blame(NONE, f"{list_nodes(culprits)} returned None for it", places)
     elif culprits:
-        record.blame(ZERO, f"exactly zero since {listed(culprits)}", places)
+        record.blame(ZERO, f"exactly zero since {list_nodes(culprits)}", places)
     else:
         record.blame(ZERO, "exactly zero, as the gradient of the loss itself is", [])
 
@@ -339,7 +339,7 @@ def inputs_of(node: Node) -> list[tuple[Node, int]]:
     return found
 
 
-def first_nodes(node: Node, graph: Graph, is_bad_result: Any, probe: Probe, is_good: Any) -> list[Node]:
+def first_bad_nodes(node: Node, graph: Graph, is_bad_result: Any, probe: Probe, is_good: Any) -> list[Node]:
     """Return the nodes on paths to this one that got a good cotangent and returned a bad one, nearest to the loss first."""
     found: dict[Node, None] = {}
     seen = {node}
@@ -356,13 +356,13 @@ def first_nodes(node: Node, graph: Graph, is_bad_result: Any, probe: Probe, is_g
     return sorted(found, key=lambda n: -n._seq)
 
 
-def listed(found: list[Node]) -> str:
+def list_nodes(found: list[Node]) -> str:
     """Return a list of nodes and their lines as part of a sentence."""
     texts = [f"{n.name()} at {n._source() or 'no source line'}" for n in found[:CUTS_SHOWN]]
     return " and ".join(texts) + (f" and {len(found) - CUTS_SHOWN} others" if len(found) > CUTS_SHOWN else "")
 
 
-def steepest(path: list[tuple[str, str | None, float | None]], choose: Any) -> str:
+def describe_steepest_step(path: list[tuple[str, str | None, float | None]], choose: Any) -> str:
     """Describe the step of a path with the smallest or largest quotient of norms. choose: min or max."""
     steps = []
     for before, after in pairwise(path):
@@ -387,7 +387,7 @@ def explain_without_graph(name: str, p: TensorBase) -> ParameterRecord:
     found: dict[str, None] = {}
     places: dict[str | None, None] = {}
     for kind, code, lasti, leaves in reversed(cuts):
-        if any(is_from(p, reference()) for reference in (leaves if isinstance(leaves, list) else (leaves,))):
+        if any(is_cut_from(p, reference()) for reference in (leaves if isinstance(leaves, list) else (leaves,))):
             place = locate(code, lasti)
             by = kind if kind[-1] == ")" or kind[0] == "." or " " in kind else f"no_grad, in which {kind.lstrip('_')}() ran,"
             found[f"{by} at {place}"] = None
@@ -408,7 +408,7 @@ def explain_without_graph(name: str, p: TensorBase) -> ParameterRecord:
     return record
 
 
-def is_from(p: TensorBase, leaf: Any) -> bool:
+def is_cut_from(p: TensorBase, leaf: Any) -> bool:
     """Whether a cut tensor came from the parameter p: leaf is p, or, if p is no leaf, a tensor with p's array."""
     return leaf is p or (leaf is not None and p._grad_fn is not None and leaf._array is p._array)
 

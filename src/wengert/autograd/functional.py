@@ -68,7 +68,7 @@ def _evaluate(func: Callable[..., Any], inputs: Tensors, name: str) -> tuple[Ten
     return _as_tensors(found, "outputs of the user-provided function", name), isinstance(found, tuple)
 
 
-def _scalar(func: Callable[..., Any], inputs: Tensors, name: str) -> Any:
+def _evaluate_scalar(func: Callable[..., Any], inputs: Tensors, name: str) -> Any:
     """Call func and return its only output, which must have one element, as a 0-d tensor."""
     outputs, is_tuple = _evaluate(func, inputs, name)
     if is_tuple or len(outputs) != 1:
@@ -78,7 +78,7 @@ def _scalar(func: Callable[..., Any], inputs: Tensors, name: str) -> Any:
     return outputs[0].reshape(()) if outputs[0].ndim else outputs[0]
 
 
-def _vectors(v: Any, like: Tensors, name: str, of_output: bool) -> Tensors:
+def _checked_vectors(v: Any, like: Tensors, name: str, of_output: bool) -> Tensors:
     """Return v as a tuple of tensors with the shapes of `like`. None means a one, if `like` is one tensor of one element."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
@@ -97,14 +97,14 @@ def _vectors(v: Any, like: Tensors, name: str, of_output: bool) -> Tensors:
     return vectors
 
 
-def _finish(results: Any, create_graph: bool) -> Any:
+def _detach_results(results: Any, create_graph: bool) -> Any:
     """Return the results, detached unless create_graph."""
     if isinstance(results, (tuple, list)):
-        return tuple([_finish(r, create_graph) for r in results])
+        return tuple([_detach_results(r, create_graph) for r in results])
     return results if create_graph or not results.requires_grad else results.detach()
 
 
-def _unless_tuple(results: Tensors, is_tuple: bool) -> Any:
+def _unwrap_single(results: Tensors, is_tuple: bool) -> Any:
     return results if is_tuple else results[0]
 
 
@@ -130,7 +130,7 @@ def _grad(outputs: Tensors, inputs: Tensors, cotangents: Sequence[Any], create_g
     return list(found)
 
 
-def _filled(results: list[Any], like: Tensors, missing: Callable[[int], Exception] | None = None) -> Tensors:
+def _fill_missing(results: list[Any], like: Tensors, missing: Callable[[int], Exception] | None = None) -> Tensors:
     """Replace each None in results by zeros; or raise missing(index) if `missing` is given."""
     for i, result in enumerate(results):
         if result is None and missing is not None:
@@ -171,12 +171,12 @@ def _check_depends(results: Tensors, strict: bool, create_graph: bool) -> None:
             raise _independent_jacobian(i)
 
 
-def _transposed(products: Sequence[Any], duals: Tensors, vectors: Tensors, create_graph: bool) -> list[Any]:
+def _apply_transpose(products: Sequence[Any], duals: Tensors, vectors: Tensors, create_graph: bool) -> list[Any]:
     """Apply the transpose of the linear map from duals to products to vectors."""
     return _grad(tuple(products), duals, vectors, create_graph)
 
 
-def _dual_of(tensors: Tensors) -> Tensors:
+def _zero_cotangents(tensors: Tensors) -> Tensors:
     """Return zero cotangents of tensors that require grad, as variables of a linear map."""
     return tuple([_zeros(t).requires_grad_() for t in tensors])
 
@@ -199,13 +199,13 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         variables = _as_variables(given, create_graph)
         outputs, is_tuple = _evaluate(func, variables, "vjp")
         _check_outputs(outputs, strict)
-        vectors = _vectors(v, outputs, "vjp", True)
+        vectors = _checked_vectors(v, outputs, "vjp", True)
     with set_recording(create_graph):
         found = _grad(outputs, variables, vectors, create_graph)
-        products = _filled(found, variables, _independent_output if strict else None)
+        products = _fill_missing(found, variables, _independent_output if strict else None)
         _check_depends(products, strict, create_graph)
-    finished = _finish(products, create_graph)
-    return _finish(_unless_tuple(outputs, is_tuple), create_graph), _unless_tuple(finished, isinstance(inputs, tuple))
+    finished = _detach_results(products, create_graph)
+    return _detach_results(_unwrap_single(outputs, is_tuple), create_graph), _unwrap_single(finished, isinstance(inputs, tuple))
 
 
 def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
@@ -221,28 +221,29 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     with set_recording(True):
         given = _as_tensors(inputs, "inputs", "jvp")
         variables = _as_variables(given, create_graph)
-        vectors = _vectors(v, variables, "jvp", False)
+        vectors = _checked_vectors(v, variables, "jvp", False)
         outputs, is_tuple = _evaluate(func, variables, "jvp")
         _check_outputs(outputs, strict)
-        duals = _dual_of(outputs)
+        duals = _zero_cotangents(outputs)
         backward = _grad(outputs, variables, duals, True)
-        _filled(backward, variables, _independent_output if strict else None)
+        _fill_missing(backward, variables, _independent_output if strict else None)
     with set_recording(create_graph):
-        products = _filled(_transposed(backward, duals, vectors, create_graph), outputs)
+        products = _fill_missing(_apply_transpose(backward, duals, vectors, create_graph), outputs)
         _check_depends(products, strict, create_graph)
-    return _finish(_unless_tuple(outputs, is_tuple), create_graph), _finish(_unless_tuple(products, is_tuple), create_graph)
+    found = _unwrap_single(outputs, is_tuple), _unwrap_single(products, is_tuple)
+    return _detach_results(found, create_graph)
 
 
-def _gradient(
+def _recorded_gradient(
     func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
 ) -> tuple[Any, Tensors, Tensors, list[Any]]:
     """Return (output, variables, vectors, recorded gradient) of a function whose output is one number."""
     variables = _as_variables(_as_tensors(inputs, "inputs", name), create_graph)
-    vectors = _vectors(v, variables, name, False)
-    output = _scalar(func, variables, name)
+    vectors = _checked_vectors(v, variables, name, False)
+    output = _evaluate_scalar(func, variables, name)
     _check_outputs((output,), strict)
     found = _grad((output,), variables, [wrap(np.ones_like(output._array))], True)
-    gradient = _filled(found, variables, _independent_output if strict else None)
+    gradient = _fill_missing(found, variables, _independent_output if strict else None)
     for i, g in enumerate(gradient):
         if strict and not g.requires_grad:
             raise _independent_gradient(i)
@@ -260,12 +261,12 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     (tensor(9.), tensor([ 6., 12.]))
     """
     with set_recording(True):
-        output, variables, vectors, gradient = _gradient(func, inputs, v, create_graph, strict, "vhp")
+        output, variables, vectors, gradient = _recorded_gradient(func, inputs, v, create_graph, strict, "vhp")
     with set_recording(create_graph):
         found = _grad(tuple(gradient), variables, vectors, create_graph)
-        products = _filled(found, variables, _independent_gradient if strict else None)
-    finished = _finish(products, create_graph)
-    return _finish(output, create_graph), _unless_tuple(finished, isinstance(inputs, tuple))
+        products = _fill_missing(found, variables, _independent_gradient if strict else None)
+    finished = _detach_results(products, create_graph)
+    return _detach_results(output, create_graph), _unwrap_single(finished, isinstance(inputs, tuple))
 
 
 def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
@@ -278,14 +279,14 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     (tensor(9.), tensor([ 6., 12.]))
     """
     with set_recording(True):
-        output, variables, vectors, gradient = _gradient(func, inputs, v, create_graph, strict, "hvp")
-        duals = _dual_of(variables)
+        output, variables, vectors, gradient = _recorded_gradient(func, inputs, v, create_graph, strict, "hvp")
+        duals = _zero_cotangents(variables)
         twice = _grad(tuple(gradient), variables, duals, True)
-        _filled(twice, variables, _independent_gradient if strict else None)
+        _fill_missing(twice, variables, _independent_gradient if strict else None)
     with set_recording(create_graph):
-        products = _filled(_transposed(twice, duals, vectors, create_graph), variables)
-    finished = _finish(products, create_graph)
-    return _finish(output, create_graph), _unless_tuple(finished, isinstance(inputs, tuple))
+        products = _fill_missing(_apply_transpose(twice, duals, vectors, create_graph), variables)
+    finished = _detach_results(products, create_graph)
+    return _detach_results(output, create_graph), _unwrap_single(finished, isinstance(inputs, tuple))
 
 
 # -- matrices ----------------------------------------------------------------------------------------------------------
@@ -341,12 +342,12 @@ def jacobian(
     rows = []
     for i, output in enumerate(outputs):
         with set_recording(create_graph):
-            parts = _rows(output, i, variables, create_graph, strict)
-        rows.append(_unless_tuple(parts, isinstance(inputs, tuple)))
-    return _finish(_unless_tuple(tuple(rows), is_tuple), create_graph)
+            parts = _jacobian_by_rows(output, i, variables, create_graph, strict)
+        rows.append(_unwrap_single(parts, isinstance(inputs, tuple)))
+    return _detach_results(_unwrap_single(tuple(rows), is_tuple), create_graph)
 
 
-def _rows(output: Any, number: int, variables: Tensors, create_graph: bool, strict: bool) -> Tensors:
+def _jacobian_by_rows(output: Any, number: int, variables: Tensors, create_graph: bool, strict: bool) -> Tensors:
     """Return the Jacobian of one output in each variable, of shape (*output, *variable)."""
     columns: list[list[Any]] = [[] for _ in variables]
     for index in np.ndindex(output._array.shape):
@@ -381,8 +382,8 @@ def _jacobian_by_columns(func: Callable[..., Any], inputs: Any, create_graph: bo
 
     with set_recording(create_graph):
         found = jacfwd(checked, argnums=tuple(range(len(given))))(*given)
-    rows = tuple([_unless_tuple(tuple(row), isinstance(inputs, tuple)) for row in found])
-    return _finish(_unless_tuple(rows, is_tuple), create_graph)
+    rows = tuple([_unwrap_single(tuple(row), isinstance(inputs, tuple)) for row in found])
+    return _detach_results(_unwrap_single(rows, is_tuple), create_graph)
 
 
 def hessian(
@@ -409,10 +410,10 @@ def hessian(
     def gradient(*variables: Any) -> Tensors:
         with set_recording(True):
             aliases = tuple([x if x.requires_grad else x.view_as(x).requires_grad_() for x in variables])
-            output = _scalar(func, aliases, "hessian")
+            output = _evaluate_scalar(func, aliases, "hessian")
             _check_outputs((output,), strict)
             found = _grad((output,), aliases, [wrap(np.ones_like(output._array))], True)
-            result = _filled(found, aliases)
+            result = _fill_missing(found, aliases)
         for i, g in enumerate(result):
             if strict and not g.requires_grad:
                 raise _independent_gradient(i)

@@ -49,7 +49,7 @@ class _Mode:
     def __init__(self) -> None:
         self._before: list[int] = []  # a stack, because an object can be entered again inside its own block
 
-    def _changed(self, before: int) -> int:
+    def _changed_flags(self, before: int) -> int:
         raise NotImplementedError
 
     def clone(self) -> _Mode:
@@ -59,7 +59,7 @@ class _Mode:
     def __enter__(self) -> None:
         before = flags()
         self._before.append(before)
-        set_flags(self._changed(before))
+        set_flags(self._changed_flags(before))
 
     def __exit__(self, *_: object) -> None:
         set_flags(self._before.pop())
@@ -92,7 +92,7 @@ class _Mode:
 
         return wrapper
 
-    def _run(self, generator: Any) -> Any:
+    def _run_generator(self, generator: Any) -> Any:
         """Run a generator or a coroutine under the mode. The mode does not hold while the generator is suspended."""
         step: Callable[[], Any] = functools.partial(generator.send, None)
         while True:
@@ -115,12 +115,12 @@ class _Mode:
     def _wrap_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            return (yield from self._run(function(*args, **kwargs)))
+            return (yield from self._run_generator(function(*args, **kwargs)))
 
         return wrapper
 
     def _wrap_coroutine(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        run: Callable[..., Any] = types.coroutine(self._run)
+        run: Callable[..., Any] = types.coroutine(self._run_generator)
 
         @functools.wraps(function)
         async def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -129,7 +129,7 @@ class _Mode:
         return wrapper
 
     def _wrap_async_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        run: Callable[..., Any] = types.coroutine(self._run)
+        run: Callable[..., Any] = types.coroutine(self._run_generator)
 
         @functools.wraps(function)
         async def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -158,7 +158,7 @@ def _unrecorded(before: int) -> int:
     return before & (1 << BLOCK) - 1 | NO_GRAD | note_block() << BLOCK
 
 
-def _usable_bare(cls: type) -> Any:
+def _allow_bare_decorator(cls: type) -> Any:
     """Class decorator that allows @no_grad without parentheses."""
 
     def make(self_cls: type, function: Any = None) -> Any:
@@ -172,7 +172,7 @@ def _usable_bare(cls: type) -> Any:
     return cls
 
 
-@_usable_bare
+@_allow_bare_decorator
 class no_grad(_Mode):
     """Context manager or decorator: operations are not recorded, and their results require no gradient.
 
@@ -184,15 +184,15 @@ class no_grad(_Mode):
     False
     """
 
-    def _changed(self, before: int) -> int:
+    def _changed_flags(self, before: int) -> int:
         return _unrecorded(before)
 
 
-@_usable_bare
+@_allow_bare_decorator
 class enable_grad(_Mode):
     """Context manager or decorator: operations are recorded, even within no_grad or set_grad_enabled(False)."""
 
-    def _changed(self, before: int) -> int:
+    def _changed_flags(self, before: int) -> int:
         return before & ~NO_GRAD
 
 
@@ -207,9 +207,9 @@ class set_grad_enabled(_Mode):
             )
         self.mode = mode
         self._found = flags()
-        set_flags(self._changed(self._found))
+        set_flags(self._changed_flags(self._found))
 
-    def _changed(self, before: int) -> int:
+    def _changed_flags(self, before: int) -> int:
         return before & ~NO_GRAD if self.mode else _unrecorded(before)
 
     def clone(self) -> _Mode:
@@ -221,7 +221,7 @@ class set_grad_enabled(_Mode):
     def __enter__(self) -> None:
         # __init__ has switched the mode already; leaving the block restores the mode from before that.
         self._before.append(self._found if not self._before else flags())
-        set_flags(self._changed(flags()))
+        set_flags(self._changed_flags(flags()))
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         set_flags(self._found)  # a decorator switches the mode in calls, not at the definition
@@ -244,7 +244,7 @@ class inference_mode(_Mode):
         super().__init__()
         self.mode = mode
 
-    def _changed(self, before: int) -> int:
+    def _changed_flags(self, before: int) -> int:
         return _unrecorded(before) | INFERENCE if self.mode else before & ~(INFERENCE | NO_GRAD)
 
     def clone(self) -> _Mode:
@@ -292,5 +292,5 @@ class enforce_grad_layout_policy(_Mode):
     def clone(self) -> _Mode:
         return enforce_grad_layout_policy(self.enable)
 
-    def _changed(self, before: int) -> int:
+    def _changed_flags(self, before: int) -> int:
         return before

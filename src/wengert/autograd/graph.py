@@ -192,16 +192,16 @@ def register_multi_grad_hook(
         raise errors.ElementError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
         tensors = [t for t in tensors if t.requires_grad]
-        first = _First(fn)
+        first = _AnyHook(fn)
         return MultiHandle(tuple([t.register_hook(first) for t in tensors]))
     for t in tensors:
         if not t.requires_grad:
             raise errors.hook_without_grad()
-    together = _Together(fn, tensors)
+    together = _AllHooks(fn, tensors)
     return MultiHandle(tuple([t.register_hook(together.hook_of(i)) for i, t in enumerate(tensors)]))
 
 
-class _First:
+class _AnyHook:
     """Hook of mode "any": calls fn with the first gradient of a pass."""
 
     def __init__(self, fn: Callable[[Any], None]) -> None:
@@ -218,14 +218,14 @@ class _First:
             self.fn(grad)
 
 
-class _Together:
+class _AllHooks:
     """Hooks of mode "all": each hook stores its gradient, and the last one of a pass calls fn."""
 
     def __init__(self, fn: Callable[[Any], None], tensors: Sequence[TensorBase]) -> None:
         self.fn = fn
         # Weak references, because the nodes, or the leaves, hold these hooks.
         self.places = [ref(t if t.is_leaf else get_gradient_edge(t).node) for t in tensors]
-        self.passes: WeakKeyDictionary[Any, _Gathered] = WeakKeyDictionary()
+        self.passes: WeakKeyDictionary[Any, _GatheredGradients] = WeakKeyDictionary()
         self.lock = threading.Lock()
 
     def hook_of(self, position: int) -> Callable[[Any], None]:
@@ -239,7 +239,7 @@ class _Together:
                     nodes = [_node_at(place()) for place in self.places]
                     here = nodes[position]  # this node runs now, so will_run is False for it
                     missing = sum([node is here or (node is not None and will_run(task, node)) for node in nodes])
-                    gathered = self.passes[task] = _Gathered([None] * len(nodes), missing)
+                    gathered = self.passes[task] = _GatheredGradients([None] * len(nodes), missing)
                 gathered.grads[position] = grad
                 gathered.missing -= 1
                 complete = gathered.missing == 0
@@ -256,7 +256,7 @@ def _node_at(place: TensorBase | Node | None) -> Node | None:
     return get_gradient_edge(place).node if isinstance(place, TensorBase) else place
 
 
-class _Gathered:
+class _GatheredGradients:
     """Gradients that a pass has computed so far, and the number of those still missing."""
 
     def __init__(self, grads: list[Any], missing: int) -> None:

@@ -102,7 +102,7 @@ class profile:
                 "nested."
             )
         self.entered = True
-        watch_others()
+        watch_undispatched()
         self._origin = perf_counter_ns()
         self._recording.start()
         return self
@@ -168,7 +168,7 @@ class profile:
             self._recording.stop()
 
 
-def watch_others() -> None:
+def watch_undispatched() -> None:
     """Measure functions that do not run through dispatch: creation functions, detach() and unrecorded assignments."""
     creations: list[tuple[Any, str, bool]] = []
     for op in OPS.values():
@@ -244,7 +244,7 @@ class _Emitter:
                 f"installed. Hint: pip install {self.package}; or use profile(), which needs nothing."
             ) from None
         self.entered = True
-        watch_others()
+        watch_undispatched()
         set_ranges(ranges)
         return self
 

@@ -110,7 +110,7 @@ def _render_new(
     rows = []
     for event in events:
         row = [
-            _cut(event.key, widths[0]),
+            _shorten(event.key, widths[0]),
             format_share(event.self_cpu_time_total, total_us),
             format_time(event.self_cpu_time_total, unit),
             format_share(event.cpu_time_total, total_us),
@@ -121,9 +121,9 @@ def _render_new(
             row += [format_bytes(event.cpu_memory_usage), format_bytes(event.self_cpu_memory_usage)]
         row.append(str(event.count))
         if columns["shapes"]:
-            row.append(_cut(str(event.input_shapes or []), widths[1]))
+            row.append(_shorten(str(event.input_shapes or []), widths[1]))
         if columns["stack"]:
-            row.append(_cut_front(" <- ".join(event.stack or ()), widths[2]))
+            row.append(_shorten_front(" <- ".join(event.stack or ()), widths[2]))
         if columns["flops"]:
             row.append(f"{event.flops / scale:.3f}" if event.flops else "--")
         rows.append(row)
@@ -154,11 +154,11 @@ def _flops_scale(events: Sequence[Any]) -> tuple[float, str]:
     return 1.0, "Total FLOPs"
 
 
-def _cut(text: str, width: int) -> str:
+def _shorten(text: str, width: int) -> str:
     """Shorten text to width characters; the last three are dots if some are missing."""
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
-def _cut_front(text: str, width: int) -> str:
+def _shorten_front(text: str, width: int) -> str:
     """Shorten text to its last width characters; the first three are dots if some are missing."""
     return text if len(text) <= width else "..." + text[len(text) - width + 3 :]

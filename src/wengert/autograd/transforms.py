@@ -35,7 +35,7 @@ Function = Callable[..., Any]
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
 
-def _chosen(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...]:
+def _argument_positions(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...]:
     """Return the positions in argnums, an int or a tuple of ints, counted from the front. Raises RuntimeError for others."""
     if not isinstance(argnums, (int, tuple)):
         raise errors.GradientError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
@@ -53,7 +53,7 @@ def _chosen(args: tuple[Any, ...], argnums: Any) -> tuple[int, ...]:
     return positions
 
 
-def _with(args: tuple[Any, ...], positions: Sequence[int], replacements: Iterable[Any]) -> tuple[Any, ...]:
+def _replace_arguments(args: tuple[Any, ...], positions: Sequence[int], replacements: Iterable[Any]) -> tuple[Any, ...]:
     """Return args with replacements at these positions."""
     found = list(args)
     for i, x in zip(positions, replacements, strict=True):
@@ -110,12 +110,12 @@ def leads_outside(tensors: Iterable[Any], variables: Iterable[Any]) -> bool:
     return False
 
 
-def _released(tree: Any, variables: Sequence[Any], keep: bool) -> Any:
+def _detach_results(tree: Any, variables: Sequence[Any], keep: bool) -> Any:
     """Detach the tensors in a tree of results from the variables, unless keep and they lead to leaves outside."""
-    return tree_map(lambda x: _release(x, variables, keep), tree)
+    return tree_map(lambda x: _detach_result(x, variables, keep), tree)
 
 
-def _release(x: Any, variables: Sequence[Any], keep: bool) -> Any:
+def _detach_result(x: Any, variables: Sequence[Any], keep: bool) -> Any:
     """_released for one result."""
     if not isinstance(x, TensorBase) or not x.requires_grad or (keep and leads_outside([x], variables)):
         return x
@@ -123,7 +123,7 @@ def _release(x: Any, variables: Sequence[Any], keep: bool) -> Any:
     for level in levels_around():
         tangent = level.find(x)
         if tangent is not None:
-            level.set(free, _release(tangent, variables, keep))
+            level.set(free, _detach_result(tangent, variables, keep))
     return free
 
 
@@ -192,7 +192,7 @@ def _vjp(
     leaves, form = tree_flatten(tuple([args[i] for i in positions]))
     with set_recording(True):
         variables = [_as_variable(x) for x in leaves]
-        result = func(*_with(args, positions, tree_unflatten(variables, form)))
+        result = func(*_replace_arguments(args, positions, tree_unflatten(variables, form)))
     output, aux = _split_aux(result, has_aux, call)
     outputs = tree_flatten(output)[0]
     _check_outputs(call, outputs)
@@ -201,9 +201,9 @@ def _vjp(
     def pull_back(seeds: list[Any]) -> list[Any]:
         create_graph = grad_enabled() and (outside or any(s.requires_grad for s in seeds))
         found = _backward(outputs, variables, seeds, True, create_graph)
-        return [_release(x, variables, create_graph) for x in found]
+        return [_detach_result(x, variables, create_graph) for x in found]
 
-    return _released(output, variables, keep), _released(aux, variables, keep), pull_back, outputs
+    return _detach_results(output, variables, keep), _detach_results(aux, variables, keep), pull_back, outputs
 
 
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
@@ -212,11 +212,11 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
     @wraps(func)
     def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
         keep = grad_enabled()
-        positions = _chosen(args, argnums)
+        positions = _argument_positions(args, argnums)
         leaves, form = tree_flatten(tuple([args[i] for i in positions]))
         with set_recording(True):
             variables = [_as_variable(x) for x in leaves]
-            result = func(*_with(args, positions, tree_unflatten(variables, form)), **kwargs)
+            result = func(*_replace_arguments(args, positions, tree_unflatten(variables, form)), **kwargs)
         value, aux = _split_aux(result, has_aux, "grad_and_value(f)(*args)")
         if not isinstance(value, TensorBase):
             raise errors.GradientError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(value)}")
@@ -229,8 +229,8 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
         seed = wrap(np.ones((), value._array.dtype))
         # Keep the graph if an outer derivative or aux may need it.
         found = _backward([value], variables, [seed], create_graph or has_aux, create_graph)
-        gradient = tree_unflatten(_released(found, variables, create_graph), form)
-        value, aux = _released(value, variables, keep), _released(aux, variables, keep)
+        gradient = tree_unflatten(_detach_results(found, variables, create_graph), form)
+        value, aux = _detach_results(value, variables, keep), _detach_results(aux, variables, keep)
         return gradient[0] if isinstance(argnums, int) else gradient, (value, aux) if has_aux else value
 
     return gradient_and_value
@@ -300,7 +300,7 @@ def _jvp(
     level = open_level()
     try:
         duals = [attach_tangent(x, t) for x, t in zip(leaves, directions, strict=True)]
-        result = func(*_with(args, positions, tree_unflatten(duals, form)))
+        result = func(*_replace_arguments(args, positions, tree_unflatten(duals, form)))
         output, aux = _split_aux(result, has_aux, "jvp(f, primals, tangents)")
         outputs, output_form = tree_flatten(output)
         _check_outputs("jvp(f, primals, tangents)", outputs)
@@ -353,9 +353,9 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
                     )
         create_graph = grad_enabled() and (outside or any(t.requires_grad for t in directions))
         found = _backward(products, duals, directions, True, create_graph)
-        return tree_unflatten(_released(found, [*variables, *duals], create_graph), output_form)
+        return tree_unflatten(_detach_results(found, [*variables, *duals], create_graph), output_form)
 
-    return tree_unflatten(_released(outputs, variables, keep), output_form), jvp_fn
+    return tree_unflatten(_detach_results(outputs, variables, keep), output_form), jvp_fn
 
 
 # -- matrices ----------------------------------------------------------------------------------------------------------
@@ -378,7 +378,7 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_siz
 
     @wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        positions = _chosen(args, argnums)
+        positions = _argument_positions(args, argnums)
         call = partial(func, **kwargs)
         output, aux, pull_back, outputs = _vjp(call, args, positions, has_aux, "vjp(f, *primals)")
         form = tree_flatten(output)[1]
@@ -386,9 +386,9 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_siz
         blocks = []
         for number, x in enumerate(outputs):
             rows = []
-            for unit in _units(x):
+            for unit in _unit_tensors(x):
                 rows.append(pull_back([unit if i == number else _zeros(y) for i, y in enumerate(outputs)]))
-            parts = [_assembled([row[i] for row in rows], x, y, False) for i, y in enumerate(inputs)]
+            parts = [_assemble_jacobian([row[i] for row in rows], x, y, False) for i, y in enumerate(inputs)]
             block = tree_unflatten(parts, input_form)
             blocks.append(block[0] if isinstance(argnums, int) else block)
         found = tree_unflatten(blocks, form)
@@ -416,14 +416,14 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
         from wengert.autograd.vmap import Draws
 
         draws = Draws(randomness)
-        positions = _chosen(args, argnums)
+        positions = _argument_positions(args, argnums)
         inputs, input_form = tree_flatten(tuple([args[i] for i in positions]))
         call = partial(func, **kwargs)
         columns: list[list[list[Any]]] = []  # indexed by input, element of the input, output
         output = aux = None
         for number, x in enumerate(inputs):
             columns.append([])
-            for unit in _units(x):
+            for unit in _unit_tensors(x):
                 tangents = tree_unflatten([unit if i == number else _zeros(y) for i, y in enumerate(inputs)], input_form)
                 with draws:
                     output, along, *rest = _jvp(call, args, tangents, positions, False, has_aux)
@@ -434,7 +434,7 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
         outputs, form = tree_flatten(output)
         blocks = []
         for number, y in enumerate(outputs):
-            parts = [_assembled([c[number] for c in columns[i]], y, x, True) for i, x in enumerate(inputs)]
+            parts = [_assemble_jacobian([c[number] for c in columns[i]], y, x, True) for i, x in enumerate(inputs)]
             block = tree_unflatten(parts, input_form)
             blocks.append(block[0] if isinstance(argnums, int) else block)
         found = tree_unflatten(blocks, form)
@@ -457,7 +457,7 @@ def hessian(func: Function, argnums: Any = 0) -> Function:
     return jacrev(jacrev(func, argnums), argnums)
 
 
-def _units(x: Any) -> Iterable[Any]:
+def _unit_tensors(x: Any) -> Iterable[Any]:
     """Yield, for each element of x, a tensor of x's shape with a one there and zeros elsewhere."""
     for index in np.ndindex(x._array.shape):
         unit = np.zeros_like(x._array)
@@ -465,7 +465,7 @@ def _units(x: Any) -> Iterable[Any]:
         yield wrap(unit)
 
 
-def _assembled(parts: list[Any], output: Any, x: Any, by_columns: bool) -> Any:
+def _assemble_jacobian(parts: list[Any], output: Any, x: Any, by_columns: bool) -> Any:
     """Stack the rows of a Jacobian, of x's shape, or its columns, of the output's shape, to shape (*output, *x)."""
     shape = (*output._array.shape, *x._array.shape)
     if not parts:

@@ -61,13 +61,13 @@ def vmap(
                 return func(*tree_unflatten(example, form), **kwargs)
 
         if size == 0:  # call func on one example of zeros, to find the shapes of the results
-            leaves = [x if d is None else x.new_zeros(_widened(x.shape, d)) for x, d in zip(leaves, dims, strict=True)]
+            leaves = [x if d is None else x.new_zeros(_with_one_example(x.shape, d)) for x, d in zip(leaves, dims, strict=True)]
         results = [tree_flatten(call(i)) for i in range(max(size, 1))]
         output_form = results[0][1]
         out = _out_dims_of(name, out_dims, output_form)
         columns = zip(*[values for values, _ in results], strict=True)
         return tree_unflatten(
-            [_gather(name, column, dim, size) for column, dim in zip(columns, out, strict=True)], output_form
+            [_stack_outputs(name, column, dim, size) for column, dim in zip(columns, out, strict=True)], output_form
         )
 
     return mapped
@@ -124,7 +124,7 @@ def _size_of(name: str, in_dims: Any, leaves: list[Any], dims: list[Any]) -> int
     return int(sizes[0])
 
 
-def _widened(shape: Any, dim: int) -> list[int]:
+def _with_one_example(shape: Any, dim: int) -> list[int]:
     """Return the shape with size 1 instead of 0 along dim."""
     widened = list(shape)
     widened[dim] = 1
@@ -144,7 +144,7 @@ def _out_dims_of(name: str, out_dims: Any, form: Any) -> list[Any]:
     return dims
 
 
-def _gather(name: str, values: tuple[Any, ...], dim: Any, size: int) -> Any:
+def _stack_outputs(name: str, values: tuple[Any, ...], dim: Any, size: int) -> Any:
     """Stack one output of all examples along dim; or return that of the first example if dim is None."""
     if dim is None:
         return values[0]

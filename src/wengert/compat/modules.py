@@ -57,7 +57,7 @@ class TorchModule(ModuleType):
         try:
             value = getattr(self._target, name)
         except AttributeError:
-            raise _missing(f"{self.__name__}.{name}") from None
+            raise _missing_feature(f"{self.__name__}.{name}") from None
         if isinstance(value, ModuleType) and value.__name__.startswith("wengert."):
             return import_module("torch" + value.__name__.removeprefix("wengert"))
         return value
@@ -87,10 +87,10 @@ class MissingModule(TorchModule):
         super().__init__(name, ModuleType(name))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise _missing(self.__name__)
+        raise _missing_feature(self.__name__)
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        raise _missing(self.__name__)
+        raise _missing_feature(self.__name__)
 
     def __instancecheck__(self, instance: Any) -> bool:
         return False
@@ -102,7 +102,7 @@ class MissingModule(TorchModule):
         return f"<{self.__name__}, which wengert does not have>"
 
 
-def _missing(name: str) -> Exception:
+def _missing_feature(name: str) -> Exception:
     return errors.MissingFeatureError(
         f"{name} is not part of wengert {import_module('wengert').__version__}, which stands in for torch in this process"
     )

@@ -46,7 +46,7 @@ class _Program:
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
         return self.starts[node.lineno - 1] + node.col_offset, self.starts[end_line - 1] + end_column
 
-    def written(self, node: ast.expr) -> str:
+    def source_of(self, node: ast.expr) -> str:
         """Return the source text of a node."""
         start, end = self.span(node)
         return self.text[start:end].decode()
@@ -57,12 +57,12 @@ class _Program:
             return Finding(line, old, new, by_hand=True)
         return Finding(line, old, new, edits)
 
-    def path(self, node: ast.expr) -> str:
+    def full_name(self, node: ast.expr) -> str:
         """Return the full name of a name or attribute, such as "torch.autograd.Variable"; "" for any other node."""
         if isinstance(node, ast.Name):
             return self.imports.get(node.id, "")
         if isinstance(node, ast.Attribute):
-            home = self.path(node.value)
+            home = self.full_name(node.value)
             return f"{home}.{node.attr}" if home else ""
         return ""
 
@@ -87,11 +87,11 @@ def _imported_names(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 def _variables(program: _Program, node: ast.AST) -> Iterator[Finding]:
     """Find Variable(x), Variable(x, requires_grad=True), Variable(x, volatile=True)."""
-    if not isinstance(node, ast.Call) or not program.path(node.func).endswith("autograd.Variable"):
+    if not isinstance(node, ast.Call) or not program.full_name(node.func).endswith("autograd.Variable"):
         return
     given = dict(zip(("data", "requires_grad", "volatile"), node.args, strict=False))
     given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
-    old = program.written(node.func) + "(...)"
+    old = program.source_of(node.func) + "(...)"
     if "volatile" in given:
         yield Finding(node.lineno, "volatile=", "with torch.no_grad():", by_hand=True)
         return
@@ -102,7 +102,7 @@ def _variables(program: _Program, node: ast.AST) -> Iterator[Finding]:
     data, wanted = given["data"], given.get("requires_grad")
     suffix = ""
     if wanted is not None and not (isinstance(wanted, ast.Constant) and wanted.value is False):
-        argument = "" if isinstance(wanted, ast.Constant) and wanted.value is True else program.written(wanted)
+        argument = "" if isinstance(wanted, ast.Constant) and wanted.value is True else program.source_of(wanted)
         # The result of a call is a new tensor. Any other tensor may have other users, so its requires_grad stays.
         suffix = f"{'' if isinstance(data, ast.Call) else '.detach()'}.requires_grad_({argument})"
     atom = isinstance(data, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) and data.lineno == data.end_lineno
@@ -131,10 +131,10 @@ def _keywords(program: _Program, node: ast.AST) -> Iterator[Finding]:
     """Find arguments of backward and grad that have other names now."""
     if not isinstance(node, ast.Call):
         return
-    path = program.path(node.func)
-    if path == "torch.autograd.backward":
+    full_name = program.full_name(node.func)
+    if full_name == "torch.autograd.backward":
         renames = {"retain_variables": "retain_graph", "grad_variables": "grad_tensors", "variables": "tensors"}
-    elif path == "torch.autograd.grad":
+    elif full_name == "torch.autograd.grad":
         renames = {"retain_variables": "retain_graph", "grad_variables": "grad_outputs"}
     elif isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
         renames = {"retain_variables": "retain_graph", "grad_variables": "gradient", "grad_tensors": "gradient"}
@@ -159,21 +159,21 @@ def _factors(program: _Program, node: ast.AST) -> Iterator[Finding]:
     if name not in _FACTORS or any(isinstance(x, ast.Starred) for x in node.args):
         return
     n_operands, factor = _FACTORS[name]
-    is_function = program.path(node.func) == f"torch.{name}"
+    is_function = program.full_name(node.func) == f"torch.{name}"
     args = node.args[1:] if is_function else node.args
     if len(args) != 1 + n_operands:
         return
-    operands = ", ".join([program.written(x) for x in args[1:]])
-    edits = ((program.span(args[0])[0], program.span(args[-1])[1], f"{operands}, {factor}={program.written(args[0])}"),)
+    operands = ", ".join([program.source_of(x) for x in args[1:]])
+    edits = ((program.span(args[0])[0], program.span(args[-1])[1], f"{operands}, {factor}={program.source_of(args[0])}"),)
     yield program.rewrite(node.lineno, f"{node.func.attr}({factor}, ...)", f"{node.func.attr}(..., {factor}=)", edits)
 
 
 def _calls(program: _Program, node: ast.AST) -> Iterator[Finding]:
     """Find variable(...), and spellings to rewrite by hand: reinforce, .data[0]."""
-    if isinstance(node, ast.Call) and program.path(node.func) == "torch.autograd.variable":
+    if isinstance(node, ast.Call) and program.full_name(node.func) == "torch.autograd.variable":
         known = program.imports.get("torch") == "torch"
         edits = ((*program.span(node.func), "torch.tensor"),) if known else ()
-        yield Finding(node.lineno, f"{program.written(node.func)}(...)", "torch.tensor(...)", edits, by_hand=not known)
+        yield Finding(node.lineno, f"{program.source_of(node.func)}(...)", "torch.tensor(...)", edits, by_hand=not known)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "reinforce":
         yield Finding(node.lineno, ".reinforce(reward)", "loss -(log_prob(sample) * reward).sum()", by_hand=True)
     if (
@@ -190,7 +190,7 @@ def _functions(program: _Program, node: ast.AST) -> Iterator[Finding]:
     """Find Functions whose forward is an instance method."""
     if not isinstance(node, ast.ClassDef):
         return
-    if not any(program.path(base).endswith(("autograd.Function", "function.InplaceFunction")) for base in node.bases):
+    if not any(program.full_name(base).endswith(("autograd.Function", "function.InplaceFunction")) for base in node.bases):
         return
     for item in node.body:
         if isinstance(item, ast.FunctionDef) and item.name == "forward" and not item.decorator_list:

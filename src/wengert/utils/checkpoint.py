@@ -109,7 +109,7 @@ def checkpoint(
     if not grad_enabled():
         with forward_context:
             return function(*args, **kwargs)
-    frame = _Frame(function, args, kwargs, preserve_rng_state)
+    frame = _Checkpoint(function, args, kwargs, preserve_rng_state)
     frame.recompute_context = recompute_context
     frame.early_stop = early_stop and _early_stop
     frame.compares = determinism_check == "default"
@@ -151,14 +151,14 @@ class _Slot:
         self.index = index
 
 
-class _Enough(BaseException):
+class _AllRecomputed(BaseException):
     """Ends a run that has recomputed all saved tensors. It is no Exception, because the function may catch those."""
 
-    def __init__(self, frame: _Frame) -> None:
+    def __init__(self, frame: _Checkpoint) -> None:
         self.frame = frame
 
 
-class _Frame:
+class _Checkpoint:
     """One checkpoint: its function and inputs, and the slots of its first run. See Note [How a checkpoint works]."""
 
     recompute_context: Any = None
@@ -212,9 +212,9 @@ class _Frame:
         try:
             if self.rng_state is not None:
                 set_rng_state(self.rng_state)
-            with enable_grad(), saved_tensors_hooks(run.pack, _same), self.recompute_context or nullcontext():
+            with enable_grad(), saved_tensors_hooks(run.pack, _identity), self.recompute_context or nullcontext():
                 self.function(*arguments, **self.kwargs)
-        except _Enough as enough:
+        except _AllRecomputed as enough:
             if enough.frame is not self:
                 raise
         finally:
@@ -262,7 +262,7 @@ class _Frame:
 class _Run:
     """A later run of a checkpoint's function."""
 
-    def __init__(self, frame: _Frame) -> None:
+    def __init__(self, frame: _Checkpoint) -> None:
         self.frame = frame
         self.values: dict[int, Any] = {}
         self.saved: list[_Description] = []
@@ -281,11 +281,11 @@ class _Run:
         if frame.slots[index]() is not None:
             self.values[index] = value
         if frame.early_stop and len(self.saved) == len(frame.slots):
-            raise _Enough(frame)
+            raise _AllRecomputed(frame)
         return value
 
 
-def _same(x: Any) -> Any:
+def _identity(x: Any) -> Any:
     return x
 
 

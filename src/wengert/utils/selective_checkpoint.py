@@ -93,10 +93,10 @@ def create_selective_checkpoint_contexts(
     else:
         raise errors.ArgumentError("policy_fn_or_list must be either a function or a list of ops.")
     kept: dict[str, list[Any]] = {}
-    return _Keeping(policy, kept), _Taking(kept, allow_cache_entry_mutation)
+    return _SavingContext(policy, kept), _ReusingContext(kept, allow_cache_entry_mutation)
 
 
-class _Intercepting:
+class _InterceptingContext:
     """Context manager in whose block self.run runs the operations of this thread."""
 
     run: Callable[[Any, tuple[Any, ...]], Any]
@@ -108,7 +108,7 @@ class _Intercepting:
         set_interceptor(self._before)
 
 
-class _Keeping(_Intercepting):
+class _SavingContext(_InterceptingContext):
     """Context of the first run. kept: for each operation's name, one entry per call: [(result, version), ...] or None."""
 
     def __init__(self, policy: Callable[..., Any], kept: dict[str, list[Any]]) -> None:
@@ -132,7 +132,7 @@ class _Keeping(_Intercepting):
         return result
 
 
-class _Taking(_Intercepting):
+class _ReusingContext(_InterceptingContext):
     """Context of a later run, which uses the results that the first run saved."""
 
     def __init__(self, kept: dict[str, list[Any]], allow_mutation: bool) -> None:
