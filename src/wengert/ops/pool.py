@@ -14,9 +14,10 @@ from wengert.core.modes import NO_GRAD, flags
 from wengert.kernels import windows as kernels
 from wengert.ops.faces import array_face
 from wengert.ops.indices import raw
+from wengert.ops.pool_arguments import pool_sizes, size_of_output, unpool_size, window_divisors, windows_of
 from wengert.ops.registry import NONE, composite, general, linear
 from wengert.ops.resampling import Table, averaging_table, resample, resample_at_once, window_tables, window_tables_transposed
-from wengert.ops.windows import Windows, as_cache_key, sizes_of_argument
+from wengert.ops.windows import Windows
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _FUNCTIONAL = ("nn.functional",)
@@ -320,65 +321,6 @@ def _(F, ct, tables, node):
 
 # -- torch's arguments -------------------------------------------------------------------------------------------------
 
-_WORDS = {1: "one int", 2: "a tuple of two ints", 3: "a tuple of three ints"}
-
-
-def _pool_sizes(op: str, argument: str, value: Any, dims: int) -> tuple[int, ...]:
-    found = sizes_of_argument(value, dims)
-    if found is None:
-        raise errors.pool_sizes(op, argument, dims)
-    return found
-
-
-def _windows_of(
-    op: str, x: Any, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> Windows:
-    """Return the windows of a pooling, given torch's arguments. Raises RuntimeError for arguments that do not fit."""
-    sizes = as_cache_key(kernel_size), as_cache_key(stride), as_cache_key(padding), as_cache_key(dilation)
-    return _checked_windows(op, raw(x).shape, dims, *sizes, bool(ceil_mode))
-
-
-@lru_cache(maxsize=512, typed=True)
-def _checked_windows(
-    op: str, shape: tuple[int, ...], dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> Windows:
-    kernel = _pool_sizes(op, "kernel_size", kernel_size, dims)
-    steps = kernel if stride is None or stride == () else _pool_sizes(op, "stride", stride, dims)
-    low, dilation = _pool_sizes(op, "padding", padding, dims), _pool_sizes(op, "dilation", dilation, dims)
-    if len(shape) not in (dims + 1, dims + 2) or 0 in shape[-dims - 1 :]:
-        raise errors.ShapeError(
-            f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size for input, but "
-            f"got:{list(shape)}"
-        )
-    for argument, values in (("kernel size", kernel), ("stride", steps), ("dilation", dilation)):
-        if min(values) <= 0:
-            if argument == "stride":
-                raise errors.ShapeError("stride should not be zero")
-            word = argument.split()[0]
-            sides = " ".join([f"{word}{c}: {v}" for c, v in zip("THW"[-dims:], values, strict=True)])
-            raise errors.ShapeError(f"{argument} should be greater than zero, but got {sides}")
-    if min(low) < 0:
-        raise errors.ShapeError(f"pad must be non-negative, but got pad: {min(low)}")
-    for p, k, d in zip(low, kernel, dilation, strict=True):
-        if p > ((k - 1) * d + 1) // 2:
-            raise errors.ShapeError(
-                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}"
-            )
-    size = shape[-dims:]
-    count = []
-    for n, k, s, p, d in zip(size, kernel, steps, low, dilation, strict=True):
-        room = n + 2 * p - d * (k - 1) - 1
-        m = (room + (s - 1 if ceil_mode else 0)) // s + 1
-        count.append(m - 1 if ceil_mode and (m - 1) * s >= n + p else m)
-    if min(count) < 1:
-        channels = shape[-dims - 1]
-        raise errors.ShapeError(
-            f"Given input size: ({'x'.join(map(str, (channels, *size)))}). Calculated output size: "
-            f"({'x'.join(map(str, (channels, *[max(m, 0) for m in count])))}). Output size is too small"
-        )
-    return Windows(size, kernel, tuple(count), steps, low, dilation)
-
-
 def _is_recorded(F: Any, x: Any) -> bool:
     """Whether operations on x are recorded. Only then must the nodes be torch's; otherwise fewer operations may do."""
     return F.is_tensor and x.requires_grad and not flags() & NO_GRAD
@@ -386,7 +328,7 @@ def _is_recorded(F: Any, x: Any) -> bool:
 
 def _call_max_pool(F: Any, op: str, dims: int, x: Any, options: tuple[Any, ...]) -> Any:
     """Return (maxima, indices). options: kernel_size, stride, padding, dilation, ceil_mode."""
-    windows = _windows_of(op, x, dims, *options)
+    windows = windows_of(op, x, dims, *options)
     if dims > 1:
         return F._max_pool(x, windows=windows, node=f"MaxPool{dims}DWithIndicesBackward0")
     values, indices = F._max_pool(
@@ -424,7 +366,7 @@ def _make_max_pool(dims: int) -> None:
 
     def pool(F, input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
         if not return_indices and not _is_recorded(F, input):
-            return F._max_values(input, windows=_windows_of(name, input, dims, kernel_size, stride, padding, dilation, ceil_mode))
+            return F._max_values(input, windows=windows_of(name, input, dims, kernel_size, stride, padding, dilation, ceil_mode))
         found = _call_max_pool(F, name, dims, input, (kernel_size, stride, padding, dilation, ceil_mode))
         return found if return_indices else found[0]
 
@@ -440,27 +382,8 @@ def _make_max_pool(dims: int) -> None:
     composite(namespaces=namespaces)(_named_as(f"{name}_with_indices", pool_with_indices, both))
 
 
-@lru_cache(maxsize=256)
-def _divisors(windows: Windows, count_include_pad: bool, divisor_override: int | None) -> Any:
-    """Divisor of the sum over each window: a number, or an array of shape windows.count."""
-    if divisor_override is not None:
-        if divisor_override == 0:
-            raise errors.ShapeError("divisor must be not zero")
-        return divisor_override
-    if not any(windows.padding) and all(r <= n for r, n in zip(windows.reach, windows.size, strict=True)):
-        return windows.taps
-    found: Any = 1
-    for n, k, m, s, p in zip(windows.size, windows.kernel, windows.count, windows.stride, windows.padding, strict=True):
-        first = np.arange(m) * s - p
-        last = np.minimum(first + k, n + p)
-        if not count_include_pad:
-            first, last = np.maximum(first, 0), np.minimum(last, n)
-        found = np.multiply.outer(found, last - first)
-    return found
-
-
 def _call_avg_pool(F: Any, dims: int, x: Any, windows: Windows, count_include_pad: bool, override: int | None) -> Any:
-    divisors = _divisors(windows, bool(count_include_pad), None if override is None else index(override))
+    divisors = window_divisors(windows, bool(count_include_pad), None if override is None else index(override))
     return F._avg_pool(x, windows=windows, divisors=divisors, node=f"AvgPool{dims}DBackward0")
 
 
@@ -472,7 +395,7 @@ def avg_pool1d(F, input, kernel_size, stride=None, padding=0, ceil_mode=False, c
     Other arguments: as `avg_pool2d`.
 
     Derivative: the cotangent of each mean divided by its divisor, in each element of the window."""
-    windows = _windows_of("avg_pool1d", input, 1, kernel_size, stride, padding, 1, ceil_mode)
+    windows = windows_of("avg_pool1d", input, 1, kernel_size, stride, padding, 1, ceil_mode)
     if not _is_recorded(F, input):
         return _call_avg_pool(F, 1, input, windows, count_include_pad, None)
     windows = _with_height(windows)
@@ -485,7 +408,7 @@ def _make_avg_pool(dims: int) -> None:
     def pool(
         F, input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
     ):
-        windows = _windows_of(name, input, dims, kernel_size, stride, padding, 1, ceil_mode)
+        windows = windows_of(name, input, dims, kernel_size, stride, padding, 1, ceil_mode)
         return _call_avg_pool(F, dims, input, windows, count_include_pad, divisor_override)
 
     doc = f"""Average pooling: the mean of each window.
@@ -505,34 +428,6 @@ for _dims in (2, 3):
 
 
 # -- adaptive ----------------------------------------------------------------------------------------------------------
-
-
-def _output_size(op: str, x: Any, dims: int, output_size: Any, colon: str = "") -> tuple[int, ...]:
-    """Return output_size as a tuple, with the input's size in place of None. Raises RuntimeError if shapes do not fit."""
-    return _checked_output_size(op, raw(x).shape, dims, as_cache_key(output_size), colon)
-
-
-@lru_cache(maxsize=512, typed=True)
-def _checked_output_size(op: str, shape: tuple[int, ...], dims: int, output_size: Any, colon: str) -> tuple[int, ...]:
-    given = output_size if isinstance(output_size, tuple) else (output_size,) * dims
-    if dims > 1 and len(shape) <= dims:
-        raise errors.ElementError(f"Input dimension should be at least {dims + 1}")
-    if len(shape) not in (dims + 1, dims + 2):
-        raise errors.ShapeError(f"{op}(): Expected {dims + 1}D or {dims + 2}D tensor, but got{colon} {list(shape)}")
-    if len(given) != dims:
-        raise errors.ShapeError(f"{op}: output_size must be {dims}")
-    size = tuple([n if m is None else int(m) for m, n in zip(given, shape[-dims:], strict=True)])
-    if min(size) < 0:
-        raise errors.ShapeError(
-            f"{op}: elements of output_size must be greater than or equal to 0 but received {{{', '.join(map(str, size))}}}"
-        )
-    for d in range(len(shape) - dims - 1, len(shape)):
-        if not shape[d]:
-            raise errors.ShapeError(
-                f"{op}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)} "
-                f"with dimension {d} being empty"
-            )
-    return size
 
 
 @lru_cache(maxsize=256)
@@ -560,13 +455,13 @@ def _make_adaptive(dims: int) -> None:
     average_name, max_name = f"adaptive_avg_pool{dims}d", f"adaptive_max_pool{dims}d"
 
     def average(F, input, output_size):
-        size = _output_size(average_name, input, dims, output_size)
+        size = size_of_output(average_name, input, dims, output_size)
         if dims > 1 or not _is_recorded(F, input):
             return _adaptive_average(F, f"adaptive_avg_pool{max(dims, 2)}d", dims, input, size)
         return F.squeeze(_adaptive_average(F, "adaptive_avg_pool2d", 2, F.unsqueeze(input, dim=-2), (1, *size)), dim=-2)
 
     def largest(F, input, output_size):
-        size = _output_size(max_name, input, dims, output_size, ":")
+        size = size_of_output(max_name, input, dims, output_size, ":")
         if dims > 1 or not _is_recorded(F, input):
             return F._adaptive_max_pool(input, size=size, node=f"AdaptiveMaxPool{dims}DBackward0")
         image = F.unsqueeze(input, dim=-2)
@@ -606,7 +501,7 @@ def _make_lp_pool(dims: int) -> None:
     name = f"lp_pool{dims}d"
 
     def pool(F, input, norm_type, kernel_size, stride=None, ceil_mode=False):
-        windows = _windows_of(name, input, dims, kernel_size, stride, 0, 1, ceil_mode)
+        windows = windows_of(name, input, dims, kernel_size, stride, 0, 1, ceil_mode)
         if norm_type == float("inf"):
             return _call_max_pool(F, name, dims, input, (kernel_size, stride, 0, 1, ceil_mode))[0]
         power = F.pow(input, norm_type)
@@ -625,34 +520,13 @@ def _make_lp_pool(dims: int) -> None:
     composite(namespaces=_FUNCTIONAL)(_named_as(name, pool, doc))
 
 
-def _unpool_size(op: str, x: Any, windows: tuple[Any, ...], output_size: Any) -> tuple[int, ...]:
-    kernel, stride, padding = windows
-    dims = len(kernel)
-    rows = zip(x.shape[-dims:], kernel, stride, padding, strict=True)
-    natural = tuple([(n - 1) * s + k - 2 * p for n, k, s, p in rows])
-    if output_size is None:
-        return natural
-    size = tuple(output_size)
-    if len(size) == dims + 2:
-        size = size[2:]
-    if len(size) != dims:
-        raise errors.ElementError(
-            f"output_size should be a sequence containing {dims} or {dims + 2} elements, but it has a length of "
-            f"'{len(size)}'"
-        )
-    for d, (wanted, n, s) in enumerate(zip(size, natural, stride, strict=True)):
-        if not n - s < wanted < n + s:
-            raise errors.ElementError(f'invalid output_size "{tuple(size)}" (dim {d} must be between {n - s} and {n + s})')
-    return size
-
-
 def _make_max_unpool(dims: int) -> None:
     name = f"max_unpool{dims}d"
 
     def unpool(F, input, indices, kernel_size, stride=None, padding=0, output_size=None):
-        kernel = _pool_sizes(name, "kernel_size", kernel_size, dims)
-        steps = kernel if stride is None else _pool_sizes(name, "stride", stride, dims)
-        size = _unpool_size(name, input, (kernel, steps, _pool_sizes(name, "padding", padding, dims)), output_size)
+        kernel = pool_sizes(name, "kernel_size", kernel_size, dims)
+        steps = kernel if stride is None else pool_sizes(name, "stride", stride, dims)
+        size = unpool_size(name, input, (kernel, steps, pool_sizes(name, "padding", padding, dims)), output_size)
         if raw(indices).dtype != np.int64:
             raise errors.UnsupportedDtypeError(
                 f"elements in indices should be type int64 but got: {errors.scalar_name(raw(indices).dtype)}"
