@@ -107,6 +107,7 @@ def test_unused_arguments_have_gradient_zero():
         (lambda x: func.grad(lambda x: x.sum(), argnums=(0, 0))(x), RuntimeError, "argnums elements must be unique"),
         (lambda x: func.grad(lambda x: x.sum(), argnums=())(x), RuntimeError, "argnums must be non-empty"),
         (lambda x: func.grad(lambda x: x.sum(), argnums=1.0)(x), RuntimeError, r"argnums must be int or Tuple\[int"),
+        (lambda x: func.grad(lambda x: x.sum(), argnums=("a",))(x), RuntimeError, r"argnums must be int or Tuple\[int"),
         (lambda x: func.grad(lambda x: x * 2.0)(3.0), ValueError, "Thing passed to transform API must be Tensor"),
         (lambda x: func.grad(lambda x: x * 2.0)(wengert.tensor(1)), RuntimeError, "Tensors of floating point"),
         (lambda x: func.vjp(lambda x: 1.0, x), RuntimeError, r"vjp\(f, \*primals\): expected f\(\*primals\) to return only"),
