@@ -86,7 +86,7 @@ def lobpcg(
     """The k largest eigenvalues of a symmetric A, or of A x = value * B x, and their eigenvectors; smallest if largest=False.
 
     A, B: (..., m, m), B positive definite. k: unless given, the number of columns of X, or n, or 1. Returns (..., k) and
-    (..., m, k). `linalg.eigh` computes them without iteration. The parameters that control torch's iteration are ignored.
+    (..., m, k). `linalg.eigh` computes them to full precision. The parameters that control torch's iteration are ignored.
 
     Derivative: that of the steps, through `linalg.eigh` and `linalg.cholesky`."""
     count = k if k is not None else X.shape[-1] if X is not None else n or 1
