@@ -45,11 +45,8 @@ def recipe() -> tuple[dict[str, str], list[str]]:
 @pytest.fixture
 def copy(tmp_path):
     """A copy of the tree, with an environment that make takes for its own."""
-    ignore = shutil.ignore_patterns("*.so", "__pycache__")
-    for folder in ("src", "tests", "docs"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignore)
-    for file in ("pyproject.toml", "Makefile", "README.md", "CONTRIBUTING.md"):
-        shutil.copy2(ROOT / file, tmp_path)
+    ignore = shutil.ignore_patterns(".*", "*.so", "__pycache__", "build", "dist")
+    shutil.copytree(ROOT, tmp_path, ignore=ignore, dirs_exist_ok=True)
     python = tmp_path / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')

@@ -23,7 +23,7 @@ from wengert import ops
 from wengert.backends import numpy as numpy_backend
 from wengert.core.op import MISSING, Rule
 from wengert.core.trace import ArrayFunctions, Operations, Tracer, UntraceableError, Value, in_order, merge_equal
-from wengert.ops.registry import OPS, Composite, Operation, find
+from wengert.ops.registry import OPS, Composite, Operation
 
 MAX_OPERANDS = 4
 
@@ -132,7 +132,7 @@ class _ScalarTracer(Tracer):
     def operation(self, name: str) -> Any:
         if name in _OPERATIONS:
             return _OPERATIONS[name]
-        op = find(name)
+        op = OPS.get(name)
         if isinstance(op, Composite):
             return lambda *arguments, **settings: op.fn(_operations, *arguments, **settings)
         if not isinstance(op, Operation):

@@ -22,7 +22,7 @@ from wengert.core.tensor import TensorBase
 from wengert.core.trace import Operations, Tracer, Value, in_order, merge_equal
 from wengert.errors import ArgumentError
 from wengert.kernels import find_kernel, native
-from wengert.ops.registry import INT_TO_FLOAT, OPS, Composite, Operation, find
+from wengert.ops.registry import INT_TO_FLOAT, OPS, Composite, Operation
 
 # Operations of other kinds that work element by element, and the names of their kernels. Conditions are numbers there, 1 or 0.
 _ELEMENTWISE_KERNELS = {
@@ -88,7 +88,7 @@ class _OperationTracer(Tracer):
             return lambda x, **settings: x
         if name == "_zeros":
             return lambda x: None  # no cotangent
-        op = find("_where" if name == "where" else name)
+        op = OPS.get("_where" if name == "where" else name)
         if isinstance(op, Composite):
             return lambda *arguments, **settings: op.fn(_operations, *arguments, **settings)
         if isinstance(op, Operation):
@@ -96,7 +96,7 @@ class _OperationTracer(Tracer):
         raise _not_elementwise(name)
 
     def attribute(self, value: Value, name: str) -> Any:
-        op = find(name)
+        op = OPS.get(name)
         if op is None:
             raise AttributeError(name)
         return lambda *arguments, **settings: op.function(value, *arguments, **settings)

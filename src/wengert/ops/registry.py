@@ -109,11 +109,6 @@ OPS: dict[str, Operation | Composite | Plain] = _Registered()
 ALIASES: dict[str, Operation | Composite | Plain] = {}  # second names; a loop over OPS meets each operation once
 
 
-def find(name: str) -> Operation | Composite | Plain | None:
-    """Return the operation of this name, or None."""
-    return OPS.get(name)
-
-
 class Operation(Op):
     """A registered operation: the fields that the core needs (Op), and those that tests, stubs and docs need."""
 
