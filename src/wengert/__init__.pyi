@@ -298,9 +298,9 @@ def numel(input: Tensor) -> _int:
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """View of x with dimensions dim0 and dim1 exchanged. Derivative: the cotangent with dim0 and dim1 exchanged."""
 def swapaxes(input: Tensor, axis0: _int, axis1: _int, *, out: Any = None) -> Tensor:
-    """NumPy's name of transpose(dim0, dim1)."""
+    """NumPy's name of transpose(dim0, dim1). Derivative: as transpose."""
 def swapdims(input: Tensor, dim0: _int, dim1: _int, *, out: Any = None) -> Tensor:
-    """Another name of transpose(dim0, dim1)."""
+    """Another name of transpose(dim0, dim1). Derivative: as transpose."""
 def t(input: Tensor) -> Tensor:
     """Transpose of a matrix; vectors and 0-d tensors are returned as they are. A view."""
 def adjoint(input: Tensor, *, out: Any = None) -> Tensor:
@@ -860,13 +860,13 @@ def gru(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, d
 def lstm(input: Tensor, hx: Any, params: Any, has_biases: Any, num_layers: Any, dropout: Any, train: Any, bidirectional: Any, batch_first: Any, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """Long short-term memory, in num_layers layers; returns (outputs, final states, ...)."""
 def rnn_tanh_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> Tensor:
-    """One step of rnn_tanh: tanh(w_ih x + b_ih + w_hh h + b_hh). Derivative: that of the formula."""
+    """One step of rnn_tanh: tanh(w_ih x + b_ih + w_hh h + b_hh)."""
 def rnn_relu_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> Tensor:
-    """One step of rnn_relu: relu(w_ih x + b_ih + w_hh h + b_hh). Derivative: that of the formula."""
+    """One step of rnn_relu: relu(w_ih x + b_ih + w_hh h + b_hh). Arguments: as rnn_tanh_cell."""
 def gru_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> Tensor:
-    """One step of gru: return the next state, given input and the state hx. Derivative: that of the formula."""
+    """One step of gru: return the next state, given input and the state hx."""
 def lstm_cell(input: Tensor, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """One step of lstm: return the next states (h, c), given input and hx = (h, c). Derivative: that of the formula."""
+    """One step of lstm: return the next states (h, c), given input and hx = (h, c)."""
 def dropout(input: Tensor, p: _float, train: Any, *, out: Any = None) -> Tensor:
     """nn.functional.dropout. Derivative: the factor of each element, 0 or 1 / (1 - p) if train, else 1."""
 def dropout_(input: Tensor, p: _float, train: Any, *, out: Any = None) -> Tensor:
@@ -936,7 +936,7 @@ def lu_unpack(LU: Tensor, pivots: Any, unpack_data: _bool = True, unpack_pivots:
 def geqrf(input: Tensor, *, out: Any = None) -> return_types.geqrf:
     """LAPACK's QR decomposition, as a named tuple (a, tau): a of input's shape (..., m, n), tau of shape (..., min(m, n))."""
 def orgqr(input: Tensor, tau: Any, *, out: Any = None) -> Tensor:
-    """`linalg.householder_product`. Derivative: as linalg.householder_product."""
+    """`linalg.householder_product`: the first columns of Q, given the reflections of `geqrf`."""
 def ormqr(input: Tensor, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False, *, out: Any = None) -> Tensor:
     """Compute Q @ other, or other @ Q if not left, for the square Q of a QR decomposition; with Q^H if transpose."""
 def cummax(input: Tensor, dim: _int, *, out: Any = None) -> return_types.cummax:

@@ -393,17 +393,17 @@ class Tensor(TensorBase):
     def unflatten(self, dim: _int, sizes: _int | Sequence[_int]) -> Tensor:
         """Split one dimension into several of the given sizes; a size of -1 is inferred. input: any shape and dtype."""
     def view_as(self, other: _Operand) -> Tensor:
-        """x.view(other.shape). Derivative: the cotangent, reshaped back."""
+        """View of input with the shape of other: input.view(other.shape). Derivative: the cotangent, reshaped back."""
     def reshape_as(self, other: _Operand) -> Tensor:
-        """x.reshape(other.shape). Derivative: the cotangent, reshaped back."""
+        """Return input with the shape of other: input.reshape(other.shape). Derivative: the cotangent, reshaped back."""
     def contiguous(self, memory_format: Any = None) -> Tensor:
         """Return input itself if its memory is row-major without gaps, else a copy that is. Derivative: 1."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
         """View of x with dimensions dim0 and dim1 exchanged. Derivative: the cotangent with dim0 and dim1 exchanged."""
     def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
-        """NumPy's name of transpose(dim0, dim1)."""
+        """NumPy's name of transpose(dim0, dim1). Derivative: as transpose."""
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
-        """Another name of transpose(dim0, dim1)."""
+        """Another name of transpose(dim0, dim1). Derivative: as transpose."""
     def t(self) -> Tensor:
         """Transpose of a matrix; vectors and 0-d tensors are returned as they are. A view."""
     def adjoint(self) -> Tensor:
@@ -955,7 +955,7 @@ class Tensor(TensorBase):
     def geqrf(self) -> return_types.geqrf:
         """LAPACK's QR decomposition, as a named tuple (a, tau): a of input's shape (..., m, n), tau of shape (..., min(m, n))."""
     def orgqr(self, tau: Any) -> Tensor:
-        """`linalg.householder_product`. Derivative: as linalg.householder_product."""
+        """`linalg.householder_product`: the first columns of Q, given the reflections of `geqrf`."""
     def ormqr(self, tau: Any, other: _Operand, left: _bool = True, transpose: _bool = False) -> Tensor:
         """Compute Q @ other, or other @ Q if not left, for the square Q of a QR decomposition; with Q^H if transpose."""
     def cummax(self, dim: _int) -> return_types.cummax:

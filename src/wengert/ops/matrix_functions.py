@@ -164,7 +164,9 @@ def geqrf(F, input):
 
 @composite(method=True)
 def orgqr(F, input, tau):
-    """`linalg.householder_product`. Derivative: as linalg.householder_product."""
+    """`linalg.householder_product`: the first columns of Q, given the reflections of `geqrf`.
+
+    Derivative: as linalg.householder_product."""
     return F.linalg_householder_product(input, tau)
 
 

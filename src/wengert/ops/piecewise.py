@@ -21,7 +21,7 @@ def _refuse_bool_relu(operands):
 def relu(xp, x):
     """Rectified linear unit: x where x > 0, else 0; NaN stays NaN.
 
-    Derivative: 1 where x > 0 or x is NaN, else 0."""
+    x: any shape, real, not bool (RuntimeError). Derivative: 1 where x > 0 or x is NaN, else 0."""
     if x.size < _LARGE or x.shape[-1] < _LONG_ROW or x.dtype.char != "f":
         return xp.maximum(x, 0)
     # NumPy takes half the time if both operands of maximum are arrays.
@@ -44,7 +44,7 @@ def _round_by(xp, x, name):
 def floor(xp, x):
     """Largest integer <= x, in x's dtype.
 
-    Derivative: 0."""
+    x: any shape, real, not bool (RuntimeError). Derivative: 0."""
     return _round_by(xp, x, "floor")
 
 
@@ -57,7 +57,7 @@ def _(F, ct):
 def ceil(xp, x):
     """Smallest integer >= x, in x's dtype.
 
-    Derivative: 0."""
+    x: any shape, real, not bool (RuntimeError). Derivative: 0."""
     return _round_by(xp, x, "ceil")
 
 
@@ -70,7 +70,7 @@ def _(F, ct):
 def trunc(xp, x):
     """Round x towards zero, in x's dtype.
 
-    Derivative: 0."""
+    x: any shape, real, not bool (RuntimeError). Derivative: 0."""
     return _round_by(xp, x, "trunc")
 
 
@@ -89,7 +89,7 @@ def _(F, ct):
 def round(xp, x, *, decimals=0):
     """Round x to the nearest integer, halves to even; with decimals, to the nearest multiple of 10**-decimals.
 
-    Derivative: 0."""
+    x: any shape, real, not bool (RuntimeError). Derivative: 0."""
     return xp.round(x, decimals) if decimals else _round_by(xp, x, "rint")
 
 
@@ -102,7 +102,7 @@ def _(F, ct):
 def frac(xp, x):
     """Fractional part x - trunc(x), with the sign of x. Raises RuntimeError for integers and bools.
 
-    Derivative: 1."""
+    x: any shape, floating. Derivative: 1."""
     if x.dtype.kind in "biu":
         raise errors.unsupported_dtype("frac", x.dtype)
     return x - xp.trunc(x)
@@ -119,7 +119,7 @@ def nan_to_num(xp, x, *, nan=0.0, posinf=None, neginf=None):
 
     nan: None means 0. posinf, neginf: None means the largest and the lowest finite number of the dtype.
 
-    Derivative: 1; 0 where an element was replaced."""
+    x: any shape, real. Derivative: 1; 0 where an element was replaced."""
     return xp.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
@@ -132,7 +132,7 @@ def _(F, ct, x):
 def deg2rad(xp, x):
     """Convert degrees to radians.
 
-    Derivative: pi / 180."""
+    x: any shape, real; bools and integers become the default float dtype. Derivative: pi / 180."""
     return xp.deg2rad(x)
 
 
@@ -145,7 +145,7 @@ def _(F, ct):
 def rad2deg(xp, x):
     """Convert radians to degrees.
 
-    Derivative: 180 / pi."""
+    x: any shape, real; bools and integers become the default float dtype. Derivative: 180 / pi."""
     return xp.rad2deg(x)
 
 

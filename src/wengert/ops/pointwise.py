@@ -29,7 +29,7 @@ def _refuse_bool(operands):
 def neg(xp, x):
     """Negative of each element, -x. Raises RuntimeError for bool x.
 
-    Derivative: -1."""
+    x: any shape and dtype. Derivative: -1."""
     return xp.negative(x)
 
 
@@ -60,7 +60,7 @@ def pos(F, input):
 def abs(xp, x):
     """Absolute value of each element; the real magnitude for complex x.
 
-    Derivative: sign(x), for complex x x / abs(x); 0 at 0."""
+    x: any shape and dtype. Derivative: sign(x), for complex x x / abs(x); 0 at 0."""
     return xp.absolute(x)
 
 
@@ -82,7 +82,7 @@ def _sign(xp, x):
 def sign(xp, x):
     """Sign of each element: -1 if x < 0, 1 if x > 0, 0 if x is 0 or NaN. Raises RuntimeError for complex x; see `sgn`.
 
-    Derivative: 0."""
+    x: any shape, real. Derivative: 0."""
     if x.dtype.kind == "c":
         raise RuntimeError(
             "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead."
@@ -99,7 +99,8 @@ def _(F, ct):
 def sgn(xp, x):
     """Sign of real and complex numbers: x / abs(x), 0 at 0.
 
-    Derivative: 0 for real x. For complex x the component of the cotangent orthogonal to x, divided by abs(x); 0 at 0."""
+    x: any shape and dtype. Derivative: 0 for real x. For complex x the component of the cotangent orthogonal to x,
+    divided by abs(x); 0 at 0."""
     return _sign(xp, x)
 
 
@@ -147,7 +148,7 @@ alias("absolute", abs)
 def square(xp, x):
     """Square of each element, x * x; bools become int64.
 
-    Derivative: 2 * x."""
+    x: any shape and dtype. Derivative: 2 * x."""
     return xp.square(x) if x.dtype.kind != "b" else x.astype(xp.int64)
 
 
@@ -160,7 +161,7 @@ def _(F, ct, x):
 def sqrt(xp, x):
     """Square root of each element; NaN for negative real x.
 
-    Derivative: 1 / (2 * out); inf at 0."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: 1 / (2 * out); inf at 0."""
     return xp.sqrt(x)
 
 
@@ -173,7 +174,7 @@ def _(F, ct, out):
 def rsqrt(xp, x):
     """Reciprocal square root, 1 / sqrt(x); inf at 0.
 
-    Derivative: -out**3 / 2."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: -out**3 / 2."""
     return xp.reciprocal(xp.sqrt(x))
 
 
@@ -186,7 +187,7 @@ def _(F, ct, out):
 def reciprocal(xp, x):
     """Reciprocal of each element, 1 / x.
 
-    Derivative: -out**2."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: -out**2."""
     return xp.reciprocal(x)
 
 
@@ -202,7 +203,7 @@ def _(F, ct, out):
 def exp(xp, x):
     """Exponential of each element, e**x.
 
-    Derivative: the output itself."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: the output itself."""
     return xp.exp(x)
 
 
@@ -215,7 +216,7 @@ def _(F, ct, out):
 def exp2(xp, x):
     """Power of two, 2**x.
 
-    Derivative: log(2) * out."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: log(2) * out."""
     return xp.exp(x * _LN2) if x.dtype.kind == "c" else xp.exp2(x)
 
 
@@ -228,7 +229,7 @@ def _(F, ct, out):
 def expm1(xp, x):
     """e**x - 1, accurate near x = 0 too.
 
-    Derivative: out + 1."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: out + 1."""
     return xp.expm1(x)
 
 
@@ -241,7 +242,7 @@ def _(F, ct, out):
 def log(xp, x):
     """Natural logarithm; -inf at 0, NaN for negative real x.
 
-    Derivative: 1 / x."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: 1 / x."""
     return xp.log(x)
 
 
@@ -254,7 +255,7 @@ def _(F, ct, x):
 def log2(xp, x):
     """Logarithm to base 2; -inf at 0, NaN for negative real x.
 
-    Derivative: 1 / (x * log(2))."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: 1 / (x * log(2))."""
     return xp.log2(x)
 
 
@@ -267,7 +268,7 @@ def _(F, ct, x):
 def log10(xp, x):
     """Logarithm to base 10; -inf at 0, NaN for negative real x.
 
-    Derivative: 1 / (x * log(10))."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: 1 / (x * log(10))."""
     return xp.log10(x)
 
 
@@ -280,7 +281,7 @@ def _(F, ct, x):
 def log1p(xp, x):
     """log(1 + x), accurate near x = 0 too.
 
-    Derivative: 1 / (1 + x)."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: 1 / (1 + x)."""
     return xp.log1p(x)
 
 
@@ -293,7 +294,7 @@ def _(F, ct, x):
 def sigmoid(xp, x):
     """Logistic sigmoid, 1 / (1 + exp(-x)), accurate for all x.
 
-    Derivative: out * (1 - out)."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: out * (1 - out)."""
     # If exp(-x) overflows to inf, the reciprocal is 0, which is the correctly rounded sigmoid.
     return xp.reciprocal(1 + xp.exp(-x))
 

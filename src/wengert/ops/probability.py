@@ -20,7 +20,7 @@ _ROOT_2_PI = math.sqrt(2 * math.pi)
 def special_entr(xp, x):
     """Entropy -x log(x); 0 at x = 0, -inf for x < 0.
 
-    Derivative: -log(x) - 1."""
+    x: any shape, real; bools and integers become the default float dtype. Derivative: -log(x) - 1."""
     return special("entr", x)
 
 
@@ -33,7 +33,7 @@ def _(F, ct, x):
 def special_erfcx(xp, x):
     """Scaled complementary error function, exp(x**2) erfc(x); about 1 / (x sqrt(pi)) for large x.
 
-    Derivative: 2 x erfcx(x) - 2 / sqrt(pi)."""
+    x: any shape, real; bools and integers become the default float dtype. Derivative: 2 x erfcx(x) - 2 / sqrt(pi)."""
     return special("erfcx", x)
 
 
@@ -54,7 +54,8 @@ def special_ndtr(F, input):
 def special_log_ndtr(xp, x):
     """Logarithm of `ndtr`, accurate also where ndtr is tiny.
 
-    Derivative: the density divided by ndtr, sqrt(2 / pi) / erfcx(-x / sqrt(2))."""
+    x: any shape, real; bools and integers become the default float dtype. Derivative: the density divided by ndtr,
+    sqrt(2 / pi) / erfcx(-x / sqrt(2))."""
     return special("log_ndtr", x)
 
 
@@ -87,7 +88,8 @@ def _(F, ct, x, out):
 def special_ndtri(xp, x):
     """Inverse of `ndtr`, the quantile of the standard normal distribution: -inf at 0, inf at 1, NaN outside [0, 1].
 
-    Derivative: the reciprocal of the density at out, sqrt(2 pi) exp(out**2 / 2)."""
+    x: any shape, real; bools and integers become the default float dtype. Derivative: the reciprocal of the density at
+    out, sqrt(2 pi) exp(out**2 / 2)."""
     return special("ndtri", x)
 
 

@@ -121,23 +121,34 @@ for _op, _what in ((rnn_tanh, "h' = tanh(W x + U h)"), (rnn_relu, "h' = relu(W x
 
 @composite()
 def rnn_tanh_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """One step of rnn_tanh: tanh(w_ih x + b_ih + w_hh h + b_hh). Derivative: that of the formula."""
+    """One step of rnn_tanh: tanh(w_ih x + b_ih + w_hh h + b_hh).
+
+    input: (batch, features), hx: (batch, hidden), w_ih: (hidden, features), w_hh: (hidden, hidden), b_ih, b_hh: (hidden) or
+    None; returns (batch, hidden). Derivative: that of the formula."""
     return _tanh_step(F, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
 
 
 @composite()
 def rnn_relu_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """One step of rnn_relu: relu(w_ih x + b_ih + w_hh h + b_hh). Derivative: that of the formula."""
+    """One step of rnn_relu: relu(w_ih x + b_ih + w_hh h + b_hh). Arguments: as rnn_tanh_cell.
+
+    Derivative: that of the formula."""
     return _relu_step(F, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
 
 
 @composite()
 def gru_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """One step of gru: return the next state, given input and the state hx. Derivative: that of the formula."""
+    """One step of gru: return the next state, given input and the state hx.
+
+    input: (batch, features), hx: (batch, hidden), w_ih: (3 hidden, features), w_hh: (3 hidden, hidden), b_ih, b_hh:
+    (3 hidden) or None; returns (batch, hidden). Derivative: that of the formula."""
     return _gru_step(F, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
 
 
 @composite()
 def lstm_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-    """One step of lstm: return the next states (h, c), given input and hx = (h, c). Derivative: that of the formula."""
+    """One step of lstm: return the next states (h, c), given input and hx = (h, c).
+
+    input: (batch, features), h, c: (batch, hidden), w_ih: (4 hidden, features), w_hh: (4 hidden, hidden), b_ih, b_hh:
+    (4 hidden) or None. Derivative: that of the formula."""
     return _lstm_step(F, input, tuple(hx), (w_ih, w_hh, b_ih, b_hh))

@@ -242,13 +242,13 @@ def unflatten(F, input, dim, sizes):
 
 @composite(method=True, namespaces=())
 def view_as(F, input, other):
-    """x.view(other.shape). Derivative: the cotangent, reshaped back."""
+    """View of input with the shape of other: input.view(other.shape). Derivative: the cotangent, reshaped back."""
     return F.view(input, shape=tuple(other.shape))
 
 
 @composite(method=True, namespaces=())
 def reshape_as(F, input, other):
-    """x.reshape(other.shape). Derivative: the cotangent, reshaped back."""
+    """Return input with the shape of other: input.reshape(other.shape). Derivative: the cotangent, reshaped back."""
     return F.reshape(input, shape=tuple(other.shape))
 
 
@@ -303,13 +303,13 @@ def _(F, ct, dim0, dim1):
 
 @composite(method=True)
 def swapaxes(F, input, axis0, axis1):
-    """NumPy's name of transpose(dim0, dim1)."""
+    """NumPy's name of transpose(dim0, dim1). Derivative: as transpose."""
     return F.transpose(input, dim0=axis0, dim1=axis1)
 
 
 @composite(method=True)
 def swapdims(F, input, dim0, dim1):
-    """Another name of transpose(dim0, dim1)."""
+    """Another name of transpose(dim0, dim1). Derivative: as transpose."""
     return F.transpose(input, dim0=dim0, dim1=dim1)
 
 

@@ -236,9 +236,9 @@ def _insertion_indices(edges: Any, values: Any, right: bool, out_int32: bool) ->
 def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None):
     """Index at which to insert each element of input into a sorted sequence so that it stays sorted.
 
-    sorted_sequence: (k), or (..., k) with the leading dimensions of input. input: a tensor (...) or a number. right=True,
-    or side="right", inserts an element after its equals. sorter: int64 indices that sort an unsorted sequence along its
-    last dimension, as argsort returns them. Returns int64, or int32 if out_int32, in input's shape. Not differentiable.
+    sorted_sequence: (k); or (..., k), for an input of shape (..., m). input: a tensor or a number. right=True, or
+    side="right", inserts an element after its equals. sorter: int64 indices that sort an unsorted sequence along its last
+    dimension, as argsort returns them. Returns int64, or int32 if out_int32, in input's shape. Not differentiable.
 
     >>> import wengert
     >>> wengert.searchsorted(wengert.tensor([1, 3, 5]), wengert.tensor([3, 4]))

@@ -19,7 +19,7 @@ _BOTH = ("", "special")
 def erf(xp, x):
     """Error function: 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x.
 
-    Derivative: 2 / sqrt(pi) * exp(-x**2)."""
+    x: any shape, real; bools and integers become the default float dtype. Derivative: 2 / sqrt(pi) * exp(-x**2)."""
     return special("erf", x)
 
 
@@ -32,7 +32,7 @@ def _(F, ct, x):
 def erfc(xp, x):
     """Complementary error function, 1 - erf(x), accurate where it is tiny too.
 
-    Derivative: -2 / sqrt(pi) * exp(-x**2)."""
+    x: any shape, real; bools and integers become the default float dtype. Derivative: -2 / sqrt(pi) * exp(-x**2)."""
     return special("erfc", x)
 
 
@@ -45,7 +45,7 @@ def _(F, ct, x):
 def erfinv(xp, x):
     """Inverse error function: the number whose erf is x. inf at 1, -inf at -1, NaN outside [-1, 1].
 
-    Derivative: sqrt(pi) / 2 * exp(erfinv(x)**2)."""
+    x: any shape, real; bools and integers become the default float dtype. Derivative: sqrt(pi) / 2 * exp(erfinv(x)**2)."""
     return special("erfinv", x)
 
 
@@ -58,7 +58,7 @@ def _(F, ct, x):
 def lgamma(xp, x):
     """Logarithm of the absolute value of the gamma function; inf at 0, -1, -2, ...
 
-    Derivative: digamma(x)."""
+    x: any shape, real; bools and integers become the default float dtype. Derivative: digamma(x)."""
     return xp.where(xp.isinf(x), xp.abs(x), special("gammaln", x))
 
 
@@ -71,7 +71,8 @@ def _(F, ct, x):
 def digamma(xp, x):
     """Digamma function: the derivative of the logarithm of the gamma function.
 
-    Derivative: polygamma(1, x) (Abramowitz and Stegun 6.4.1)."""
+    x: any shape, real; bools and integers become the default float dtype. Derivative: polygamma(1, x) (Abramowitz and
+    Stegun 6.4.1)."""
     return special("psi", x)
 
 
@@ -125,7 +126,7 @@ def mvlgamma(xp, x, *, p):
 
     It is log(pi) p (p - 1) / 4 plus the sum of lgamma(x - j / 2) over 0 <= j < p. p: an int >= 1; RuntimeError otherwise.
 
-    Derivative: the sum of digamma(x - j / 2)."""
+    x: any shape, real; bools and integers become the default float dtype. Derivative: the sum of digamma(x - j / 2)."""
     if p < 1:
         raise errors.ShapeError("p has to be greater than or equal to 1")
     constant = math.log(math.pi) * p * (p - 1) / 4
@@ -272,7 +273,8 @@ def special_gammaincc(F, input, other):
 def i0(xp, x):
     """Modified Bessel function of the first kind and order 0.
 
-    Derivative: the modified Bessel function of the first kind and order 1."""
+    x: any shape, real; bools and integers become the default float dtype. Derivative: the modified Bessel function of
+    the first kind and order 1."""
     return special("i0", x)
 
 
@@ -285,7 +287,8 @@ def _(F, ct, x):
 def logit(xp, x, *, eps=None):
     """Inverse of the sigmoid, log(x / (1 - x)). eps: clamp x to [eps, 1 - eps] first; NaN outside [0, 1] if None.
 
-    Derivative: 1 / (x * (1 - x)). Outside [eps, 1 - eps] it is 0; if eps is None, it is NaN outside [0, 1]."""
+    x: any shape, real; bools and integers become the default float dtype. Derivative: 1 / (x * (1 - x)). Outside [eps,
+    1 - eps] it is 0; if eps is None, it is NaN outside [0, 1]."""
     if eps is not None:
         x = xp.minimum(xp.maximum(x, eps), 1 - eps)
     return special("logit", x)

@@ -14,7 +14,7 @@ from wengert.ops.values import is_complex
 def sin(xp, x):
     """Sine of x in radians.
 
-    Derivative: cos(x)."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: cos(x)."""
     return xp.sin(x)
 
 
@@ -27,7 +27,7 @@ def _(F, ct, x):
 def cos(xp, x):
     """Cosine of x in radians.
 
-    Derivative: -sin(x)."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: -sin(x)."""
     return xp.cos(x)
 
 
@@ -40,7 +40,7 @@ def _(F, ct, x):
 def tan(xp, x):
     """Tangent of x in radians.
 
-    Derivative: 1 + out**2."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: 1 + out**2."""
     return xp.tan(x)
 
 
@@ -53,7 +53,7 @@ def _(F, ct, out):
 def asin(xp, x):
     """Inverse sine: the angle in radians, in [-pi/2, pi/2], whose sine is x. NaN for real |x| > 1.
 
-    Derivative: 1 / sqrt(1 - x**2)."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: 1 / sqrt(1 - x**2)."""
     return xp.arcsin(x)
 
 
@@ -66,7 +66,7 @@ def _(F, ct, x):
 def acos(xp, x):
     """Inverse cosine: the angle in radians, in [0, pi], whose cosine is x. NaN for real |x| > 1.
 
-    Derivative: -1 / sqrt(1 - x**2)."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: -1 / sqrt(1 - x**2)."""
     return xp.arccos(x)
 
 
@@ -79,7 +79,7 @@ def _(F, ct, x):
 def atan(xp, x):
     """Inverse tangent: the angle in radians, in [-pi/2, pi/2], whose tangent is x.
 
-    Derivative: 1 / (1 + x**2)."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: 1 / (1 + x**2)."""
     return xp.arctan(x)
 
 
@@ -96,7 +96,8 @@ _SINC_SLOPE = [(-1) ** k * math.pi ** (2 * k) * 2 * k / math.factorial(2 * k + 1
 def sinc(xp, x):
     """Normalised sinc, sin(pi * x) / (pi * x); 1 at 0.
 
-    Derivative: (cos(pi * x) - sinc(x)) / x, near 0 by its series; 0 at 0, where the second derivative is -pi**2 / 3."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: (cos(pi * x) - sinc(x)) / x,
+    near 0 by its series; 0 at 0, where the second derivative is -pi**2 / 3."""
     return xp.sinc(x).astype(x.dtype, copy=False)
 
 
@@ -118,7 +119,7 @@ def _(F, ct, x):
 def sinh(xp, x):
     """Hyperbolic sine of x.
 
-    Derivative: cosh(x)."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: cosh(x)."""
     return xp.sinh(x)
 
 
@@ -131,7 +132,7 @@ def _(F, ct, x):
 def cosh(xp, x):
     """Hyperbolic cosine of x.
 
-    Derivative: sinh(x)."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: sinh(x)."""
     return xp.cosh(x)
 
 
@@ -144,7 +145,7 @@ def _(F, ct, x):
 def tanh(xp, x):
     """Hyperbolic tangent of x.
 
-    Derivative: 1 - out**2."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: 1 - out**2."""
     return xp.tanh(x)
 
 
@@ -157,7 +158,7 @@ def _(F, ct, out):
 def asinh(xp, x):
     """Inverse hyperbolic sine: the number whose hyperbolic sine is x.
 
-    Derivative: 1 / sqrt(x**2 + 1)."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: 1 / sqrt(x**2 + 1)."""
     return xp.arcsinh(x)
 
 
@@ -170,7 +171,7 @@ def _(F, ct, x):
 def acosh(xp, x):
     """Inverse hyperbolic cosine: the number >= 0 whose hyperbolic cosine is x. NaN for real x < 1.
 
-    Derivative: 1 / sqrt(x**2 - 1)."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: 1 / sqrt(x**2 - 1)."""
     return xp.arccosh(x)
 
 
@@ -185,7 +186,7 @@ def _(F, ct, x):
 def atanh(xp, x):
     """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x. inf at 1, -inf at -1, NaN for real |x| > 1.
 
-    Derivative: 1 / (1 - x**2)."""
+    x: any shape and dtype; bools and integers become the default float dtype. Derivative: 1 / (1 - x**2)."""
     return xp.arctanh(x)
 
 
