@@ -177,7 +177,7 @@ needs_build_tools = pytest.mark.skipif(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @needs_build_tools
 def test_without_a_compiler_a_pure_package_is_installed(tmp_path):
     built = build_wheel(tmp_path, compiler="/bin/false")
@@ -202,7 +202,7 @@ def test_without_a_compiler_a_pure_package_is_installed(tmp_path):
     assert (info["core"], info["why"]) == ("python", "no working C compiler found")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @needs_build_tools
 def test_native_enabled_fails_without_a_compiler(tmp_path):
     built = build_wheel(tmp_path, "-Csetup-args=-Dnative=enabled", compiler="/bin/false")

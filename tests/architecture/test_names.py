@@ -198,6 +198,7 @@ def test_a_method_of_a_late_family_registers_it():
     assert wengert.Tensor.narrow_copy.__name__ == "narrow_copy"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", ["x & y", "True & x", "~x", "x.logical_and_(y)", "OPS['logical_and'].function(x, y)"])
 def test_operators_and_in_place_forms_of_a_late_family_register_it(expression):
     code = "import wengert; from wengert.ops import OPS; x, y = wengert.tensor([True, False]), wengert.tensor([True, True]);"
@@ -228,6 +229,7 @@ def test_help_shows_the_function_behind_a_late_method():
     assert "Derivative" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["wengert", "wengert.nn.functional", "wengert.special", "wengert.linalg"])
 def test_names_that_come_late_are_listed_and_imported_by_star(module):
     code = f"import {module} as home; from {module} import *; names = set(dir(home)); found = set(globals());"

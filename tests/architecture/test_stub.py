@@ -169,7 +169,7 @@ y: int = x.shape
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.skipif(find_spec("mypy") is None, reason="mypy is not installed")
 def test_mypy_reads_the_stubs(tmp_path):
     """Right code passes, and of wrong code each line is refused."""
@@ -184,7 +184,7 @@ def test_mypy_reads_the_stubs(tmp_path):
     assert refused == {4, 5, 6, 7}, result.stdout + result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.skipif(find_spec("mypy") is None, reason="mypy is not installed")
 def test_mypy_finds_no_error_in_the_stubs(tmp_path):
     files = [str(path) for path in stub.stubs(SOURCES)]

@@ -117,6 +117,7 @@ print(most)
     assert int(done.stdout) < 40_000  # some thousands to 27,000, by version of Python
 
 
+@pytest.mark.slow
 def test_collections_amid_work_in_several_threads():
     stop = threading.Event()
     failures = []

@@ -331,6 +331,7 @@ report(first=first, left=gc.collect() if "nogc" in sys.argv else 0)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DEEP)
 def test_a_deep_graph_runs_and_dies_without_recursion(kind):
     result = run_program(DEEP[kind] + RUN_DEEP, 20_000, "nogc")

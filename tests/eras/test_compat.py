@@ -114,6 +114,7 @@ def test_install_twice_and_uninstall(torch_not_imported):
     compat.uninstall()
 
 
+@pytest.mark.slow
 def test_install_comes_before_torch():
     if find_spec("torch") is None:
         pytest.skip("torch is not installed")

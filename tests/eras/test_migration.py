@@ -100,6 +100,7 @@ def test_layout_and_comments_are_kept():
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("v0[123]*.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_a_rewritten_program_prints_the_same(path, tmp_path):
     renewed = tmp_path / path.name

@@ -131,6 +131,7 @@ EXPECTED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPECTED)
 def test_program_prints_what_it_should(name):
     printed, expected = run("-m", "wengert", "run", str(FOLDER / f"{name}.py")).strip(), EXPECTED[name]
@@ -143,7 +144,7 @@ def test_every_program_is_tested():
     assert {path.stem for path in FOLDER.glob("*.py")} == set(EXPECTED) and len(EXPECTED) >= 12
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", [name for name in EXPECTED if name.startswith(("v04", "v1", "v2"))])
 def test_torch_prints_the_same(name):
     if find_spec("torch") is None:

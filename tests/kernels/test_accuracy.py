@@ -61,6 +61,7 @@ def test_every_function_of_the_vector_maths_is_claimed():
     assert max(max(pair) for pair in LIMITS.values()) <= 4
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="no wider type to compare float64 with")
 @pytest.mark.parametrize(("position", "dtype"), list(enumerate([np.float32, np.float64])))
 @pytest.mark.parametrize("name", list(WIDER))
@@ -98,6 +99,7 @@ def _erfinv_points(rng):
     return np.concatenate([rng.uniform(-1, 1, 800), close, -close, rng.normal(0, 1e-5, 100), rng.uniform(0.8, 0.9, 200)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "draw"), [("erfinv", _erfinv_points), ("lgamma", _gamma_points), ("digamma", _gamma_points)])
 def test_inverse_error_function_and_gamma_functions(name, draw):
     mpmath = pytest.importorskip("mpmath")

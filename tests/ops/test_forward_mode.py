@@ -126,11 +126,13 @@ def check(case: Case, dtype: Any) -> None:
     assert_all_close("gradient of the tangents, for input", second, by_gradients)
 
 
+@pytest.mark.slow
 @over_samples(differentiable, quick=3)
 def test_tangents_and_second_derivatives_by_either_mode(case):
     check(case, np.float64)
 
 
+@pytest.mark.slow
 @over_samples(lambda case: differentiable(case) and case.may_be_complex, quick=1)
 def test_tangents_and_second_derivatives_of_complex_numbers(case):
     if case.takes_complex:
@@ -143,6 +145,7 @@ def tangents_of(line: Line) -> list[np.ndarray]:
     return [np.zeros(()) if t is None else t._array for t in found]
 
 
+@pytest.mark.slow
 @over_samples(lambda case: differentiable(case) and not case.is_about_memory, quick=1)
 def test_layout_makes_no_difference(case):
     layouts = ["sliced"]

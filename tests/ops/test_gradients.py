@@ -83,11 +83,13 @@ def test_first_derivatives_are_the_differences_of_values(case):
     check(case, np.float64, second=False)
 
 
+@pytest.mark.slow
 @over_samples(differentiable, quick=3)
 def test_second_derivatives_are_the_differences_of_first_ones(case):
     check(case, np.float64, second=True)
 
 
+@pytest.mark.slow
 @over_samples(lambda case: differentiable(case) and case.may_be_complex, quick=1)
 def test_first_and_second_derivatives_of_complex_numbers(case):
     if case.takes_complex:

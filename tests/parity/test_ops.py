@@ -579,6 +579,7 @@ def sort_out(found: Iterator[tuple[str, str, str]], op: Any) -> tuple[list[str],
     return [f"{aspect} (1 of {len(found)}): {found[0]}" for aspect, found in unexplained.items()], list(reasons)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in COMPARED])
 def test_first_sample_agrees_with_torch(op):
     case = first_cases()[op.name]

@@ -225,6 +225,7 @@ def cloning_hooks(library):
     return library.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_random_programs_whose_saved_values_are_copies(block):
     """No write is an error then: gradients are those of the values of the time, in torch, and in each way of copying."""
