@@ -1,4 +1,4 @@
-"""Writes docs/operators.md: `make generate`; with --check it only says whether the page is up to date.
+"""Write docs/operators.md: `make generate`. With --check, only say whether the page is up to date.
 
 The page is made of the registry (names, signatures, docstrings, forms), of the samples that the gradient tests run over
 (to which order a derivative is tested, real or complex), and of the known differences from torch.
@@ -18,7 +18,7 @@ from wengert.core.op import MISSING, public_name
 from wengert.ops import load_all
 from wengert.ops.registry import ALIASES, OPS, Operation
 
-# Their samples are random, or complex: tests with numbers worked by hand are in tests/explicit.
+# Operations whose samples are random or complex. Tests in tests/explicit have numbers worked by hand.
 BY_HAND = ("view_as_real", "_standard_gamma")
 
 PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
@@ -37,7 +37,7 @@ infinities is in [derivatives.md](derivatives.md).
 
 
 def signature(op: Any) -> str:
-    """The parameters as users write them."""
+    """Parameter list of an operation, as users write it."""
     if isinstance(op, Operation):
         texts = [_parameter(public_name(n), op.input_defaults.get(n, MISSING)) for n in op.input_names]
         if op.variadic >= 0:
@@ -64,7 +64,7 @@ def _parameter(name: str, default: Any) -> str:
 
 
 def names(op: Any) -> list[str]:
-    """What it is called, function by function; of what is only a method the method."""
+    """Names of an operation: each function, or the method if it is only a method."""
     found = []
     for namespace in op.namespaces:
         prefix = f"{namespace}_" if namespace else ""
@@ -82,7 +82,7 @@ def family(op: Any) -> str:
 
 
 def tested() -> dict[str, str]:
-    """Of the operations that have a derivative, "real" or "real and complex": in what it is tested."""
+    """Return, for each operation with a derivative, the numbers in which it is tested: "real" or "real and complex"."""
     found: dict[str, str] = {}
     for case in CASES:
         if case.name in found and found[case.name] != "real":
@@ -99,7 +99,7 @@ def tested() -> dict[str, str]:
 
 
 def differences() -> dict[str, dict[str, None]]:
-    """For each public name the reasons why it differs from torch."""
+    """Return, for each public name, the ways in which it differs from torch."""
     found: dict[str, dict[str, None]] = {}
     public = {name for op in OPS.values() for name in names(op)}
     for entry, aspect in KNOWN:
@@ -111,7 +111,7 @@ def differences() -> dict[str, dict[str, None]]:
 
 
 def entry(op: Any, orders: dict[str, str], known: dict[str, dict[str, None]]) -> str:
-    """The paragraphs of an operation."""
+    """Paragraphs of an operation."""
     called = names(op)
     others = sorted(alias for alias, target in ALIASES.items() if target is op)
     text = f"#### {called[0]}\n\n```python\n{called[0]}({signature(op)})\n```\n\n{_plain_docstring(op.doc)}\n\n"
@@ -137,7 +137,7 @@ def entry(op: Any, orders: dict[str, str], known: dict[str, dict[str, None]]) ->
 
 
 def _plain_docstring(doc: str | None) -> str:
-    """A docstring as Markdown: paragraphs, and its example as code."""
+    """Return a docstring as Markdown, with its example as code."""
     paragraphs = inspect.cleandoc(doc or "").split("\n\n")
     return "\n\n".join(f"```python\n{p}\n```" if p.startswith(">>>") else p for p in paragraphs)
 

@@ -34,6 +34,8 @@ class GradcheckError(WengertError, RuntimeError):
     conj() are easily seen. Noise in all digits means that the inputs are not of double precision.
     """
 
+    __module__ = "wengert.autograd.gradcheck"  # users import it from there, as in torch
+
 
 class Tolerances(NamedTuple):
     """The options of a comparison, under gradcheck's names."""
