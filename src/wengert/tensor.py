@@ -13,6 +13,7 @@ from wengert.core.leaf_gradient import GradientMembers
 from wengert.core.legacy import LegacyMembers, set_volatile
 from wengert.core.modes import DUAL, flags
 from wengert.core.node import note_cut
+from wengert.core.passes import backward as run_backward
 from wengert.core.reading import ReadableBase, set_readers
 from wengert.core.tensor import (
     IS_INFERENCE,
@@ -35,13 +36,6 @@ from wengert.sizes import Size
 
 set_readers(OPS["_select"], OPS["__getitem__"].function)
 _cpu = device("cpu")
-_backward: Any = None
-
-
-def set_backward(function: Any) -> None:
-    """Install the function that Tensor.backward calls. See Note [Functions handed down]."""
-    global _backward
-    _backward = function
 
 
 class _TensorMeta(type(TensorBase)):  # type: ignore[misc]
@@ -249,7 +243,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         """
         if old:
             gradient, retain_graph = _rename_old(gradient, retain_graph, old)
-        _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        run_backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     @property
     def data(self) -> Tensor:

@@ -34,11 +34,6 @@ LAYERS = [
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
-# Imports upwards, inside a function, and why.
-LAZY = {
-    ("tensor", "autograd"): "Tensor.backward is autograd.backward as a method",
-}
-
 
 def module_of(path: Path) -> str:
     """ops/reduce.py -> ops.reduce."""
@@ -46,11 +41,9 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
 
 
-def imports_of(path: Path) -> Iterator[tuple[str, bool]]:
-    """(module of the package that is imported, whether inside a function)."""
+def imports_of(path: Path) -> Iterator[str]:
+    """Yield the modules of the package that a module imports, also inside functions."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    inside = {id(node) for function in functions for node in ast.walk(function)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [a.name for a in node.names]
@@ -65,7 +58,7 @@ def imports_of(path: Path) -> Iterator[tuple[str, bool]]:
             continue
         for name in names:
             if name.split(".")[0] == "wengert":
-                yield name.removeprefix("wengert").removeprefix(".") or "__init__", id(node) in inside
+                yield name.removeprefix("wengert").removeprefix(".") or "__init__"
 
 
 def is_module(name: str) -> bool:
@@ -84,17 +77,16 @@ def test_there_are_sources():
 def test_imports_nothing_above_itself(path):
     own = module_of(path).split(".")[0]
     assert own in LEVEL, f"{own} has no place in LAYERS yet"
-    for imported, lazily in imports_of(path):
+    for imported in imports_of(path):
         other = imported.split(".")[0]
-        allowed = lazily and (own, other) in LAZY
-        assert allowed or LEVEL[other] <= LEVEL[own], f"{own}, layer {LEVEL[own]}, imports {imported}, {LEVEL[other]}"
+        assert LEVEL[other] <= LEVEL[own], f"{own}, layer {LEVEL[own]}, imports {imported}, {LEVEL[other]}"
 
 
 def test_errors_and_sizes_import_nothing_of_the_package():
     for name in ("errors", "sizes", "return_types"):
         root = SOURCES / name
         for path in [root.with_suffix(".py")] if root.with_suffix(".py").exists() else root.rglob("*.py"):
-            found = {imported.split(".")[0] for imported, _ in imports_of(path)} - {name}
+            found = {imported.split(".")[0] for imported in imports_of(path)} - {name}
             assert not found, f"{path.name} imports {found}"
 
 
@@ -111,13 +103,13 @@ def test_operation_families_are_independent_of_each_other():
     names = families()
     for name in names:
         others = {f"ops.{other}" for other in names} - {f"ops.{name}"}
-        found = {imported for imported, _ in imports_of(SOURCES / "ops" / f"{name}.py")} & others
+        found = set(imports_of(SOURCES / "ops" / f"{name}.py")) & others
         assert not found, f"ops.{name} imports {', '.join(found)}: move what they share into a module of its own"
 
 
 def test_the_core_names_no_operation():
     for path in (SOURCES / "core").glob("*.py"):
-        assert not any(imported.startswith("ops") for imported, _ in imports_of(path)), path.name
+        assert not any(imported.startswith("ops") for imported in imports_of(path)), path.name
 
 
 @each("path", FILES)

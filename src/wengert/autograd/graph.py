@@ -9,12 +9,12 @@ from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 from wengert import errors
-from wengert.autograd import GradientEdge
 from wengert.core.hook_calls import will_run
 from wengert.core.hooks import RemovableHandle
 from wengert.core.modes import current_task, state
 from wengert.core.mutation import MutationKeeper
 from wengert.core.node import Node
+from wengert.core.passes import GradientEdge
 from wengert.core.saved_hooks import pop_hooks, push_hooks, refuse_hooks
 from wengert.core.tensor import TensorBase, gradient_edge
 from wengert.core.views import bump

@@ -20,7 +20,6 @@ Set when the module above is imported:
     core.dispatch.set_dual_call    | core.dual        | call_dual                   | an operation runs inside a dual level
     core.views.set_dual_writers    | core.dual        | write_dual, become_view_dual | a tensor is written inside a dual level
     core.dispatch.set_observer     | core.recorder    | observe                     | an operation runs while it is observed
-    tensor.set_backward            | autograd         | backward                    | Tensor.backward
 
 Set while something is on, and reset to None:
 
