@@ -26,13 +26,13 @@ _HEAD = """# Parity with torch
 
 Written by `make parity-table`: change `tests/parity/op_db_known.py` or the operations, not this page.
 
-torch {version} brings a database of its operators along, with inputs to test each of them on. Here each entry is run on both
-libraries, {samples}, contiguous or not: the values, the gradients at random cotangents, and the
-gradients of these, in float64 and complex128 where torch differentiates them (float32 where it has no float64), to {tolerance:g} of the
-largest number of a tensor; and the values in other dtypes, of the method, the in-place form and `out=`.
+torch {version} contains a database of its operators with sample inputs for each. The table below compares both libraries on every entry,
+{samples}, contiguous or not. It compares values, gradients at random cotangents, and gradients of these gradients, in float64 and
+complex128 (float32 where torch has no float64). They must agree to {tolerance:g} of the largest element of a tensor. It also compares values in
+other dtypes, of the method, of the in-place form and of `out=`.
 
-An entry **agrees** if values and derivatives do on every sample. It **differs** if one does not: the table says why. What is
-drawn at random has the same shapes and dtypes. **Missing** are those whose name wengert has not got.
+An entry **agrees** if values and derivatives agree on every sample. It **differs** if one does not; the table says why. The results of **random**
+entries have the same shapes and dtypes. wengert has no operation for a **missing** entry.
 
 | | agree | random | differ | missing | all |
 |---|---|---|---|---|---|
