@@ -203,7 +203,7 @@ class ProfilerError(WengertError, RuntimeError):
     >>> with wengert.autograd.profiler.profile() as prof:
     ...     x = wengert.ones(2) + 1
     >>> [event.name for event in prof.function_events]
-    ['add']
+    ['ones', 'add']
     """
 
 
