@@ -37,11 +37,24 @@ class UntraceableError(TypeError):
 
 @cython.cclass
 class Traced:
-    """The base class of Value, which dispatch recognises: calls with a Value among the inputs go to record_call."""
+    """The fields of a Value, and the type by which dispatch recognises one: calls with a Value go to record_call."""
+
+    if not cython.compiled:
+        __slots__ = ("function", "inputs", "is_inspected", "name", "params", "tracer")
+
+    def __init__(self, tracer: Tracer, function: Any, inputs: tuple[Any, ...], params: dict[str, Any], name: Any = None) -> None:
+        self.tracer = tracer
+        self.function = function
+        self.inputs = inputs
+        self.params = params
+        self.name = name
+        self.is_inspected = False
+        if tracer.shape is not None:
+            self.shape, self.dtype = tracer.shape, tracer.dtype  # type: ignore[misc]  # slots of Value
 
     def record_call(self, op: Any, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
         """Record the operation op. params: complete, or None for the defaults."""
-        raise NotImplementedError
+        return self.tracer.record(op, inputs, op.defaults if params is None else params)
 
 
 class Value(Traced):
@@ -52,18 +65,8 @@ class Value(Traced):
     is_inspected: whether isinstance() asked for the type of this value.
     """
 
-    __slots__ = ("dtype", "function", "inputs", "is_inspected", "name", "params", "shape", "tracer")
+    __slots__ = ("dtype", "shape")
     __hash__ = object.__hash__  # == records a comparison
-
-    def __init__(self, tracer: Tracer, function: Any, inputs: tuple[Any, ...], params: dict[str, Any], name: Any = None) -> None:
-        self.tracer = tracer
-        self.function = function
-        self.inputs = inputs
-        self.params = params
-        self.name = name
-        self.is_inspected = False
-        if tracer.shape is not None:
-            self.shape, self.dtype = tracer.shape, tracer.dtype
 
     def with_inputs(self, inputs: tuple[Any, ...]) -> Value:
         """Return a copy of this value that has other inputs."""
@@ -71,9 +74,6 @@ class Value(Traced):
         if self.tracer.shape is not None:
             copy.shape, copy.dtype = self.shape, self.dtype
         return copy
-
-    def record_call(self, op: Any, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
-        return self.tracer.record(op, inputs, op.defaults if params is None else params)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
