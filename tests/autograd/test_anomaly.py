@@ -146,7 +146,7 @@ def test_nan_is_not_looked_for_where_that_is_switched_off():
     assert np.isnan(x.grad.numpy()).all()
 
 
-def test_what_is_finite_passes():
+def test_finite_gradients_pass_anomaly_detection():
     x = leaf(1.0, 2.0)
     finds_nothing(lambda: (x[0] * x.exp()).sum().backward(), inf=True, check="forward+backward")
     np.testing.assert_allclose(x.grad.numpy(), [np.e * 2 + np.exp(2), np.exp(2)], rtol=1e-6)

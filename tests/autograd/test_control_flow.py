@@ -70,6 +70,6 @@ def test_a_loop_that_makes_no_step_returns_what_it_got():
         ),
     ],
 )
-def test_misuse(call, error, message):
+def test_wrong_control_flow_is_refused_with_a_message(call, error, message):
     with pytest.raises(error, match=re.escape(message)):
         call()

@@ -137,7 +137,7 @@ def test_a_cut_by_an_integer_cast():
         (lambda w: w.clone().detach_(), "detach_()"),
     ],
 )
-def test_other_cuts(take, what):
+def test_explain_names_each_other_way_to_cut_a_graph(take, what):
     w, v = leaf(1.0), leaf(2.0)
     record = torch.explain((v * take(w)).sum(), {"w": w})["w"]
     assert record.status == "unreached" and record.reason.startswith(f"cut off by {what} at {__file__}")
@@ -200,7 +200,7 @@ def test_an_unused_branch():
     assert torch.explain(w * 2, {"u": u})["u"].reason == "no recorded operation that leads to the loss uses it"
 
 
-def test_what_wants_no_gradient():
+def test_explain_says_that_a_tensor_requires_no_grad():
     w = leaf(1.0)
     records = torch.explain(w * 2, {"n": torch.tensor([1, 2]), "x": torch.ones(2)})
     assert [r.status for r in records] == ["requires no grad"] * 2
@@ -312,7 +312,7 @@ def test_text_html_and_records():
 
 
 @pytest.mark.parametrize("params", [3.0, [3.0], {"w": None}])
-def test_what_is_no_parameter(params):
+def test_explain_refuses_params_that_are_not_tensors(params):
     with pytest.raises(TypeError):
         torch.explain(leaf(1.0) * 2, params)
 
@@ -320,7 +320,7 @@ def test_what_is_no_parameter(params):
 # -- it costs little -------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_no_loss():
+def test_explain_refuses_a_loss_that_is_not_a_tensor():
     with pytest.raises(TypeError, match=r"explain\(\): argument 'loss' \(position 1\) must be Tensor, not float"):
         torch.explain(3.0, leaf(1.0))
 

@@ -126,7 +126,7 @@ def test_unused_arguments_have_gradient_zero():
         (lambda x: func.linearize(lambda x: x, x)[1](), RuntimeError, "to have the same argspec as the primals"),
     ],
 )
-def test_what_is_refused(call, kind, message):
+def test_wrong_calls_are_refused_with_a_message(call, kind, message):
     with pytest.raises(kind, match=message):
         call(tensor(1.0, 2.0))
     assert not state.dual_levels and flags() == 0

@@ -178,6 +178,6 @@ def test_strict_derivatives(name):
         (lambda: functional.hessian(cubes, X, outer_jacobian_strategy="x"), AssertionError, 'or "reverse-mode".$'),
     ],
 )  # fmt: skip
-def test_what_is_refused(run, kind, message):
+def test_wrong_calls_are_refused_with_a_message(run, kind, message):
     with pytest.raises(kind, match=message):
         run()

@@ -87,6 +87,6 @@ def test_a_long_graph():
 
 
 @pytest.mark.parametrize(("loss", "error"), [(torch.ones(1), RuntimeError), (torch.ones(1, requires_grad=True), RuntimeError), (3.0, TypeError)])
-def test_what_has_no_graph(loss, error):
+def test_memory_summary_refuses_a_loss_without_a_graph(loss, error):
     with pytest.raises(error):
         graph.memory_summary(loss)

@@ -96,7 +96,7 @@ def test_derivatives_of_derivatives():
     assert (first.item(), second.item()) == (12.0, 12.0)
 
 
-def test_what_a_function_saves():
+def test_tensors_saved_by_a_function_keep_their_values():
     class Scale(Function):
         @staticmethod
         def forward(ctx, x, scale):

@@ -199,7 +199,7 @@ def test_searching(opened):
     assert not page.find_element(By.ID, "results").is_displayed()
 
 
-def test_keys(opened):
+def test_keys_move_the_selection(opened):
     page = opened(graph.draw(*network()))
     keys = ActionChains(page)
     page.find_element(By.ID, "graph").send_keys(Keys.ARROW_UP)

@@ -50,7 +50,7 @@ def test_the_gradient_is_that_of_the_formula(read, dtype):
 
 
 @pytest.mark.parametrize("read", READS)
-def test_down_columns(read):
+def test_losses_read_along_columns(read):
     x = scores()
     y = wengert.tensor(x.detach().numpy().T.copy(), requires_grad=True)
     READS[read](y.log_softmax(0).T).backward()

@@ -42,7 +42,7 @@ def test_a_variable_of_a_result_starts_a_history_of_its_own():
     assert a.is_leaf and a.grad.tolist() == [2.0, 2.0] and x.grad is None
 
 
-def test_without_data_it_is_empty():
+def test_variable_without_data_is_empty():
     assert Variable().shape == (0,) and Variable(None).shape == (0,)
 
 

@@ -23,7 +23,7 @@ from wengert.devices import device
         (device("meta"), "meta", None, "device(type='meta')"),
     ],
 )
-def test_forms(made, type_, index, printed):
+def test_devices_from_strings_and_indices(made, type_, index, printed):
     assert (made.type, made.index) == (type_, index)
     assert repr(made) == printed
     assert str(made) == (type_ if index is None else f"{type_}:{index}")
@@ -67,7 +67,7 @@ def test_cannot_be_changed():
         (("cuda:0", 1), r"^type \(string\) must not include an index because index was passed explicitly: cuda:0$"),
     ],
 )
-def test_malformed(arguments, message):
+def test_malformed_devices_are_refused(arguments, message):
     with pytest.raises(RuntimeError, match=message):
         device(*arguments)
 

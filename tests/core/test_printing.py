@@ -165,7 +165,7 @@ def test_summary_of_a_huge_array_is_cheap():
         ({"prefix": "Image("}, "Image([1.])"),
     ],
 )
-def test_suffixes(kwargs, text):
+def test_printed_suffixes(kwargs, text):
     assert show([1.0], **kwargs) == text
 
 

@@ -214,7 +214,7 @@ def test_arrays_of_one_or_no_element_have_dimensions():
         (D.COMPARE, ("float32", "float64"), "float64"),
     ],
 )
-def test_kinds(kind, operands, result):
+def test_each_promotion_kind_gives_the_dtype(kind, operands, result):
     assert resolve(kind, *operands) == result
 
 

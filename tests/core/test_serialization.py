@@ -39,13 +39,13 @@ def test_requires_grad_stays_and_history_goes():
             y.add_(1)  # its memory is its own, and can be written
 
 
-def test_any_layout():
+def test_views_of_any_layout_are_pickled():
     x = wengert.arange(6.0).view(2, 3)
     for view in (x.t(), x[:, ::2], x.flip(1), x[0].expand(4, 3)):
         assert again(view).tolist() == view.tolist()
 
 
-def test_nests():
+def test_nested_containers_are_pickled():
     obj = {
         "state": OrderedDict([("weight", wengert.ones(2)), ("bias", None)]), 3: [1, 2.5, True, "text"],
         "tuple": (float("inf"), 1 - 2j, wengert.float32, wengert.Size([2, 3])), (1, "key"): {},

@@ -59,7 +59,7 @@ def test_takes_whatever_is_an_integer():
     assert Size([-1]) == (-1,)
 
 
-def test_refuses_others():
+def test_size_refuses_items_that_are_not_integers():
     with pytest.raises(TypeError, match=r"^torch.Size\(\) takes an iterable of 'int' \(item 1 is 'float'\)$"):
         Size([2, 2.0])
     with pytest.raises(TypeError, match="item 1 is 'str'"):

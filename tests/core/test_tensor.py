@@ -97,7 +97,7 @@ def test_conversions_of_a_tensor_that_requires_grad():
     assert float(x) == x.item() == 2.5 and int(x) == 2 and bool(x) is True
 
 
-def test_truth():
+def test_truth_value_of_a_tensor():
     assert bool(wengert.tensor(0.5)) and not bool(wengert.tensor([0])) and bool(wengert.tensor(float("nan")))
     with pytest.raises(RuntimeError, match=r"^Boolean value of Tensor with more than one value is ambiguous"):
         bool(wengert.ones(2))
@@ -131,7 +131,7 @@ def test_iteration_is_recorded():
     assert a.grad_fn is b.grad_fn and x.grad.tolist() == [10.0, 1.0]
 
 
-def test_contains():
+def test_in_operator_looks_for_a_value():
     x = wengert.tensor([1, 2])
     assert 2 in x and 3 not in x and wengert.tensor(2) in x and 1.0 in x
     with pytest.raises(RuntimeError, match=r"^Tensor\.__contains__ only supports Tensor or scalar, but you passed in a"):
@@ -181,13 +181,13 @@ def test_is_tensor():
 
 
 @pytest.mark.parametrize("name", ["data", "requires_grad", "_backward_hooks"])
-def test_what_cannot_be_deleted(name):
+def test_attributes_cannot_be_deleted(name):
     with pytest.raises((RuntimeError, AttributeError)):
         delattr(leaf(1.0), name)
 
 
 @pytest.mark.parametrize("name", ["shape", "dtype", "device", "grad_fn", "is_leaf", "ndim"])
-def test_what_cannot_be_set(name):
+def test_read_only_attributes_cannot_be_set(name):
     with pytest.raises(AttributeError):
         setattr(leaf(1.0), name, None)
 

@@ -41,7 +41,7 @@ def test_every_operator_is_a_numpy_function_of_that_result():
 
 
 @pytest.mark.parametrize("ask", [bool, float, int, len, list, lambda x: x.shape, lambda x: x.ndim, lambda x: x.T])
-def test_what_is_unknown_is_refused(ask):
+def test_unknown_names_are_refused(ask):
     with pytest.raises(TypeError):
         ask(X)
 

@@ -65,7 +65,7 @@ def test_a_non_scalar_needs_its_gradient_and_lengths_match():
     assert x.grad.dtype is wengert.float32
 
 
-def test_what_a_variable_holds():
+def test_attributes_of_a_variable():
     """Rows A19, A21, A22, A24, A29: data, grad, requires_grad, volatile and creator."""
     data = wengert.Tensor([1, 2])
     x = Variable(data, requires_grad=True)
@@ -148,7 +148,7 @@ class Both(Function):
         return grad_product * y, grad_product * x
 
 
-def test_what_a_function_holds():
+def test_attributes_of_a_function():
     """Rows A48, A50, A53, A54, A56, A57, A61, A63."""
     x, y = leaf(2), leaf(5)
     f = Both()

@@ -195,7 +195,7 @@ def test_saved_variables_have_history():
     assert (first.item(), second.item()) == (12.0, 12.0)
 
 
-def test_what_a_function_holds():
+def test_attributes_of_a_function():
     """Rows A51, A56, A57."""
     y = Power.apply(leaf(2), 3)
     node = y.grad_fn

@@ -71,12 +71,12 @@ def names(row):
 
 
 @pytest.mark.parametrize("row", ROWS, ids=names)
-def test_row(row):
+def test_table_row_holds(row):
     check(wengert, *row)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=names)
-def test_row_in_torch(row):
+def test_table_row_holds_in_torch(row):
     check(pytest.importorskip("torch"), *row)
 
 

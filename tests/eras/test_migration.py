@@ -70,7 +70,7 @@ def test_named_but_left_to_the_reader(source, advice):
     "class F(Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x", "x = Variables(data)", "# Variable(data)",
     "s = 'x.creator'", "async def f(): pass", "row = x.data[1]",
 ])  # fmt: skip
-def test_what_is_up_to_date_stays(source):
+def test_migration_leaves_current_code_alone(source):
     assert list_outdated(HEAD + source + "\n") == []
     assert migrate(HEAD + source + "\n") == HEAD + source + "\n"
 

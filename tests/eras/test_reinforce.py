@@ -323,7 +323,7 @@ def test_a_second_reward():
     lambda: torch.ones(1), lambda: leaf([1.0]), lambda: leaf([1.0]) * 2, lambda: torch.ones(1).bernoulli(),
     lambda: leaf([0.5]).bernoulli().detach(),
 ])  # fmt: skip
-def test_what_is_no_sample(make):
+def test_reinforce_is_refused_on_a_tensor_that_was_not_sampled(make):
     with pytest.raises(RuntimeError, match=r"^reinforce\(\) can be only called on outputs of stochastic functions"):
         make().reinforce(1.0)
 

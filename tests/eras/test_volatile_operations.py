@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from op_samples.cases import over_samples, tensors_in
+from loops import each
+from op_samples.cases import cases_where, tensors_in
 from wengert.core.legacy import set_volatile
 
 # Functions of each tensor by itself: only what came from the volatile one is.
@@ -28,7 +29,7 @@ def volatile_inputs(case):
     return inputs
 
 
-@over_samples(lambda case: case.op.kind != "creation" and bool(tensors_in(case.tensors(np.float64))))
+@each("case", cases_where(lambda case: case.op.kind != "creation" and bool(tensors_in(case.tensors(np.float64)))))
 def test_results_are_volatile(case):
     inputs = volatile_inputs(case)
     results = tensors_in(case.call(inputs))

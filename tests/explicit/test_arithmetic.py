@@ -45,7 +45,7 @@ def test_quotient():
     assert gradients(x / y, x, y) == [0.25, -0.375]
 
 
-def test_alpha():
+def test_alpha_scales_the_second_operand():
     x, y = leaf(2.0), leaf(5.0)
     assert wengert.add(x, y, alpha=3).item() == 17.0
     assert wengert.sub(x, y, alpha=3).item() == -13.0

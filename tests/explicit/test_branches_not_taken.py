@@ -404,7 +404,7 @@ def test_a_long_loop_of_selections():
         assert found.tolist() == [0.0, 0.25 if starts_infinite else 2.0]
 
 
-def test_where_it_ends():
+def test_views_functions_and_matrix_products_still_multiply_by_0():
     """Documented limits: writes into views, custom Functions and matrix products see 0, and multiply it."""
 
     class Root(wengert.autograd.Function):

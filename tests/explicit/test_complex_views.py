@@ -48,7 +48,7 @@ def test_a_write_into_the_view_is_seen_by_the_graph():
     (lambda: wengert.view_as_complex(wengert.ones(2, 3).T), "Tensor must have a last dimension with stride 1"),
     (lambda: wengert.view_as_complex(wengert.ones(2, 3)[:, :2]), "Tensor must have a stride divisible by 2 for all but last dimension"),
 ])  # fmt: skip
-def test_what_is_refused(call, text):
+def test_wrong_calls_are_refused_with_a_message(call, text):
     with pytest.raises(RuntimeError) as error:
         call()
     assert str(error.value) == text

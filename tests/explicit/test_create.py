@@ -149,7 +149,7 @@ def test_from_numpy_takes_arrays_only():
     assert values(torch.from_numpy(np.arange(3)[::-1])) == [2, 1, 0]  # torch has no negative strides
 
 
-def test_other_sources():
+def test_tensors_from_dlpack_and_buffers():
     assert values(torch.from_dlpack(np.arange(2))) == [0, 1]
     array = np.arange(2)
     torch.from_dlpack(array, copy=True)[0] = 5
@@ -187,7 +187,7 @@ def test_ways_to_give_a_size(make):
 
 
 @pytest.mark.parametrize("make", [torch.zeros, torch.ones, torch.empty, torch.rand, torch.randn])
-def test_options(make):
+def test_creation_options(make):
     x = make(2, dtype=torch.float64, device="cpu", layout=None, pin_memory=False, requires_grad=True)
     assert x.dtype is torch.float64 and x.requires_grad and x.is_leaf
     with pytest.raises(RuntimeError, match=r"no backend for device cuda: wengert computes on the CPU only"):
@@ -214,7 +214,7 @@ def test_full_errors():
         torch.full((2,), 300, dtype=torch.uint8)
 
 
-def test_like_another():
+def test_creation_like_another_tensor():
     x = torch.ones(2, 3, dtype=torch.float64).t()
     for y in (torch.zeros_like(x), torch.ones_like(x), torch.empty_like(x), torch.full_like(x, 7), torch.rand_like(x)):
         assert y.shape == (3, 2) and y.dtype is torch.float64 and not y.requires_grad

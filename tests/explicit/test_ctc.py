@@ -82,7 +82,7 @@ def test_no_steps_spell_no_labels_only():
 
 
 @pytest.mark.parametrize(("call", "text"), MESSAGES, ids=[text[:40] for _, text in MESSAGES])
-def test_messages(call, text):
+def test_wrong_arguments_are_refused_with_a_message(call, text):
     with pytest.raises(RuntimeError) as error:
         call()
     assert str(error.value) == text

@@ -202,7 +202,7 @@ S = wengert.ones(3, 3)
      "linalg.matrix_exp: Expected a floating point or complex tensor as input. Got Long"),
     (lambda: wengert.geqrf(matrix(3, 2))[0].sum().backward(), "the derivative for 'geqrf: self' is not implemented."),
 ])  # fmt: skip
-def test_what_is_refused(call, text):
+def test_wrong_calls_are_refused_with_a_message(call, text):
     with pytest.raises(RuntimeError) as error:
         call()
     assert text in str(error.value)

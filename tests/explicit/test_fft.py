@@ -108,7 +108,7 @@ x = wengert.ones(2, 3)
     (lambda: fft.fftfreq(3, dtype=wengert.int64), RuntimeError, "fftfreq requires a floating point or complex dtype"),
     (lambda: fft.fft(None), TypeError, "fft_fft(): argument 'input' (position 1) must be Tensor, not NoneType"),
 ])  # fmt: skip
-def test_what_is_refused(call, kind, text):
+def test_wrong_calls_are_refused_with_a_message(call, kind, text):
     with pytest.raises(kind) as error:
         call()
     assert str(error.value) == text

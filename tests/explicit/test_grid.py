@@ -92,7 +92,7 @@ MESSAGES = [
 
 
 @pytest.mark.parametrize(("call", "text"), MESSAGES, ids=[text[:40] for _, text in MESSAGES])
-def test_messages(call, text):
+def test_wrong_arguments_are_refused_with_a_message(call, text):
     with pytest.raises((RuntimeError, ValueError)) as error:
         call()
     assert str(error.value) == text

@@ -71,6 +71,6 @@ def test_no_points_and_one_point():
      "torch.histogramdd: bins tensor should have one dimension, but got 2 dimensions in the bins tensor for dimension 0"),
     (lambda h: h(POINTS.long(), 2), "\"histogramdd\" not implemented for 'Long'"),
 ])  # fmt: skip
-def test_refused(call, text):
+def test_wrong_calls_are_refused_with_a_message(call, text):
     with pytest.raises(RuntimeError, match=re.escape(text)):
         call(wengert.histogramdd)

@@ -267,7 +267,7 @@ def test_values_are_cast_and_broadcast():
     assert values(y) == [2, 0]
 
 
-def test_what_is_read_while_it_is_written():
+def test_assignment_between_overlapping_regions_reads_first():
     x = torch.arange(4)
     x[1:] = x[:-1]
     assert values(x) == [0, 0, 1, 2]
@@ -289,7 +289,7 @@ def test_assignment_errors(index, value, error, message):
 
 
 @pytest.mark.parametrize("grad", [False, True])
-def test_values_that_do_not_fit(grad):
+def test_assigned_values_of_another_shape_are_refused(grad):
     x = torch.zeros(2, 3, requires_grad=grad) * 1
     with pytest.raises(RuntimeError, match=r"The expanded size of the tensor \(3\) must match the existing size \(2\)"):
         x[0] = torch.ones(2)

@@ -160,7 +160,7 @@ def test_half_products_are_summed_in_float32():
         (lambda x: wengert.trace(x[0]), "trace: expected a matrix, but got tensor with dim 1"),
     ],
 )
-def test_messages(call, message):
+def test_wrong_arguments_are_refused_with_a_message(call, message):
     with pytest.raises(RuntimeError, match=message):
         call(wengert.ones(2, 3))
 

@@ -202,7 +202,7 @@ def test_magnitude_and_angle():
     assert wengert.angle(tensor([-2.0, 0.0, 3.0])).tolist() == [pytest.approx(math.pi), 0.0, 0.0]
 
 
-def test_parts():
+def test_real_and_imaginary_parts():
     z = tensor([1 + 2j], dtype=wengert.complex128, requires_grad=True)
     assert wengert.real(z).item() == 1.0 and wengert.imag(z).item() == 2.0
     assert wengert.autograd.grad(wengert.real(z).sum(), z)[0].item() == 1

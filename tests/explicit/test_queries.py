@@ -10,7 +10,7 @@ import pytest
 import wengert
 
 
-def test_questions():
+def test_predicates_of_dtype_and_mode():
     x, z = wengert.ones(2, 3), wengert.ones(1) + 0j
     assert (wengert.is_complex(z), wengert.is_complex(x)) == (True, False)
     assert (wengert.is_floating_point(x), wengert.is_floating_point(z)) == (True, False)
@@ -27,7 +27,7 @@ def test_questions():
         wengert.is_complex(1.0)
 
 
-def test_what_is_here_already():
+def test_detach_and_dense_forms_return_the_same_memory():
     x = wengert.ones(2, requires_grad=True)
     y = x * 2
     assert not wengert.detach(y).requires_grad and wengert.detach(y).data_ptr() == y.data_ptr()

@@ -61,7 +61,7 @@ def test_seed_draws_a_new_one():
     assert g.seed() == g.initial_seed() != torch.Generator().seed()
 
 
-def test_states_that_are_none():
+def test_generator_refuses_a_state_of_another_kind():
     g = torch.Generator()
     with pytest.raises(TypeError, match=r"RNG state must be a torch\.ByteTensor"):
         g.set_state(torch.zeros(3))

@@ -28,7 +28,7 @@ FRACTION = "For integral input tensors, argument {} must not be a floating point
     (lambda: wengert.addr(zeros, i, i, alpha=0.5), RuntimeError, FRACTION.format("alpha")),
     (lambda: wengert.addr(zeros, i, i, beta=2.0), RuntimeError, FRACTION.format("beta")),
 ])  # fmt: skip
-def test_what_is_refused(call, kind, text):
+def test_wrong_calls_are_refused_with_a_message(call, kind, text):
     with pytest.raises(kind) as error:
         call()
     assert str(error.value) == text

@@ -69,7 +69,7 @@ def test_searching_what_a_sorter_sorts():
     (torch.tensor([0, 2, 5]), "sorter index out of range"),
     (torch.tensor([0, -1, 1]), "sorter index out of range"),
 ])  # fmt: skip
-def test_sorters_that_sort_nothing(sorter, message):
+def test_searchsorted_refuses_a_wrong_sorter(sorter, message):
     with pytest.raises(RuntimeError, match=message):
         torch.searchsorted(torch.tensor([1.0, 3.0, 2.0]), torch.tensor([2.5]), sorter=sorter)
 

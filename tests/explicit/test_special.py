@@ -171,7 +171,7 @@ def test_derivatives_of_zeta_are_the_differentiated_sums(order, q):
     (lambda: special.erfcx(wengert.ones(2) + 1j), "not implemented for 'ComplexFloat'"),
     (lambda: special.zeta(2, wengert.ones(2) + 1j), "not implemented for 'ComplexFloat'"),
 ])  # fmt: skip
-def test_what_is_refused(call, text):
+def test_wrong_calls_are_refused_with_a_message(call, text):
     with pytest.raises(RuntimeError) as error:
         call()
     assert text in str(error.value)

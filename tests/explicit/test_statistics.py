@@ -200,7 +200,7 @@ x, ints = wengert.ones(2, 3), wengert.arange(3)
     (lambda: wengert.frexp(ints), RuntimeError, "torch.frexp() only supports floating-point dtypes"),
     (lambda: wengert._standard_gamma(ints), RuntimeError, "\"gamma_cpu\" not implemented for 'Long'"),
 ])  # fmt: skip
-def test_what_is_refused(call, kind, text):
+def test_wrong_calls_are_refused_with_a_message(call, kind, text):
     with pytest.raises(kind) as error:
         call()
     assert str(error.value).startswith(text)

@@ -61,7 +61,7 @@ def test_cotangents_against_differences(dtype, tolerance):
             assert found[place] == pytest.approx(ct[i] * (ends[0] - ends[1]) / (2 * step), abs=10 * tolerance)
 
 
-def test_what_is_not_taken():
+def test_kernel_declines_other_dtypes_shapes_and_values():
     x = np.zeros((5, 6, 3))
     assert scans.ctc_losses(x.astype(np.float16), LABELS, LENGTHS, COUNTS, BLANK) is None
     assert scans.ctc_losses(x, LABELS, LENGTHS, COUNTS, 3) is None

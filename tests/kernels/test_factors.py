@@ -168,7 +168,7 @@ def test_distances_that_are_not_finite():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(1,), (7,), (300, 301), (2, 0)])
-def test_choices(shape, dtype):
+def test_where_kernel_chooses_elements(shape, dtype):
     rng = np.random.default_rng(0)
     x, y, condition = rng.normal(size=shape).astype(dtype), rng.normal(size=shape).astype(dtype), rng.random(shape) < 0.5
     x[..., :1], y[..., :1] = np.nan, -0.0

@@ -119,7 +119,7 @@ def test_what_counts_for_nothing_may_be_infinite():
     np.testing.assert_array_equal(out[0, 0, 0], [1, 2, np.inf, 0, np.inf])
 
 
-def test_what_is_not_taken():
+def test_kernel_declines_other_dtypes_shapes_and_values():
     x, grid, options = np.zeros((2, 3, 4, 5)), np.zeros((2, 6, 7, 2)), (LINEAR, ZEROS, True)
     assert windows.sample_grid(x, grid, options).shape == (2, 3, 6, 7)
     for other in (x.astype(np.float32), x.astype(np.float16), x[:1], x[:0], x[0], x[..., None]):

@@ -91,7 +91,7 @@ def test_nan_makes_a_margin_loss_nan():
     assert np.isnan(losses.label_margins(x, np.array([[0, -1, -1]]), None))
 
 
-def test_what_is_not_taken():
+def test_kernel_declines_other_dtypes_shapes_and_values():
     x, target = np.zeros((3, 4)), np.zeros(3, np.int64)
     assert losses.rounded_distances(x, x[:2], 1.0, 1.0, True) is None
     assert losses.rounded_distances(x, x.astype(np.float32), 1.0, 1.0, True) is None

@@ -87,7 +87,7 @@ def test_equal_elements_give_the_bias():
     np.testing.assert_array_equal(means.reshape(-1), 3)
 
 
-def test_what_is_declined():
+def test_kernel_declines_other_dtypes_shapes_and_layouts():
     x = np.ones((2, 4, 6))
     assert rows.normalize(x.astype(np.float16), None, None, 0, 0.1) is None
     assert rows.normalize(x[:, :, ::2], None, None, 0, 0.1) is None

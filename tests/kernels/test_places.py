@@ -105,7 +105,7 @@ def test_a_largest_keeps_nan_wherever_it_comes_from():
     np.testing.assert_array_equal(held, [np.nan, np.nan, np.nan, np.inf])
 
 
-def test_what_is_not_taken():
+def test_kernel_declines_other_dtypes_shapes_and_values():
     x, index = np.zeros((3, 4)), np.zeros((3, 4), np.int64)
     assert places.take_along(x, index.astype(np.int32), 0, False) is None
     assert places.take_along(x, index[:, :0], 1, False).shape == (3, 0)
@@ -139,6 +139,6 @@ def test_sums_are_the_same_for_any_number_of_threads():
     ([0, 4, 2], 0, True), ([0, 5], 0, False), ([-1, 3], 0, False), ([-1, 3], -1, True), ([-6, 3], -5, False),
     ([2**63 - 1], 0, False), ([-(2**63)], -5, False), ([[1, 2], [3, 4]], 0, True), ([], 0, True),
 ])  # fmt: skip
-def test_are_inside(places_, low, inside):
+def test_are_inside_checks_every_index(places_, low, inside):
     assert places.are_inside(np.array(places_, np.int64), low, 5) is inside
     assert places.are_inside(np.array(places_, object), low, 5) is None

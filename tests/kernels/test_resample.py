@@ -76,7 +76,7 @@ def test_special_values_stay_where_they_are_read():
     np.testing.assert_array_equal(windows.resample(x, (table_of(matrix, float, True),), 1), x[:, matrix.argmax(axis=1)])
 
 
-def test_what_is_not_taken():
+def test_kernel_declines_other_dtypes_shapes_and_values():
     table = table_of(matrix_of("two", 12), np.float64)
     x = RNG.normal(size=(2, 12))
     for other in (x.astype(np.float16), x.astype(complex), x.astype(int), x.astype(">f8"), x[:0], x[:, :11], x[0, 0]):

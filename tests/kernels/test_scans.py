@@ -40,7 +40,7 @@ def specials(dtype):
 
 @each(("dtype", "special"), [(d, s) for d in SORTED_DTYPES for s in specials(d)])
 @each(("shape", "dim"), SHAPES)
-def test_the_first_of_a_sort(shape, dim, dtype, special):
+def test_first_values_of_a_sort_along_a_dim(shape, dim, dtype, special):
     x = numbers(shape, dtype, special)
     n = shape[dim]
     for descending in (False, True):
@@ -55,7 +55,7 @@ def test_the_first_of_a_sort(shape, dim, dtype, special):
 
 @each(("dtype", "special"), [(d, s) for d in SORTED_DTYPES for s in specials(d)])
 @each(("shape", "dim"), SHAPES)
-def test_one_of_a_sort(shape, dim, dtype, special):
+def test_kth_value_along_a_dim(shape, dim, dtype, special):
     x = numbers(shape, dtype, special)
     order = stable_order(x, dim)
     for k in {0, shape[dim] // 3, shape[dim] // 2, shape[dim] - 1}:
@@ -66,7 +66,7 @@ def test_one_of_a_sort(shape, dim, dtype, special):
 
 @each(("dtype", "special"), [(d, s) for d in SORTED_DTYPES for s in specials(d)])
 @each(("shape", "dim"), SHAPES)
-def test_the_middle(shape, dim, dtype, special):
+def test_median_along_a_dim(shape, dim, dtype, special):
     x = np.moveaxis(numbers(shape, dtype, special), dim, -1)
     of_numbers, of_all = scans.one_along(x, x.ndim - 1, scans.MIDDLE_NUMBER), scans.one_along(x, x.ndim - 1, scans.MIDDLE)
     for place in np.ndindex(*x.shape[:-1]):
@@ -149,7 +149,7 @@ def test_recurrences(shape, dim, reverse, terms):
         state = factors[i] * state + (0 if y is None else np.moveaxis(y, dim, 0)[i])
 
 
-def test_what_is_not_taken():
+def test_kernel_declines_other_dtypes_shapes_and_values():
     x = np.zeros((3, 4))
     for declined in (np.zeros((3, 4), np.float16), x[:0], np.zeros((3, 4), np.complex64), np.zeros(())):
         assert scans.scan(scans.SUM, declined, 0, False) is None
@@ -188,7 +188,7 @@ def test_products(shape, dim, dtype, special):
 
 @each(("dtype", "special"), [(d, s) for d in SORTED_DTYPES for s in specials(d)])
 @each(("shape", "dim"), SHAPES)
-def test_the_most_frequent(shape, dim, dtype, special):
+def test_mode_along_a_dim(shape, dim, dtype, special):
     x = np.moveaxis(numbers(shape, dtype, special), dim, -1)
     values, places = scans.one_along(x, x.ndim - 1, scans.MODE)
     for place in np.ndindex(*x.shape[:-1]):

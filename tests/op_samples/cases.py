@@ -258,12 +258,16 @@ def _all_cases() -> list[Case]:
 CASES = _all_cases()
 
 
+def cases_where(condition: Callable[[Case], bool]) -> list[Case]:
+    """The cases that fulfil a condition."""
+    return [case for case in CASES if condition(case)]
+
+
 def by_operation(condition: Callable[[Case], bool]) -> dict[str, list[Case]]:
     """Operation -> its cases that fulfil a condition; the first has elements in all inputs where there is such a case."""
     found: dict[str, list[Case]] = {}
-    for case in CASES:
-        if condition(case):
-            found.setdefault(case.name, []).append(case)
+    for case in cases_where(condition):
+        found.setdefault(case.name, []).append(case)
     for cases in found.values():
         cases.sort(key=lambda case: any(0 in d.shape for d in case.data()))
     return found

@@ -12,16 +12,17 @@ import numpy as np
 import pytest
 
 import wengert
+from loops import each
 from op_samples.cases import (
     CASES,
     Case,
+    cases_where,
     first_cases,
     flatten,
     grad_inputs,
     is_public,
     operation_nodes,
     over_operations,
-    over_samples,
     tensors_in,
 )
 from wengert.autograd import grad
@@ -217,7 +218,7 @@ def as_function_of_tensors(case: Case, method: str) -> Callable[..., Any]:
     return lambda first, *rest, **params: getattr(first, method)(*rest, **params)
 
 
-@over_samples(lambda c: bool(method_of(c.op)) and c.op.kind != "creation")
+@each("case", cases_where(lambda c: bool(method_of(c.op)) and c.op.kind != "creation"))
 def test_function_and_method_agree(case):
     inputs = case.tensors(np.float64)
     if not isinstance(inputs[0], wengert.Tensor):
@@ -250,7 +251,7 @@ def test_declared_methods_are_methods_of_tensor_and_aliases_public():
 VIEWS_IN_PLACE = {"t", "transpose", "swapaxes", "swapdims", "unsqueeze", "squeeze", "as_strided"}
 
 
-@over_samples(lambda c: bool(inplace_name(c.op)))
+@each("case", cases_where(lambda c: bool(inplace_name(c.op))))
 def test_inplace_form_agrees(case):
     """On a copy of the first input, which is what is written: same result, same gradient; one more version."""
     name = inplace_name(case.op)
@@ -369,7 +370,7 @@ def test_dim_out_of_range_is_torchs_index_error(op, case):
 SHARE_WITHOUT_BEING_VIEWS = {"unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes"}
 
 
-@over_samples(lambda c: c.op.kind != "creation" and any(True for _ in c.data()))
+@each("case", cases_where(lambda c: c.op.kind != "creation" and any(True for _ in c.data())))
 def test_only_views_share_memory_with_their_input(case):
     inputs = case.tensors(np.float64)
     sources = tensors_in(inputs)
@@ -383,7 +384,7 @@ def test_only_views_share_memory_with_their_input(case):
             assert known, "shares memory, but is not known as a view"
 
 
-@over_samples(lambda c: isinstance(c.op, Operation) and c.op.is_view)
+@each("case", cases_where(lambda c: isinstance(c.op, Operation) and c.op.is_view))
 def test_views_share_memory_and_know_their_base(case):
     inputs = case.tensors(np.float64, requires_grad=False)
     base = inputs[0]
@@ -405,7 +406,7 @@ def writes_its_input(case: Case) -> bool:
     return case.name.endswith("_") or case.name in ("__setitem__", "_div_inplace")
 
 
-@over_samples(lambda c: c.op.kind != "creation" and bool(c.sample.inputs) and not writes_its_input(c))
+@each("case", cases_where(lambda c: c.op.kind != "creation" and bool(c.sample.inputs) and not writes_its_input(c)))
 def test_inputs_are_left_as_they_were(case):
     """Inputs are read-only, so a write would raise; the tensors around them must stay as they are too."""
     inputs = case.tensors(np.float64)

@@ -69,7 +69,7 @@ def outcome(lib, run, **settings):
 @pytest.mark.parametrize(
     "run", [nan_of_a_quotient, nan_of_a_root, infinite_only, nan_of_a_pass, written_since, nan_given, failing_function]
 )
-def test_as_torch(run, check_nan):
+def test_anomaly_detection_raises_and_warns_as_torch(run, check_nan):
     assert outcome(wengert, run, check_nan=check_nan) == outcome(torch, run, check_nan=check_nan)
 
 

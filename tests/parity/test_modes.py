@@ -176,7 +176,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_calls(call):
+def test_modes_around_calls(call):
     def program(t):
         try:
             found = CALLS[call](t)
