@@ -12,12 +12,6 @@ from pathlib import Path
 
 SOURCES = Path(__file__).parents[2] / "src" / "wengert"
 
-# Cycles that are allowed, each a set of modules, and why.
-ALLOWED = {
-    frozenset({"core.dispatch", "core.pure_dispatch"}): "the uncompiled twin of the hot path replaces functions of the module",
-    frozenset({"core.engine", "core.pure_engine"}): "as above",
-}
-
 # Modules that import others by a name that they compute, which no graph of imports shows.
 IMPORT_BY_NAME = {
     "__init__": "public names that are loaded when first used",
@@ -91,7 +85,7 @@ def cycles(graph: dict[str, set[str]]) -> list[frozenset[str]]:
 
 
 def test_imports_have_no_cycle():
-    assert set(cycles(import_graph())) == set(ALLOWED)
+    assert cycles(import_graph()) == []
 
 
 def test_a_cycle_is_seen():

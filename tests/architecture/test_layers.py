@@ -107,7 +107,7 @@ def test_operation_families_are_independent_of_each_other():
         assert not found, f"ops.{name} imports {', '.join(found)}: move what they share into a module of its own"
 
 
-def test_the_core_names_no_operation():
+def test_the_core_imports_no_operation():
     for path in (SOURCES / "core").glob("*.py"):
         assert not any(imported.startswith("ops") for imported in imports_of(path)), path.name
 

@@ -8,7 +8,7 @@ from typing import Any
 from wengert import errors
 from wengert.autograd.function_node import BackwardCFunction, FunctionCtx, attach_outputs, once_differentiable
 from wengert.autograd.legacy_function import call_instance, run_instance
-from wengert.core.dispatch import spread_volatile
+from wengert.core.dispatch import propagate_volatile
 from wengert.core.legacy import is_volatile
 from wengert.core.modes import DUAL, PROFILE, flags, grad_enabled, set_recording
 from wengert.core.node import next_sequence_nr, record_position
@@ -154,7 +154,7 @@ class Function(BackwardCFunction, metaclass=FunctionMeta):
                 block.name_node(ctx)
         results = attach_outputs(ctx, inputs, outputs, recording)
         if volatile:
-            spread_volatile(inputs, tuple([r for r in results if isinstance(r, TensorBase)]))
+            propagate_volatile(inputs, tuple([r for r in results if isinstance(r, TensorBase)]))
         return results[0] if single else tuple(results)
 
     # In torch 0.1 to 0.3 programs called an instance, which was its own node: Scale(2)(x). See legacy_function.py.

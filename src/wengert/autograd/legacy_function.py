@@ -20,7 +20,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.autograd.function_node import attach_outputs, forbid_differentiation
-from wengert.core.dispatch import spread_volatile
+from wengert.core.dispatch import propagate_volatile
 from wengert.core.legacy import is_volatile
 from wengert.core.modes import grad_enabled, set_recording
 from wengert.core.node import meta_at, next_sequence_nr, record_position
@@ -80,7 +80,7 @@ def call_instance(function: Function, inputs: tuple[Any, ...]) -> Any:
     results = attach_outputs(function, inputs, outputs, recording)
     function._n_outputs = len(outputs)
     if volatile:
-        spread_volatile(inputs, tuple(results))
+        propagate_volatile(inputs, tuple(results))
     return results[0] if single else tuple(results)
 
 

@@ -24,7 +24,7 @@ _adding = RLock()
 
 
 def accumulate(leaf: TensorBase, value: Any, owned: bool, face: Any, create_graph: bool) -> None:
-    """Adds value into leaf.grad, then runs the leaf's post-accumulate hooks.
+    """Add value into leaf.grad, then run the leaf's post-accumulate hooks.
 
     Does nothing for None, nor for a leaf that no longer requires a gradient.
     """
@@ -45,13 +45,13 @@ def accumulate(leaf: TensorBase, value: Any, owned: bool, face: Any, create_grap
 
 
 def add_tensor(leaf: TensorBase, value: Any, face: Any) -> None:
-    """Puts a new tensor, the sum, in the place of the old .grad, so that it can be differentiated."""
+    """Put a new tensor, the sum, in the place of the old .grad, so that it can be differentiated."""
     held = leaf._grad
     leaf._grad = face.clone(value) if held is None else held + value
 
 
 def add_array(leaf: TensorBase, value: Any, owned: bool, face: Any) -> None:
-    """Adds into an existing .grad in place.
+    """Add into an existing .grad in place.
 
     A first gradient becomes .grad itself where nobody else holds it (owned) and it lies in memory as the leaf does;
     else a copy does, laid out as the leaf.

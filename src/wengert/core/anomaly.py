@@ -29,7 +29,7 @@ _running = threading.local()  # .node: what the thread's innermost pass evaluate
 
 
 class Settings:
-    """How anomaly detection is set."""
+    """Settings of anomaly detection."""
 
     __slots__ = ("check_nan", "enabled", "forward", "inf")
 
@@ -46,12 +46,12 @@ _found_at: WeakKeyDictionary[Node, Finding] = WeakKeyDictionary()
 
 
 def settings() -> Settings:
-    """How it is set now."""
+    """Return the current settings."""
     return _settings
 
 
 def apply(new: Settings) -> None:
-    """Sets it, for all threads."""
+    """Set it, for all threads."""
     global _settings
     _settings = new
     if not (new.enabled and new.forward):
@@ -65,14 +65,14 @@ def apply(new: Settings) -> None:
 
 
 class Traceback(Sequence[str]):
-    """A stack, as text where somebody reads it."""
+    """A call stack. It becomes text when somebody reads it."""
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
         self._lines: list[str] | None = None
 
     def lines(self) -> list[str]:
-        """As traceback.format_stack gives them."""
+        """Return the lines that traceback.format_stack gives."""
         if self._lines is None:
             self._lines = format_stack(self.stack)
         return self._lines
@@ -85,7 +85,7 @@ class Traceback(Sequence[str]):
 
 
 def keep_stack(node: Node) -> None:
-    """Gives a new node the stack of its call, under torch's names; and the node of a pass that was making it."""
+    """Give a new node the stack of its call, under torch's names; and the node of a pass that was making it."""
     metadata = node.metadata
     metadata["traceback_"] = Traceback(take_stack())
     parent = getattr(_running, "node", None)
@@ -94,7 +94,7 @@ def keep_stack(node: Node) -> None:
 
 
 def warn_of(node: Node) -> None:
-    """Warns that this node failed, with the stack of its forward, and those of the passes that made it."""
+    """Warn that this node failed, with the stack of its forward, and those of the passes that made it."""
     level = user_level()
     metadata = node.metadata if node._hooks is not None else {}
     traceback = metadata.get("traceback_")
@@ -120,7 +120,7 @@ def warn_of(node: Node) -> None:
 
 
 class Passes:
-    """What recorder.run_watched asks."""
+    """Checks passes for recorder.run_watched."""
 
     def begin(self, roots: list[Any]) -> Pass:
         """To be called as a pass begins."""
@@ -152,7 +152,7 @@ class Pass:
             warn_of(self.node)
 
     def check(self, node: Node, results: Sequence[Any], cotangents: Sequence[Any]) -> None:
-        """Raises where a node's results are not finite. cotangents: what they were made from."""
+        """Raise where a node's results are not finite. cotangents: what they were made from."""
         now = _settings
         if not now.check_nan:
             return
@@ -163,7 +163,7 @@ class Pass:
                 raise self.error(node, i, kind, cotangents)
 
     def error(self, node: Node, i: int, kind: str, cotangents: Sequence[Any]) -> errors.AnomalyError:
-        """What to raise for a node's result i, which holds nan or inf values."""
+        """Return the error for a node's result i, which holds nan or inf values."""
         where = node._source()
         error = errors.AnomalyError(
             f"Function '{node.name()}' returned {kind} values in its {i}th output."
@@ -206,7 +206,7 @@ class Finding:
         self.recorded = node is not None
 
     def error(self, chain: str | None) -> errors.AnomalyError:
-        """What to raise. chain: how the result leads to the loss."""
+        """Return the error to raise. chain: how the result leads to the loss."""
         text = f"Operation '{self.name}'{f' at {self.where}' if self.where else ''} "
         if self.was_given:
             text += (
@@ -224,7 +224,7 @@ class Finding:
 
 
 def check_operation(name: str, inputs: tuple[Any, ...], result: Any) -> None:
-    """Looks at what an operation has made."""
+    """Look at what an operation has made."""
     for x in result if isinstance(result, tuple) else (result,):
         kind = what_is_wrong(x, _settings.inf)
         if kind is None:
@@ -242,7 +242,7 @@ def check_operation(name: str, inputs: tuple[Any, ...], result: Any) -> None:
 
 
 def report_found(roots: list[Node]) -> None:
-    """Raises the first finding from which one of these nodes was computed."""
+    """Raise the first finding from which one of these nodes was computed."""
     if not _found_at:
         return
     reached = [node for node in ancestors(roots) if node in _found_at]
@@ -289,7 +289,7 @@ def what_is_wrong(x: Any, inf: bool) -> str | None:
 
 
 def statistics(x: Any) -> str:
-    """What is to be said of a value in a line."""
+    """Return one line of statistics of a value."""
     if x is None:
         return "none"
     array = array_of(x)

@@ -28,7 +28,7 @@ FACTORS = frozenset({"alpha", "beta", "value"})  # parameters that had a place a
 
 
 def make_function(op: Op) -> Callable[..., Any]:
-    """The operation as users call it, as a function and, in Tensor's namespace, as a method."""
+    """Return the function that users call. In class Tensor's namespace it is a method."""
     simple: int = -1
     if op.variadic < 0 and op.varargs is None and len(op.input_names) <= 2 and op.simple:
         simple = len(op.input_names)
@@ -61,7 +61,7 @@ def are_complete(op: Op, kwargs: dict[str, Any]) -> bool:
 
 
 def make_sizes_function(op: Op, function: Callable[..., Any]) -> Callable[..., Any]:
-    """function(x, *sizes), or (x, sizes), which is op with {"shape": sizes} where x is a row-major tensor and sizes fit."""
+    """Return function(x, *sizes). It calls op with {"shape": sizes} if x is a row-major tensor and the sizes fit."""
 
     def of_sizes(*args: Any, **kwargs: Any) -> Any:
         if not kwargs and len(args) > 1 and isinstance(args[0], TensorBase) and is_row_major(args[0]._array):
@@ -77,7 +77,7 @@ def make_sizes_function(op: Op, function: Callable[..., Any]) -> Callable[..., A
 
 
 def make_operator(op: Op) -> Callable[..., Any]:
-    """The operation as x + y: what it does not take is left to the other operand."""
+    """Return the operator x + y. It returns NotImplemented for an operand that the operation does not take."""
 
     def operator(self: Any, other: Any) -> Any:
         if isinstance(other, TensorBase) or type(other) is float or type(other) is int or is_operand(other):
@@ -88,7 +88,7 @@ def make_operator(op: Op) -> Callable[..., Any]:
 
 
 def make_reflected(op: Op) -> Callable[..., Any]:
-    """The operation as y + x where only x is a tensor."""
+    """Return the reflected operator: y + x, if only x is a tensor."""
 
     def reflected(self: Any, other: Any) -> Any:
         if type(other) is float or type(other) is int or is_operand(other):
@@ -104,7 +104,7 @@ def is_operand(x: Any) -> bool:
 
 
 def bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Sorts the arguments of a call into inputs and a complete dict of parameters."""
+    """Sort the arguments of a call into inputs and a complete dict of parameters."""
     names = op.input_names
     n_inputs = len(names)
     if not kwargs and len(args) > n_inputs and op.variadic < 0 and are_ints(args, n_inputs):
@@ -165,7 +165,7 @@ def are_ints(args: tuple[Any, ...], first: int) -> bool:
 def numbers_to_keywords(
     op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a call as before torch 1.5: add(x, alpha, y), addcmul(x, value, t1, t2), addmm(beta, x, alpha, a, b).
+    """Return today's arguments for a call in the order before torch 1.5: add(x, alpha, y), addmm(beta, x, alpha, a, b).
 
     The numbers among them are the factors, in their order.
     """

@@ -21,7 +21,7 @@ wk_init_numpy()
 @cython.freelist(256)
 @cython.cclass
 class InputBuffer:
-    """What one run knows of one node: how many inputs are still to come, and the sum of those that came, per output.
+    """The state of one node in one run: the number of cotangents still to come, and the sum of those that came, per output.
 
     It hangs on the node while the run lasts. A node that another run holds already (a backward pass inside a backward
     pass, another thread) keeps that run's buffer; ours is then in GraphTask.displaced.
@@ -58,7 +58,7 @@ def cotangent_of(buffer: InputBuffer, nr: int) -> Any:
 
 
 def set_cotangent(buffer: InputBuffer, nr: int, value: Any) -> None:
-    """Replaces the sum that arrived at one output by what a hook returned, which may be anybody's."""
+    """Replace the sum that arrived at one output by what a hook returned, which may be anybody's."""
     if nr == 0:
         buffer.cotangent = value
         buffer.owned = False
@@ -89,7 +89,7 @@ class ReadCotangent:
 
 
 def dense_of(read: ReadCotangent, shape: tuple[int, ...], dtype: Any, face: Any) -> Any:
-    """A read's cotangent in full: an array (a tensor, as the face makes it) that is 0 where nothing was read."""
+    """Return a read's cotangent in full: an array, or a tensor if the face makes tensors, that is 0 where nothing was read."""
     whole = face.zeros(shape, dtype)
     face.add_at(whole, read.index, read.value, read.repeats)
     return whole

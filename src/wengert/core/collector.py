@@ -28,18 +28,18 @@ hooked = 0  # nodes alive that have hooks
 
 
 def aside_list() -> Any:
-    """The list of what is set aside, for the other modules' wk_share_aside."""
+    """Return the list of objects set aside, for wk_share_aside of the other modules."""
     return _list
 
 
 def count_hooked(change: int) -> None:
-    """Notes that a node got its first hook (1), or that one with hooks is gone (-1)."""
+    """Note that a node got its first hook (1), or that one with hooks is gone (-1)."""
     global hooked
     hooked += change
 
 
 def on_collection(phase: str, info: dict[str, int]) -> None:
-    """Shows the collector, as it starts, what it is to see."""
+    """Show the collector, as it starts, what it is to see."""
     if phase == "start" and (info["generation"] == 2 or (hooked > 0 and info["generation"] == 1)):
         wk_reveal()
 

@@ -32,28 +32,30 @@ wk_init_native()
 
 
 def deliver_parts(task: GraphTask, node: Node, targets: tuple[int, ...], results: Any) -> None:
-    """Hands on the results for several inputs, which may be one object or look into each other: nobody owns them."""
+    """Hand on the results for several inputs, which may be one object or look into each other: nobody owns them."""
     for j in range(len(targets)):
         deliver_result(task, node, targets[j], None if results is None else results[j], None, None)
 
 
 def deliver_from(task: GraphTask, node: Node, first: int, results: Any) -> None:
-    """The same for all inputs from the first one of them on."""
+    """Hand on the results for the variadic inputs, which begin at input `first`. Nobody owns them."""
     for j in range(node._n_edges - first):
         deliver_result(task, node, first + j, None if results is None else results[j], None, None)
 
 
 def deliver_result(task: GraphTask, node: Node, position: int, result: Any, ct: Any, values: Any) -> None:
-    """Fits the result for an input to the input's edge, if that leads anywhere, and hands it on.
+    """Fit the result for an input to the input's edge, and hand it on if the edge leads anywhere.
 
     values: what the rule was given besides ct; None where the result may be somebody else's as well.
     """
-    behind: Node | None = next_node(node, position)
+    behind: Node | None = node._next0 if position == 0 else node._next1 if position == 1 else next_node(node, position)
     if behind is None:
         return
-    nr: int = next_nr(node, position)
+    nr: int = node._nr0 if position == 0 else node._nr1 if position == 1 else next_nr(node, position)
     meta: TensorMeta = behind._meta if nr == 0 else behind._metas[nr]
-    if has_meta(result, meta.shape, meta.dtype):
+    if result is ct and meta is node._meta:  # what arrived here fits there
+        task.arrive(behind, nr, result, False)
+    elif has_meta(result, meta.shape, meta.dtype):
         owned: bool = (
             values is not None
             and result is not ct
@@ -76,11 +78,11 @@ def deliver_result(task: GraphTask, node: Node, position: int, result: Any, ct: 
 
 
 def deliver_new(task: GraphTask, node: Node, position: int, result: Any) -> None:
-    """deliver_result, for an array that a kernel has just made: nobody else has it."""
-    behind: Node | None = next_node(node, position)
+    """Hand on an array that a kernel has just made. Nobody else has it."""
+    behind: Node | None = node._next0 if position == 0 else node._next1 if position == 1 else next_node(node, position)
     if behind is None:
         return
-    nr: int = next_nr(node, position)
+    nr: int = node._nr0 if position == 0 else node._nr1 if position == 1 else next_nr(node, position)
     meta: TensorMeta = behind._meta if nr == 0 else behind._metas[nr]
     if has_meta(result, meta.shape, meta.dtype):
         task.arrive(behind, nr, result, True)
@@ -103,7 +105,7 @@ def is_among(x: Any, values: Any) -> bool:
 
 
 def fit_array(task: GraphTask, node: Node, position: int, value: Any, meta: TensorMeta) -> Any:
-    """Undoes broadcasting and promotion: sums value to the edge's shape and casts it to the edge's dtype."""
+    """Undo broadcasting and promotion: sum value to the edge's shape and cast it to the edge's dtype."""
     array = as_array(value)
     quiet_enter()
     try:
@@ -120,7 +122,7 @@ def fit_array(task: GraphTask, node: Node, position: int, value: Any, meta: Tens
 
 
 def fit_tensor(task: GraphTask, node: Node, position: int, value: Any, meta: TensorMeta) -> Any:
-    """The same for a tensor, recorded."""
+    """Undo broadcasting and promotion of a tensor. The operations are recorded."""
     face = task.face
     if not isinstance(value, TensorBase):
         value = face.tensor(value, meta.dtype)
@@ -151,7 +153,7 @@ def expandable(shape: tuple[int, ...], desired: tuple[int, ...]) -> bool:
 
 
 def dense(task: GraphTask, node: Node, position: int, value: Any) -> Any:
-    """A result as a hook may see it: in full, and of its edge's shape and dtype."""
+    """Return a result as a hook may see it: in full, and of its edge's shape and dtype."""
     behind: Node | None = next_node(node, position)
     if behind is None or value is None:
         return None
@@ -164,14 +166,14 @@ def dense(task: GraphTask, node: Node, position: int, value: Any) -> Any:
 
 
 def as_tensor(value: Any) -> Any:
-    """A cotangent as user code sees it."""
+    """Return a cotangent as user code sees it: a tensor, or None."""
     if value is None or isinstance(value, TensorBase):
         return value
     return wrap(value)
 
 
 def as_value(task: GraphTask, tensor: Any) -> Any:
-    """What user code returned, as this pass carries it."""
+    """Return the form in which the pass carries a tensor from user code: the tensor itself, or its array."""
     if tensor is None or task.create_graph:
         return tensor
     return tensor._array

@@ -2,7 +2,7 @@ cimport cython
 from wengert.core.collector cimport aside_list
 from wengert.core.forward cimport constant, promote, refuse_complex, run_compiled, run_numpy, run_numpy1, run_numpy2, run_whole, set_kernel
 from wengert.core.modes cimport current_task, flags
-from wengert.core.node cimport Node, OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
+from wengert.core.node cimport OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
 from wengert.core.op cimport Op, Plan, SaveEntry
 from wengert.core.trace cimport Traced
 from wengert.core.saved cimport save
@@ -40,7 +40,10 @@ cdef int NONE
 cdef long OBSERVED
 cdef int BLOCK
 cdef int UNRECORDED_IN
+cdef int IS_INFERENCE
 cdef int IS_VOLATILE
+cdef long INFERENCE
+cdef long NO_GRAD
 cdef int DUAL
 cdef object _call_dual
 cdef object _observe
@@ -55,51 +58,49 @@ cpdef object call1(Op op, object x)
 @cython.locals(mode=long, needs=int, weak=bint, direct=bint, t=TensorBase, u=TensorBase, result=TensorBase)
 cpdef object call2(Op op, object x, object y)
 
-@cython.locals(plan=Plan, node=OpNode, meta=TensorMeta, saved=list, entry=SaveEntry)
-cdef record_direct(Op op, TensorBase x, TensorBase y, object a, object b, TensorBase out, int needs)
-cdef object direct_class(Op op, object a, object b, TensorBase out)
+@cython.locals(plan=Plan, node=OpNode, template=TensorBase)
+cdef record_node(
+    Op op, long needs, TensorBase x, TensorBase y, object a, object b, object params, TensorBase out, tuple inputs, list arrays,
+    tuple outputs
+)
+cdef object choose_node_class(Op op, object inputs, object a, object b, object params, TensorBase out)
+@cython.locals(meta=TensorMeta)
+cdef TensorMeta share_meta(Op op, TensorBase template, TensorBase out)
+@cython.locals(metas=list, attached=bint, out=TensorBase, nr=int)
+cdef bint attach_outputs(Op op, OpNode node, TensorBase template, tuple outputs) except -1
+@cython.locals(more=list, nrs=list, some=bint, i=Py_ssize_t, position=long, z=TensorBase)
+cdef link_more(OpNode node, Op op, Plan plan, tuple inputs)
+@cython.locals(t=TensorBase)
+cdef bint needs_grad(object x) except -1
+@cython.locals(values=list, kind=int, where=int, entry=SaveEntry, each=int, i=Py_ssize_t, o=TensorBase)
+cdef tuple collect(
+    Plan plan, TensorBase x, TensorBase y, object a, object b, object params, TensorBase out, tuple inputs, list arrays,
+    tuple outputs
+)
+cdef object save_input(object x, object array, int position, int kind)
+cdef object save_tensor(TensorBase x, object array, int position, int kind)
+cdef object save_constant(object array, int kind)
 
-@cython.locals(mode=long, needs=object, arrays=list)
+@cython.locals(mode=long, needs=long, arrays=list)
 cpdef object call(Op op, tuple inputs, dict params)
 
 @cython.locals(needs=long, bit=long, i=int, plain=bint, t=TensorBase, arrays=list)
 cpdef tuple unwrap(Op op, tuple inputs)
 
-@cython.locals(result=TensorBase, outputs=tuple)
-cpdef object finish(Op op, object needs, tuple inputs, list arrays, dict params, object out)
+@cython.locals(outputs=tuple)
+cpdef object finish(Op op, long needs, tuple inputs, list arrays, dict params, object out)
 
 @cython.locals(t=TensorBase)
-cpdef bint spread_volatile(tuple inputs, tuple outputs) except -1
+cpdef bint propagate_volatile(tuple inputs, tuple outputs) except -1
 
-@cython.locals(plan=Plan, node=OpNode, template=TensorBase, out=TensorBase, nr=int, attached=bint)
-cpdef object record(Op op, object needs, tuple inputs, list arrays, dict params, tuple outputs)
+@cython.locals(x=TensorBase, y=TensorBase, first=TensorBase, several=tuple)
+cpdef object record(Op op, long needs, tuple inputs, list arrays, dict params, tuple outputs)
 
-cdef object choose_node_class(Op op, tuple inputs, object params)
-@cython.locals(n=Py_ssize_t, x=TensorBase, y=TensorBase)
-cpdef link(Node node, tuple inputs)
-
-@cython.locals(more=list, nrs=list, some=bint, i=Py_ssize_t, z=TensorBase)
-cdef link_more(Node node, tuple inputs)
-@cython.locals(t=TensorBase)
-cdef bint needs_grad(object x) except -1
-
-@cython.locals(values=list, kind=int, where=int, entry=SaveEntry, i=Py_ssize_t)
-cpdef tuple collect(Op op, Plan plan, tuple inputs, list arrays, dict params, tuple outputs)
-
-cpdef object save_input(object x, object array, int position)
-cpdef object shape_of(object x, object array)
-
-@cython.locals(counter=VersionCounter, info=ViewInfo, parent=ViewInfo)
-cdef tie_view(Op op, object params, int nr, TensorBase source, TensorBase view, bint many, long mode)
+@cython.locals(view=TensorBase, counter=VersionCounter, info=ViewInfo, parent=ViewInfo)
+cdef TensorBase make_view(Op op, object params, int nr, TensorBase source, object array, long mode)
 
 @cython.locals(out=TensorBase, mode=long)
-cpdef object call_view(Op op, TensorBase x, dict params)
+cpdef object call_view(Op op, TensorBase x, object params)
 
-@cython.locals(plan=Plan, node=OpNode, entry=SaveEntry, values=list)
-cdef record_view(Op op, TensorBase x, TensorBase out, dict params)
-
-@cython.locals(meta=TensorMeta)
-cdef attach(Op op, OpNode node, TensorBase x, TensorBase out)
-
-@cython.locals(out=TensorBase, mode=long, plan=Plan, node=OpNode, meta=TensorMeta)
+@cython.locals(mode=long)
 cpdef object call_read(Op op, TensorBase x, object index)

@@ -28,7 +28,7 @@ from wengert.core.forward import (
     set_kernel,
 )
 from wengert.core.modes import BLOCK, DUAL, INFERENCE, NO_GRAD, OBSERVED, current_task, flags
-from wengert.core.node import Node, OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
+from wengert.core.node import OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
 from wengert.core.op import (
     SAVE_INPUT,
     SAVE_NEEDS,
@@ -36,7 +36,6 @@ from wengert.core.op import (
     SAVE_PARAM,
     SAVE_SHAPE,
     SAVE_VARIADIC,
-    SAVE_VARIADIC_SHAPES,
     Op,
     Plan,
     SaveEntry,
@@ -96,24 +95,24 @@ if not cython.compiled:
 
 
 def set_dual_call(function: Callable[[Op, tuple[Any, ...], dict[str, Any] | None], Any]) -> None:
-    """dual.py hands down what runs an operation where a dual level is open."""
+    """Install the function that runs an operation while a dual level is open."""
     global _call_dual
     _call_dual = function
 
 
 def set_observer(function: Any) -> None:
-    """recorder.py hands down what observe calls."""
+    """Install the function that observe calls."""
     global _observe
     _observe = function
 
 
 def observe(name: str, inputs: tuple[Any, ...], function: Any, arguments: tuple[Any, ...]) -> Any:
-    """function(*arguments), which runs the operation of that name on inputs, measured or checked. Where flags say OBSERVED."""
+    """Return function(*arguments), measured or checked. It runs the operation `name` on inputs. Called if flags say OBSERVED."""
     return _observe(name, inputs, function, arguments)
 
 
 def call1(op: Op, x: Any) -> Any:
-    """Runs an operation of one input with its default parameters."""
+    """Run an operation of one input with its default parameters."""
     mode = flags()
     if mode & OBSERVED:
         return observe(op.name, (x,), call1, (op, x))
@@ -139,13 +138,13 @@ def call1(op: Op, x: Any) -> Any:
     if op.kernel is None:
         set_kernel(op)
     out = None
-    if op.native >= 0 and len(op.native_params) == 0:
+    if op.native >= 0 and not op.native_params:
         out = run_whole(op, array, None) if wk_is_whole(op.native) else wk_apply1(op.native, array)
     direct: bool = op.is_direct_native
     if out is None:
         out = run_numpy1(op, array)
         direct = op.is_direct
-    if needs != 0 and (mode != 0 or len(op.rules) == 0):
+    if needs != 0 and (mode != 0 or not op.rules):
         if mode >> BLOCK != 0 or mode == 0:
             note_unrecorded(op, mode, x)
         needs = 0
@@ -155,12 +154,12 @@ def call1(op: Op, x: Any) -> Any:
     if t is not None and t._flags & IS_VOLATILE:
         make_volatile(result)
     elif needs != 0:
-        record_direct(op, t, None, array, None, result, needs)
+        record_node(op, needs, t, None, array, None, None, result, None, None, None)
     return result
 
 
 def note_unrecorded(op: Op, mode: int, x: Any) -> None:
-    """Notes, for explain(), that an operation on x, which may require grad, was not recorded.
+    """Note, for explain(), that an operation on x, which may require grad, was not recorded.
 
     That is because of a user's block; or, with a mode of 0, because it has no derivative, as comparisons have none.
     """
@@ -177,7 +176,7 @@ def note_unrecorded(op: Op, mode: int, x: Any) -> None:
 
 
 def call2(op: Op, x: Any, y: Any) -> Any:
-    """Runs an operation of two inputs with its default parameters."""
+    """Run an operation of two inputs with its default parameters."""
     needs: int = 0
     weak: bool = False
     t: TensorBase | None = None
@@ -217,13 +216,13 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     if not weak and op.promote != NONE and not same_inexact(a, b):
         a, b = promote(op, [a, b])
     out = None
-    if op.native >= 0 and len(op.native_params) == 0:
+    if op.native >= 0 and not op.native_params:
         out = run_whole(op, a, b) if wk_is_whole(op.native) else wk_apply2(op.native, a, b)
     direct: bool = op.is_direct_native
     if out is None:
         out = run_numpy2(op, a, b)
         direct = op.is_direct
-    if needs != 0 and (mode != 0 or len(op.rules) == 0):
+    if needs != 0 and (mode != 0 or not op.rules):
         if mode >> BLOCK != 0 or mode == 0:
             note_unrecorded(op, mode, x)
             note_unrecorded(op, mode, y)
@@ -234,77 +233,206 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     if (t is not None and t._flags & IS_VOLATILE) or (u is not None and u._flags & IS_VOLATILE):
         make_volatile(result)
     elif needs != 0:
-        record_direct(op, t, u, a, b, result, needs)
+        record_node(op, needs, t, u, a, b, None, result, None, None, None)
     return result
 
 
-def record_direct(
-    op: Op, x: TensorBase | None, y: TensorBase | None, a: Any, b: Any, out: TensorBase, needs: int
+def record_node(
+    op: Op,
+    needs: int,
+    x: TensorBase | None,
+    y: TensorBase | None,
+    a: Any,
+    b: Any,
+    params: Any,
+    out: TensorBase,
+    inputs: Any,
+    arrays: Any,
+    outputs: tuple[Any, ...] | None,
 ) -> None:
-    """record, for a direct operation of one or two inputs: x and y where they are tensors, their arrays or numbers a and b."""
-    plan: Plan | None = op.default_plans.get(needs)
+    """Make the node of an operation, link it to the inputs, and attach it to the differentiable outputs.
+
+    Every node of a registered operation is made here. Nothing is recorded if no rule serves the inputs in `needs`.
+    x, y: the first two inputs, None if they are no tensors. a, b: their promoted arrays or numbers. out: the first output.
+    params: complete, None for the defaults, or the index of a read.
+    inputs, arrays, outputs: all of them; None if there are at most two inputs, or one output.
+    """
+    plan: Plan | None = op.default_plans.get(needs) if params is None else op.plans.get(needs)
     if plan is None:
-        plan = op.plan(needs, True)
-    if len(plan.calls) == 0:
+        plan = op.plan(needs, params is None)
+    if not plan.calls:
         return
-    node: OpNode = wk_new_instance(OpNode, op.direct_class if op.direct_class is not None else direct_class(op, a, b, out))
-    wk_set_aside(node)
+    node_class: Any = op.node_class if op.node_chooser is None else choose_node_class(op, inputs, a, b, params, out)
+    node: OpNode
+    if cython.compiled:
+        node = wk_new_instance(OpNode, node_class)
+        wk_set_aside(node)
+    else:
+        node = node_class.__new__(node_class)
     node._op = op
     node._plan = plan
-    node._n_edges = len(op.input_names)
-    needs &= plan.covered  # an edge that no rule serves would keep the node at its end waiting for ever
-    if x is not None and needs & 1:
-        node._next0 = gradient_node(x)
+    node._n_edges = len(op.input_names) if inputs is None else len(inputs)
+    # An edge that no rule serves would keep the node at its end waiting for ever.
+    if x is not None and x._requires_grad and plan.covered & 1:
+        node._next0 = x._grad_fn if x._grad_fn is not None and x._view is None else gradient_node(x)
         node._nr0 = x._output_nr
-    if y is not None and needs & 2:
-        node._next1 = gradient_node(y)
+    if y is not None and y._requires_grad and plan.covered & (1 if op.variadic == 0 else 2):
+        node._next1 = y._grad_fn if y._grad_fn is not None and y._view is None else gradient_node(y)
         node._nr1 = y._output_nr
+    if inputs is not None and len(inputs) > 2:
+        link_more(node, op, plan, inputs)
     node._seq = next_sequence_nr()
-    record_position(node, 5)
-    meta: TensorMeta | None = y._meta if x is None else x._meta  # type: ignore[union-attr]
+    record_position(node, 5 if inputs is None else 4)
+    template: TensorBase | None = None if op.is_view else y if x is None else x  # a view has mostly a shape of its own
+    if outputs is None:
+        node._meta = share_meta(op, template, out)
+        out._grad_fn = node
+        out._requires_grad = True
+    elif not attach_outputs(op, node, template, outputs):
+        return
+    if op.is_read:
+        node._extra = params
+    elif plan.saves:
+        node._saved = collect(plan, x, y, a, b, params, out, inputs, arrays, outputs)
+
+
+def choose_node_class(op: Op, inputs: Any, a: Any, b: Any, params: Any, out: TensorBase) -> Any:
+    """Return the class of a node whose name depends on the call.
+
+    inputs: None for a function of whole arrays with default parameters, whose name follows the dimensions of its result.
+    """
+    if inputs is None:
+        ndim = out._array.ndim
+        found = op.direct_classes.get(ndim)
+        if found is None:
+            found = op.direct_classes[ndim] = op.node_chooser((a, b), None)
+        return found
+    if not op.node_is_param:
+        return op.node_chooser(inputs, params)
+    name = params["node"]
+    node_class = op.node_classes.get(name)
+    if node_class is None:
+        node_class = op.node_classes[name] = op.node_chooser(inputs, params)
+    return node_class
+
+
+def share_meta(op: Op, template: TensorBase | None, out: TensorBase) -> TensorMeta:
+    """Give an output its TensorMeta and return it: the template's or the operation's last one, if it fits, else a new one."""
+    meta: TensorMeta | None = None if template is None else template._meta
     if meta is None or not has_meta(out._array, meta.shape, meta.dtype):
-        meta = make_meta(out._array.shape, out._array.dtype)
+        meta = op.recent_meta
+        if meta is None or not has_meta(out._array, meta.shape, meta.dtype):
+            meta = op.recent_meta = make_meta(out._array.shape, out._array.dtype)
     out._meta = meta
-    node._meta = meta
-    out._grad_fn = node
-    out._requires_grad = True
-    if len(plan.saves) != 0:
-        saved: list[Any] = []
-        for e in plan.saves:
-            entry: SaveEntry = e
-            if entry.kind == SAVE_INPUT:
-                if entry.index:
-                    saved.append(b if y is None else save(y, b, INPUT, 1))
-                else:
-                    saved.append(a if x is None else save(x, a, INPUT, 0))
-            elif entry.kind == SAVE_OUTPUT:
-                saved.append(save(out, out._array, OUTPUT, 0))
+    return meta
+
+
+def attach_outputs(op: Op, node: OpNode, template: TensorBase | None, outputs: tuple[Any, ...]) -> bool:
+    """Attach the node to those of several outputs that are differentiable. False if none is."""
+    metas: list[Any] = []
+    attached: bool = False
+    for nr, o in enumerate(outputs):
+        out: TensorBase = o
+        metas.append(share_meta(op, template, out))
+        if is_differentiable(out._array):
+            out._grad_fn = node
+            out._output_nr = nr
+            out._requires_grad = True
+            attached = True
+    if attached:
+        set_metas(node, tuple(metas))
+    return attached
+
+
+def link_more(node: OpNode, op: Op, plan: Plan, inputs: tuple[Any, ...]) -> None:
+    """Give the node its edges from the third input on. An edge leads nowhere if its input needs no gradient."""
+    more: list[Any] = []
+    nrs: list[int] = []
+    some: bool = False
+    for i in range(2, len(inputs)):
+        position = op.variadic if 0 <= op.variadic <= i else i
+        z: TensorBase | None = inputs[i] if needs_grad(inputs[i]) and plan.covered >> position & 1 else None
+        more.append(None if z is None else gradient_node(z))
+        nrs.append(0 if z is None else z._output_nr)
+        if z is not None and z._output_nr != 0:
+            some = True
+    set_more(node, more, tuple(nrs) if some else None)
+
+
+def needs_grad(x: Any) -> bool:
+    """Whether an input is a tensor that needs a gradient. If it is a view, it is up to date."""
+    if isinstance(x, TensorBase):
+        t: TensorBase = x
+        return t._requires_grad
+    return False
+
+
+def collect(
+    plan: Plan,
+    x: TensorBase | None,
+    y: TensorBase | None,
+    a: Any,
+    b: Any,
+    params: Any,
+    out: TensorBase,
+    inputs: Any,
+    arrays: Any,
+    outputs: tuple[Any, ...] | None,
+) -> tuple[Any, ...]:
+    """Return the values that the plan tells a node to save, in the plan's order. The arguments are record_node's."""
+    values: list[Any] = []
+    for e in plan.saves:
+        entry: SaveEntry = e
+        kind: int = entry.kind
+        where: int = entry.index
+        if kind == SAVE_INPUT or kind == SAVE_SHAPE:
+            if where == 0:
+                values.append(save_constant(a, kind) if x is None else save_tensor(x, a, 0, kind))
+            elif where == 1:
+                values.append(save_constant(b, kind) if y is None else save_tensor(y, b, 1, kind))
             else:
-                saved.append(shape_of(x, a) if entry.index == 0 else shape_of(y, b))
-        node._saved = tuple(saved)
+                values.append(save_input(inputs[where], arrays[where], where, kind))
+        elif kind == SAVE_OUTPUT:
+            o: TensorBase = out if outputs is None else outputs[where]
+            values.append(save(o, o._array, OUTPUT, where))
+        elif kind == SAVE_PARAM:
+            values.append(params[entry.name])  # without params, no plan saves one
+        elif kind == SAVE_NEEDS:
+            values.append(tuple([needs_grad(z) for z in inputs[where:]]))
+        else:
+            each = SAVE_INPUT if kind == SAVE_VARIADIC else SAVE_SHAPE  # SAVE_VARIADIC_SHAPES
+            values.append(tuple([save_input(inputs[i], arrays[i], i, each) for i in range(where, len(inputs))]))
+    return tuple(values)
 
 
-def direct_class(op: Op, a: Any, b: Any, out: TensorBase) -> Any:
-    """The class of a direct operation's node; a function of whole arrays may have one for each number of dimensions."""
-    if op.node_chooser is None:
-        op.direct_class = op.node_class
-        return op.node_class
-    ndim = out._array.ndim
-    found = op.direct_classes.get(ndim)
-    if found is None:
-        found = op.direct_classes[ndim] = op.node_chooser((a, b), None)
-    return found
+def save_input(x: Any, array: Any, position: int, kind: int) -> Any:
+    """Return what a node saves of an input: its shape if kind is SAVE_SHAPE, else what it is rebuilt from."""
+    return save_tensor(x, array, position, kind) if isinstance(x, TensorBase) else save_constant(array, kind)
+
+
+def save_tensor(x: TensorBase, array: Any, position: int, kind: int) -> Any:
+    """Return what a node saves of a tensor: its shape, or a SavedTensor of its array."""
+    if kind == SAVE_INPUT:
+        return save(x, array, INPUT, position)
+    return x._meta.shape if x._meta is not None else meta_of(x).shape
+
+
+def save_constant(array: Any, kind: int) -> Any:
+    """Return what a node saves of an input that is no tensor: its shape, () for a number, or the value itself."""
+    if kind == SAVE_INPUT:
+        return array
+    return array.shape if isinstance(array, np.ndarray) else ()
 
 
 def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
-    """Runs an operation on any inputs: tensors, arrays, Python numbers or None. params, where given, is complete."""
+    """Run an operation on any inputs: tensors, arrays, Python numbers or None. params, where given, is complete."""
     mode = flags()
     if mode & OBSERVED:
         return observe(op.name, inputs, call, (op, inputs, params))
     if mode & DUAL:
         return _call_dual(op, inputs, params)
     if op.is_view and op.output_names is None and isinstance(inputs[0], TensorBase):
-        return call_view(op, inputs[0], params)
+        return call_view(op, inputs[0], params["index"] if op.is_read else params)  # type: ignore[index]
     for x in inputs:
         if isinstance(x, Traced):
             return x.record_call(op, inputs, params)
@@ -314,7 +442,7 @@ def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
     out = run_compiled(op, arrays, params) if op.native >= 0 else None
     if out is None:
         out = run_numpy(op, arrays, params)
-    if needs != 0 and (mode != 0 or len(op.rules) == 0):
+    if needs != 0 and (mode != 0 or not op.rules):
         if mode >> BLOCK != 0 or mode == 0:
             for x in inputs:
                 note_unrecorded(op, mode, x)
@@ -323,7 +451,7 @@ def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
 
 
 def unwrap(op: Op, inputs: tuple[Any, ...]) -> tuple[list[Any], int]:
-    """The inputs' arrays, promoted as the operation asks, and the set of inputs that need a gradient, as bits."""
+    """Return the inputs' arrays, promoted as the operation asks, and the inputs that need a gradient, as bits."""
     needs: int = 0
     bit: int = 1  # of this input; those from the variadic position on share one
     i: int = 0
@@ -357,24 +485,25 @@ def unwrap(op: Op, inputs: tuple[Any, ...]) -> tuple[list[Any], int]:
 def finish(
     op: Op, needs: int, inputs: tuple[Any, ...], arrays: list[Any], params: dict[str, Any] | None, out: Any
 ) -> Any:
-    """Wraps what the forward returned, ties views to their base, and records the node if needs is not empty."""
-    if op.output_names is None:
-        result: TensorBase = wrap(as_array(out))
-        outputs: tuple[Any, ...] = (result,)
-    else:
-        outputs = tuple([wrap(as_array(o)) for o in out])
+    """Wrap the forward's result, tie views to their base, and record the node if `needs` is not empty."""
+    outputs: tuple[Any, ...]
     if op.is_view and isinstance(inputs[0], TensorBase):
-        for nr, view in enumerate(outputs):
-            tie_view(op, params, nr, inputs[0], view, op.output_names is not None, flags())
+        given: Any = params["index"] if op.is_read else params  # type: ignore[index]  # a read has its index
+        parts = (out,) if op.output_names is None else out
+        outputs = tuple([make_view(op, given, nr, inputs[0], part, flags()) for nr, part in enumerate(parts)])
+    elif op.output_names is None:
+        outputs = (wrap(as_array(out)),)
+    else:
+        outputs = tuple([wrap(as_array(part)) for part in out])
     if needs != 0:
         record(op, needs, inputs, arrays, params, outputs)
     else:
-        spread_volatile(inputs, outputs)
+        propagate_volatile(inputs, outputs)
     return outputs[0] if op.output_names is None else outputs
 
 
-def spread_volatile(inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> bool:
-    """Makes the outputs volatile if an input is; says whether one is."""
+def propagate_volatile(inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> bool:
+    """Make the outputs volatile if an input is; says whether one is."""
     for x in inputs:
         if isinstance(x, TensorBase):
             t: TensorBase = x
@@ -393,168 +522,45 @@ def record(
     params: dict[str, Any] | None,
     outputs: tuple[Any, ...],
 ) -> None:
-    """Makes the node and puts the differentiable outputs on it; where an input is volatile, makes the outputs so."""
-    if spread_volatile(inputs, outputs):
+    """Record a call, given all inputs and outputs. If an input is volatile, make the outputs volatile instead."""
+    if propagate_volatile(inputs, outputs) or len(outputs) == 0:
         return
-    plan: Plan | None = op.default_plans.get(needs) if params is None else op.plans.get(needs)
-    if plan is None:
-        plan = op.plan(needs, params is None)
-    if len(plan.calls) == 0:
-        return
-    node_class = op.node_class if op.node_chooser is None else choose_node_class(op, inputs, params)
-    node: OpNode = wk_new_instance(OpNode, node_class)
-    wk_set_aside(node)
-    node._op = op
-    node._plan = plan
-    link(node, inputs)
-    if needs & ~plan.covered:
-        # An edge that no rule serves would keep the node at its end waiting for ever.
-        served = [plan.covered >> (op.variadic if 0 <= op.variadic <= i else i) & 1 for i in range(len(inputs))]
-        node._edges = tuple([edge if ok else None for edge, ok in zip(node._edges, served, strict=True)])
-    node._seq = next_sequence_nr()
-    record_position(node, 4)
-    template: TensorBase | None = inputs[0] if isinstance(inputs[0], TensorBase) else None
-    nr: int = 0
-    attached: bool = False
-    for o in outputs:
-        out: TensorBase = o
-        if (
-            template is not None
-            and template._meta is not None
-            and has_meta(out._array, template._meta.shape, template._meta.dtype)
-        ):
-            out._meta = template._meta
-        if is_differentiable(out._array):
-            out._grad_fn = node
-            out._output_nr = nr
-            out._requires_grad = True
-            attached = True
-        nr += 1
-    if not attached:
-        return
-    if nr == 1:
-        node._meta = meta_of(outputs[0])
-    else:
-        set_metas(node, tuple([meta_of(o) for o in outputs]))
-    if len(plan.saves) != 0:
-        node._saved = collect(op, plan, inputs, arrays, params, outputs)
+    x: TensorBase | None = inputs[0] if isinstance(inputs[0], TensorBase) else None
+    y: TensorBase | None = inputs[1] if len(inputs) > 1 and isinstance(inputs[1], TensorBase) else None
+    given: Any = params["index"] if op.is_read else params  # type: ignore[index]  # a read has its index
+    first: TensorBase = outputs[0]
+    several: tuple[Any, ...] | None = outputs
+    if op.output_names is None:
+        if not is_differentiable(first._array):
+            return
+        several = None
+    b = arrays[1] if len(arrays) > 1 else None
+    record_node(op, needs, x, y, arrays[0], b, given, first, inputs, arrays, several)
 
 
-def choose_node_class(op: Op, inputs: tuple[Any, ...], params: Any) -> Any:
-    """The class of the node, where its name depends on the call."""
-    if not op.node_is_param:
-        return op.node_chooser(inputs, params)
-    name = params["node"]
-    node_class = op.node_classes.get(name)
-    if node_class is None:
-        node_class = op.node_classes[name] = op.node_chooser(inputs, params)
-    return node_class
+def make_view(op: Op, params: Any, nr: int, source: TensorBase, array: Any, mode: int) -> TensorBase:
+    """Return the view of `source` that an operation has made: output `nr`, over `array`, which shares source's memory.
 
-
-def link(node: Node, inputs: tuple[Any, ...]) -> None:
-    """Gives the node one edge an input, which leads nowhere where the input needs no gradient."""
-    n: int = len(inputs)
-    node._n_edges = n
-    if n > 0 and isinstance(inputs[0], TensorBase):
-        x: TensorBase = inputs[0]
-        if x._requires_grad:
-            node._next0 = gradient_node(x)
-            node._nr0 = x._output_nr
-    if n > 1 and isinstance(inputs[1], TensorBase):
-        y: TensorBase = inputs[1]
-        if y._requires_grad:
-            node._next1 = gradient_node(y)
-            node._nr1 = y._output_nr
-    if n > 2:
-        link_more(node, inputs)
-
-
-def link_more(node: Node, inputs: tuple[Any, ...]) -> None:
-    """The edges from the third on."""
-    more: list[Any] = []
-    nrs: list[int] = []
-    some: bool = False
-    for i in range(2, len(inputs)):
-        z: TensorBase | None = inputs[i] if needs_grad(inputs[i]) else None
-        more.append(None if z is None else gradient_node(z))
-        nrs.append(0 if z is None else z._output_nr)
-        if z is not None and z._output_nr != 0:
-            some = True
-    set_more(node, more, tuple(nrs) if some else None)
-
-
-def needs_grad(x: Any) -> bool:
-    """Whether an input is a tensor that needs a gradient. Views among the inputs are up to date."""
-    if isinstance(x, TensorBase):
-        t: TensorBase = x
-        return t._requires_grad
-    return False
-
-
-def collect(
-    op: Op,
-    plan: Plan,
-    inputs: tuple[Any, ...],
-    arrays: list[Any],
-    params: dict[str, Any] | None,
-    outputs: tuple[Any, ...],
-) -> tuple[Any, ...]:
-    """The values that the plan tells the node to keep, in its order."""
-    values: list[Any] = []
-    for e in plan.saves:
-        entry: SaveEntry = e
-        kind: int = entry.kind
-        where: int = entry.index
-        if kind == SAVE_INPUT:
-            values.append(save_input(inputs[where], arrays[where], where))
-        elif kind == SAVE_OUTPUT:
-            values.append(save(outputs[where], outputs[where]._array, OUTPUT, where))
-        elif kind == SAVE_SHAPE:
-            values.append(shape_of(inputs[where], arrays[where]))
-        elif kind == SAVE_PARAM:
-            values.append(params[entry.name])  # type: ignore[index]  # without params, no plan saves one
-        elif kind == SAVE_VARIADIC:
-            values.append(tuple([save_input(inputs[i], arrays[i], i) for i in range(where, len(inputs))]))
-        elif kind == SAVE_VARIADIC_SHAPES:
-            values.append(tuple([shape_of(inputs[i], arrays[i]) for i in range(where, len(inputs))]))
-        elif kind == SAVE_NEEDS:
-            values.append(tuple([needs_grad(inputs[i]) for i in range(where, len(inputs))]))
-    return tuple(values)
-
-
-def save_input(x: Any, array: Any, position: int) -> Any:
-    """What keeps an input: a SavedTensor for a tensor, the value itself for a constant."""
-    if isinstance(x, TensorBase):
-        return save(x, array, INPUT, position)
-    return array
-
-
-def shape_of(x: Any, array: Any) -> Any:
-    """An input's shape; () for a number."""
-    if isinstance(x, TensorBase):
-        return meta_of(x).shape
-    return array.shape if isinstance(array, np.ndarray) else ()
-
-
-def tie_view(
-    op: Op, params: Any, nr: int, source: TensorBase, view: TensorBase, many: bool, mode: int
-) -> None:
-    """Makes view share source's version counter and remember how it came from source's base. mode: the flags word."""
+    The view shares source's version counter, and its ViewInfo leads back to source's base.
+    params: those of the operation, the index for a read. mode: the flags word.
+    """
+    view: TensorBase = wrap(as_array(array))
     if source._flags & IS_INFERENCE:  # its versions are not counted, so its views need not be known
         view._flags |= IS_INFERENCE
-        return
+        return view
     if mode & INFERENCE:
         view._flags &= ~IS_INFERENCE  # a look at an ordinary tensor's memory, whose version it must count
     counter = counter_of(source)
     info: ViewInfo = ViewInfo.__new__(ViewInfo)
-    wk_set_aside(info)
+    if cython.compiled:
+        wk_set_aside(info)
     info.version = counter.value
     info.creation = VIEW_DEFAULT
     if mode & INFERENCE:
         info.creation = VIEW_IN_INFERENCE
     elif mode & NO_GRAD:
         info.creation = VIEW_IN_NO_GRAD
-    elif many:
+    elif op.output_names is not None:
         info.creation = VIEW_OF_MANY
     parent: ViewInfo | None = source._view
     info.before = parent
@@ -569,101 +575,40 @@ def tie_view(
             info.creation = parent.creation
     view._counter = counter
     view._view = info
+    return view
 
 
-def call_view(op: Op, x: TensorBase, params: dict[str, Any] | None) -> Any:
-    """call, for an operation that makes one view of one tensor: nothing to promote, nothing to silence."""
-    if op.is_read:
-        return call_read(op, x, params["index"])  # type: ignore[index]
+def call_view(op: Op, x: TensorBase, params: Any) -> Any:
+    """Run an operation that makes one view of one tensor: nothing to promote, nothing to silence.
+
+    params: complete, None for the defaults, or the index of a read: an int, or a tuple with an Ellipsis.
+    """
     if x._view is not None:
         refresh_view(x)
     array = x._array
-    part = None if op.layout == 0 else wk_make_view(op.layout, array, params)
-    if part is None:
-        part = op.forward(numpy_backend, array) if params is None else op.forward(numpy_backend, array, **params)
-    out: TensorBase = wrap(as_array(part))
+    if op.is_read:
+        try:
+            part = row_of(array, params) if type(params) is int else array[params]
+        except IndexError:
+            part = op.forward(numpy_backend, array, index=params)  # raises an error that says more
+    else:
+        part = None if op.layout == 0 else wk_make_view(op.layout, array, params)
+        if part is None:
+            part = op.forward(numpy_backend, array) if params is None else op.forward(numpy_backend, array, **params)
     mode = flags()
-    tie_view(op, params, 0, x, out, False, mode)
+    out: TensorBase = make_view(op, params, 0, x, part, mode)
     if x._flags & IS_VOLATILE:
         make_volatile(out)
-    elif mode == 0 and x._requires_grad and len(op.rules) != 0 and is_differentiable(out._array):
-        record_view(op, x, out, params)
+    elif mode == 0 and x._requires_grad and op.rules and is_differentiable(out._array):
+        record_node(op, 1, x, None, array, None, params, out, None if op.node_chooser is None else (x,), None, None)
     return out
 
 
-def record_view(op: Op, x: TensorBase, out: TensorBase, params: dict[str, Any] | None) -> None:
-    """record, for one view of one tensor, neither of which is volatile."""
-    plan: Plan | None = op.default_plans.get(1) if params is None else op.plans.get(1)
-    if plan is None:
-        plan = op.plan(1, params is None)
-    if len(plan.calls) == 0:
-        return
-    node_class = op.node_class if op.node_chooser is None else choose_node_class(op, (x,), params)
-    node: OpNode = wk_new_instance(OpNode, node_class)
-    node._plan = plan
-    attach(op, node, x, out)
-    if len(plan.saves) != 0:
-        values: list[Any] = []
-        for e in plan.saves:
-            entry: SaveEntry = e
-            if entry.kind == SAVE_SHAPE:
-                values.append(meta_of(x).shape)
-            elif entry.kind == SAVE_PARAM:
-                values.append(params[entry.name])  # type: ignore[index]  # without params, no plan saves one
-            else:
-                values.append(save(x, x._array, INPUT, 0) if entry.kind == SAVE_INPUT else save(out, out._array, OUTPUT, 0))
-        node._saved = tuple(values)
-
-
-def attach(op: Op, node: OpNode, x: TensorBase, out: TensorBase) -> None:
-    """Makes the node, of one edge, the one that leads from out, the operation's view, back to x."""
-    wk_set_aside(node)
-    node._op = op
-    node._n_edges = 1
-    node._next0 = gradient_node(x)
-    node._nr0 = x._output_nr
-    node._seq = next_sequence_nr()
-    record_position(node, 5)
-    meta: TensorMeta | None = op.recent_meta
-    if meta is None or not has_meta(out._array, meta.shape, meta.dtype):
-        meta = op.recent_meta = make_meta(out._array.shape, out._array.dtype)
-    out._meta = meta
-    node._meta = meta
-    out._grad_fn = node
-    out._requires_grad = True
-
-
 def call_read(op: Op, x: TensorBase, index: Any) -> Any:
-    """call_view, for x[index], which programs do element by element. index, the only parameter: an int, or a tuple with an
-    Ellipsis.
-    """
+    """Return x[index]: call(op, (x,), {"index": index}), without the tuple and the dict."""
     mode = flags()
     if mode & OBSERVED:
         return observe(op.name, (x,), call_read, (op, x, index))
     if mode & DUAL:
         return _call_dual(op, (x,), {"index": index})
-    if x._view is not None:
-        refresh_view(x)
-    try:
-        part = row_of(x._array, index) if type(index) is int else x._array[index]
-    except IndexError:
-        part = op.forward(numpy_backend, x._array, index=index)  # raises an error that says more
-    out: TensorBase = wrap(as_array(part))
-    tie_view(op, index, 0, x, out, False, mode)
-    if x._flags & IS_VOLATILE:
-        make_volatile(out)
-        return out
-    if mode != 0 or not x._requires_grad:
-        return out
-    plan: Plan = op.plans[1] if op.plans else op.plan(1)
-    node: OpNode = wk_new_instance(OpNode, op.node_class)
-    node._plan = plan
-    node._extra = index
-    attach(op, node, x, out)
-    return out
-
-
-if not cython.compiled:
-    from wengert.core import pure_dispatch
-
-    call1, call2 = pure_dispatch.call1, pure_dispatch.call2
+    return call_view(op, x, index)

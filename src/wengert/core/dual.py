@@ -50,13 +50,13 @@ from wengert.dtypes import NONE
 
 
 class DualLevel:
-    """An open level. tangents: a tensor's id -> a weak reference to it and its tangent, or None for surely none."""
+    """An open level. tangents: id of a tensor -> (weak reference to it, its tangent). None: it certainly has no tangent."""
 
     def __init__(self) -> None:
         self.tangents: dict[int, tuple[Any, Any]] = {}
 
     def set(self, tensor: TensorBase, tangent: Any) -> None:
-        """Gives the tensor a tangent. It must be the level's own: writes into the tensor are written into it."""
+        """Give the tensor a tangent. It must be the level's own: writes into the tensor are written into it."""
         key = id(tensor)
         tensor._flags |= IS_DUAL
         self.tangents[key] = ref(tensor, partial(self.tangents.pop, key)), tangent
@@ -79,7 +79,7 @@ class DualLevel:
         return tangent
 
     def write(self, target: TensorBase, tangent: Any) -> None:
-        """Writes the tangent of what was written into target; None: that has none."""
+        """Write the tangent of what was written into target; None: that has none."""
         held = self.find(target)
         if not is_differentiable(target._array):
             return
@@ -89,7 +89,7 @@ class DualLevel:
             self._begin(target, tangent)
 
     def _begin(self, target: TensorBase, tangent: Any) -> None:
-        """Gives target, which has none, a tangent; where it is a view, as a part of its base's."""
+        """Give target, which has none, a tangent; where it is a view, as a part of its base's."""
         view = target._view
         if view is None or id(target) in self.tangents or not _is_known(view):
             self.set(target, laid_out(tangent, target))
@@ -105,7 +105,7 @@ class DualLevel:
         self.set(target, region)
 
     def close(self) -> None:
-        """Forgets all tangents."""
+        """Forget all tangents."""
         for reference, _ in list(self.tangents.values()):
             tensor = reference()
             if tensor is not None and not any(id(tensor) in level.tangents for level in state.dual_levels):
@@ -124,7 +124,7 @@ def _is_known(view: ViewInfo) -> bool:
 
 
 def laid_out(tangent: Any, like: TensorBase) -> Any:
-    """tangent, which broadcasts to the tensor, in memory of its own, laid out as the tensor's."""
+    """Return a copy of the tangent, broadcast to the tensor and laid out in memory as the tensor."""
     dtype = tangent._array.dtype
     copy: Any = wrap(numpy_backend.empty_like(like._array, dtype))
     return copy.copy_(tangent)
@@ -134,7 +134,7 @@ def laid_out(tangent: Any, like: TensorBase) -> Any:
 
 
 def open_level() -> DualLevel:
-    """Opens a level on this thread, inside those that are open."""
+    """Open a level on this thread, inside those that are open."""
     level = DualLevel()
     state.dual_levels = state.saved_levels = (*state.dual_levels, level)
     set_flags(flags() | DUAL)
@@ -142,7 +142,7 @@ def open_level() -> DualLevel:
 
 
 def close_level(level: DualLevel) -> None:
-    """Closes a level."""
+    """Close a level."""
     state.dual_levels = state.saved_levels = tuple([other for other in state.dual_levels if other is not level])
     level.close()
     if not state.dual_levels:
@@ -150,7 +150,7 @@ def close_level(level: DualLevel) -> None:
 
 
 class innermost_set_aside:
-    """`with innermost_set_aside() as level: ...`: what runs inside is done as outside of the innermost level.
+    """`with innermost_set_aside() as level: ...` runs its block as if the innermost level were not open.
 
     still_saved: but what is recorded there saves tensors with their tangents at that level too, if it did before.
     down_to: so many levels stay, and the one around which they are is the level; by default all but one.
@@ -177,7 +177,7 @@ class innermost_set_aside:
 
 
 class every_level_set_aside(innermost_set_aside):
-    """The same for all levels, of what saves tensors with their tangents still."""
+    """Set all levels aside. What is recorded inside still saves tensors with their tangents."""
 
     def __init__(self) -> None:
         super().__init__(still_saved=True, down_to=0)
@@ -198,7 +198,7 @@ def tangent_of(tensor: TensorBase) -> Any:
 
 
 def call_dual(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
-    """dispatch.call inside a level."""
+    """Run dispatch.call inside a level."""
     with innermost_set_aside(still_saved=True) as level:
         tangents = [level.find(x) if isinstance(x, TensorBase) else None for x in inputs]
         out = call(op, inputs, params)
@@ -220,7 +220,7 @@ def call_dual(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) ->
 
 
 def shun_base(level: DualLevel, views: tuple[Any, ...]) -> None:
-    """Keeps views of a tensor without a tangent from finding one in their base: it is not theirs."""
+    """Keep views of a tensor without a tangent from finding one in their base: it is not theirs."""
     for view in views:
         if view._view is not None and id(view._view.base) in level.tangents:
             level.set(view, None)
@@ -234,7 +234,7 @@ def is_borrowed(tangent: Any, tangents: list[Any]) -> bool:
 def write_dual(
     op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None, run: Callable[[], Any] | None = None
 ) -> Any:
-    """A write in place inside a level: the operation, then a copy of its result into the first input.
+    """Write in place inside a level: run the operation, then copy its result into the first input.
 
     run: what makes the write outside of one, if not views.call_inplace.
     """
@@ -242,7 +242,7 @@ def write_dual(
     with innermost_set_aside() as level:
         if flags() & INFERENCE or all(level.find(x) is None for x in inputs if isinstance(x, TensorBase)):
             return call_inplace(op, inputs, params) if run is None else run()
-    if op.name == "_copy":
+    if op.is_copy:
         return copy_dual(target, inputs[1])
     check_write(target, any(isinstance(x, TensorBase) and x.requires_grad for x in inputs))
     counter = counter_of(target)
@@ -257,7 +257,7 @@ def write_dual(
 
 
 def copy_dual(target: Any, source: Any) -> Any:
-    """target.copy_(source) inside a level."""
+    """Run target.copy_(source) inside a level."""
     with innermost_set_aside() as level:
         tangent = level.find(source) if isinstance(source, TensorBase) else None
         target.copy_(source)
@@ -266,7 +266,7 @@ def copy_dual(target: Any, source: Any) -> Any:
 
 
 def become_view_dual(op: Op, target: TensorBase, params: dict[str, Any], node_class: type) -> TensorBase:
-    """views.call_inplace_view inside a level."""
+    """Run views.call_inplace_view inside a level."""
     with innermost_set_aside() as level:
         tangent = level.find(target)
         call_inplace_view(op, target, params, node_class)
@@ -288,13 +288,13 @@ class SavedDual(Saved):
         self.tangents = tangents  # (level, tangent, the tangent's version)
 
     def array(self, node: Node) -> Any:
-        """The saved array; RuntimeError if it was written since."""
+        """Return the saved array. Raise RuntimeError if it was written since."""
         if isinstance(self.saved, SavedTensor):
             return unpack_array(self.saved, node)
         return self.saved.array(node)  # type: ignore[attr-defined]
 
     def tensor(self, node: Node) -> Any:
-        """The same as a tensor that stands where the original stood, with its tangents at the levels still open."""
+        """Return a tensor at the original's place in the graph, with its tangents at the levels still open."""
         tensor = tensor_of(self.saved, node)
         for level, tangent, version in self.tangents:
             if level in state.dual_levels:
@@ -309,14 +309,14 @@ class SavedDual(Saved):
 
 
 def save_dual(tensor: TensorBase, saved: Saved) -> Saved:
-    """saved, with the tangents that the tensor now has."""
+    """Return `saved` together with the tangents that the tensor has now."""
     found = [(level, level.tangents.get(id(tensor), (None, None))[1]) for level in state.saved_levels]
     tangents = [(level, t, t._version) for level, t in found if t is not None]
     return SavedDual(saved, tangents) if tangents else saved
 
 
 def save_output_tangents(level: DualLevel, node: Any, outputs: Sequence[Any]) -> None:
-    """Adds the outputs' tangents to what their node has saved of them: it was recorded before they had any."""
+    """Add the outputs' tangents to what their node has saved of them: it was recorded before they had any."""
     if level not in state.saved_levels or getattr(node, "_saved", None) is None:
         return
     saved: list[Any] = list(node._saved)

@@ -42,7 +42,7 @@ if not cython.compiled:
 
 
 def set_faces(array_face: Any, tensor_face: Any) -> None:
-    """wengert.ops hands down the two faces of F, once, at import."""
+    """Install the two faces of F. Called once, at import."""
     global _array_face, _tensor_face
     _array_face = array_face
     _tensor_face = tensor_face
@@ -50,7 +50,7 @@ def set_faces(array_face: Any, tensor_face: Any) -> None:
 
 
 def tensor_face() -> Any:
-    """The F whose operations are recorded."""
+    """Return the F whose operations are recorded."""
     return _tensor_face
 
 
@@ -59,7 +59,7 @@ if not cython.compiled:
 
 
 def set_watch(function: Any) -> None:
-    """recorder.py hands down what runs passes in the place of start and run, while they are measured or checked; or None."""
+    """Install the function that runs measured or checked passes in the place of start and run. None removes it."""
     global _watch
     _watch = function
 
@@ -73,7 +73,7 @@ def run_backward(
     accumulate_inputs: bool,
     run_all: bool = False,
 ) -> list[Any] | None:
-    """Runs the graph from roots with the given cotangents (tensors).
+    """Run the graph from roots with the given cotangents (tensors).
 
     inputs None: adds gradients into the leaves' .grad. Otherwise only what leads to these edges runs; with
     accumulate_inputs their gradients go into .grad, else they are returned as tensors, None for one not reached.
@@ -120,12 +120,12 @@ def run_backward(
 
 
 def new_task(keep_graph: bool, on_tensors: bool) -> GraphTask:
-    """A run on tensors, which operations record as the grad mode says and give tangents, or else on arrays."""
+    """Return a new run, on arrays, or on tensors, whose operations are recorded and carry tangents as the modes say."""
     return GraphTask(keep_graph, on_tensors, _tensor_face if on_tensors else _array_face)
 
 
 def start(task: GraphTask, roots: list[Edge], cotangents: list[Any]) -> None:
-    """Puts the first cotangents into the roots' buffers, and makes those roots ready that no other leads to."""
+    """Put the first cotangents into the roots' buffers. Make those roots ready to which no other root leads."""
     if not task.create_graph:
         task.begin_quiet()  # a root named twice is added up
     for i in range(len(roots)):
@@ -138,16 +138,21 @@ def start(task: GraphTask, roots: list[Edge], cotangents: list[Any]) -> None:
 
 
 def run(task: GraphTask) -> None:
-    """Evaluates ready nodes until none is left."""
+    """Evaluate ready nodes until none is left."""
     plain = not task.create_graph
     while True:
-        node: Node | None = task.pop()
+        node: Node | None = task.pop() if task.heap or not task.stack else task.stack.pop()
         if node is None:
             return
-        buffer: InputBuffer = task.take_buffer(node)
+        buffer: InputBuffer | None = node._buffer  # as take_buffer has it
+        if buffer is not None and buffer.task is task:
+            node._buffer = None
+        else:
+            buffer = task.displaced.pop(node)
         if plain and buffer.needed and buffer.captures is None and node._hooks is None:
             if isinstance(node, OpNode):
-                task.begin_quiet()
+                if not task.quiet:
+                    task.begin_quiet()
                 run_op(task, node, buffer)
                 continue
             if isinstance(node, AccumulateGrad) and is_unwatched(node):
@@ -171,7 +176,7 @@ def is_unwatched(node: AccumulateGrad) -> bool:
 
 
 def evaluate_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
-    """Runs one node on what its buffer holds and hands the results on: for all that run() does not do itself."""
+    """Run one node on its buffer and hand the results on. Called for the nodes that run() does not run itself."""
     if not buffer.needed:
         skip(task, node)
         return
@@ -202,7 +207,7 @@ def evaluate_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
 
 
 def skip(task: GraphTask, node: Node) -> None:
-    """Passes a node over: nothing behind it is wanted, but its inputs must not wait for it."""
+    """Pass a node over: nothing behind it is wanted, but its inputs must not wait for it."""
     for i in range(node._n_edges):
         behind: Node | None = next_node(node, i)
         if behind is not None:
@@ -210,7 +215,7 @@ def skip(task: GraphTask, node: Node) -> None:
 
 
 def capture_results(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
-    """Keeps the cotangents that autograd.grad asked for at this node."""
+    """Keep the cotangents that autograd.grad asked for at this node."""
     captures: Any = buffer.captures
     last_use = not task.has_needed_input(node) and len(captures) == 1
     for nr, i in captures:
@@ -221,7 +226,7 @@ def capture_results(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
 
 
 def run_leaf(task: GraphTask, node: AccumulateGrad, buffer: InputBuffer) -> None:
-    """Adds what arrived into the leaf's .grad."""
+    """Add what arrived into the leaf's .grad."""
     leaf: TensorBase = node._variable
     hooks: NodeHooks | None = node._hooks
     first = leaf._grad is None
@@ -233,7 +238,7 @@ def run_leaf(task: GraphTask, node: AccumulateGrad, buffer: InputBuffer) -> None
 
 
 def run_observed(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
-    """Runs a node whose results user code makes or sees: a custom Function's, a write's, one with posthooks."""
+    """Run a node whose results user code makes or sees: a custom Function's, a write's, one with posthooks."""
     hooks: NodeHooks | None = node._hooks
     outputs = [as_tensor(cotangent_of(buffer, nr)) for nr in range(count_outputs(node))]
     results, places = node_results(task, node, buffer, outputs)
@@ -255,7 +260,7 @@ def run_observed(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
 def node_results(
     task: GraphTask, node: Node, buffer: InputBuffer, outputs: list[Any]
 ) -> tuple[list[Any], list[Any] | None]:
-    """What a node makes of its cotangents, one result an edge, and their untaken places. outputs: the cotangents as tensors."""
+    """Run a node and return one result an edge, and their untaken places. outputs: the node's cotangents, as tensors."""
     if isinstance(node, OpNode):
         if not task.create_graph:
             task.begin_quiet()
@@ -271,12 +276,12 @@ def node_results(
 
 
 def run_leaf_alone(node: AccumulateGrad, cotangent: Any) -> None:
-    """Adds a cotangent (an array or None) into the leaf's .grad, outside a pass over the graph."""
+    """Add a cotangent (an array or None) into the leaf's .grad, outside a pass over the graph."""
     accumulate(node._variable, cotangent, False, _array_face, False)
 
 
 def run_single(node: OpNode, cotangents: Sequence[Any], create_graph: bool) -> list[Any]:
-    """The cotangents (tensors) that one operation's node makes of its outputs', outside a pass over the graph."""
+    """Return the cotangents (tensors) of one node's inputs, given those of its outputs, outside a pass over the graph."""
     task: GraphTask = new_task(True, create_graph or (flags() & DUAL) != 0)
     buffer: InputBuffer = InputBuffer.__new__(InputBuffer)
     buffer.task = task
@@ -287,7 +292,3 @@ def run_single(node: OpNode, cotangents: Sequence[Any], create_graph: bool) -> l
         return [as_tensor(dense(task, node, i, r)) for i, r in enumerate(node_results(task, node, buffer, [])[0])]
     finally:
         task.end_quiet()
-
-
-if not cython.compiled:
-    from wengert.core.pure_engine import run

@@ -13,7 +13,7 @@ from wengert.core.tensor import TensorBase, wrap
 
 
 def call_tensor_hooks(task: GraphTask, hooks: NodeHooks, buffer: InputBuffer) -> None:
-    """Calls the hooks of a node's outputs, then keeps the gradients that retain_grad() asked for."""
+    """Call the hooks of a node's outputs, then keep the gradients that retain_grad() asked for."""
     for nr, tensor_hooks in list(hooks.tensor.items()):
         ct = cotangent_of(buffer, nr)
         if ct is not None:
@@ -27,7 +27,7 @@ def call_tensor_hooks(task: GraphTask, hooks: NodeHooks, buffer: InputBuffer) ->
 
 
 def call_hooks(task: GraphTask, hooks: Any, value: Any) -> Any:
-    """Calls tensor hooks on a gradient, in the order of registration; a tensor that one returns takes its place."""
+    """Call tensor hooks on a gradient, in the order of registration; a tensor that one returns takes its place."""
     grad = as_tensor(value)
     for hook in list(hooks.values()):
         result = hook(grad)
@@ -44,7 +44,7 @@ def will_run(task: GraphTask, node: Node) -> bool:
 
 
 def call_prehooks(task: GraphTask, node: Node, buffer: InputBuffer, hooks: Any) -> None:
-    """Calls a node's prehooks on all its cotangents; what they return takes the cotangents' place."""
+    """Call a node's prehooks on all its cotangents; what they return takes the cotangents' place."""
     grads = tuple([as_tensor(cotangent_of(buffer, nr)) for nr in range(count_outputs(node))])
     for hook in list(hooks.values()):
         result = hook(grads)
@@ -55,7 +55,7 @@ def call_prehooks(task: GraphTask, node: Node, buffer: InputBuffer, hooks: Any) 
 
 
 def call_posthooks(hooks: Any, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Calls a node's posthooks; what they return takes the place of the node's results, which are returned."""
+    """Call a node's posthooks; what they return takes the place of the node's results, which are returned."""
     for hook in list(hooks.values()):
         result = hook(inputs, outputs)
         if result is not None:
@@ -64,7 +64,7 @@ def call_posthooks(hooks: Any, inputs: tuple[Any, ...], outputs: tuple[Any, ...]
 
 
 def checked_result(hook: Any, result: Any, grads: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a node's hook returned, as a tuple that matches the gradients it was given."""
+    """Return the result of a node's hook, checked: a tuple that matches the gradients that the hook was given."""
     if not isinstance(result, tuple):
         raise errors.HookTypeError(f"expected tuple, but hook returned '{type(result).__name__}'")
     if len(result) != len(grads):
@@ -78,7 +78,7 @@ def checked_result(hook: Any, result: Any, grads: tuple[Any, ...]) -> tuple[Any,
 
 
 def check_tensor(hook: Any, new: Any, old: Any) -> None:
-    """Raises where what a hook returned for the gradient old (None: for none) is no tensor, or no such tensor."""
+    """Raise where what a hook returned for the gradient old (None: for none) is no tensor, or no such tensor."""
     if not isinstance(new, TensorBase):
         raise errors.hook_returned(type(new))
     if old is None:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 
-
 class RemovableHandle:
     """Removes a hook: by remove(), any number of times, or at the end of a with block."""
 
@@ -22,7 +21,7 @@ class RemovableHandle:
         RemovableHandle.next_id += 1
 
     def remove(self) -> None:
-        """Removes the hook; does nothing where it is gone already."""
+        """Remove the hook; does nothing where it is gone already."""
         hooks = self._hooks()
         if hooks is not None:
             hooks.pop(self.id, None)
@@ -38,20 +37,20 @@ RemovableHandle.__module__ = "wengert.utils.hooks"  # its public home, as it pri
 
 
 def add_hook(hooks: OrderedDict[int, Any], hook: Any) -> RemovableHandle:
-    """Appends hook to hooks and returns the handle that removes it."""
+    """Append hook to hooks and return the handle that removes it."""
     handle = RemovableHandle(hooks)
     hooks[handle.id] = hook
     return handle
 
 
 def unserializable_hook(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorates a hook of which it is known that pickling its tensor loses it: no warning is given."""
+    """Decorate a hook of which it is known that pickling its tensor loses it: no warning is given."""
     f.__torch_unserializable__ = True  # type: ignore[attr-defined]
     return f
 
 
 def warn_if_has_hooks(tensor: Any) -> None:
-    """Warns of each hook on the tensor that pickling it loses, but for those marked as unserializable_hook."""
+    """Warn of each hook on the tensor that pickling it loses, but for those marked as unserializable_hook."""
     for hook in (tensor._backward_hooks or {}).values():
         if not hasattr(hook, "__torch_unserializable__"):
             warnings.warn(

@@ -23,7 +23,7 @@ class GradientMembers:
 
     @property
     def grad(self: Any) -> TensorBase | None:
-        """What backward passes have accumulated for this leaf; None before the first. Assign None to reset it."""
+        """Gradient that backward passes have accumulated for this leaf. None before the first pass. Assign None to reset it."""
         # _grad_fn, not grad_fn: of a view that may not be used any more, this much may be asked.
         if self._grad is None and self._requires_grad and self._grad_fn is not None and not self._flags & RETAINS_GRAD:
             warnings.warn(

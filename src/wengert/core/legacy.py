@@ -3,7 +3,7 @@
 Note [Volatile tensors]
 One volatile input makes every result of an operation volatile, and nothing that depends on one is recorded. The fast
 path looks at nothing of an input but _requires_grad; so a volatile tensor has that set, as if it wanted a gradient, and
-IS_VOLATILE in its _flags. Where an operation is about to be recorded, spread_volatile finds the flag. Everything else
+IS_VOLATILE in its _flags. Where an operation is about to be recorded, propagate_volatile finds the flag. Everything else
 asks the property requires_grad, which is False.
 """
 
@@ -23,7 +23,7 @@ class StochasticNode(Node):
     _reward: Any = None
 
     def _reinforce(self, reward: Any) -> None:
-        """Takes the reward. Raises RuntimeError where there is one already, TypeError or ValueError for a wrong one."""
+        """Take the reward. Raises RuntimeError where there is one already, TypeError or ValueError for a wrong one."""
         raise NotImplementedError
 
 
@@ -50,7 +50,7 @@ class LegacyMembers:
         return node
 
     def reinforce(self: Any, reward: Any) -> None:
-        """Tells what these samples of bernoulli, multinomial or normal have earned; backward needs it.
+        """Tell what these samples of bernoulli, multinomial or normal have earned; backward needs it.
 
         reward: a number or a tensor of this one's shape. The backward pass then gives the probabilities the gradient of
         -reward * log p(sample), which descends where ascent of the expected reward is wanted.
@@ -73,7 +73,7 @@ class LegacyMembers:
 
 
 def set_volatile(tensor: Any, value: bool) -> None:
-    """Makes a leaf volatile, which ends its requiring grad, or an ordinary one. Raises RuntimeError on non-leaves."""
+    """Make a leaf volatile, which ends its requiring grad, or an ordinary one. Raises RuntimeError on non-leaves."""
     if tensor.grad_fn is not None:
         raise errors.RequiresGradError("volatile can only be set on leaf variables. Hint: set it on a detach() of this one.")
     if value:

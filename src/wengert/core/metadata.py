@@ -21,5 +21,5 @@ class InputMetadata:
 
     @property
     def device(self) -> device:
-        """Where the tensor is."""
+        """The device of the tensor."""
         return device("cpu")

@@ -27,7 +27,7 @@ BLOCK = 16  # from this bit on, with NO_GRAD: the number of the user's block tha
 
 
 def new_quiet_context() -> contextvars.Context:
-    """A context in which NumPy gives no floating-point warnings. See Note [Quiet kernels] in wk_tls.h."""
+    """Return a context in which NumPy gives no floating-point warnings. See Note [Quiet kernels] in wk_tls.h."""
     context = contextvars.Context()
     context.run(np.seterr, all="ignore")
     return context
@@ -37,7 +37,7 @@ _observed = 0  # read uncompiled only, as what _ThreadState says is
 
 
 class _ThreadState(_local):
-    """What each thread has of its own. flags, task and the quiet fields are read uncompiled only: C has its own."""
+    """The state of one thread. The fields flags, task and quiet_* are read in the uncompiled core only: C has its own."""
 
     def __init__(self) -> None:
         self.flags = _observed
@@ -93,38 +93,40 @@ if not cython.compiled:
         state.quiet_context = context
 
     def wk_quiet_enter() -> None:
-        if state.quiet_depth == 0:
-            state.quiet_token = _error_state.set(_ignore)
-        state.quiet_depth += 1
+        own = state.__dict__  # of the calling thread
+        if own["quiet_depth"] == 0:
+            own["quiet_token"] = _error_state.set(_ignore)
+        own["quiet_depth"] += 1
 
     def wk_quiet_exit() -> None:
-        state.quiet_depth -= 1
-        if state.quiet_depth == 0:
-            _error_state.reset(state.quiet_token)
+        own = state.__dict__
+        own["quiet_depth"] -= 1
+        if own["quiet_depth"] == 0:
+            _error_state.reset(own["quiet_token"])
 
 
 def flags() -> int:
-    """The calling thread's flags word."""
+    """Return the calling thread's flags word."""
     return wk_flags()
 
 
 def set_flags(value: int) -> None:
-    """Replaces the calling thread's flags word. Callers restore what flags() gave them."""
+    """Replace the calling thread's flags word. Callers restore what flags() gave them."""
     wk_set_flags(value)
 
 
 def current_task() -> Any:
-    """The GraphTask of the innermost backward pass that the calling thread is in; None outside of one."""
+    """Return the GraphTask of the calling thread's innermost backward pass, or None outside of a pass."""
     return wk_task()
 
 
 def set_current_task(task: Any) -> None:
-    """Makes task the innermost pass. Callers keep it alive, and restore what current_task() gave them."""
+    """Make task the innermost pass. Callers keep it alive, and restore what current_task() gave them."""
     wk_set_task(task)
 
 
 def quiet_enter() -> None:
-    """Silences NumPy's warnings on this thread until quiet_exit. Pairs nest. See Note [Quiet kernels]."""
+    """Silence NumPy's warnings on this thread until quiet_exit. Pairs nest. See Note [Quiet kernels]."""
     if not wk_has_quiet():
         context = new_quiet_context()
         state.quiet_context = context  # owns what C borrows
@@ -133,7 +135,7 @@ def quiet_enter() -> None:
 
 
 def quiet_exit() -> None:
-    """Ends what the matching quiet_enter began."""
+    """End what the matching quiet_enter began."""
     wk_quiet_exit()
 
 
@@ -147,17 +149,17 @@ def grad_enabled() -> bool:
 
 
 def set_grad_enabled(enabled: bool) -> None:
-    """Switches recording on the calling thread on or off."""
+    """Switch recording on the calling thread on or off."""
     set_flag(NO_GRAD, not enabled)
 
 
 def observed() -> int:
-    """The bits of OBSERVED that are set, whatever the calling thread does just now."""
+    """Return the bits of OBSERVED that are set, whether or not the calling thread is in sight of observers."""
     return wk_observed()
 
 
 def set_observed(bits: int) -> None:
-    """Sets these bits of OBSERVED, and no others, for all threads."""
+    """Set these bits of OBSERVED, and no others, for all threads."""
     wk_set_observed(bits)
 
 
@@ -167,7 +169,7 @@ def set_unobserved(change: int) -> None:
 
 
 def set_flag(bit: int, on: bool) -> None:
-    """Sets or clears one bit of the calling thread's flags word."""
+    """Set or clears one bit of the calling thread's flags word."""
     set_flags(flags() | bit if on else flags() & ~bit)
 
 

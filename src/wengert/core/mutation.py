@@ -34,13 +34,13 @@ class MutationKeeper:
         self.closed = False
 
     def pack(self, tensor: TensorBase) -> KeptValue:
-        """Keeps a value, for as long as the node that saved it does."""
+        """Keep a value, for as long as the node that saved it does."""
         kept = KeptValue(tensor)
         self.by_owner.setdefault(id(owner_of(kept.array)), WeakSet()).add(kept)
         return kept
 
     def unpack(self, kept: KeptValue) -> Any:
-        """The value as it was when it was saved."""
+        """Return the value as it was when it was saved."""
         if self.closed:
             raise errors.MutationBlockError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was "
@@ -51,7 +51,7 @@ class MutationKeeper:
         return tensor
 
     def before_write(self, array: Any) -> None:
-        """Gives all that was saved of this array's memory copies."""
+        """Give all that was saved of this array's memory copies."""
         owner = owner_of(array)
         copies: dict[int, tuple[Any, Any]] = {}  # of each array, with the array: its id stays its own
         for kept in self.by_owner.pop(id(owner), ()):
@@ -61,12 +61,12 @@ class MutationKeeper:
                 kept.array, kept.counter = copies[id(kept.array)][1], None
 
     def clear(self) -> None:
-        """Forgets all of it."""
+        """Forget all of it."""
         self.by_owner.clear()
 
 
 def owner_of(array: Any) -> Any:
-    """The array whose memory this one looks into: itself, if that is its own. `x.data` has x's."""
+    """Return the array that owns this array's memory: the array itself, or the first base. `x.data` shares x's owner."""
     while isinstance(array.base, numpy_backend.ndarray):
         array = array.base
     return array

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 import weakref
 from types import CodeType
@@ -18,82 +19,86 @@ def wk_init_numpy() -> None:
 
 
 def is_ndarray(x: Any) -> bool:
-    """A NumPy array proper: no subclass, no other library's array."""
+    """Whether x is a NumPy array proper: no subclass, no other library's array."""
     return type(x) is np.ndarray
 
 
 def is_row_major(x: Any) -> bool:
-    """A NumPy array whose elements lie in memory one after the other, in row-major order."""
+    """Whether x is a contiguous NumPy array in row-major order."""
     return type(x) is np.ndarray and x.flags.c_contiguous
 
 
-def as_array(x: Any) -> Any:
-    """x, or the 0-d array of a NumPy scalar: NumPy gives scalars where other libraries give 0-d arrays."""
-    return x if isinstance(x, np.ndarray) else np.asarray(x)
+# x, or the 0-d array of a NumPy scalar: NumPy gives scalars where other libraries give 0-d arrays.
+as_array = np.asanyarray
 
 
 def is_inexact(x: Any) -> bool:
-    """A NumPy array of a floating or complex dtype that NumPy itself has (bfloat16 is not)."""
+    """Whether x is a NumPy array of one of NumPy's own floating or complex dtypes, to which bfloat16 does not belong."""
     return type(x) is np.ndarray and x.dtype.kind in "fc"
 
 
 def is_complex(x: Any) -> bool:
-    """A NumPy array of a complex dtype."""
+    """Whether x is a NumPy array of a complex dtype."""
     return type(x) is np.ndarray and x.dtype.kind == "c"
 
 
+def is_real(x: Any) -> bool:
+    """Whether x is a NumPy array of a dtype that is not complex."""
+    return type(x) is np.ndarray and x.dtype.kind != "c"
+
+
 def same_inexact(x: Any, y: Any) -> bool:
-    """Two NumPy arrays of one floating or complex dtype: nothing to promote."""
+    """Whether x and y are NumPy arrays of one floating or complex dtype: nothing to promote."""
     return type(x) is np.ndarray and type(y) is np.ndarray and x.dtype is y.dtype and x.dtype.kind in "fc"
 
 
 def has_shape(x: Any, shape: tuple[int, ...]) -> bool:
-    """A NumPy array of exactly this shape."""
+    """Whether x is a NumPy array of exactly this shape."""
     return type(x) is np.ndarray and x.shape == shape
 
 
 def may_have_nan(x: Any) -> bool:
-    """Not a NumPy array without NaN."""
+    """Whether x may hold a NaN: False only for a NumPy array without NaN."""
     return type(x) is not np.ndarray or x.dtype.kind != "f" or bool(np.isnan(x).any())
 
 
 def has_meta(x: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
-    """A NumPy array of exactly this shape and dtype."""
+    """Whether x is a NumPy array of exactly this shape and dtype."""
     return type(x) is np.ndarray and x.dtype is dtype and x.shape == shape
 
 
 def same_strides(x: Any, y: Any) -> bool:
-    """Two NumPy arrays of one shape that lie in memory the same way."""
+    """Whether x and y, of one shape, are NumPy arrays with the same strides."""
     return type(x) is np.ndarray and type(y) is np.ndarray and x.strides == y.strides
 
 
 def owns_data(x: Any) -> bool:
-    """A NumPy array that owns its memory; memory of the kernels' pool belongs to the array whose base is its Buffer."""
+    """Whether x is a NumPy array that owns its memory. Memory of the pool belongs to the array whose base is its Buffer."""
     return type(x) is np.ndarray and (x.base is None or type(x.base).__name__ == "Buffer")
 
 
 def is_spare(x: Any) -> bool:
-    """A large array that nobody but the caller has or can look into: it may take a result."""
+    """Whether x is a large array that nobody but the caller refers to, so that it may take a result. See docs/adr/0019."""
     return False
 
 
 def row_of(x: Any, i: int) -> Any:
-    """x[i, ...]: a view, 0-d where x is a vector."""
+    """Return the view x[i, ...], 0-d if x is a vector."""
     return x[i, ...]
 
 
 def wk_make_view(layout: int, x: Any, params: dict[str, Any] | None) -> Any:
-    """The view of x that an operation of this layout (Op.layout) makes, or None: then its forward does."""
+    """Return the view of x that an operation of this layout (Op.layout) makes, or None: then its forward makes it."""
     return None
 
 
 def wk_view_back(layout: int, ct: Any, values: list[Any]) -> Any:
-    """The cotangent of x from that of such a view, or None: then its rule makes it."""
+    """Return the cotangent of x, given the cotangent of such a view, or None: then the operation's rule makes it."""
     return None
 
 
 def add_element(x: Any, index: Any, value: Any) -> bool:
-    """x[index] += value, where that is one element of a vector; else nothing, and False."""
+    """Add value to x[index] if x is a vector and index an int. False if not."""
     if x.ndim != 1 or type(index) is not int:
         return False
     x[index] += value.item()  # a number: a third of the cost of adding arrays
@@ -105,33 +110,33 @@ def wk_init_native() -> None:
 
 
 def wk_apply1(kernel: int, x: Any) -> Any:
-    """A compiled kernel of one operand, as a new array; None where it does not take x. Uncompiled there are none."""
+    """Return the result of a compiled kernel of one operand, or None if it does not take x. Uncompiled, there are no kernels."""
 
 
 def wk_apply2(kernel: int, x: Any, y: Any) -> Any:
-    """The same of two operands."""
+    """Return the result of a compiled kernel of two operands, or None."""
 
 
 def wk_apply_list(kernel: int, operands: list[Any]) -> Any:
-    """The same of any operands."""
+    """Return the result of a compiled kernel of any operands, or None."""
 
 
 def wk_apply_into(kernel: int, operands: list[Any], out: Any) -> bool:
-    """The same, written into out; False where the kernel does not take them."""
+    """Write the result of a compiled kernel into out. False if it does not take the operands."""
     return False
 
 
 def fill_floats(x: Any, value: Any) -> bool:
-    """x[...] = value, for an array of float32 or float64 and a float, or an int that it holds; else nothing, and False."""
+    """Fill an array of float32 or float64 with a float, or with an int that the dtype holds. False for anything else."""
     return False
 
 
 def wk_apply_rule(kernel: int, operands: bytes, ct: Any, values: list[Any], over: bool) -> Any:
-    """The same of operands chosen by their places: 0 is ct, 1 the first of values. over: ct may take the result."""
+    """Return the result of a rule's kernel, or None. operands: 0 for ct, 1 for the first value. over: ct may take the result."""
 
 
 def wk_sum_to(x: Any, shape: tuple[int, ...]) -> Any:
-    """x summed to the shape that broadcasting made into x's, as a new array, or None."""
+    """Return x summed to a shape that broadcasts to x's, as a new array, or None."""
 
 
 def wk_is_whole(kernel: int) -> bool:
@@ -140,30 +145,24 @@ def wk_is_whole(kernel: int) -> bool:
 
 
 def wk_sum(x: Any, y: Any) -> Any:
-    """x + y as a new array, or None."""
+    """Return x + y as a new array, or None."""
 
 
 def wk_add_into(x: Any, y: Any) -> bool:
-    """x += y, where a kernel can; else nothing, and False."""
+    """Add y into x if a kernel can. False if none can."""
     return False
 
 
-def wk_dereference(reference: Any) -> Any:
-    """What a weak reference refers to; None once that is gone."""
-    return reference()
-
-
-def wk_reference(x: Any) -> Any:
-    """A weak reference."""
-    return weakref.ref(x)
+wk_reference = weakref.ref
+wk_dereference = operator.call  # the object that a weak reference refers to; None once the object is gone
 
 
 def wk_offer_buffer(cls: type) -> None:
-    """Fills the buffer slot of a class. A Python class has __buffer__ for that, from Python 3.12 on."""
+    """Fill the buffer slot of a class. A Python class has __buffer__ for that, from Python 3.12 on."""
 
 
 def wk_new_instance(base: type, cls: type) -> Any:
-    """An instance of cls with no __init__ run. base: its core class, whose allocator the C twin calls directly."""
+    """Return an instance of cls without running __init__. base: its core class, whose allocator the C twin calls directly."""
     return base.__new__(cls)  # type: ignore[call-overload]
 
 
@@ -189,12 +188,12 @@ def wk_new_aside() -> Any:
 
 
 def wk_share_aside(aside: Any) -> None:
-    """Lets a module set objects aside in the one list."""
+    """Let a module set objects aside in the one list."""
 
 
 def wk_set_aside(x: Any) -> None:
-    """Keeps a new object from the collections of young ones."""
+    """Keep a new object from the collections of young ones."""
 
 
 def wk_reveal() -> None:
-    """Shows the collector what is set aside."""
+    """Show the collector what is set aside."""

@@ -87,7 +87,7 @@ def make_edge(node: Node, input_nr: int) -> Edge:
 @cython.final
 @cython.cclass
 class NodeHooks:
-    """A node's hooks, and what users note on it: made when the first of these is asked for."""
+    """A node's hooks, and the metadata of the user: made when the first of them is asked for."""
 
     if not cython.compiled:
         __slots__ = ("metadata", "post", "pre", "retained", "tensor")
@@ -235,22 +235,22 @@ class Node:
         return self._hooks
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Calls fn(grad_inputs, grad_outputs) each time the node has run; what it returns replaces grad_inputs."""
+        """Call fn(grad_inputs, grad_outputs) each time the node has run; what it returns replaces grad_inputs."""
         return add_hook(self._ensure_hooks().post, fn)
 
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
-        """Calls fn(grad_outputs) each time before the node runs; what it returns replaces grad_outputs."""
+        """Call fn(grad_outputs) each time before the node runs; what it returns replaces grad_outputs."""
         return add_hook(self._ensure_hooks().pre, fn)
 
     def _run(self, cotangents: list[Any], create_graph: bool) -> Any:
-        """Returns one cotangent (or None) an edge. Tensors in, tensors out, under the grad mode of the pass."""
+        """Return one cotangent (or None) an edge. Tensors in, tensors out, under the grad mode of the pass."""
         raise NotImplementedError(f"{self.name()} does not say how to run")
 
     def _release(self, position: Any) -> None:
-        """Forgets what was saved, once a pass without retain_graph has run the node. position: where that was called."""
+        """Forget what was saved, once a pass without retain_graph has run the node. position: where that was called."""
 
     def _source(self) -> str | None:
-        """Where the operation was called, "train.py:12, in step"; None where no Python code did."""
+        """Return the line that called the operation, "train.py:12, in step", or None if no Python code did."""
         return locate(self._code, self._lasti)
 
 
@@ -310,7 +310,7 @@ class OpNode(Node):
 
 
 def release_op(node: OpNode, position: Any) -> None:
-    """Forgets what an operation's node saved. position: where the pass was called, for the error of a second one.
+    """Forget what an operation's node saved. position: where the pass was called, for the error of a second one.
 
     Where that is no array but shapes and numbers it stays, and the node can run any number of times.
     """
@@ -324,7 +324,7 @@ DROPPED = ...  # stands for a released value
 
 
 def plain_values(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """values, with DROPPED in the place of whatever may hold an array."""
+    """Return values with DROPPED in the place of each value that may hold an array."""
     return tuple([DROPPED if isinstance(v, Saved) or not is_plain(v) else v for v in values])
 
 
@@ -340,7 +340,7 @@ def is_plain(value: Any) -> bool:
 
 @cython.cclass
 class AccumulateGrad(Node):
-    """Where gradients of a leaf arrive: adds them into its .grad. One a leaf, alive as long as a graph refers to it."""
+    """The node of a leaf: adds gradients into its .grad. A leaf has one, which lives as long as a graph refers to it."""
 
     if not cython.compiled:  # the compiled class starts with the same
         __slots__ = ("_variable",)
@@ -352,7 +352,7 @@ class AccumulateGrad(Node):
             return self
 
     def _sequence_nr(self) -> int:
-        """As in torch the largest there is: leaves come before all operations."""
+        """Return the largest number there is, as torch does: leaves come before all operations."""
         return 2**64 - 1
 
     @property
@@ -369,7 +369,7 @@ class AccumulateGrad(Node):
 
 
 def next_node(node: Node, position: int) -> Node | None:
-    """The node to which the cotangent of an input goes, or None."""
+    """Return the node to which the cotangent of an input goes, or None."""
     if position == 0:
         return node._next0
     if position == 1:
@@ -379,7 +379,7 @@ def next_node(node: Node, position: int) -> Node | None:
 
 
 def next_nr(node: Node, position: int) -> int:
-    """At which output of that node it arrives; 0 where there is none."""
+    """Return the output number of next_node at which the cotangent of an input arrives. 0 if the edge leads nowhere."""
     if position == 0:
         return node._nr0
     if position == 1:
@@ -399,7 +399,7 @@ def edge_at(node: Node, position: int) -> Edge | None:
 
 
 def set_edges(node: Node, edges: tuple[Edge | None, ...]) -> None:
-    """Gives the node all its edges."""
+    """Give the node all its edges."""
     node._n_edges = len(edges)
     node._next0 = node._next1 = None
     node._nr0 = node._nr1 = 0
@@ -418,14 +418,14 @@ def set_edges(node: Node, edges: tuple[Edge | None, ...]) -> None:
 
 
 def set_more(node: Node, nodes: list[Node | None], nrs: tuple[int, ...] | None) -> None:
-    """Gives the node its edges from the third on. nrs: None where all arrive at output 0."""
+    """Give the node its edges from the third on. nrs: None where all arrive at output 0."""
     if nrs is not None:
         nodes.append(nrs)  # type: ignore[arg-type]
     node._more = tuple(nodes)
 
 
 def freed_error(node: Any) -> Exception:
-    """The error for a node whose saved values are asked for once they have been released."""
+    """Return the error for a node whose saved values are asked for after their release."""
     code, lasti = (getattr(node, "_extra", None) or (None, -1))[:2]
     recorded_at, freed_at = locate(node._code, node._lasti), locate(code, lasti)
     return errors.GraphFreedError(
@@ -439,7 +439,7 @@ def freed_error(node: Any) -> Exception:
 
 
 def make_node_class(name: str, base: type) -> type:
-    """A class for nodes named name. They print as torch's do: <AddBackward0 object at 0x...>, as if built in."""
+    """Return a class for nodes of this name. They print as torch's do: <AddBackward0 object at 0x...>, as if built in."""
     return type(name, (base,), {"__slots__": (), "__module__": "builtins"})
 
 
@@ -457,13 +457,13 @@ def count_outputs(node: Node) -> int:
 
 
 def set_metas(node: Node, metas: tuple[TensorMeta, ...]) -> None:
-    """Tells the node the shapes and dtypes of all its outputs."""
+    """Tell the node the shapes and dtypes of all its outputs."""
     node._meta = metas[0] if len(metas) != 0 else None  # type: ignore[assignment]
     node._metas = metas if len(metas) > 1 else ()
 
 
 def next_sequence_nr() -> int:
-    """A number larger than all before."""
+    """Return a number larger than all before."""
     global _counter
     _counter += 1
     return _counter
@@ -474,7 +474,7 @@ if not cython.compiled:
 
 
 def set_stack_keeper(function: Any) -> None:
-    """anomaly.py hands down what gives a new node the whole stack of its call, while that is wanted; or None."""
+    """Install the function that stores the full call stack on each new node. None stops it."""
     global _keep_stack
     _keep_stack = function
 
@@ -485,7 +485,7 @@ def keeps_stacks() -> bool:
 
 
 def record_position(node: Node, skip: int = 2) -> None:
-    """Notes where the user's code called the operation: a code object and an offset, no frame.
+    """Note where the user's code called the operation: a code object and an offset, no frame.
 
     skip: as in native.wk_find_code; counted from record_position, and of the uncompiled core only.
     """
@@ -498,7 +498,7 @@ def record_position(node: Node, skip: int = 2) -> None:
 
 
 def find_position() -> tuple[Any, int]:
-    """The code object and offset at which the user's code now stands."""
+    """Return the code object and the offset at which the user's code stands now."""
     if cython.compiled:
         lasti: int = -1
         code = wk_find_code(_internal_files, _package, cython.address(lasti))
@@ -516,7 +516,7 @@ _CUT_REACH = 8  # nodes that are looked through for leaves
 
 
 def note_cut(kind: str, tensor: Any) -> None:
-    """Remembers that the values of a tensor that requires grad went on without its history, and where."""
+    """Remember that the values of a tensor that requires grad went on without its history, and where."""
     node: Node | None = tensor._grad_fn
     leaves = wk_reference(tensor) if node is None else leaves_behind(node)
     code: Any
@@ -547,7 +547,7 @@ def leaves_behind(first: Node) -> list[Any]:
 
 
 def note_block() -> int:
-    """To be called where the user switches recording off: the number of that place, for the flags word."""
+    """Return the number, for the flags word, of the place at which the user switches recording off."""
     place = find_position()
     key = (id(place[0]), place[1])
     number = _block_numbers.get(key, 0)

@@ -36,7 +36,7 @@ cdef class Plan:
     cdef public list constants
     cdef public bint shows_values
     cdef public bint selects
-    cdef public object covered
+    cdef public long covered
 
 cdef class Op:
     cdef public str name
@@ -44,12 +44,12 @@ cdef class Op:
     cdef public object kernel
     cdef public object check
     cdef public bint refuses_complex
-    cdef public bint is_kernel
     cdef public bint is_direct
     cdef public bint is_direct_native
     cdef public int native
     cdef public tuple native_params
     cdef public tuple adds_product
+    cdef public bint is_copy
     cdef public int promote
     cdef public tuple input_names
     cdef public int variadic
@@ -71,7 +71,6 @@ cdef class Op:
     cdef public dict default_plans
     cdef public object recent_meta
     cdef public object node_class
-    cdef public object direct_class
     cdef public dict direct_classes
     cdef public object node_chooser
     cdef public bint node_is_param

@@ -173,14 +173,15 @@ class Op:
         self.kernel: Any = None  # what trace.find_kernel finds, at the first call
         self.check: Any = None  # check(arrays) raises torch's error for dtypes that the operation refuses
         self.refuses_complex = False
-        self.is_kernel = False  # there is a kernel, and the forward is direct
         self.is_direct = False  # one output, no view, one node class: with default parameters dispatch runs it the short way
         self.is_direct_native = False  # the same where its compiled kernel took the inputs: then these tell one node class
         self.native = -1  # the compiled kernel of the forward, found with kernel; -1 where there is none
         self.native_params: tuple[str, ...] = ()  # the parameters that it takes as operands, after the inputs
-        # (parameter, sign, role): in place, a kernel adds sign * parameter times the second input to the first; where there
-        # is a role, times what the kernel of that role makes of the second and third input. None: it is not of this kind.
-        self.adds_product: tuple[str, int, str] | None = None
+        # (parameter, sign, role, adder), or None. In place, such an operation adds sign * parameter * second input to its first
+        # input. If there is a role, the kernel of that role makes one array of the second and third input before. adder: the
+        # role of the kernel that computes x + product * factor.
+        self.adds_product: tuple[str, int, str, str] | None = None
+        self.is_copy = False  # in place, it writes its second input over its first and does nothing else
         self.promote = 0  # a promotion kind of wengert.dtypes
         self.input_names: tuple[str, ...] = ()
         self.variadic = -1  # position from which any number of inputs follows, or -1
@@ -202,8 +203,7 @@ class Op:
         self.default_plans: dict[Any, Plan] = {}  # for calls with the inputs alone
         self.recent_meta: Any = None  # the TensorMeta of a result, for the next of the same shape and dtype
         self.node_class: Any = None  # there once a plan is
-        self.direct_class: Any = None  # of nodes made the short way, once that was asked for
-        self.direct_classes: dict[int, Any] = {}  # the same by the result's number of dimensions, where there is a chooser
+        self.direct_classes: dict[int, Any] = {}  # ndim of the result -> node class, for functions of whole arrays with a chooser
         self.node_chooser: Any = None  # (inputs, params) -> node class, where the name depends on the call
         self.node_is_param = False  # the name is the parameter "node" itself, and node_classes remembers its class
         self.node_classes: dict[str, type] = {}
@@ -233,7 +233,7 @@ class Op:
         return plan
 
     def find_node_class(self) -> Any:
-        """The class of the operation's nodes, where that does not depend on the call."""
+        """Return the class of the operation's nodes if it does not depend on the call."""
         return self.node_class
 
     def _make_plan(self, needs: int, defaults: bool) -> Plan:
@@ -268,7 +268,7 @@ class Op:
         return kernel, bytes([0 if name == "ct" else positions[rule.names.index(name)] + 1 for name in names])
 
     def _what_to_save(self, name: str) -> tuple[int, Any]:
-        """What a name in a rule's parameter list stands for. The registry has checked that it is one of these."""
+        """Return (kind, where) of the value that a name in a rule's parameter list stands for. The registry has checked it."""
         if name == "needs":
             return SAVE_NEEDS, self.variadic
         if name in self.input_names:

@@ -27,14 +27,14 @@ wk_init_numpy()
 
 
 def set_readers(select: Op, getitem: Callable[..., Any]) -> None:
-    """wengert.tensor hands down, once, at import, the operation of x[i] for an int, and x[index] for all else."""
+    """Install the operation of x[i] for an int, and the function of x[index] for any other index. Called once, at import."""
     global _select, _getitem
     _select = select
     _getitem = getitem
 
 
 def rows(array: Any) -> tuple[Any, ...]:
-    """The views array[i, ...]."""
+    """Return the views array[i, ...] for all i."""
     return tuple([row_of(array, i) for i in range(len(array))])
 
 

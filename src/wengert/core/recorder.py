@@ -88,7 +88,7 @@ class Recording:
         self.records: list[Record] = []
 
     def start(self) -> None:
-        """Begins, or goes on, to record."""
+        """Begin, or goes on, to record."""
         global _log
         with _changing:
             if self.first < 0:
@@ -99,7 +99,7 @@ class Recording:
                 _renew()
 
     def stop(self) -> None:
-        """Takes what was recorded since start(); does nothing where start() was not called."""
+        """Take what was recorded since start(); does nothing where start() was not called."""
         global _log
         with _changing:
             if self.first >= 0:
@@ -112,7 +112,7 @@ class Recording:
 
 
 def set_ranges(ranges: Any) -> None:
-    """Calls ranges.push(name) and ranges.pop() around all that runs, for another profiler to see; None: no more."""
+    """Call ranges.push(name) and ranges.pop() around all that runs, for another profiler to see; None: no more."""
     global _ranges
     with _changing:
         _ranges = ranges
@@ -120,12 +120,12 @@ def set_ranges(ranges: Any) -> None:
 
 
 def get_ranges() -> Any:
-    """What set_ranges was given last."""
+    """Return the last argument of set_ranges."""
     return _ranges
 
 
 def set_anomaly(anomaly: Any, check: Any) -> None:
-    """anomaly: what looks at passes, see anomaly.py. check(name, inputs, result): looks at operations. Or None."""
+    """Install the checks of anomaly.py. anomaly checks passes, check(name, inputs, result) checks operations. None removes them."""
     global _anomaly, _check
     with _changing:
         _anomaly = anomaly
@@ -134,7 +134,7 @@ def set_anomaly(anomaly: Any, check: Any) -> None:
 
 
 def set_interceptor(interceptor: Any) -> Any:
-    """Calls interceptor(function, arguments) in place of function(*arguments), which runs an operation, in this thread.
+    """Call interceptor(function, arguments) in place of function(*arguments), which runs an operation, in this thread.
 
     None: no more. Returns the one before.
     """
@@ -147,12 +147,12 @@ def set_interceptor(interceptor: Any) -> Any:
 
 
 def get_anomaly() -> tuple[Any, Any]:
-    """What set_anomaly was given last."""
+    """Return the last arguments of set_anomaly."""
     return _anomaly, _check
 
 
 def _renew() -> None:
-    """Tells dispatch and engine who observes now."""
+    """Tell dispatch and engine who observes now."""
     global _wants_shapes, _wants_bytes, _wants_stacks
     _wants_shapes = any(r.shapes for r in _recordings)
     _wants_bytes = any(r.nbytes for r in _recordings)
@@ -167,7 +167,7 @@ def _renew() -> None:
 
 
 def observe(name: str, inputs: tuple[Any, ...], function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """function(*arguments), which runs an operation on inputs; measured and checked."""
+    """Return function(*arguments), which runs an operation on inputs. Measure it and check its result."""
     set_unobserved(1)
     try:
         if len(_interceptors) != 0:
@@ -203,7 +203,7 @@ def watch_functions(functions: Sequence[tuple[Any, str, bool]]) -> None:
 
 
 def measure_function(name: str, makes_memory: bool, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """function(*args, **kwargs), measured, where it is not part of something that is."""
+    """Return function(*args, **kwargs). Measure it, unless it is part of a measured operation."""
     if not flags() & PROFILE:
         return function(*args, **kwargs)
     set_unobserved(1)
@@ -221,7 +221,7 @@ def measure_function(name: str, makes_memory: bool, function: Callable[..., Any]
 
 
 def ranged(name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """function(*arguments), in a range of another profiler; what is recorded besides is not measured then."""
+    """Return function(*arguments), run in a range of another profiler. No time is recorded."""
     ranges = _ranges
     ranges.push(name)
     try:
@@ -231,7 +231,7 @@ def ranged(name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) 
 
 
 def add_operation(name: str, inputs: tuple[Any, ...], result: Any, began: int, ended: int) -> None:
-    """Records an operation."""
+    """Record an operation."""
     log = _log
     if log is None:
         return
@@ -252,7 +252,7 @@ def add_operation(name: str, inputs: tuple[Any, ...], result: Any, began: int, e
 
 
 def new_record(name: str, kind: int, began: int, ended: int) -> Record:
-    """A record with no more than that."""
+    """Return a record with these fields. The others are empty."""
     record: Record = Record.__new__(Record)
     record.name = name
     record.kind = kind
@@ -269,7 +269,7 @@ def new_record(name: str, kind: int, began: int, ended: int) -> Record:
 
 
 def place(record: Record) -> None:
-    """Notes where the user's code stands now."""
+    """Note where the user's code stands now."""
     marker: Node = Node.__new__(Node)
     record_position(marker)
     record.code = marker._code
@@ -279,7 +279,7 @@ def place(record: Record) -> None:
 
 
 def owned_bytes(x: Any) -> int:
-    """The bytes of a tensor, or of an array, that is no view."""
+    """Return the bytes of a tensor or an array. 0 for a view."""
     array = x._array if isinstance(x, TensorBase) else x
     return array.nbytes if getattr(array, "base", array) is None else 0
 
@@ -292,7 +292,7 @@ def begin_range(name: str) -> int:
 
 
 def end_range(name: str, kind: int, began: int) -> Any:
-    """Records a range, where recording was on when it began, and returns the record. kind: RANGE, FUNCTION or NODE."""
+    """Record a range if recording was on when it began, and return the record. kind: RANGE, FUNCTION or NODE."""
     log = _log
     record = None
     if log is not None and began != 0:
@@ -305,7 +305,7 @@ def end_range(name: str, kind: int, began: int) -> Any:
 
 
 class measured_forward(set_recording):
-    """As set_recording(False), around the forward of a custom Function, which is measured. record: what came of that."""
+    """Switch recording off, as set_recording(False), and measure the forward of a custom Function. record: its Record, or None."""
 
     def __init__(self, name: str) -> None:
         super().__init__(False)
@@ -320,7 +320,7 @@ class measured_forward(set_recording):
         self.record = end_range(self.name, FUNCTION, self.began)
 
     def name_node(self, node: Node) -> None:
-        """Tells the record of the node that the call made."""
+        """Tell the record of the node that the call made."""
         if self.record is not None:
             self.record.sequence_nr = node._seq
 
@@ -329,7 +329,7 @@ class measured_forward(set_recording):
 
 
 def run_watched(task: GraphTask, roots: list[Any], cotangents: list[Any]) -> None:
-    """engine.start and engine.run, while somebody looks."""
+    """Run a pass, as engine.start and engine.run, and measure or check each node."""
     anomaly = None if _anomaly is None else _anomaly.begin(roots)
     if anomaly is not None:
         task.check = anomaly.check
@@ -354,7 +354,7 @@ def run_watched(task: GraphTask, roots: list[Any], cotangents: list[Any]) -> Non
 
 
 def measure_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
-    """Evaluates a node, and records that."""
+    """Evaluate a node, and records that."""
     if _ranges is not None:
         ranged(node.name(), evaluate_node, (task, node, buffer))
         return
@@ -383,12 +383,12 @@ def measure_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
 
 
 def shape_of_cotangent(ct: Any) -> Any:
-    """Of an array or a tensor; () where none arrived."""
+    """Return the shape of a cotangent. () for None."""
     return () if ct is None else ct.shape
 
 
 def places_without_cotangent(task: GraphTask, node: Node) -> list[Any]:
-    """Where the node will leave memory: buffers of the nodes behind it that are empty yet, a leaf without a gradient."""
+    """Return the places that the node will fill with memory: empty buffers of the nodes behind it, a leaf without a gradient."""
     if isinstance(node, AccumulateGrad):
         return [node._variable] if node._variable._grad is None else []
     found: list[Any] = []

@@ -19,7 +19,7 @@ _OWN = ("task", "quiet_context", "quiet_token", "quiet_depth")  # what a thread'
 
 
 def run_on_new_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What function returns or raises, run on a new thread that has this one's modes and context variables."""
+    """Run a function on a new thread that has this one's modes and context variables. Return or raise what it does."""
     import threading
 
     inherited = {name: value for name, value in vars(state).items() if name not in _OWN}
@@ -55,7 +55,7 @@ def run_on_new_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _raise_in(thread: Any, kind: type[BaseException]) -> None:
-    """Raises an exception of this class in another thread, at its next Python instruction."""
+    """Raise an exception of this class in another thread, at its next Python instruction."""
     import ctypes
 
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(kind))

@@ -5,12 +5,12 @@ from wengert.core.node cimport Node, OpNode, Saved, count_outputs, meta_at, rele
 from wengert.core.op cimport Op, Plan, RuleCall
 from wengert.core.saved cimport SavedTensor, unpack_array, unpack_tensor
 from wengert.core.task cimport GraphTask
-from wengert.core.untaken cimport deliver_selected, spread
+from wengert.core.untaken cimport deliver_selected, places_behind
 
 cdef extern from "wk_array.h":
     int wk_init_numpy() except -1
     bint is_ndarray(object x)
-    bint is_complex(object x)
+    bint is_real(object x)
     bint is_spare(object x)
 
 cdef extern from "wk_views.h":
@@ -22,16 +22,14 @@ cdef extern from "wk_native.h":
 
 @cython.locals(real=bint, left=Py_ssize_t, op=Op, plan=Plan, values=list, call=RuleCall)
 cpdef run_op(GraphTask task, OpNode node, InputBuffer buffer)
-cdef object apply_kernel(OpNode node, RuleCall call, object ct, list values)
-cdef object apply_rule(GraphTask task, OpNode node, RuleCall call, object ct, list values)
-@cython.locals(target=int)
-cdef deliver(GraphTask task, OpNode node, RuleCall call, object result, object ct, list values)
+@cython.locals(n=int)
+cdef object apply_rule(GraphTask task, OpNode node, RuleCall call, object ct, list values, bint real)
+cdef deliver_several(GraphTask task, OpNode node, RuleCall call, object results)
 cpdef tuple rule_results(GraphTask task, OpNode node, InputBuffer buffer)
 @cython.locals(plan=Plan, values=list, call=RuleCall, i=Py_ssize_t)
 cdef run_selecting(GraphTask task, OpNode node, InputBuffer buffer)
-@cython.locals(op=Op, plan=Plan, results=list, call=RuleCall, j=Py_ssize_t)
+@cython.locals(op=Op, plan=Plan, results=list, places=list, real=bint, call=RuleCall, j=Py_ssize_t)
 cdef tuple results_for(GraphTask task, OpNode node, object ct, list values, object untaken)
-cdef object result_of(GraphTask task, OpNode node, RuleCall call, object ct, list values)
 @cython.locals(values=list, s=SavedTensor)
 cdef list saved_values(GraphTask task, OpNode node)
 cdef tuple unpack_all(GraphTask task, OpNode node, tuple saved)
@@ -39,5 +37,5 @@ cdef unpack_one(GraphTask task, OpNode node, object value)
 cdef unpack_packed(GraphTask task, OpNode node, object packed)
 @cython.locals(nr=Py_ssize_t)
 cdef output_cotangents(OpNode node, InputBuffer buffer)
-cpdef object spread_back(object ct, object shape, object dim, object keepdim)
+cpdef object expand_reduced(object ct, object shape, object dim, object keepdim)
 cpdef add_source(object error, Node node)

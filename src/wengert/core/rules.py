@@ -13,17 +13,17 @@ from wengert.core.node import Node, OpNode, Saved, count_outputs, freed_error, l
 from wengert.core.op import REDUCED, Op, Plan, RuleCall
 from wengert.core.saved import SavedTensor, unpack_array, unpack_tensor
 from wengert.core.task import GraphTask
-from wengert.core.untaken import deliver_selected, spread
+from wengert.core.untaken import deliver_selected, places_behind
 
 if not cython.compiled:
-    from wengert.core.native import is_complex, is_ndarray, is_spare, wk_apply_rule, wk_init_native, wk_init_numpy, wk_view_back
+    from wengert.core.native import is_ndarray, is_real, is_spare, wk_apply_rule, wk_init_native, wk_init_numpy, wk_view_back
 
 wk_init_numpy()
 wk_init_native()
 
 
 def run_op(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
-    """Runs the rules of a registered operation, each for the inputs that need its result, and hands the results on."""
+    """Run the rules of a registered operation for the inputs that need a cotangent, and hand the results on."""
     op: Op = node._op
     plan: Plan = node._plan
     if plan.selects or buffer.untaken is not None:
@@ -35,78 +35,74 @@ def run_op(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
         task.add_read(node._next0, node._nr0, ct, node._extra)
         task.arrive(node._next0, 0, None, False)
         return
-    values = plan.constants if len(plan.saves) == 0 else saved_values(task, node)
-    real: bool = not task.create_graph and is_ndarray(ct) and not is_complex(ct)
+    values = plan.constants if not plan.saves else saved_values(task, node)
+    real: bool = not task.create_graph and is_real(ct)
     left = len(plan.calls)
     for c in plan.calls:
         call: RuleCall = c
         left -= 1
-        if ct is None:
-            result = None
-        elif call.passes and real:
-            result = ct
-        elif call.native >= 0 and real:
+        if call.native >= 0 and real:
             result = wk_apply_rule(call.native, call.operands, ct, values, left == 0 and is_spare(ct))
             if result is not None:
                 deliver_new(task, node, call.target, result)
                 continue
-            result = apply_kernel(node, call, ct, values) if call.kernel is not None else apply_rule(task, node, call, ct, values)
+        result = ct if ct is None or (call.passes and real) else apply_rule(task, node, call, ct, values, real)
+        if call.target < 0 or call.target == op.variadic:
+            deliver_several(task, node, call, result)
         elif call.kernel is not None and real:
-            result = apply_kernel(node, call, ct, values)
+            deliver_new(task, node, call.target, result)
         else:
-            result = wk_view_back(call.layout, ct, values) if call.layout != 0 and not task.create_graph else None
-            if result is None:
-                result = apply_rule(task, node, call, ct, values)
-        deliver(task, node, call, result, ct, values)
-    if not task.keep_graph and len(plan.saves) != 0:
+            deliver_result(task, node, call.target, result, ct, values)
+    if not task.keep_graph and plan.saves:
         release_op(node, task.position)
 
 
-def apply_kernel(node: OpNode, call: RuleCall, ct: Any, values: list[Any]) -> Any:
-    """The result of a rule that is one NumPy function."""
-    kernel: Any = call.kernel
-    left = ct if call.left < 0 else values[call.left]
+def apply_rule(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: list[Any], real: bool) -> Any:
+    """Return what a rule makes of a cotangent: the cotangent itself, one NumPy function of it, a view, or what the rule returns.
+
+    Every rule of an engine's pass that no compiled kernel takes runs here.
+    real: the pass is on arrays, and the cotangent is a real NumPy array.
+    """
+    n = call.n
     try:
-        if call.right == -2:
-            return kernel(left)
-        return kernel(left, ct if call.right < 0 else values[call.right])
+        if real:
+            if call.passes:
+                return ct
+            if call.kernel is not None:
+                kernel: Any = call.kernel
+                first = ct if call.left < 0 else values[call.left]
+                if call.right == -2:
+                    return kernel(first)
+                return kernel(first, ct if call.right < 0 else values[call.right])
+        if call.layout != 0 and not task.create_graph:
+            view = wk_view_back(call.layout, ct, values)
+            if view is not None:
+                return view
+        if n == 0:
+            return call.function(task.face, ct)
+        if n == 1:
+            return call.function(task.face, ct, values[call.first])
+        if n == 2:
+            return call.function(task.face, ct, values[call.first], values[call.second])
+        return call.function(task.face, ct, *[values[p] for p in call.positions])
     except Exception as error:
         add_source(error, node)
         raise
 
 
-def apply_rule(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: list[Any]) -> Any:
-    """The result of any rule."""
-    F = task.face
-    try:
-        if call.n == 0:
-            return call.function(F, ct)
-        if call.n == 1:
-            return call.function(F, ct, values[call.first])
-        if call.n == 2:
-            return call.function(F, ct, values[call.first], values[call.second])
-        return call.function(F, ct, *[values[p] for p in call.positions])
-    except Exception as error:
-        add_source(error, node)
-        raise
-
-
-def deliver(task: GraphTask, node: OpNode, call: RuleCall, result: Any, ct: Any, values: list[Any]) -> None:
-    """Hands on what a rule returned: one result, a tuple for several inputs, a sequence for all from one on."""
-    target: int = call.target
-    if target < 0 and call.fresh and result is not None:
+def deliver_several(task: GraphTask, node: OpNode, call: RuleCall, results: Any) -> None:
+    """Hand on what a rule returned for several inputs: a tuple, or a sequence for the variadic inputs."""
+    if call.target >= 0:
+        deliver_from(task, node, call.target, results)
+    elif call.fresh and results is not None:
         for j in range(len(call.targets)):
-            deliver_new(task, node, call.targets[j], result[j])
-    elif target < 0:
-        deliver_parts(task, node, call.targets, result)
-    elif target == node._op.variadic:
-        deliver_from(task, node, target, result)
+            deliver_new(task, node, call.targets[j], results[j])
     else:
-        deliver_result(task, node, target, result, ct, values)
+        deliver_parts(task, node, call.targets, results)
 
 
 def run_selecting(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
-    """run_op, where some places of the cotangent are untaken, or the operation makes some so. See Note [Untaken]."""
+    """Do what run_op does, if places of the cotangent are untaken or the operation selects. See Note [Untaken]."""
     plan: Plan = node._plan
     task.settle(node, buffer)
     ct = buffer.cotangent if node._op.output_names is None else output_cotangents(node, buffer)
@@ -120,7 +116,7 @@ def run_selecting(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
             given = None  # results that may be one array, or look into each other, are nobody's
     for i in range(node._n_edges):
         deliver_selected(task, node, i, results[i], ct, given, None if places is None else places[i])
-    if not task.keep_graph and len(plan.saves) != 0:
+    if not task.keep_graph and plan.saves:
         release_op(node, task.position)
 
 
@@ -134,16 +130,19 @@ def rule_results(task: GraphTask, node: OpNode, buffer: InputBuffer) -> tuple[li
 def results_for(
     task: GraphTask, node: OpNode, ct: Any, values: list[Any], untaken: Any
 ) -> tuple[list[Any], list[Any] | None]:
-    """What an operation's rules make of a cotangent, one result an edge, 0 at what is untaken; and the untaken places."""
+    """Run an operation's rules. Return one result an edge, which is 0 at untaken places, and the untaken places."""
     op: Op = node._op
     plan: Plan = node._plan
     results: list[Any] = [None] * node._n_edges
     if ct is None:
         return results, None
     places: list[Any] | None = [None] * node._n_edges if plan.selects or untaken is not None else None
+    real: bool = not task.create_graph and is_real(ct)
     for c in plan.calls:
         call: RuleCall = c
-        found = result_of(task, node, call, ct, values)
+        found = wk_apply_rule(call.native, call.operands, ct, values, False) if call.native >= 0 and real else None
+        if found is None:
+            found = apply_rule(task, node, call, ct, values, real)
         edges: Any = call.targets
         if call.target < 0:
             found = [None] * len(edges) if found is None else list(found)
@@ -152,7 +151,7 @@ def results_for(
             found = [None] * len(edges) if found is None else list(found)
         else:
             found = [found]
-        behind = None if places is None else spread(task, node, call, edges, found, ct, values, untaken)
+        behind = None if places is None else places_behind(task, node, call, edges, found, ct, values, untaken)
         for j in range(len(edges)):
             results[edges[j]] = found[j]
             if places is not None and behind is not None:
@@ -160,26 +159,15 @@ def results_for(
     return results, places
 
 
-def result_of(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: list[Any]) -> Any:
-    """What a rule returns, by its kernel where it has one."""
-    if not task.create_graph and is_ndarray(ct) and not is_complex(ct):
-        if call.passes:
-            return ct
-        if call.native >= 0:
-            result = wk_apply_rule(call.native, call.operands, ct, values, False)
-            if result is not None:
-                return result
-        if call.kernel is not None:
-            return apply_kernel(node, call, ct, values)
-    return apply_rule(task, node, call, ct, values)
-
-
 def saved_values(task: GraphTask, node: OpNode) -> list[Any]:
-    """What the node saved, unpacked: arrays, or tensors where the pass records itself; then its plan's constants."""
+    """Return the node's saved values, then its plan's constants.
+
+    A saved tensor is an array here, or a tensor if the pass records itself.
+    """
     if node._op.is_read:
         return [meta_at(node._next0, node._nr0).shape, node._extra]  # type: ignore[arg-type]  # recorded: it leads somewhere
     saved = node._saved
-    if len(node._plan.saves) == 0:
+    if not node._plan.saves:
         return node._plan.constants
     if saved is None:
         raise freed_error(node)
@@ -199,13 +187,13 @@ def saved_values(task: GraphTask, node: OpNode) -> list[Any]:
             values.append(unpack_packed(task, node, value))
         else:
             values.append(value)
-    if len(node._plan.constants) != 0:
+    if node._plan.constants:
         values.extend(node._plan.constants)
     return values
 
 
 def unpack_all(task: GraphTask, node: OpNode, saved: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A tuple among a node's saved values: of a variadic input, or a parameter, which stays as it is."""
+    """Unpack a tuple among a node's saved values: the variadic inputs, or a parameter, which stays as it is."""
     for value in saved:
         if isinstance(value, Saved):
             return tuple([unpack_one(task, node, v) for v in saved])
@@ -213,14 +201,14 @@ def unpack_all(task: GraphTask, node: OpNode, saved: tuple[Any, ...]) -> tuple[A
 
 
 def unpack_one(task: GraphTask, node: OpNode, value: Any) -> Any:
-    """One element of such a tuple."""
+    """Unpack one element of such a tuple."""
     if isinstance(value, SavedTensor):
         return unpack_tensor(value, node) if task.create_graph else unpack_array(value, node)
     return unpack_packed(task, node, value) if isinstance(value, Saved) else value
 
 
 def unpack_packed(task: GraphTask, node: OpNode, packed: Any) -> Any:
-    """A value in the keeping of hooks (saved_hooks.py): the user's code, which runs as such."""
+    """Unpack a value that hooks keep (saved_hooks.py). This runs user code."""
     task.end_quiet()
     try:
         return packed.tensor(node) if task.create_graph else packed.array(node)
@@ -233,7 +221,7 @@ def unpack_packed(task: GraphTask, node: OpNode, packed: Any) -> Any:
 
 
 def output_cotangents(node: OpNode, buffer: InputBuffer) -> Any:
-    """The cotangents of an operation with several outputs, as a tuple (None: that output has none); None if all are."""
+    """Return the cotangents of all outputs, a tuple with None for an output without one, or None if no output has one."""
     found = False
     cts = []
     for nr in range(count_outputs(node)):
@@ -243,13 +231,13 @@ def output_cotangents(node: OpNode, buffer: InputBuffer) -> Any:
     return tuple(cts) if found else None
 
 
-def spread_back(ct: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
-    """The cotangent of something of this shape from that of its sum over dim, as a view; None where that cannot be made."""
+def expand_reduced(ct: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+    """Return the cotangent of an array of this shape, given that of its sum over dim, as a view, or None if no view can be made."""
     return wk_view_back(REDUCED, ct, [shape, dim, keepdim])
 
 
 def add_source(error: BaseException, node: Node) -> None:
-    """Tells, under an error of a backward pass, which forward line recorded the node."""
+    """Tell, under an error of a backward pass, which forward line recorded the node."""
     where = locate(node._code, node._lasti)
     if where is not None and not getattr(error, "__notes__", None):
         error.add_note(f"in the backward pass of {node.name()}, recorded at {where}")

@@ -58,7 +58,7 @@ _counting = allocate_lock()
 
 
 def watch(change: int) -> None:
-    """Counts a block of hooks that is opened (1) or closed (-1)."""
+    """Count a block of hooks that is opened (1) or closed (-1)."""
     global watchers
     with _counting:
         watchers = watchers + change
@@ -70,38 +70,38 @@ def is_watched() -> bool:
 
 
 def set_packer(function: Callable[..., Saved]) -> None:
-    """saved_hooks.py hands down what saves a tensor where a block is open."""
+    """Install the function that saves a tensor while a block of hooks is open."""
     global _pack
     _pack = function
 
 
 def set_dual_saver(function: Callable[..., Any]) -> None:
-    """dual.py hands down what saves a tensor with its tangents."""
+    """Install the function that saves a tensor with its tangents."""
     global _save_dual
     _save_dual = function
 
 
 def set_write_guard(function: Callable[..., Any]) -> None:
-    """mutation.py hands down what looks at a tensor before it is written, where a block is open."""
+    """Install the function that looks at a tensor before it is written, while a block of hooks is open."""
     global _guard
     _guard = function
 
 
 def before_write(target: TensorBase) -> None:
-    """To be called before target's memory is written: saved values may have to be kept apart from the write."""
+    """Keep saved values apart from a write into target's memory, which is about to happen."""
     if watchers != 0 and _guard is not None:
         _guard(target)
 
 
 def save(tensor: TensorBase, array: Any, role: int, position: int) -> Saved:
-    """Saves array, which is tensor's own, or a cast or copy of it."""
+    """Save array, which is tensor's own, or a cast or copy of it."""
     if watchers != 0 or tensor._flags != 0:
         return save_special(tensor, array, role, position)
     return save_array(tensor, array, role, position)
 
 
 def save_special(tensor: TensorBase, array: Any, role: int, position: int) -> Saved:
-    """save, where a block of hooks is open, or with a tensor of an unusual kind."""
+    """Save an array while a block of hooks is open, or of a tensor of an unusual kind."""
     if tensor._flags & IS_INFERENCE:
         raise errors.InferenceError(
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
@@ -117,7 +117,7 @@ def save_special(tensor: TensorBase, array: Any, role: int, position: int) -> Sa
 
 
 def save_array(tensor: TensorBase, array: Any, role: int, position: int) -> SavedTensor:
-    """save, without hooks."""
+    """Save an array without hooks."""
     saved: SavedTensor = SavedTensor.__new__(SavedTensor)
     saved._data = array
     saved._role = role
@@ -133,7 +133,7 @@ def save_array(tensor: TensorBase, array: Any, role: int, position: int) -> Save
 
 
 def unpack_array(saved: SavedTensor, node: Node) -> Any:
-    """The saved array, if nothing was written into it since; else RuntimeError."""
+    """Return the saved array. Raise RuntimeError if it was written since."""
     counter = saved._counter
     if counter is not None and counter.value != saved._version:
         raise modified_error(saved, node)
@@ -141,7 +141,7 @@ def unpack_array(saved: SavedTensor, node: Node) -> Any:
 
 
 def unpack_tensor(saved: SavedTensor, node: Node) -> Any:
-    """The saved array as a tensor that stands where the original stood in the graph."""
+    """Return the saved array as a tensor at the original's place in the graph."""
     array = unpack_array(saved, node)
     if saved._role == OUTPUT:
         return attach(array, saved._counter, node, saved._position)
@@ -152,7 +152,7 @@ def unpack_tensor(saved: SavedTensor, node: Node) -> Any:
 
 
 def attach(array: Any, counter: VersionCounter | None, node: Node | None, output_nr: int) -> Any:
-    """A tensor of array with the given place in the graph."""
+    """Return a tensor of array with the given place in the graph."""
     if isinstance(node, AccumulateGrad):
         accumulator: AccumulateGrad = node
         leaf: TensorBase = accumulator._variable
@@ -172,7 +172,7 @@ def attach(array: Any, counter: VersionCounter | None, node: Node | None, output
 
 
 def modified_error(saved: SavedTensor, node: Node) -> Exception:
-    """The error for a saved array that was written in place, with the lines that saved and wrote it."""
+    """Return the error for a saved array that was written in place, with the lines that saved and wrote it."""
     counter: Any = saved._counter
     maker: Node | None = node
     output_nr = saved._position

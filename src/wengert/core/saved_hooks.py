@@ -37,11 +37,11 @@ class PackedTensor(Saved):
         self.unpack_hook = unpack_hook
 
     def packed(self, node: Node) -> Any:
-        """What the unpack hook is given."""
+        """Return the argument of the unpack hook."""
         return unpack_unchecked(self.place, node) if self.value is _ITSELF else self.value
 
     def unpack(self, node: Node) -> SavedTensor:
-        """What the unpack hook returns, as if it had been saved without hooks.
+        """Return the unpack hook's result as if it had been saved without hooks.
 
         It is checked against later writes where it is the saved tensor's own memory. Of another's nothing is known.
         """
@@ -60,11 +60,11 @@ class PackedTensor(Saved):
         return found
 
     def array(self, node: Node) -> Any:
-        """The unpacked array; RuntimeError if it was written since."""
+        """Return the unpacked array. Raise RuntimeError if it was written since."""
         return unpack_array(self.unpack(node), node)
 
     def tensor(self, node: Node) -> Any:
-        """The same as a tensor that stands where the original stood in the graph."""
+        """Return the unpacked value as a tensor at the original's place in the graph."""
         return unpack_tensor(self.unpack(node), node)
 
 
@@ -88,7 +88,7 @@ def tensor_of(saved: Saved, node: Node) -> Any:
 
 
 def pack_new(tensor: TensorBase, array: Any, role: int, position: int) -> Saved:
-    """saved.save, as the innermost active pair of hooks wants it."""
+    """Save a tensor by the innermost active pair of hooks."""
     if not state.saved_hooks:
         return save_array(tensor, array, role, position)
     hooks = state.saved_hooks[-1]
@@ -101,14 +101,14 @@ def pack_new(tensor: TensorBase, array: Any, role: int, position: int) -> Saved:
 
 
 def pack_later(saved: SavedTensor, node: Node, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> Any:
-    """The same for a value that node saved without hooks."""
+    """Pack a value that the node has saved without hooks."""
     return pack(saved, unpack_tensor(saved, node), None, pack_hook, unpack_hook)
 
 
 def pack(
     place: SavedTensor, tensor: Any, dtype: Any, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]
 ) -> PackedTensor:
-    """Gives a tensor to the pack hook. The hook records nothing, and must not write into the tensor."""
+    """Give a tensor to the pack hook. The hook records nothing, and must not write into the tensor."""
     counter = counter_of(tensor)
     version = counter.value
     with set_recording(False):
@@ -129,7 +129,7 @@ set_packer(pack_new)
 
 
 class packing_deferred:
-    """`with packing_deferred(): ...` around recording an operation whose output is written only afterwards.
+    """`with packing_deferred(): ...` records an operation whose output is written afterwards.
 
     pack_saved(node) then packs what the node has saved.
     """
@@ -142,7 +142,7 @@ class packing_deferred:
 
 
 def pack_saved(node: OpNode) -> None:
-    """Packs what an operation's node saved while packing was deferred."""
+    """Pack what an operation's node saved while packing was deferred."""
     if state.saved_hooks and node._saved is not None:
         node._saved = tuple([_pack_any(value, node) for value in node._saved])
 
@@ -159,7 +159,7 @@ def _pack_any(value: Any, node: Node) -> Any:
 
 
 def push_hooks(pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-    """Makes a pair of hooks the innermost on this thread. RuntimeError where hooks are refused."""
+    """Make a pair of hooks the innermost on this thread. RuntimeError where hooks are refused."""
     if state.saved_hooks_refused is not None:
         raise errors.HookError(state.saved_hooks_refused)
     state.saved_hooks.append((pack_hook, unpack_hook))
@@ -167,13 +167,13 @@ def push_hooks(pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any
 
 
 def pop_hooks() -> None:
-    """Ends what the matching push_hooks began."""
+    """End what the matching push_hooks began."""
     state.saved_hooks.pop()
     watch(-1)
 
 
 def refuse_hooks(message: str | None) -> str | None:
-    """Makes push_hooks on this thread raise RuntimeError(message); None: allows it again. Returns what was so before.
+    """Make push_hooks on this thread raise RuntimeError(message); None: allows it again. Returns what was so before.
 
     RuntimeError, at once, where a pair is active.
     """

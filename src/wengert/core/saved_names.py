@@ -63,7 +63,7 @@ class RecordedNode(OpNode):
 
 
 def call_leaf(node: AccumulateGrad, cotangent: TensorBase | None) -> tuple[()]:
-    """What calling a leaf's node does: adds the cotangent (a tensor or None) into its .grad."""
+    """Call a leaf's node: add the cotangent (a tensor or None) into the leaf's .grad."""
     if cotangent is not None and not isinstance(cotangent, TensorBase):
         raise errors.GradientTypeError(f"argument 0 is not a Variable, but {type(cotangent).__name__}")
     array = None if cotangent is None else cotangent._array
@@ -77,7 +77,7 @@ accumulate_grad_class.__call__ = call_leaf  # type: ignore[method-assign]
 
 
 def show_saved(op: Op) -> None:
-    """Gives nodes an attribute for each name under which this operation's show what they save. Other nodes say no."""
+    """Give nodes an attribute for each name under which this operation's show what they save. Other nodes say no."""
     for name in saved_names(op):
         for prefix in (_VALUE, _RAW):
             if not hasattr(RecordedNode, prefix + name):
@@ -195,7 +195,7 @@ class SavedTensorHandle:
         return handle
 
     def _value(self) -> Any:
-        """What the node keeps. GraphFreedError where it has been released."""
+        """Return the node's value. Raise GraphFreedError if it has been released."""
         if self._path is None:
             return None
         value = self._node._saved
@@ -206,7 +206,7 @@ class SavedTensorHandle:
         return value
 
     def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-        """Keeps pack_hook(tensor) from now on; unpack_hook(that) gives the tensor whenever it is needed.
+        """Keep pack_hook(tensor) from now on; unpack_hook(that) gives the tensor whenever it is needed.
 
         Raises RuntimeError where there are hooks already, where there is no tensor, and after it was released.
         """
@@ -247,7 +247,7 @@ class SavedTensorHandle:
 
 
 def _replaced(values: tuple[Any, ...], path: tuple[int, ...], new: Any) -> Any:
-    """values with new at path, the positions in the tuple and the tuples inside it."""
+    """Return values with `new` at path: positions in the tuple and the tuples inside it."""
     if not path:
         return new
     place, *inner = path

@@ -11,7 +11,7 @@ from wengert import errors
 
 
 def take_old(function: str, given: dict[str, Any], old: dict[str, Any], renames: dict[str, str], stacklevel: int) -> None:
-    """Moves what old holds into given, under its new name, with a DeprecationWarning each.
+    """Move what old holds into given, under its new name, with a DeprecationWarning each.
 
     Raises TypeError for a name that is not in renames, and where given has the new name already.
     """
@@ -26,7 +26,7 @@ def take_old(function: str, given: dict[str, Any], old: dict[str, Any], renames:
 
 
 def accepts_old_names(**renames: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorates a function whose arguments had other names: @accepts_old_names(variables="tensors")."""
+    """Decorate a function whose arguments had other names: @accepts_old_names(variables="tensors")."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         code: Any = function.__code__

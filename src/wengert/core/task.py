@@ -87,7 +87,7 @@ class GraphTask:
         return self.displaced[node]
 
     def new_buffer(self, node: Node) -> InputBuffer:
-        """Gives the node a buffer of this run."""
+        """Give the node a buffer of this run."""
         buffer: InputBuffer = InputBuffer.__new__(InputBuffer)
         buffer.task = self
         buffer.needed = True
@@ -98,7 +98,7 @@ class GraphTask:
         return buffer
 
     def take_buffer(self, node: Node) -> InputBuffer:
-        """Takes this run's buffer off the node."""
+        """Take this run's buffer off the node."""
         buffer: InputBuffer | None = node._buffer
         if buffer is not None and buffer.task is self:
             node._buffer = None
@@ -108,7 +108,7 @@ class GraphTask:
     # -- ready nodes ---------------------------------------------------------------------------------------------------
 
     def push(self, node: Node) -> None:
-        """Adds a ready node: on the stack, which stays sorted, if it was made last of all on it; else into the heap."""
+        """Add a ready node: on the stack, which stays sorted, if it was made last of all on it; else into the heap."""
         if self.stack:
             last: Node = self.stack[-1]
             if node._seq < last._seq:
@@ -130,7 +130,7 @@ class GraphTask:
     # -- which nodes take part -----------------------------------------------------------------------------------------
 
     def compute_dependencies(self, roots: list[Edge]) -> None:
-        """Counts, for every node that can be reached, the edges that lead to it."""
+        """Count, for every node that can be reached, the edges that lead to it."""
         if cython.compiled:
             self.count_edges(roots)
         else:
@@ -138,7 +138,7 @@ class GraphTask:
                 self.count_edges(roots)
 
     def count_edges(self, roots: list[Edge]) -> None:
-        """compute_dependencies, while no other thread gives nodes buffers."""
+        """Count the edges of compute_dependencies. No other thread gives nodes buffers meanwhile."""
         stack: list[Node] = []
         for root in roots:
             node: Node = root.node
@@ -158,7 +158,7 @@ class GraphTask:
                         self.count_edge(behind, stack)
 
     def count_edge(self, node: Node, stack: list[Node]) -> None:
-        """Counts an edge that leads to a node; puts a node not met before on the stack."""
+        """Count an edge that leads to a node; puts a node not met before on the stack."""
         buffer: InputBuffer | None = node._buffer
         if buffer is None or buffer.task is not self:
             buffer = self.displaced.get(node) if self.displaced else None
@@ -168,7 +168,7 @@ class GraphTask:
         buffer.dependencies += 1
 
     def mark_needed(self, roots: list[Edge], targets: list[Edge]) -> None:
-        """Marks the nodes that lie on a path to one of the targets; no others run."""
+        """Mark the nodes that lie on a path to one of the targets; no others run."""
         wanted = {edge.node for edge in targets}
         seen: set[Node] = set()
         for root in roots:
@@ -197,7 +197,7 @@ class GraphTask:
         return False
 
     def capture(self, edges: list[Edge]) -> None:
-        """Asks for the cotangents that arrive at these edges, in place of accumulating into leaves."""
+        """Ask for the cotangents that arrive at these edges, in place of accumulating into leaves."""
         self.results = [None] * len(edges)
         for i, e in enumerate(edges):
             edge: Edge = e
@@ -218,11 +218,13 @@ class GraphTask:
     # -- adding cotangents ---------------------------------------------------------------------------------------------
 
     def arrive(self, node: Node, nr: int, value: Any, owned: bool) -> None:
-        """An edge to output nr of node brings its cotangent (None: there is none). The last one makes the node ready.
+        """Receive the cotangent (or None) of an edge to output nr of node. The last edge makes the node ready.
 
         owned: nobody else holds value or looks into its memory.
         """
-        buffer: InputBuffer = self.buffer_of(node)
+        buffer: InputBuffer | None = node._buffer  # as buffer_of says
+        if buffer is None or buffer.task is not self:
+            buffer = self.displaced[node]
         if value is not None and buffer.needed:
             if nr != 0:
                 self.add(node, nr, value, owned)
@@ -241,7 +243,7 @@ class GraphTask:
             self.push(node)
 
     def add(self, node: Node, nr: int, value: Any, owned: bool) -> None:
-        """Adds a cotangent of output nr, which fits it, into the buffer of the node."""
+        """Add a cotangent of output nr, which fits it, into the buffer of the node."""
         buffer: InputBuffer = self.buffer_of(node)
         if nr != 0:
             if buffer.others is None:
@@ -268,13 +270,13 @@ class GraphTask:
         return op.takes_reads
 
     def settle(self, node: Node, buffer: InputBuffer) -> None:
-        """Makes an array of what takes_read has let in, for those who look at the buffer of a node before its rules do."""
+        """Make an array of what takes_read has let in, for those who look at the buffer of a node before its rules do."""
         if isinstance(buffer.cotangent, ReadCotangent):
             buffer.cotangent = self.sum_of(None, False, buffer.cotangent, False, node._meta)
             buffer.owned = True
 
     def add_read(self, node: Node, nr: int, ct: Any, index: Any) -> None:
-        """Adds the cotangent of x[index], a read that names no element twice, into the buffer of x's node."""
+        """Add the cotangent of x[index], a read that names no element twice, into the buffer of x's node."""
         buffer: InputBuffer = self.buffer_of(node)
         if not buffer.needed:
             return
@@ -294,7 +296,7 @@ class GraphTask:
             part += ct
 
     def sum_of(self, held: Any, held_owned: bool, value: Any, owned: bool, meta: TensorMeta) -> Any:
-        """held + value, in place where one of them is ours alone; self.sum_owned says whether the sum is."""
+        """Return held + value, computed in place if one of them is owned. Set self.sum_owned to whether the sum is owned."""
         self.sum_owned = True
         face = self.face
         if isinstance(value, ReadCotangent):
@@ -326,13 +328,13 @@ class GraphTask:
     # -- the state of the thread, and the end --------------------------------------------------------------------------
 
     def begin_quiet(self) -> None:
-        """Silences NumPy's warnings until end_quiet: once for many rules that run one after another."""
+        """Silence NumPy's warnings until end_quiet: once for many rules that run one after another."""
         if not self.quiet:
             quiet_enter()
             self.quiet = True
 
     def end_quiet(self) -> None:
-        """Lets user code have its own context variables, and warnings, again."""
+        """Let user code have its own context variables, and warnings, again."""
         if self.quiet:
             self.quiet = False
             quiet_exit()

@@ -28,6 +28,8 @@ from wengert.core.node import (
 )
 
 if not cython.compiled:
+    from _thread import RLock
+
     from wengert.core.collector import aside_list
     from wengert.core.native import (
         is_inexact,
@@ -58,7 +60,7 @@ _volatile = IS_VOLATILE  # compiled, a C number, which other modules do not see
 @cython.freelist(128)
 @cython.cclass
 class VersionCounter:
-    """How often the memory that a tensor and its views share was written in place, and where that happened last."""
+    """The number of writes in place into the memory that a tensor and its views share, and the line of the last write."""
 
     if not cython.compiled:  # the compiled class starts with the same
         __slots__ = ("code", "lasti", "value")
@@ -81,7 +83,7 @@ class VersionCounter:
 @cython.trashcan(True)
 @cython.cclass
 class ViewInfo:
-    """What a view knows of the tensor it looks into: the base, and the view operations that lead from there to here."""
+    """What a view knows of its base: the base, and the view operations that lead from the base to the view."""
 
     if not cython.compiled:
         __slots__ = ("base", "before", "creation", "op", "output_nr", "params", "version")
@@ -148,7 +150,7 @@ class TensorBase:
             return self
 
     def _exported(self) -> Any:
-        """The array, as other libraries may see it. Raises BufferError if the tensor requires grad."""
+        """Return the array for other libraries. Raise BufferError if the tensor requires grad."""
         if self.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         return self._array
@@ -229,14 +231,14 @@ class TensorBase:
         return (self._flags & RETAINS_GRAD) != 0
 
     def requires_grad_(self, requires_grad: bool = True) -> TensorBase:
-        """Sets requires_grad and returns the tensor itself."""
+        """Set requires_grad and return the tensor itself."""
         self.requires_grad = requires_grad
         return self
 
     # -- hooks ---------------------------------------------------------------------------------------------------------
 
     def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
-        """Calls hook(grad) each time the gradient of this tensor is computed; a tensor that it returns takes its place.
+        """Call hook(grad) each time the gradient of this tensor is computed; a tensor that it returns takes its place.
 
         The hook must not change its argument. Returns a handle whose remove() ends it. Raises RuntimeError where the
         tensor requires no gradient.
@@ -256,7 +258,7 @@ class TensorBase:
         return node._ensure_hooks().tensor.setdefault(self._output_nr, OrderedDict())
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> RemovableHandle:
-        """Calls hook(tensor) each time a gradient has been added into this leaf's .grad."""
+        """Call hook(tensor) each time a gradient has been added into this leaf's .grad."""
         if not self.requires_grad:
             raise errors.hook_without_grad()
         if self.grad_fn is not None:
@@ -286,7 +288,7 @@ class TensorBase:
             self._grad_fn._ensure_hooks().tensor[self._output_nr] = OrderedDict() if hooks is None else hooks
 
     def retain_grad(self) -> None:
-        """Makes a backward pass keep this non-leaf's gradient in .grad; does nothing on a leaf."""
+        """Make a backward pass keep this non-leaf's gradient in .grad; does nothing on a leaf."""
         if not self.requires_grad:
             raise errors.RequiresGradError("can't retain_grad on Tensor that has requires_grad=False")
         node = self.grad_fn
@@ -300,18 +302,23 @@ wk_offer_buffer(TensorBase)
 
 if not cython.compiled:
     _tensor_class: Any = None
+    _making = RLock()  # a finalizer that runs meanwhile may come here on the same thread
 
 
 def set_tensor_class(cls: type) -> None:
-    """Names the class of the tensors that operations return. wengert.tensor calls it, once, at import."""
+    """Name the class of the tensors that operations return. wengert.tensor calls it, once, at import."""
     global _tensor_class
     _tensor_class = cls
 
 
 def wrap(array: Any) -> Any:
-    """A tensor of array, which must be an array already, with no history."""
-    tensor: TensorBase = wk_new_instance(TensorBase, _tensor_class)
-    wk_set_aside(tensor)
+    """Return a tensor of an array, without history."""
+    tensor: TensorBase
+    if cython.compiled:
+        tensor = wk_new_instance(TensorBase, _tensor_class)
+        wk_set_aside(tensor)
+    else:
+        tensor = _tensor_class.__new__(_tensor_class)
     tensor._array = array
     if flags() & INFERENCE:
         tensor._flags = IS_INFERENCE
@@ -319,7 +326,7 @@ def wrap(array: Any) -> Any:
 
 
 def wrap_as(cls: type, array: Any) -> Any:
-    """The same, of a subclass of the tensor class."""
+    """Return a tensor of a subclass of the tensor class, without history."""
     tensor: TensorBase = wk_new_instance(TensorBase, cls)
     tensor._array = array
     return tensor
@@ -331,14 +338,14 @@ def is_differentiable(array: Any) -> bool:
 
 
 def counter_of(tensor: TensorBase) -> VersionCounter:
-    """The tensor's version counter, made when something first has to watch it."""
+    """Return the tensor's version counter. It is made when something first has to watch it."""
     if tensor._counter is None:
         tensor._counter = VersionCounter.__new__(VersionCounter)
     return tensor._counter
 
 
 def meta_of(tensor: TensorBase) -> TensorMeta:
-    """Shape and dtype, made when a node first needs them."""
+    """Return the tensor's shape and dtype. They are stored when a node first needs them."""
     if tensor._meta is None:
         tensor._meta = make_meta(tensor._array.shape, tensor._array.dtype)
     return tensor._meta
@@ -353,7 +360,7 @@ if not cython.compiled:
 
 
 def set_view_refresher(function: Callable[[Any, bool], None]) -> None:
-    """views.py hands down what brings a view's grad_fn up to date after its base was written."""
+    """Install the function that brings a view's grad_fn up to date after its base was written."""
     global _refresh_view
     _refresh_view = function
 
@@ -368,7 +375,7 @@ def is_outdated(tensor: TensorBase, view: ViewInfo) -> bool:
 
 
 def refresh_view(tensor: TensorBase) -> None:
-    """Brings the grad_fn of a view up to date, where its memory was written since that was made.
+    """Bring the grad_fn of a view up to date, where its memory was written since that was made.
 
     Raises RuntimeError, with recording on, for a view that cannot be: one of several, or made with recording off.
     """
@@ -378,13 +385,13 @@ def refresh_view(tensor: TensorBase) -> None:
 
 
 def gradient_edge(tensor: TensorBase) -> Edge | None:
-    """Where the tensor's cotangent goes: its node's output, or a leaf's AccumulateGrad. None: nowhere."""
+    """Return the edge to which the tensor's cotangent goes: its node's output, or a leaf's AccumulateGrad. Or None."""
     node: Node | None = gradient_node(tensor)
     return None if node is None else make_edge(node, tensor._output_nr)
 
 
 def gradient_node(tensor: TensorBase) -> Node | None:
-    """The node of gradient_edge; the tensor's output number, which it may bring up to date, says which of its outputs."""
+    """Return the node of gradient_edge, or None. The tensor's _output_nr, which this may update, is the number of the output."""
     if tensor._view is not None:
         refresh_view(tensor)
     if tensor._grad_fn is not None:
@@ -395,7 +402,7 @@ def gradient_node(tensor: TensorBase) -> Node | None:
 
 
 def make_volatile(tensor: TensorBase) -> None:
-    """Makes the tensor volatile and cuts it from its history. See Note [Volatile tensors] in legacy.py."""
+    """Make the tensor volatile and cuts it from its history. See Note [Volatile tensors] in legacy.py."""
     tensor._flags |= IS_VOLATILE
     tensor._requires_grad = True
     tensor._grad_fn = None
@@ -403,17 +410,26 @@ def make_volatile(tensor: TensorBase) -> None:
 
 
 def accumulator_of(tensor: TensorBase) -> AccumulateGrad:
-    """The leaf's AccumulateGrad: the living one, or a new one."""
-    node: AccumulateGrad | None = None
+    """Return the leaf's AccumulateGrad: the living one, or a new one."""
     if tensor._accumulator is not None:
-        node = wk_dereference(tensor._accumulator)
-    if node is None:
-        node = wk_new_instance(AccumulateGrad, accumulate_grad_class)
-        node._variable = tensor
-        node._meta = meta_of(tensor)
-        if tensor._flags & HAS_GRAD_DTYPE:
-            node._meta = make_meta(tensor._array.shape, getattr(tensor, "_grad_dtype"))  # noqa: B009
-        # Before all operations that are ready: a gradient is added as soon as it is complete.
-        node._seq = 0x4000000000000000 - next_sequence_nr()
-        tensor._accumulator = weakref.ref(node)
+        node: AccumulateGrad | None = wk_dereference(tensor._accumulator)
+        if node is not None:
+            return node
+    if cython.compiled:
+        return new_accumulator(tensor)
+    with _making:  # compiled, no other thread can come between the look-up and the assignment
+        living = tensor._accumulator
+        return (living and living()) or new_accumulator(tensor)
+
+
+def new_accumulator(tensor: TensorBase) -> AccumulateGrad:
+    """Make an AccumulateGrad for the leaf."""
+    node: AccumulateGrad = wk_new_instance(AccumulateGrad, accumulate_grad_class)
+    node._variable = tensor
+    node._meta = meta_of(tensor)
+    if tensor._flags & HAS_GRAD_DTYPE:
+        node._meta = make_meta(tensor._array.shape, getattr(tensor, "_grad_dtype"))  # noqa: B009
+    # Before all operations that are ready: a gradient is added as soon as it is complete.
+    node._seq = 0x4000000000000000 - next_sequence_nr()
+    tensor._accumulator = weakref.ref(node)
     return node

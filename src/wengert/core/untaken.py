@@ -48,7 +48,7 @@ wk_init_numpy()
 
 
 def set_array_face(face: Any) -> None:
-    """engine.py hands on the F whose operations take arrays."""
+    """Install the F whose operations take arrays."""
     global _array_face
     _array_face = face
 
@@ -73,7 +73,7 @@ class Places:
         self.known = None
 
     def find(self) -> Any:
-        """The array. Not by recursion: in a loop that selects, each step's Places are made of the next one's."""
+        """Return the array. It is not found by recursion: in a loop that selects, each step's Places are made of the next one's."""
         stack: list[Places] = [self]
         while stack:
             places: Places = stack[-1]
@@ -88,12 +88,12 @@ class Places:
         return self.known
 
     def still(self, value: Any) -> Any:
-        """Those at which value, in the cotangent's place, is 0."""
+        """Return the places at which `value`, which replaces the cotangent, is 0."""
         return later(_both, (self, raw(value) == 0), _SMALL + 1)
 
 
 def later(function: Any, arguments: tuple[Any, ...], size: int) -> Places:
-    """The Places that function(*arguments) gives. size: of the cotangent."""
+    """Return the Places that function(*arguments) gives. size: number of elements of the cotangent."""
     found: Places = Places(function, arguments)
     if size > _SMALL:
         found.find()
@@ -106,7 +106,7 @@ def is_known(places: Places) -> bool:
 
 
 def known_of(x: Any) -> Any:
-    """The array of Places that are known; all else as it is."""
+    """Return the array of known Places. Anything else is returned as it is."""
     if isinstance(x, Places):
         places: Places = x
         return places.known
@@ -117,7 +117,7 @@ _both = np.logical_and
 _either = np.logical_or
 
 
-def spread(
+def places_behind(
     task: GraphTask, node: OpNode, call: RuleCall, edges: Any, results: list[Any], ct: Any, values: list[Any], untaken: Any
 ) -> list[Any] | None:
     """The untaken places that a rule's results hand on to these edges, None for none; sets the results to 0 there.
@@ -160,7 +160,7 @@ def spread(
 
 
 def set_zero(task: GraphTask, results: list[Any], shape: tuple[int, ...], places: Places) -> None:
-    """Sets those of the results that have this shape to 0 at places.
+    """Set those of the results that have this shape to 0 at places.
 
     They are, already, unless they are NaN; but under create_graph their own derivatives may be NaN all the same."""
     for j in range(len(results)):
@@ -177,7 +177,7 @@ def fit_places(node: Node, edge: int, result: Any, places: Places, shape: tuple[
 
 
 def all_of(places: Any, shape: tuple[int, ...], into: tuple[int, ...]) -> Any:
-    """Where all elements are untaken that summing from a shape into another one adds up."""
+    """Mask of the elements of the smaller shape into which only untaken elements are summed."""
     added = len(shape) - len(into)
     axes = tuple([i for i in range(len(shape)) if i < added or (into[i - added] == 1 and shape[i] != 1)])
     return np.broadcast_to(places, shape).all(axis=axes, keepdims=True).reshape(into)
@@ -211,14 +211,14 @@ def move(node: OpNode, call: RuleCall, edges: Any, ct: Any, arguments: list[Any]
 
 
 def moved(places: Any, rule: Any, arguments: list[Any], shape: tuple[int, ...], kind: str, several: bool) -> list[Any]:
-    """What a rule that moves elements makes of 1 where something is taken, and of 0 elsewhere: one result an edge."""
+    """Return what a rule that moves elements makes of 1 at taken places and 0 elsewhere: one result an edge."""
     taken = np.logical_not(np.broadcast_to(places, shape)).astype(np.complex128 if kind == "c" else np.float64)
     result = rule(_array_face, taken, *arguments)
     return list(result) if several else [result]
 
 
 def part_of(results: list[Any], j: int, shape: tuple[int, ...]) -> Any:
-    """Where the j-th of these, made to fit an input of this shape, is 0."""
+    """Return where result j, made to fit an input of this shape, is 0."""
     part = results[j]
     if part is None:
         return np.zeros((), np.bool_)
@@ -251,7 +251,7 @@ def carried_on(node: OpNode, edges: Any) -> bool:
 
 
 def meta_behind(node: Node, edge: int) -> TensorMeta:
-    """The shape and dtype that an edge, which leads somewhere, wants."""
+    """Return the TensorMeta at the end of an edge that leads somewhere."""
     return meta_at(next_node(node, edge), next_nr(node, edge))  # type: ignore[arg-type]
 
 
@@ -266,7 +266,7 @@ def shape_behind(node: Node, edges: Any) -> tuple[int, ...]:
 def deliver_selected(
     task: GraphTask, node: Node, position: int, result: Any, ct: Any, values: Any, places: Any
 ) -> None:
-    """deliver_result, for a result of which some places (None: none) are untaken."""
+    """Hand on a result with untaken places, or None for none."""
     behind: Node | None = next_node(node, position)
     if behind is None:
         return
@@ -293,7 +293,7 @@ def is_of(x: Any, shape: tuple[int, ...]) -> bool:
 
 
 def raw(x: Any) -> Any:
-    """The array of a tensor; of a tuple, of each; all else as it is."""
+    """Return the array of a tensor, a tuple of those of a tuple, and anything else as it is."""
     if isinstance(x, TensorBase):
         tensor: TensorBase = x
         return tensor._array

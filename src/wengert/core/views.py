@@ -108,7 +108,7 @@ class CopySlicesNode(Node):
         return [outside, *results[1:]]
 
     def _run_on_arrays(self, ct: Any) -> list[Any]:
-        """_run, where nothing is recorded: the same without tensors, whose versions nobody asks for."""
+        """Do what _run does on arrays, if nothing is recorded."""
         outside = ct.copy() if self._layout is None or not ct.size else lay_out(ct, self._layout)
         region = region_of(self._steps, outside)
         results = run_node(self._inner, wrap(region.copy()), False)
@@ -124,7 +124,7 @@ _copy_slices_class = make_node_class("CopySlices", CopySlicesNode)
 
 
 def layout_of(array: Any, operations: list[Any]) -> tuple[tuple[int, ...], int, int] | None:
-    """Steps, offset and size, in bytes, of an array in its memory, if one of the operations asks for them, else None.
+    """Step, offset and size, in bytes, of an array in its memory, if one of the operations asks for them, else None.
 
     as_strided walks in memory: what it is replayed on has to lie there alike.
     """
@@ -137,7 +137,7 @@ def layout_of(array: Any, operations: list[Any]) -> tuple[tuple[int, ...], int, 
 
 
 def lay_out(array: Any, layout: tuple[tuple[int, ...], int, int]) -> Any:
-    """A copy of array, laid out as another was."""
+    """Return a copy of array in memory of the given layout."""
     steps, offset, nbytes = layout
     copy = numpy_backend.ndarray(array.shape, array.dtype, numpy_backend.zeros(nbytes, "u1"), offset, steps)
     copy[...] = array
@@ -145,14 +145,14 @@ def lay_out(array: Any, layout: tuple[tuple[int, ...], int, int]) -> Any:
 
 
 def run_node(node: Node, cotangent: TensorBase, create_graph: bool) -> list[Any]:
-    """Runs one node outside a pass: the cotangents (tensors) of its inputs."""
+    """Run one node outside a pass: the cotangents (tensors) of its inputs."""
     if isinstance(node, OpNode):
         return run_single(node, (cotangent,), create_graph)
     return list(node._run([cotangent], create_graph))
 
 
 def view_steps(view: ViewInfo) -> list[tuple[Op, dict[str, Any] | None, int]]:
-    """The operations that lead from a view's base to it: operation, parameters and output number of each."""
+    """Return the operations that lead from a view's base to the view: operation, parameters and output number of each."""
     steps = []
     info: Any = view
     while info is not None and info.op is not None:
@@ -162,7 +162,7 @@ def view_steps(view: ViewInfo) -> list[tuple[Op, dict[str, Any] | None, int]]:
 
 
 def replay(steps: list[Any], base: TensorBase) -> TensorBase:
-    """Applies the operations that made a view to base."""
+    """Apply the operations that made a view to base."""
     tensor = base
     for op, params, output_nr in steps:
         result = call(op, (tensor,), params)
@@ -171,7 +171,7 @@ def replay(steps: list[Any], base: TensorBase) -> TensorBase:
 
 
 def region_of(steps: list[Any], array: Any) -> Any:
-    """The array that a view of a base with this array has: replay, of arrays."""
+    """Return the array of a view whose base has this array: replay on arrays."""
     for op, params, output_nr in steps:
         result = op.forward(numpy_backend, array) if params is None else op.forward(numpy_backend, array, **params)
         array = result[output_nr] if op.output_names is not None else result
@@ -179,7 +179,7 @@ def region_of(steps: list[Any], array: Any) -> Any:
 
 
 def regenerate(view: TensorBase, asked: bool) -> None:
-    """Gives a view that is out of date the grad_fn that leads to its base as it now is.
+    """Give a view that is out of date the grad_fn that leads to its base as it now is.
 
     Raises RuntimeError where that is forbidden, if its grad_fn is asked for by name, or needed to record.
     """
@@ -215,7 +215,7 @@ if not cython.compiled:
 
 
 def set_dual_writers(write: Callable[..., Any], become_view: Callable[..., Any]) -> None:
-    """dual.py hands down what call_inplace and call_inplace_view are where a dual level is open."""
+    """Install the functions that replace call_inplace and call_inplace_view while a dual level is open."""
     global _write_dual, _become_view_dual
     _write_dual, _become_view_dual = write, become_view
 
@@ -224,7 +224,7 @@ def set_dual_writers(write: Callable[..., Any], become_view: Callable[..., Any])
 
 
 def check_write(target: TensorBase, gradient_written: bool = True) -> None:
-    """Raises RuntimeError where target must not be written in place now.
+    """Raise RuntimeError where target must not be written in place now.
 
     gradient_written: whether one of the write's inputs, target among them, requires grad.
     """
@@ -238,7 +238,7 @@ def check_write(target: TensorBase, gradient_written: bool = True) -> None:
 
 
 def check_recorded_write(target: TensorBase, gradient_written: bool) -> None:
-    """check_write, as far as it is about gradients."""
+    """Raise RuntimeError if a recorded write into target is forbidden."""
     view = target._view
     if view is None:
         if target._requires_grad and target._grad_fn is None:
@@ -252,7 +252,7 @@ def check_recorded_write(target: TensorBase, gradient_written: bool) -> None:
 
 
 def creation_error(target: TensorBase, view: ViewInfo, *, indirect: bool = False) -> Exception:
-    """The error for a write, with recording on, into a view that cannot pass gradients on.
+    """Return the error for a recorded write into a view that cannot pass gradients on.
 
     indirect: for the use of such a view after a write into its base, or into another view of that.
     """
@@ -295,13 +295,13 @@ def creation_error(target: TensorBase, view: ViewInfo, *, indirect: bool = False
 
 
 def refresh_target(target: TensorBase) -> None:
-    """refresh_view, of a view that is written: of one that must not be, check_write has more to say."""
+    """Refresh a view that is about to be written. check_write has more to say of a view that must not be written."""
     if target._view is not None and target._view.creation == VIEW_DEFAULT:
         refresh_view(target)
 
 
 def bump(target: TensorBase) -> None:
-    """Counts a write into target's memory, and notes the line that made it."""
+    """Count a write into target's memory, and notes the line that made it."""
     if target._flags & IS_INFERENCE:
         return
     refresh_target(target)  # while the count says that it is due: its base may have changed since it was last looked at
@@ -317,7 +317,7 @@ def bump(target: TensorBase) -> None:
 
 
 def merge_counters(source: TensorBase, output: TensorBase, others: list[TensorBase]) -> None:
-    """Gives two tensors that share memory without being views one counter, which has counted the writes into both.
+    """Give two tensors that share memory without being views one counter, which has counted the writes into both.
 
     others: tensors that go along where output's counter was theirs.
     """
@@ -333,7 +333,7 @@ def merge_counters(source: TensorBase, output: TensorBase, others: list[TensorBa
 
 
 def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> TensorBase:
-    """Runs an operation and writes the result into its first input, which it returns."""
+    """Run an operation, write the result into its first input, and return that input."""
     if flags() & OBSERVED:
         observed: TensorBase = observe(op.name + "_", inputs, call_inplace, (op, inputs, params))
         return observed
@@ -381,7 +381,7 @@ _EXACT = frozenset({np.add, np.subtract, np.multiply, np.true_divide, np.negativ
 
 
 def kernel_into(op: Op, params: dict[str, Any] | None, arrays: list[Any], target: TensorBase) -> Any:
-    """The ufunc that the operation is, where it may write its result into target at once; else None."""
+    """Return the ufunc that computes the operation, if it may write its result into target at once, or None."""
     if op.kernel is None:
         set_kernel(op)
     kernel = op.kernel
@@ -397,14 +397,14 @@ def kernel_into(op: Op, params: dict[str, Any] | None, arrays: list[Any], target
 
 
 def write_by_kernel(op: Op, params: dict[str, Any] | None, ufunc: Any, *arrays: Any, out: Any) -> None:
-    """Writes the operation's result into out: by its compiled kernel, or by NumPy where that does not take these arguments."""
+    """Write the operation's result into out: by its compiled kernel, or by NumPy where that does not take these arguments."""
     values = op.defaults if params is None else params
     if native.apply(op.native, (*arrays, *[values[name] for name in op.native_params]), out) is not out:
         ufunc(*arrays, out=out)
 
 
 def run_forward(op: Op, arrays: list[Any], params: dict[str, Any] | None, target: TensorBase) -> Any:
-    """What the operation's forward returns, to be written into target, whose shape it has to have."""
+    """Return the forward's result, which has target's shape and is to be written into target."""
     if native is not None and op.native >= 0 and len(arrays) == 1 and not op.native_params:
         compiled = native.apply(op.native, tuple(arrays), None)
         if compiled is not None and not params:
@@ -426,7 +426,7 @@ def run_forward(op: Op, arrays: list[Any], params: dict[str, Any] | None, target
 
 
 def write_result(kernel: Any, arrays: list[Any], target: TensorBase, out: Any) -> None:
-    """Writes the kernel's result, or out where there is no kernel, into target's memory."""
+    """Write the kernel's result, or out where there is no kernel, into target's memory."""
     if kernel is None:
         write_array(target, out)
         return
@@ -446,14 +446,14 @@ def write_result(kernel: Any, arrays: list[Any], target: TensorBase, out: Any) -
 
 
 def write_volatile(target: TensorBase) -> None:
-    """Makes a tensor that a volatile one was written into volatile; with it its base, and so the base's other views."""
+    """Make a tensor that a volatile one was written into volatile; with it its base, and so the base's other views."""
     make_volatile(target)
     if target._view is not None:
         make_volatile(target._view.base)
 
 
 def call_inplace_view(op: Op, target: TensorBase, params: dict[str, Any], node_class: type) -> TensorBase:
-    """Makes target the view that op gives of it, as squeeze_() does. Its memory, base and other views stay as they are.
+    """Make target the view that op gives of it, as squeeze_() does. Its memory, base and other views stay as they are.
 
     node_class: of the node, which has a name of its own.
     """
@@ -484,7 +484,7 @@ def call_inplace_view(op: Op, target: TensorBase, params: dict[str, Any], node_c
 
 
 def extend_view(view: ViewInfo, op: Op, params: dict[str, Any], seen: Any) -> ViewInfo:
-    """What a view knows after op has turned it into another view. seen: the array that it then is."""
+    """Return the ViewInfo of a view that op has turned into another view. seen: the view's new array."""
     # Not changed in place: other views of this view refer to how it was.
     info = ViewInfo(view.base, view.version, view.creation)
     info.before, info.op, info.params = view, op, params
@@ -495,7 +495,7 @@ def extend_view(view: ViewInfo, op: Op, params: dict[str, Any], seen: Any) -> Vi
 
 
 def steps_to(tensor: TensorBase, view: ViewInfo) -> list[tuple[Op, dict[str, Any] | None, int]]:
-    """The operations that lead from a view's base to the view.
+    """Return the operations that lead from a view's base to the view.
 
     Where the base was itself turned into another view of its memory, as by t_(), it is one, which walks in memory.
     """
@@ -509,20 +509,20 @@ _find_stride: Any = None
 
 
 def set_stride_finder(function: Any) -> None:
-    """ops/strided.py hands down what gives the operation, and its parameters, that makes one array a view of another."""
+    """Install find_stride(base, array), which returns the operation and the parameters that make one array a view of another."""
     global _find_stride
     _find_stride = function
 
 
 def renew_outputs(node: Any) -> None:
-    """Tells a node recorded before its write that what it saved of its output is as it is now."""
+    """Tell a node recorded before its write that what it saved of its output is as it is now."""
     for saved in node._saved or ():
         if isinstance(saved, SavedTensor) and saved._role == OUTPUT and saved._counter is not None:
             saved._version = saved._counter.value
 
 
 def keep_original(op: Op, needs: int, inputs: tuple[Any, ...], arrays: list[Any]) -> list[Any]:
-    """Copies the arrays about to be overwritten, target's and its views', where the node will need their old values."""
+    """Copy the arrays about to be overwritten, target's and its views', where the node will need their old values."""
     plan = op.plan(needs)
     counter = counter_of(inputs[0])
     kept = list(arrays)
@@ -533,7 +533,7 @@ def keep_original(op: Op, needs: int, inputs: tuple[Any, ...], arrays: list[Any]
 
 
 def write_array(target: TensorBase, value: Any) -> None:
-    """Writes value, which broadcasts to target, into target's memory, in target's dtype."""
+    """Write value, which broadcasts to target, into target's memory, in target's dtype."""
     array = target._array
     quiet_enter()
     try:
@@ -555,7 +555,7 @@ def repeats_memory(array: Any) -> bool:
 
 
 def check_memory(target: TensorBase, array: Any, one_value: bool = False) -> None:
-    """To be called before array, in target's memory, is written: keeps saved values apart where that is asked for.
+    """Check a write into array, in target's memory, which is about to happen. Keep saved values apart if a block asks for it.
 
     Raises where the memory cannot be written (ValueError), or is seen more than once (RuntimeError).
 
@@ -574,14 +574,14 @@ def check_memory(target: TensorBase, array: Any, one_value: bool = False) -> Non
 
 
 def check_dirty(target: TensorBase) -> None:
-    """check_write, for a tensor that a custom Function has marked as written."""
+    """Check a write into a tensor that a custom Function has marked as written."""
     if target.requires_grad and target._grad_fn is None:
         raise errors.InplaceError("a leaf Variable that requires grad has been used in an in-place operation.")
     check_write(target)
 
 
 def rebase_history(target: TensorBase, node: Node, output_nr: int = 0) -> None:
-    """Makes node, which overwrote target, the history of target; of its base, where target is a view."""
+    """Make node, which overwrote target, the history of target; of its base, where target is a view."""
     view = target._view
     if view is None:
         move_history(target, node, output_nr)
@@ -591,7 +591,7 @@ def rebase_history(target: TensorBase, node: Node, output_nr: int = 0) -> None:
 
 
 def rebase_base(target: TensorBase, view: ViewInfo, node: Node) -> None:
-    """Gives the base of target, a view that node overwrote, its CopySlices."""
+    """Give the base of target, a view that node overwrote, its CopySlices."""
     base = view.base
     slices: Any = _copy_slices_class()
     slices._inner = node
@@ -605,7 +605,7 @@ def rebase_base(target: TensorBase, view: ViewInfo, node: Node) -> None:
 
 
 def move_history(tensor: TensorBase, node: Any, output_nr: int) -> None:
-    """Makes the tensor an output of another node. What retain_grad asked for moves along; hooks stay."""
+    """Make the tensor an output of another node. What retain_grad asked for moves along; hooks stay."""
     old: Any = tensor._grad_fn
     tensor._grad_fn = node
     tensor._output_nr, old_nr = output_nr, tensor._output_nr
@@ -619,12 +619,12 @@ def move_history(tensor: TensorBase, node: Any, output_nr: int) -> None:
 
 
 def write_out(op: Op, out: Any, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
-    """Runs an operation into the tensor (or tuple of tensors) given as out=, resized where its shape is another."""
+    """Run an operation into the tensor (or tuple of tensors) given as out=, resized where its shape is another."""
     return write_results(op.name, out, inputs, lambda: call(op, inputs, params))
 
 
 def write_results(name: str, out: Any, inputs: Iterable[Any], compute: Callable[[], Any]) -> Any:
-    """The same for whatever computes the results, from these inputs, in the name of an operation."""
+    """Write the results of compute() into the out= tensors. name: of the operation. inputs: those of compute."""
     outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
     inputs = tuple(inputs)
     for tensor in outs:
@@ -647,7 +647,7 @@ def write_results(name: str, out: Any, inputs: Iterable[Any], compute: Callable[
 
 
 def store_out(tensor: TensorBase, value: Any) -> None:
-    """Writes a result into an out= tensor."""
+    """Write a result into an out= tensor."""
     check_write(tensor, False)
     if value.dtype != tensor._array.dtype:
         dtypes.check_can_write(value.dtype, tensor._array.dtype)

@@ -22,7 +22,7 @@ def _measuring(*args: Any, **kwargs: Any) -> Any:
 
 
 def watch(function: FunctionType, name: str, makes_memory: bool, measure: Callable[..., Any]) -> None:
-    """Lets exchange_codes(True) have calls of a function run as measure(name, makes_memory, function as it is now, *args)."""
+    """Let exchange_codes(True) have calls of a function run as measure(name, makes_memory, function as it is now, *args)."""
     if function in _codes:
         return
     original = FunctionType(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)

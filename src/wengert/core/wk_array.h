@@ -27,6 +27,10 @@ static inline int is_complex(PyObject *x) {
     return PyArray_CheckExact(x) && PyTypeNum_ISCOMPLEX(PyArray_TYPE((PyArrayObject *)x));
 }
 
+static inline int is_real(PyObject *x) {
+    return PyArray_CheckExact(x) && !PyTypeNum_ISCOMPLEX(PyArray_TYPE((PyArrayObject *)x));
+}
+
 /* Both arrays have one floating or complex dtype: nothing to promote. */
 static inline int same_inexact(PyObject *x, PyObject *y) {
     return is_inexact(x) && PyArray_CheckExact(y) && PyArray_DESCR((PyArrayObject *)x) == PyArray_DESCR((PyArrayObject *)y);

@@ -176,7 +176,7 @@ static inline int wk_read_reduced(PyObject *dim, int ndim, char *reduced) {
 }
 
 /* a, which has to do with a sum over dim of something of this shape, repeated in each element that went into it. */
-static inline int wk_lay_spread(WkLayout *view, PyArrayObject *a, PyObject *shape, PyObject *dim, PyObject *keepdim) {
+static inline int wk_lay_repeated(WkLayout *view, PyArrayObject *a, PyObject *shape, PyObject *dim, PyObject *keepdim) {
     char reduced[NPY_MAXDIMS];
     int n = wk_read_sizes(shape, view->shape), from = 0;
     if (n < 0 || (keepdim != Py_True && keepdim != Py_False) || !wk_read_reduced(dim, n, reduced)) return 0;
@@ -239,7 +239,7 @@ static inline PyObject *wk_view_back(int layout, PyObject *ct, PyObject *values)
         case WK_SWAPPED: done = n > 1 && wk_lay_swapped(&view, a, first, PyList_GET_ITEM(values, 1)); break;
         case WK_PERMUTED: done = wk_lay_permuted(&view, a, first, 1); break;
         case WK_TRANSPOSED: done = wk_lay_transposed(&view, a); break;
-        case WK_REDUCED: done = n > 2 && wk_lay_spread(&view, a, first, PyList_GET_ITEM(values, 1), PyList_GET_ITEM(values, 2)); break;
+        case WK_REDUCED: done = n > 2 && wk_lay_repeated(&view, a, first, PyList_GET_ITEM(values, 1), PyList_GET_ITEM(values, 2)); break;
     }
     if (!done) Py_RETURN_NONE;
     return wk_view(a, &view);

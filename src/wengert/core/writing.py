@@ -28,14 +28,14 @@ wk_init_native()
 
 
 def write(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
-    """Runs an operation and writes the result into its first input, which it returns."""
+    """Run an operation, write the result into its first input, and return that input."""
     if write_at_once(op, inputs, params):
         return inputs[0]
     return call_inplace(op, inputs, params)
 
 
 def make_inplace_operator(op: Op) -> Callable[..., Any]:
-    """x += y, for what x + y takes."""
+    """Return the operator x += y."""
 
     def operator(self: Any, other: Any) -> Any:
         return write(op, (self, other), None)
@@ -44,7 +44,7 @@ def make_inplace_operator(op: Op) -> Callable[..., Any]:
 
 
 def make_inplace_method(op: Op) -> Callable[..., Any]:
-    """x.add_(y)."""
+    """Return the method x.add_(y)."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         inputs, params = bind(op, (self, *args), kwargs)
@@ -54,7 +54,7 @@ def make_inplace_method(op: Op) -> Callable[..., Any]:
 
 
 def write_at_once(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> bool:
-    """write, where nothing can be wrong with it; else does nothing, and returns False."""
+    """Write at once if nothing can be wrong with it. Otherwise do nothing and return False."""
     if op.kernel is None:
         set_kernel(op)
     if op.native < 0 and op.adds_product is None:
@@ -92,7 +92,7 @@ def is_writable(target: TensorBase) -> bool:
 
 
 def apply_into(op: Op, operands: list[Any], params: dict[str, Any], array: Any) -> bool:
-    """Lets a compiled kernel write the operation's result into array, which is operands[0]; False where none does."""
+    """Let a compiled kernel write the operation's result into array, which is operands[0]; False where none does."""
     if op.native >= 0 and not wk_is_whole(op.native):
         plain: bool = True
         for name in op.param_names:
@@ -112,14 +112,14 @@ def apply_into(op: Op, operands: list[Any], params: dict[str, Any], array: Any) 
         product = wk_apply2(_kernel_of(op.adds_product[2]), product, operands[2]) if is_ndarray(operands[2]) else None
         if product is None:
             return False
-    return wk_apply_into(_kernel_of("addcmul"), [operands[0], product, factor * op.adds_product[1]], array)
+    return wk_apply_into(_kernel_of(op.adds_product[3]), [operands[0], product, factor * op.adds_product[1]], array)
 
 
 _kernels: dict[str, int] = {}
 
 
 def _kernel_of(role: str) -> int:
-    """The number of the kernel that an operation has for its forward; -1 where there is none."""
+    """Return the number of the kernel of a role, or -1."""
     kernel = _kernels.get(role)
     if kernel is None:
         found = find_kernel(role, True)
@@ -128,7 +128,7 @@ def _kernel_of(role: str) -> int:
 
 
 def fill_at_once(target: TensorBase, value: Any) -> bool:
-    """Writes a Python number into every element of an ordinary tensor of floats; else does nothing, and returns False."""
+    """Fill an ordinary tensor of floats with a Python number. Otherwise do nothing and return False."""
     if not is_writable(target) or not fill_floats(target._array, value):
         return False
     bump(target)

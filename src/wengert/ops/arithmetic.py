@@ -469,10 +469,10 @@ def _(F, ct, x, end):
     return ct * F.conj(end - x)
 
 
-add.adds_product = "alpha", 1, ""
-sub.adds_product = "alpha", -1, ""
-addcmul.adds_product = "value", 1, "mul"
-addcdiv.adds_product = "value", 1, "_div"
+add.adds_product = "alpha", 1, "", addcmul.name
+sub.adds_product = "alpha", -1, "", addcmul.name
+addcmul.adds_product = "value", 1, "mul", addcmul.name
+addcdiv.adds_product = "value", 1, "_div", addcmul.name
 
 alias("subtract", sub)
 alias("multiply", mul)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.core.dispatch import spread_volatile
+from wengert.core.dispatch import propagate_volatile
 from wengert.generator import default_generator
 from wengert.ops.indices import is_index, raw
 from wengert.ops.registry import NONE, composite, general, linear, nondifferentiable
@@ -166,7 +166,7 @@ def embedding_bag(
             factors = (1 / np.maximum(np.bincount(bags, minlength=count), 1))[bags][:, None].astype(raw(weight).dtype)
         result = F._bag_sums(rows if factors is None else rows * factors, bags=bags, rows=count)
     if F.is_tensor:
-        spread_volatile((input, offsets), (result,))
+        propagate_volatile((input, offsets), (result,))
     return result
 
 

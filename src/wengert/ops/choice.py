@@ -487,6 +487,9 @@ def _(F, ct):
     return ct
 
 
+_copy.is_copy = True
+
+
 @plain(name="copy_", method=True, namespaces=())
 def copy_(self, src, non_blocking=False):
     """Write src into this tensor, cast to its dtype, and return the tensor.

@@ -11,7 +11,7 @@ from operator import index
 from typing import Any
 
 from wengert import errors
-from wengert.core.rules import spread_back
+from wengert.core.rules import expand_reduced
 
 __all__ = [
     "as_dim", "as_dims", "broadcast_to_input", "count_of", "normalize_dim", "normalize_dims", "restore_dims", "unrepeated_dims",
@@ -115,7 +115,7 @@ def broadcast_to_input(F: Any, ct: Any, shape: tuple[int, ...], dim: Any, keepdi
 
     shape: of the input. F: either face of the operations, so rules may call this.
     """
-    found = None if F.is_tensor else spread_back(ct, shape, dim, keepdim)
+    found = None if F.is_tensor else expand_reduced(ct, shape, dim, keepdim)
     return F.expand(restore_dims(F, ct, shape, dim, keepdim), shape=shape) if found is None else found
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.core.dispatch import spread_volatile
+from wengert.core.dispatch import propagate_volatile
 from wengert.core.tensor import TensorBase, wrap
 from wengert.generator import generator_of
 from wengert.ops.indices import checked, raw
@@ -188,7 +188,7 @@ def bernoulli(input, p=None, *, generator=None):
     else:
         _check_probability(raw(p), "p")
     samples = _samples_of("bernoulli", (p,), _draw_bernoulli(generator, raw(p), array.shape, array.dtype))
-    spread_volatile((input,), (samples,))
+    propagate_volatile((input,), (samples,))
     return samples
 
 

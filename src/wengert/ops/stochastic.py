@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
-from wengert.core.dispatch import spread_volatile
+from wengert.core.dispatch import propagate_volatile
 from wengert.core.legacy import StochasticNode
 from wengert.core.modes import grad_enabled, set_recording
 from wengert.core.node import freed_error, make_meta, make_node_class, next_sequence_nr, record_position
@@ -117,7 +117,7 @@ def samples_of(distribution: str, parameters: tuple[Any, ...], array: Any) -> An
 
     parameters: tensors or numbers."""
     samples = wrap(array)
-    if spread_volatile(parameters, (samples,)) or not grad_enabled():
+    if propagate_volatile(parameters, (samples,)) or not grad_enabled():
         return samples
     if not any(isinstance(x, TensorBase) and x.requires_grad for x in parameters):
         return samples
