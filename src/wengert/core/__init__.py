@@ -1,8 +1,9 @@
 """The core: tensors and the graph. Compiled if a C compiler was found.
 
 The core names no operation but the few with which it adds, fits and writes cotangents and tangents: some of F, such as
-sum_to_size and cast, and the methods clone, copy_, zero_ and to of tensors. Everything else that the core knows of an
-operation, its declaration says, as fields of Op. tests/architecture/test_core_names.py lists the few and holds this.
+sum_to_size and cast, and the methods clone, copy_, zero_ and to of tensors. trace.py also has a table of Python's operators
+and NumPy's functions that they stand for. Everything else that the core knows of an operation is in the fields of Op, which the
+operation's declaration sets. tests/architecture/test_core_names.py lists the names.
 
 Note [Functions handed down]
 A module imports only modules below itself, and imports have no cycle. A few modules still have to call functions of modules

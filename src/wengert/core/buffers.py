@@ -1,4 +1,4 @@
-"""What arrives at a node during a backward pass: InputBuffer sums it up, ReadCotangent is its form for a read."""
+"""InputBuffer sums the cotangents that arrive at a node during a pass. ReadCotangent is the cotangent of a read."""
 
 from __future__ import annotations
 

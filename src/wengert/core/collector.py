@@ -1,15 +1,15 @@
 """What Python's garbage collector sees of graphs, and when.
 
 Note [Set aside]
-A graph dies by reference count; the collector is there for the rare cycle through user code: a hook that refers to a
-tensor further on, an attribute of a leaf. But it counts every object made, and visits all of them again and again: once as
-young ones, once more some time later, and whenever their number has grown by a quarter. That was half of the time it took
-to build a graph of a million nodes, and two thirds of reading a vector 20,000 times.
+A graph is freed by reference counts. The collector is needed for the rare cycle through user code: a hook that refers to a
+tensor further on, an attribute of a leaf. But the collector counts every new object, and visits each several times: as a young
+object, once more some time later, and whenever the number of objects has grown by a quarter. This took half of the time of
+building a graph of a million nodes, and two thirds of reading a vector 20,000 times.
 
-So the tensors and nodes that operations make are kept from the collections of young objects, and are seen by full ones
-alone: by gc.collect(), and by those that Python starts once enough other objects have lived long. Each cycle holds such
-an object, a function or a dict of the user's, so cycles still bring about the collection that frees them. Where nodes
-have hooks, from which most cycles come, the more frequent collection of the middle generation sees everything, too.
+So collections of young objects pass over the tensors and nodes that operations make. Only full collections see them: gc.collect(),
+and those that Python starts when enough other objects have lived long. Every cycle holds another object, a function or a
+dict of the user, so cycles still bring about the collection that frees them. Most cycles come from hooks: while nodes have
+hooks, the more frequent collection of the middle generation sees everything, too.
 """
 
 from __future__ import annotations

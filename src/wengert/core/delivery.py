@@ -25,10 +25,10 @@ wk_init_numpy()
 wk_init_native()
 
 # Note [Ownership]
-# A buffer is added to in place only while nobody else can see its array. So a result is owned where it is an array that
-# a rule has just made: it owns its memory, and is none of the arrays that the rule was given (the cotangent, a saved
-# value). A result for several inputs may be one array twice, and what user code returns may be kept by it: neither is
-# owned. What hooks and captures have seen is not owned any more (set_cotangent, capture_results).
+# A buffer is added to in place only while nobody else can see its array. So a result is owned if a rule has just made it: the
+# result owns its memory, and is neither the cotangent nor a saved value that the rule was given. Two results are never owned:
+# a result for several inputs, as it may be one array twice, and a result of user code, which may keep it. A cotangent that a
+# hook or a capture has seen is not owned any more (set_cotangent, capture_results). See docs/adr/0005 and 0019.
 
 
 def deliver_parts(task: GraphTask, node: Node, targets: tuple[int, ...], results: Any) -> None:

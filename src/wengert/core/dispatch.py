@@ -1,8 +1,8 @@
 """call(op, inputs, params): unwrap the tensors, promote, run the forward, wrap the result, record the node.
 
-The hot path has forms of its own, without the tuples: call1 and call2 for one and two inputs and default parameters,
-call_view for one view of one tensor. A forward that has a compiled kernel runs there; what that does not take, and what
-has none, runs on NumPy.
+Three functions do the same without tuples of inputs: call1 and call2 for one and two inputs with default parameters, and
+call_view for one view of one tensor. A forward runs in its compiled kernel, or on NumPy if it has none or the kernel does not
+take the operands. record_node makes the nodes of all of them, and make_view the views.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ wk_init_numpy()
 wk_share_aside(aside_list())
 wk_init_native()
 
-# How a view was made (ViewInfo.creation): decides whether it may be written in place where gradients are recorded.
+# How a view was made (ViewInfo.creation). This decides whether a recorded write into the view is allowed.
 VIEW_DEFAULT = 0
 VIEW_IN_NO_GRAD = 1
 VIEW_OF_MANY = 2  # one of several outputs: unbind, split
@@ -159,9 +159,9 @@ def call1(op: Op, x: Any) -> Any:
 
 
 def note_unrecorded(op: Op, mode: int, x: Any) -> None:
-    """Note, for explain(), that an operation on x, which may require grad, was not recorded.
+    """Note for explain() that an operation on x was not recorded, if x requires grad.
 
-    That is because of a user's block; or, with a mode of 0, because it has no derivative, as comparisons have none.
+    The reason is a block of the user, or, if mode is 0, that the operation has no derivative, as comparisons have none.
     """
     if isinstance(x, TensorBase):
         t: TensorBase = x

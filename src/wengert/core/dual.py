@@ -4,18 +4,18 @@ Inside a level a tensor may have a tangent, and every operation gives its output
 One bit of the flags word says that a level is open; dispatch then comes here before it does anything else.
 
 Note [Levels]
-Open levels are a stack, the innermost last. An operation is taken apart from the top: with the innermost level off the
-stack it runs as it would outside of it, which carries the tangents of the levels around; then, still without that level,
-its derivative is computed from the primals and their tangents at that level, as a function of tensors like any other. So
-tangents are recorded for backward passes, and are themselves dual numbers of the levels around: derivatives nest in any
-order and are never confused.
+Open levels are a stack, the innermost last. An operation runs in two steps. First the innermost level is taken off the stack,
+and the operation runs as it would outside of the level: this computes the tangents at the levels around. Then, still without
+the innermost level, the derivative is computed from the primals and their tangents at that level, as any function of
+tensors. So tangents are recorded for backward passes, and have tangents at the levels around: derivatives nest in any order and
+are never confused.
 
 Note [Tangents and memory]
-The level owns its tangents, by tensor: leaving it forgets them all. The tangent of a view is a view of its base's
-tangent, and a write into a tensor writes into its tangent too; so a view's tangent shows what was written into the base,
-and the other way round. A view made before its base had a tangent gets its own when it is first used.
+A level owns the tangents of its tensors. Closing the level forgets them all. The tangent of a view is a view of its base's
+tangent, and a write into a tensor writes into its tangent too. So a view's tangent shows what was written into the base, and
+the base's tangent shows what was written into the view. A view made before its base had a tangent gets one when it is first used.
 
-Not compiled: outside of levels nothing here runs, and inside the derivatives are what costs.
+Not compiled: outside of levels nothing here runs, and inside of them the derivatives take the time.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class DualLevel:
         return tangent
 
     def write(self, target: TensorBase, tangent: Any) -> None:
-        """Write the tangent of what was written into target; None: that has none."""
+        """Write the tangent of a value that was written into target. None if the value has no tangent."""
         held = self.find(target)
         if not is_differentiable(target._array):
             return
@@ -89,7 +89,7 @@ class DualLevel:
             self._begin(target, tangent)
 
     def _begin(self, target: TensorBase, tangent: Any) -> None:
-        """Give target, which has none, a tangent; where it is a view, as a part of its base's."""
+        """Give target a first tangent. If target is a view, the tangent is a view of a new tangent of its base."""
         view = target._view
         if view is None or id(target) in self.tangents or not _is_known(view):
             self.set(target, laid_out(tangent, target))
@@ -152,8 +152,8 @@ def close_level(level: DualLevel) -> None:
 class innermost_set_aside:
     """`with innermost_set_aside() as level: ...` runs its block as if the innermost level were not open.
 
-    still_saved: but what is recorded there saves tensors with their tangents at that level too, if it did before.
-    down_to: so many levels stay, and the one around which they are is the level; by default all but one.
+    still_saved: what is recorded inside still saves tensors with their tangents at that level, if it did before.
+    down_to: the number of levels that stay open. The level returned is the outermost one set aside. By default one is set aside.
     """
 
     def __init__(self, still_saved: bool = False, down_to: int = -1) -> None:
@@ -220,7 +220,7 @@ def call_dual(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) ->
 
 
 def shun_base(level: DualLevel, views: tuple[Any, ...]) -> None:
-    """Keep views of a tensor without a tangent from finding one in their base: it is not theirs."""
+    """Give views of a tensor without a tangent none, so that they do not take one from their base."""
     for view in views:
         if view._view is not None and id(view._view.base) in level.tangents:
             level.set(view, None)
@@ -246,7 +246,7 @@ def write_dual(
         return copy_dual(target, inputs[1])
     check_write(target, any(isinstance(x, TensorBase) and x.requires_grad for x in inputs))
     counter = counter_of(target)
-    # The derivative, where it is recorded, may need what is written, and other views of it, as they were.
+    # A recorded derivative may need the old values of the written tensor and of other views of it.
     kept = [x.clone() if isinstance(x, TensorBase) and x._counter is counter else x for x in inputs]  # type: ignore[attr-defined]
     out = call(op, tuple(kept), params)
     if op.promote != NONE:

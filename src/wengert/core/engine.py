@@ -1,15 +1,14 @@
 """The backward pass: one GraphTask a run, from root cotangents to the leaves.
 
-Nodes become ready when everything that feeds them has run; of the ready nodes the one made last (highest sequence
-number) runs next, but leaves run before all others: a gradient is added as soon as it is complete. Of leaves that become
-complete together, the one that was used first comes first. That order is a guarantee.
+A node becomes ready when all nodes that feed it have run. Of the ready nodes, the node made last runs next: it has the highest
+sequence number. Leaves run before all other nodes, so a gradient is added as soon as it is complete. Of leaves that become
+complete together, the leaf used first runs first. This order is a guarantee.
 
-At each node: tensor hooks of its outputs, retained gradients, captures for autograd.grad, node prehooks, the node, node
-posthooks, release of what it saved; at a leaf, accumulation and then the post-accumulate hooks.
+At each node these run in turn: tensor hooks of its outputs, retained gradients, captures for autograd.grad, node prehooks, the
+node, node posthooks, release of the saved values. At a leaf the gradient is accumulated, then post-accumulate hooks run.
 
-In an ordinary pass cotangents are raw arrays, and rules run on arrays; with create_graph they are tensors, and rules
-run on tensors and are themselves recorded. `face` is the F that rules see; it holds the little arithmetic that the
-engine needs, too.
+In an ordinary pass cotangents are raw arrays, and rules run on arrays. With create_graph they are tensors, and rules run on
+tensors and are recorded. `face` is the F that rules see. It has the little arithmetic that the engine needs, too.
 
     buffers     what has arrived at a node          rules        running an operation's rules
     task        what a run knows of the graph       hook_calls   calling hooks

@@ -1,4 +1,4 @@
-"""RemovableHandle: what registering a hook returns; what is said of hooks that pickling loses. Not compiled: hooks are rare."""
+"""RemovableHandle, which registering a hook returns, and the warning of hooks that pickling loses. Not compiled: hooks are rare."""
 
 from __future__ import annotations
 

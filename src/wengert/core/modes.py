@@ -1,7 +1,7 @@
-"""Thread-local state of the core: one word of flags that the fast path tests, and the quiet context of kernels.
+"""Thread-local state of the core: the flags word that the fast path tests, and the quiet context of kernels.
 
-The word is zero in the ordinary case: gradients recorded, nothing unusual switched on. Everything that changes how an
-operation is dispatched owns one bit of it, so that "is anything special?" is a single comparison.
+The word is zero in the ordinary case: operations are recorded and no mode is on. Every mode that changes how an operation is
+dispatched owns one bit of the word, so one comparison tells whether any mode is on.
 """
 
 from __future__ import annotations

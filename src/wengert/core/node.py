@@ -4,8 +4,8 @@
     y --Node f--> x     made x, or to the AccumulateGrad of a leaf x. Edges point from outputs to inputs, the way
                         cotangents flow.
 
-A tensor holds its node, a node its inputs' nodes: never the other way round, but for AccumulateGrad, which holds its
-leaf while the leaf knows it by a weak reference. So graphs die by reference count alone.
+A tensor refers to its node, and a node to the nodes of its inputs, never the other way round. Only AccumulateGrad refers to its
+leaf, and the leaf has a weak reference to it. So graphs are freed by reference counts alone.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class NodeHooks:
 PreviousFunction = namedtuple("PreviousFunction", ["function", "index"])
 
 
-# Long chains of nodes are released without recursion: the trashcan of Node and Edge defers what nests too deep.
+# Long chains of nodes are released without recursion: the trashcan of Node and Edge defers nodes that nest too deep.
 @cython.trashcan(True)
 @cython.cclass
 class Node:

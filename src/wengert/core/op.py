@@ -1,4 +1,4 @@
-"""Op: what the core knows of an operation. Rule: a derivative. Plan: what a node keeps, and which rules it runs.
+"""Op: what the core knows of an operation. Rule: a derivative. Plan: the values that a node saves and the rules that it runs.
 
 An operation's mathematics lives in wengert.ops; the core sees a forward function, rules, and the names they ask for.
 """
@@ -14,7 +14,7 @@ from wengert import _shim as cython
 from wengert.core.trace import PASS, find_rule_kernel, rule_input
 from wengert.kernels import find_kernel
 
-# What a SaveEntry tells the recorder to keep.
+# Kinds of SaveEntry: what dispatch.collect saves.
 SAVE_INPUT = 0
 SAVE_OUTPUT = 1
 SAVE_SHAPE = 2  # of an input; the array itself is not kept
@@ -30,7 +30,7 @@ def public_name(name: str) -> str:
     """An input's name as users write it: x and y are short in formulas, torch's input and other in calls."""
     return "input" if name == "x" else "other" if name == "y" else name
 
-# What a view is of the array that it is taken of (Op.layout), and how its cotangent goes back: what wk_views.h can make.
+# How a view lies over its array (Op.layout), and how its cotangent goes back. wk_views.h makes both.
 RESHAPED = 1
 SWAPPED = 2
 PERMUTED = 3
@@ -38,7 +38,7 @@ TRANSPOSED = 4
 UNSQUEEZED = 5
 SQUEEZED = 6
 EXPANDED = 7
-REDUCED = 8  # no view, but its cotangent goes back as one: a sum over dim
+REDUCED = 8  # a sum over dim: no view, but its cotangent goes back as a view
 
 
 @cython.cclass

@@ -1,6 +1,6 @@
 """x[index] as a slot of the compiled class: reading a vector element by element looks up no method.
 
-Arithmetic would not gain by it: Cython gives its slots methods too, and a Python subclass then goes by those.
+Arithmetic would not gain by slots: Cython gives them methods too, and a Python subclass then calls the methods.
 """
 
 from __future__ import annotations

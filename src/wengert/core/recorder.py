@@ -1,11 +1,11 @@
-"""Measuring operations and passes: what a profiler reads. Loaded when something is first observed.
+"""Records of operations and passes, for profilers. Loaded when something is first observed.
 
-Records are raw, so that one costs well below a microsecond: a name, two times, a code object and an offset. All go into
-one log, whatever thread they come from; a recording is a part of it. Events, with parents and lines, are made of them
-when somebody looks.
+A record is a name, two times, a code object and an offset, so that making one costs well below a microsecond. The records of
+all threads go into one log, and a Recording is a part of the log. Events, with parents and lines, are made of records when
+somebody looks at them.
 
-Operations come here from dispatch (observe), passes from engine (run_watched); what is written in Python, ranges of the
-user and custom Functions, says itself when it begins and ends. The same two places serve anomaly.py.
+dispatch calls observe for each operation, and engine calls run_watched for each pass. Ranges of the user and custom Functions
+call begin_range and end_range themselves. anomaly.py is called from observe and run_watched, too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from wengert.core.task import GraphTask
 from wengert.core.tensor import TensorBase
 from wengert.core.watched import exchange_codes, watch
 
-# What a Record is of.
+# Kinds of records.
 OPERATION = 0
 NODE = 1  # of a backward pass
 RANGE = 2  # named by the user

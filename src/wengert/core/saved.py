@@ -1,10 +1,10 @@
 """SavedTensor: an array that a node keeps for its backward pass, and the version it had then.
 
-It keeps no tensor. Where one is asked for (create_graph, a custom Function), it is rebuilt: an input from the node's
-own edge, an output from the node itself. So saving makes no reference cycle.
+It keeps no tensor. If a tensor is asked for (create_graph, a custom Function), it is rebuilt: an input from the node's own
+edge, an output from the node itself. So saving makes no reference cycle.
 
-Where hooks on saving are active, something else is kept: see saved_hooks.py. One number, how many threads' blocks of
-such hooks are open, tells every save whether to look for them.
+If hooks on saving are active, another kind of value is kept: see saved_hooks.py. `watchers`, the number of open blocks of such
+hooks in all threads, tells every save whether to look for hooks.
 """
 
 from __future__ import annotations

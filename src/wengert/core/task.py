@@ -1,7 +1,7 @@
-"""GraphTask: what one backward run knows of the graph: which nodes take part, which are ready, what arrived at each.
+"""GraphTask: the state of one backward run: the nodes that take part, the ready nodes, and the cotangents at each node.
 
-It runs nothing itself (engine.py does): it counts dependencies, marks what is needed, adds cotangents into the buffers
-of their nodes, and hands out the ready nodes in order.
+It runs no node: engine.py does. It counts dependencies, marks the needed nodes, adds cotangents into the buffers of their
+nodes, and hands out the ready nodes in order.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class GraphTask:
         self.create_graph = create_graph
         self.face = face
         self.displaced: dict[Node, InputBuffer] = {}
-        # The ready nodes: what becomes ready in the order in which it was made, as most does, needs no heap.
+        # The ready nodes. Most nodes become ready in the order in which they were made, and need no heap.
         self.stack: list[Node] = []  # by ascending sequence number
         self.heap: list[tuple[int, int, Node]] = []  # (-sequence number, order, node)
         self.order = 0
@@ -197,7 +197,7 @@ class GraphTask:
         return False
 
     def capture(self, edges: list[Edge]) -> None:
-        """Ask for the cotangents that arrive at these edges, in place of accumulating into leaves."""
+        """Keep the cotangents that arrive at these edges as results, in place of accumulating into leaves."""
         self.results = [None] * len(edges)
         for i, e in enumerate(edges):
             edge: Edge = e
@@ -208,7 +208,7 @@ class GraphTask:
                 buffer.captures.append((edge.input_nr, i))
 
     def stop_at(self, edges: list[Edge]) -> None:
-        """For gradients accumulated into these edges' tensors: stops at non-leaves with nothing wanted behind."""
+        """Stop the run at those of these edges' nodes that are no leaves, if nothing behind them is needed."""
         for e in edges:
             edge: Edge = e
             buffer: InputBuffer | None = self.find_buffer(edge.node)
@@ -262,7 +262,7 @@ class GraphTask:
             buffer.untaken = None  # unless deliver_selected puts back what both have in common
 
     def takes_read(self, node: Node, buffer: InputBuffer) -> bool:
-        """Whether a read's cotangent, about to arrive, is all that this node gets, and its rule takes it as it is."""
+        """Whether a read's cotangent that is about to arrive is the node's only one, and the node's rule takes it as it is."""
         if self.create_graph or buffer.dependencies != 1 or not isinstance(node, OpNode):
             return False
         op_node: OpNode = node
@@ -270,7 +270,7 @@ class GraphTask:
         return op.takes_reads
 
     def settle(self, node: Node, buffer: InputBuffer) -> None:
-        """Make an array of what takes_read has let in, for those who look at the buffer of a node before its rules do."""
+        """Make an array of a ReadCotangent in a node's buffer, for code that looks at the buffer before the node's rules."""
         if isinstance(buffer.cotangent, ReadCotangent):
             buffer.cotangent = self.sum_of(None, False, buffer.cotangent, False, node._meta)
             buffer.owned = True

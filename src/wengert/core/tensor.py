@@ -1,6 +1,6 @@
 """TensorBase: an array, whether it requires a gradient, and the edge of the graph that it stands on.
 
-Names no mathematical operation: wengert.tensor.Tensor adds those, and is what users see.
+It has no operations: wengert.tensor.Tensor, the class that users see, adds them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ IS_DUAL = 16  # has a tangent at some level of forward mode; see dual.py
 IS_VOLATILE = 8  # nothing that depends on it is recorded; see Note [Volatile tensors] in legacy.py
 HAS_GRAD_DTYPE = 32  # a leaf whose gradient need not have its own dtype; see leaf_gradient.py
 UNRECORDED_IN = 12  # from this bit on: the number of the block (node.note_block) that last left a use of this leaf unrecorded
-_volatile = IS_VOLATILE  # compiled, a C number, which other modules do not see
+_volatile = IS_VOLATILE  # in the compiled core a C number, which other modules cannot import
 
 
 @cython.final

@@ -1,20 +1,21 @@
-"""Branches that are not taken: which places of a cotangent are 0 because a selection has chosen something else there.
+"""Branches that are not taken: the places of a cotangent that are 0 because a selection has chosen another branch there.
 
 Note [Untaken]
-where(x > 0, sqrt(x), 0) is 0 around 0, and so is its derivative; but the rules multiply: sqrt gets the cotangent 0 there,
-and its own derivative is infinite. A 0 that is a value (sqrt(x) ** 2 has one there) and a 0 that means "not selected" are
-the same number, so the second kind is told apart: a rule that selects says where (Rule.untaken), and the places, an array
-of bools that broadcasts to the cotangent, go with the cotangent, in its buffer. From there
+where(x > 0, sqrt(x), 0) is 0 for x <= 0, and so is its derivative. But rules multiply: at 0, sqrt gets the cotangent 0, and the
+derivative of sqrt is infinite there, so the product is NaN. A cotangent can be 0 as a value, as that of sqrt(x) in sqrt(x) ** 2,
+or because the branch was not selected. The number does not tell these apart. So a rule that selects says which places are
+untaken (Rule.untaken). The places are an array of bools that broadcasts to the cotangent, and travel with it in its buffer:
 
-- an elementwise operation's results are set to 0 at these places before broadcasting is undone, and the places go on;
-- an operation that moves elements, or adds them up with weights of one sign, moves the places along: what its rule makes
-  of 1 where something is taken, and 0 elsewhere, is 0 where nothing is;
-- where an operation works along dimensions (softmax, a norm), a whole line of its input is untaken if all that it makes of
-  that line is, and gets 0 so;
-- all others end them, and see a 0, but for results of one element: if that is untaken, everything behind is.
+- An elementwise operation: its results are set to 0 at the untaken places before broadcasting is undone. The places go on.
+- An operation that moves elements, or sums them with weights of one sign: its rule is run on 1 at taken places and 0
+  elsewhere. Where the result is 0, the place behind the operation is untaken.
+- An operation that works along dimensions, as softmax or a norm: a whole line of its input is untaken, and gets 0, if all
+  results of that line are untaken.
+- Any other operation ends the places, and its rule sees a 0. But if its only element is untaken, all of its inputs are.
 
-Where broadcasting is undone, an element is untaken if all that are summed are. A sum of cotangents keeps the places that
-all of them have. What a hook returns keeps those where it still is 0. User code, and writes into views, end them.
+Where broadcasting is undone, an element is untaken if all elements summed into it are. A sum of cotangents keeps the places
+that all of them have. The result of a hook keeps the places at which it is still 0. User code and writes into views end the
+places.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from wengert.core.op import Op, Plan, RuleCall
 from wengert.core.task import GraphTask
 from wengert.core.tensor import TensorBase
 
-# Op.carries: what becomes of them at an operation.
+# Op.carries: what becomes of untaken places at an operation.
 ENDS = 0
 ELEMENTWISE = 1
 MOVES = 2
@@ -53,15 +54,15 @@ def set_array_face(face: Any) -> None:
     _array_face = face
 
 
-_SMALL = 1024  # elements; larger masks are made at once, so that the arrays which they are made of can go
+_SMALL = 1024  # elements. A larger mask is made at once, so that the arrays that it is made of can be released.
 
 
 @cython.final
 @cython.cclass
 class Places:
-    """Untaken places of a cotangent, an array of bools that broadcasts to it: made when first asked for.
+    """Untaken places of a cotangent: an array of bools that broadcasts to the cotangent. It is made when first asked for.
 
-    Mostly nobody asks: only where a rule has made a NaN do they matter.
+    Most are never asked for: they matter only if a rule has made a NaN.
     """
 
     if not cython.compiled:

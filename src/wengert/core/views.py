@@ -1,11 +1,11 @@
 """Writing in place, and what that does to the graph: leaves, views, bases.
 
 Note [Views and writes]
-A view shares its base's memory and version counter, and knows the operations that lead from the base to it.
-A write into a tensor that is no view gives that tensor the write's node. A write into a view changes the base: the base
-gets a CopySlices node, which sends to the old base the cotangent outside the written region, and runs the write's node
-on the part inside. Every other view of that base is then out of date; its grad_fn is made again, from the new base
-by these operations, when it is next looked at (refresh_view): the shared counter tells.
+A view shares its base's memory and version counter, and knows the operations that lead from the base to the view.
+A write into a tensor that is no view gives the tensor the node of the write. A write into a view changes the base: the base
+gets a CopySlices node, which sends the cotangent outside the written region to the old base, and runs the node of the write on
+the cotangent inside the region. Every other view of the base is then out of date, as the shared counter tells. When such a
+view is next looked at, refresh_view makes its grad_fn again: it replays the view's operations on the new base.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""In-place operations as users call them; the ordinary ones, which nothing records and a compiled kernel takes, at once.
+"""In-place operations as users call them. An unrecorded write that a compiled kernel takes runs at once.
 
-These are what optimisers do: p -= rate * p.grad, p.add_(g, alpha=-rate), grad.zero_(). All else goes to views.call_inplace.
+Optimisers make such writes: p -= rate * p.grad, p.add_(g, alpha=-rate), grad.zero_(). All others go to views.call_inplace.
 """
 
 from __future__ import annotations
