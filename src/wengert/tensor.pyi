@@ -31,7 +31,7 @@ class Tensor(TensorBase):
     def _base(self) -> Tensor | None:
         """The tensor that this one is a view of, or None."""
     def requires_grad_(self, requires_grad: _bool=True) -> Tensor:
-        """Sets requires_grad and returns the tensor itself."""
+        """Set requires_grad and return the tensor itself."""
     def add(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """x + alpha * y, with broadcasting. x, y: tensors or numbers of any dtype."""
     def add_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
@@ -1232,7 +1232,7 @@ class Tensor(TensorBase):
         """Return the tensor cast to complex128."""
     @property
     def grad(self) -> Tensor | None:
-        """What backward passes have accumulated for this leaf; None before the first. Assign None to reset it."""
+        """Gradient that backward passes have accumulated for this leaf. None before the first pass. Assign None to reset it."""
     @grad.setter
     def grad(self, value: Tensor | None) -> None: ...
     @grad.deleter
@@ -1251,4 +1251,4 @@ class Tensor(TensorBase):
     def creator(self) -> Node | None:
         """Another name for grad_fn."""
     def reinforce(self, reward: Any) -> None:
-        """Tells what these samples of bernoulli, multinomial or normal have earned; backward needs it."""
+        """Tell what these samples of bernoulli, multinomial or normal have earned; backward needs it."""
