@@ -52,13 +52,13 @@ LATE = [
 ]  # fmt: skip
 
 
-def test_what_is_heavy_is_not_loaded_until_it_is_used():
+def test_heavy_modules_are_not_loaded_with_the_package():
     """Beyond what `import numpy` loads by itself."""
     code = "import sys, numpy; before = set(sys.modules); import wengert; print(*set(sys.modules) - before)"
     assert set(LATE) & set(run("-c", code).stdout.split()) == set()
 
 
-def test_what_comes_late_is_found_when_asked_for():
+def test_names_of_late_families_are_found_on_first_use():
     for found in ("wengert.conv2d", "wengert.nn.functional.conv2d", "getattr(wengert, 'conv2d')"):
         assert run("-c", f"import wengert; print({found}.__name__)").stdout.split() == ["conv2d"]
     assert run("-c", "from wengert import cdist; print(cdist.__name__)").stdout.split() == ["cdist"]
@@ -93,7 +93,7 @@ print(sorted(set(sys.modules) - before))
 """
 
 
-def test_what_an_ordinary_program_uses_comes_with_the_import():
+def test_ordinary_programs_load_nothing_after_the_import():
     """No use of it is slower the first time because a module is loaded then. (nn.functional is a module of its own.)"""
     assert run("-c", ORDINARY).stdout.strip() == "[]"
 

@@ -128,7 +128,7 @@ HEAVY = {
 
 
 @each("path", FILES)
-def test_what_is_heavy_is_imported_where_it_is_used(path):
+def test_heavy_modules_are_imported_inside_functions(path):
     """At the top of a module such an import is paid for by every `import wengert`; see test_import_cost.py."""
     if module_of(path) in ("ops.stub", "__config__"):
         return  # commands, not loaded with the package

@@ -188,7 +188,7 @@ assert not late, late
 """
 
 
-def test_what_is_listed_of_late_families_is_what_each_registers():
+def test_listed_names_of_late_families_are_those_that_they_register():
     """The lists are generated (`make generate`), but by a process that has all families."""
     subprocess.run([sys.executable, "-c", LOAD_EACH_FAMILY], check=True)
 

@@ -159,7 +159,7 @@ def test_results_of_a_custom_function():
     assert texts[0].startswith("Error detected in NanBackwardBackward. Traceback")
 
 
-def test_what_hooks_return_counts():
+def test_anomalies_in_results_of_hooks_are_found():
     x = leaf(1.0)
     bad = float("nan")
 
@@ -291,7 +291,7 @@ def test_of_several_the_earliest_that_leads_to_the_loss_is_reported():
     assert line_of(__file__, "used") in str(error)
 
 
-def test_what_no_pass_reports_is_reported_at_the_end_of_the_block():
+def test_anomalies_that_no_pass_reports_are_reported_at_the_end_of_the_block():
     def run():
         torch.sqrt(torch.tensor([-1.0]))  # unrecorded
 

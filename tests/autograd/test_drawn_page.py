@@ -128,7 +128,7 @@ def test_a_gradient_of_zero_is_a_norm():
     assert nodes[2]["title"] == "x" and nodes[2]["gradient"] == 0
 
 
-def test_what_was_freed_is_not_shown():
+def test_page_does_not_show_freed_values():
     loss, params = network()
     before = graph.draw(loss, params)
     loss.backward()

@@ -325,7 +325,7 @@ def test_explain_refuses_a_loss_that_is_not_a_tensor():
         torch.explain(3.0, leaf(1.0))
 
 
-def test_what_is_remembered_keeps_nothing_alive():
+def test_explain_keeps_no_tensor_alive():
     import gc
     import weakref
 

@@ -32,7 +32,7 @@ def test_the_derivative_along_a_direction():
         assert tangent(x.exp()).tolist() == pytest.approx([np.e, 0.5 * np.exp(2.0)])
 
 
-def test_what_does_not_depend_on_a_dual_tensor_has_no_tangent():
+def test_results_that_do_not_depend_on_a_dual_tensor_have_no_tangent():
     with dual_level():
         x = make_dual(tensor(1.0), tensor(1.0))
         assert tangent(tensor(2.0) * 3) is None
@@ -121,7 +121,7 @@ def test_dual_tensors_print_their_tangent():
     assert repr(x) == "tensor([1., 1.])"
 
 
-def test_what_dual_tensors_cannot_be_made_of():
+def test_wrong_arguments_of_make_dual_are_refused():
     one = wengert.ones(2)
     with pytest.raises(errors.DualLevelError, match="no level exists, make sure to enter_dual_level"):
         make_dual(one, one)
@@ -434,7 +434,7 @@ def written(ctx, x):
         (written, lambda ctx, t: t * 2, "not modifying the forward mode gradients inplace"),
     ],
 )
-def test_what_jvp_must_not_return(forward, jvp, message):
+def test_wrong_results_of_jvp_are_refused(forward, jvp, message):
     with dual_level():
         x = make_dual(tensor(1.0, 2.0), tensor(1.0, 1.0))
         with pytest.raises(RuntimeError, match=message):

@@ -76,7 +76,7 @@ def test_inner_gradients_do_not_see_the_outer_variable():
     assert func.jvp(h, (scalar(2.0),), (scalar(1.0),))[1].item() == 4.0
 
 
-def test_what_is_around_can_be_differentiated():
+def test_variables_of_the_enclosing_scope_can_be_differentiated():
     w = tensor(2.0, 3.0, requires_grad=True)
     g = func.grad(lambda x: (x * w).sum() ** 2)(tensor(1.0, 1.0))
     assert g.requires_grad
@@ -297,7 +297,7 @@ def test_random_numbers_under_vmap():
         (lambda x: func.vmap(lambda a: a, chunk_size=0), ValueError, r"chunk_size should be None or greater than 0. \(got 0\)"),
     ],
 )
-def test_what_vmap_refuses(call, kind, message):
+def test_vmap_refuses_wrong_calls(call, kind, message):
     with pytest.raises(kind, match=message):
         call(wengert.zeros(2, 3))
 

@@ -75,7 +75,7 @@ def test_a_tensor_named_twice():
 
 
 @pytest.mark.parametrize("mode", ["all", "any"])
-def test_what_a_hook_on_several_returns_is_ignored(mode):
+def test_results_of_multi_grad_hooks_are_ignored(mode):
     x, y = leaf(1.0), leaf(2.0)
     with register_multi_grad_hook((x, y), lambda grads: grads, mode=mode):
         (x * y).backward()
@@ -386,7 +386,7 @@ def test_a_node_hook_must_keep_dtypes():
             y.backward()
 
 
-def test_what_a_post_accumulate_hook_returns():
+def test_post_accumulate_hooks_must_return_none():
     x = leaf(1.0)
     for result, error in ((1, TypeError), (x, RuntimeError)):
         with x.register_post_accumulate_grad_hook(lambda _, result=result: result), pytest.raises(error):

@@ -54,7 +54,7 @@ def test_a_hook_runs_in_every_pass():
 
 
 @pytest.mark.parametrize("on_leaf", [True, False])
-def test_what_a_hook_returns_takes_the_gradients_place(on_leaf):
+def test_the_result_of_a_hook_replaces_the_gradient(on_leaf):
     x = leaf(1.0, 2.0)
     y = x * 2
     (x if on_leaf else y).register_hook(lambda g: g * 10)

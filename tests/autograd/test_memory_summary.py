@@ -42,7 +42,7 @@ def test_the_peak_counts_gradients_on_their_way():
     assert summary.peak == 3 * 4000 and summary.peak_at.name() == "ExpBackward0"
 
 
-def test_what_a_pass_has_freed_is_not_held():
+def test_freed_values_do_not_count_in_the_memory_summary():
     x = torch.ones(10, requires_grad=True)
     loss = x.exp().sum()
     assert graph.memory_summary(loss).total == 40

@@ -134,7 +134,7 @@ def test_the_backward_pass_belongs_inside():
         y.backward()
 
 
-def test_what_was_saved_before_the_block_is_checked_as_ever():
+def test_tensors_saved_before_the_block_are_checked_for_writes():
     w, x = leaf(1.0), numbers(2.0)
     y, z = w * x, w * x
     with allow_mutation_on_saved_tensors():

@@ -526,7 +526,7 @@ def test_a_disabled_profiler_does_nothing():
         (lambda p: p.export_stacks("x", "nonsense"), "metric should be one of"),
     ],
 )
-def test_what_a_table_does_not_know(ask, text):
+def test_unknown_columns_of_a_profile_are_refused(ask, text):
     with profiler.profile() as prof:
         torch.ones(1) + 1
     with pytest.raises(errors.ProfilerKeyError, match=text):
@@ -782,7 +782,7 @@ def test_watched_functions_refuse_what_they_refuse_otherwise():
     assert names(prof) == [] and modes.observed() == 0
 
 
-def test_what_is_made_inside_of_an_operation_is_part_of_it():
+def test_tensors_made_inside_an_operation_are_part_of_its_event():
     x = torch.ones(100)
     with profiler.profile() as prof, profiler.record_function("mine"):
         torch.nn.functional.dropout(x)

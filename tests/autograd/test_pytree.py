@@ -33,7 +33,7 @@ TREES = [
 
 
 @pytest.mark.parametrize("tree", TREES, ids=repr)
-def test_what_is_taken_apart_can_be_put_together(tree):
+def test_flattened_trees_can_be_unflattened(tree):
     leaves, spec = tree_flatten(tree)
     again = tree_unflatten(leaves, spec)
     assert again == tree
@@ -83,7 +83,7 @@ def test_classes_can_be_registered():
     assert tree_map(lambda x: x * 2, Point(1, [2])) == Point(2, [4])
 
 
-def test_what_does_not_fit_is_refused():
+def test_trees_of_another_structure_are_refused():
     spec = tree_flatten((1, 2))[1]
     with pytest.raises(ValueError, match="`leaves` has length 1 but the spec refers to a pytree that holds 2 items"):
         tree_unflatten([1], spec)

@@ -97,7 +97,7 @@ def test_a_hook_set_by_another_hook_sees_all_of_it(read):
     assert seen == [(4, 5)]
 
 
-def test_what_is_read_twice_and_what_is_used_otherwise_adds_up():
+def test_gradients_of_repeated_reads_and_other_uses_add_up():
     x = scores()
     y = x.log_softmax(1)
     index = wengert.tensor(np.repeat(LABELS[:, None], 3, 1))

@@ -106,7 +106,7 @@ def test_each_pass_unpacks_anew():
     np.testing.assert_allclose(x.grad.tolist(), [2 * 3 * np.exp(2)])
 
 
-def test_what_unpack_returns_is_what_the_gradient_is_computed_from():
+def test_gradient_is_computed_from_the_result_of_unpack():
     x = leaf(2.0, 3.0)
     with saved_tensors_hooks(same, lambda t: t * 10):
         y = (x * x).sum()
@@ -282,7 +282,7 @@ def test_a_graph_with_hooks_dies_by_reference_count(program, hooks):
         gc.enable()
 
 
-def test_what_hooks_keep_is_released_by_the_pass():
+def test_packed_values_are_released_by_the_pass():
     class Box:
         def __init__(self, tensor):
             self.tensor = tensor.detach()
@@ -364,7 +364,7 @@ def test_values_that_are_no_tensors():
     assert not indices[1]._saved_indices.requires_grad
 
 
-def test_what_a_node_does_not_need_is_none():
+def test_saved_attributes_without_a_use_are_none():
     x = leaf(1.0)
     node = (x * leaf(2.0).detach()).grad_fn
     assert node._saved_self is None

@@ -63,7 +63,7 @@ def test_every_policy_gives_the_gradients_of_the_plain_program(policy):
 
 
 @pytest.mark.parametrize(("keep", "factor"), [([aten.exp.default], 5.0), ([], 1.0)])
-def test_what_is_kept_is_not_computed_again(keep, factor):
+def test_kept_results_are_not_computed_again(keep, factor):
     """A kept result that was changed behind autograd's back shows in the gradient; one that is computed again does not."""
     x, results = leaf(), []
 

@@ -221,7 +221,7 @@ def test_dtypes_are_torchs():
     assert (np.ones((2, 2)) @ x).dtype is wengert.float64 and np.dot(np.ones(2), x).dtype is wengert.float64
 
 
-def test_what_needs_no_gradient_gives_what_it_gives_with_torchs_tensors():
+def test_numpy_functions_of_tensors_without_gradient_give_what_they_give_of_torchs():
     x = wengert.tensor([1.0, 2.0])
     assert type(np.concatenate([x, x])) is type(np.stack([x, x])) is np.ndarray
     assert isinstance(np.linalg.norm(x), np.float32)
@@ -231,7 +231,7 @@ def test_what_needs_no_gradient_gives_what_it_gives_with_torchs_tensors():
         assert np.histogram(x, bins=2)[0].tolist() == [1, 1]
 
 
-def test_what_asks_about_a_tensor_takes_any():
+def test_numpy_queries_take_any_tensor():
     x = wengert.tensor(A, requires_grad=True)
     assert np.shape(x) == (3, 4) and np.ndim(x) == 2 and np.size(x) == 12
     assert np.allclose(x, A) and np.array_equal(x, A) and np.isclose(x, A).all() and np.isrealobj(x)

@@ -139,7 +139,7 @@ def test_large_arrays_are_summarised():
     )
 
 
-def test_what_is_left_out_has_no_say_in_the_format():
+def test_elided_elements_do_not_change_the_printed_format():
     array = np.ones(2000, np.float32)
     array[1000] = 1e30
     assert format_tensor(array) == "tensor([1., 1., 1.,  ..., 1., 1., 1.])"

@@ -234,7 +234,7 @@ def test_default_dtype_takes_effect_at_once(default_dtype):
 
 
 @pytest.mark.parametrize("bad", [None, "2", [1.0], object(), np.array(["a"]), np.str_("a")])
-def test_what_is_no_operand_raises(bad):
+def test_wrong_operands_of_a_promotion_raise(bad):
     with pytest.raises(TypeError):
         D.resolve(D.SAME, (np.ones(2), bad))
 

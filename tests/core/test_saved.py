@@ -324,7 +324,7 @@ def test_a_pass_with_retain_graph_keeps_it():
     assert saved() is None
 
 
-def test_what_is_not_needed_is_not_kept():
+def test_inputs_without_a_use_in_the_backward_pass_are_not_kept():
     x = leaf(1.0, 2.0)
     a = x + 0
     memory = memory_of(a)

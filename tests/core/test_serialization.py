@@ -78,7 +78,7 @@ def test_numpy_reads_the_arrays(tmp_path):
 
 
 @pytest.mark.parametrize("obj", [object(), {"f": print}, [np.ones(2)], {1, 2}])
-def test_what_is_no_data_is_refused_and_nothing_is_written(obj, tmp_path):
+def test_saving_an_object_without_data_is_refused_and_writes_nothing(obj, tmp_path):
     with pytest.raises(TypeError, match=r"^save\(\) takes tensors, numbers"):
         wengert.save(obj, tmp_path / "file")
     assert not (tmp_path / "file").exists()

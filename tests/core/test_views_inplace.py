@@ -104,7 +104,7 @@ def test_a_copy_shares_nothing(name):
     assert copy._version == 0 and not copy._is_view()
 
 
-def test_what_does_not_change_anything_is_the_tensor_itself_or_a_view_of_it():
+def test_operations_without_effect_return_the_tensor_or_a_view():
     x = numbers(1.0, 2.0)
     assert x.contiguous() is x and x.double() is x and x.to(wengert.float64) is x
 
@@ -592,7 +592,7 @@ def test_a_view_of_a_view_that_is_written():
     np.testing.assert_array_equal(x.grad.numpy(), expected)
 
 
-def test_what_is_written_gets_its_gradient_from_the_region_only():
+def test_written_values_get_their_gradient_from_the_written_region():
     x, y = matrix(2, 3), leaf(1.0, 2.0, 3.0)
     a = x * 1
     a[0] = y * 2

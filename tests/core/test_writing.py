@@ -102,7 +102,7 @@ def test_operands_that_overlap_are_read_before_they_are_written():
     np.testing.assert_array_equal(square, [[0, -1], [1, 0]])
 
 
-def test_what_cannot_be_written_is_refused():
+def test_values_that_cannot_be_written_are_refused():
     read_only = np.ones(3)
     read_only.flags.writeable = False
     locked = wengert.ones(3, dtype=wengert.float64)

@@ -65,7 +65,7 @@ ROWS = _rows("""
 34 | S0 | the gradient has the tensor's shape; another floating dtype is cast | documents/test_s0.py::test_a_non_scalar_needs_its_gradient_and_lengths_match
 35 | S0 S3 | `detach()` shares memory and version check; volatile stays | documents/test_s0.py::test_detach
 36 | S0 S3 | `detach_()` makes a leaf | documents/test_s0.py::test_detach_in_place
-37 | S0 S3 | `register_hook`: called with every gradient; what it returns takes its place | autograd/test_hooks.py::test_what_a_hook_returns_takes_the_gradients_place
+37 | S0 S3 | `register_hook`: called with every gradient; what it returns takes its place | autograd/test_hooks.py::test_the_result_of_a_hook_replaces_the_gradient
 38 | S0 S3 | the handle removes the hook, any number of times, and is a context manager | autograd/test_hooks.py::test_remove_ends_a_hook_any_number_of_times
 39 | S0 S3 | the example of the doubled gradient | documents/test_s0.py::test_example_shows
 40 | S2 | the handle's printed form | documents/test_s2.py::test_handle_and_node_in_plain_python
@@ -81,7 +81,7 @@ ROWS = _rows("""
 50 | S0 S2 | instance Functions: `F(args)(x)` | eras/test_instance_functions.py::test_arguments_go_to_init
 51 | S3 | any number of tensors in and out | eras/test_instance_functions.py::test_several_inputs_and_outputs
 52 | S0 | an instance's backward sees tensors without history; not twice differentiable | eras/test_instance_functions.py::test_differentiable_once
-53 | S0 S1 S3 | `save_for_backward` of inputs, outputs and None; writes since are noticed | eras/test_instance_functions.py::test_what_was_saved_must_not_change
+53 | S0 S1 S3 | `save_for_backward` of inputs, outputs and None; writes since are noticed | eras/test_instance_functions.py::test_saved_tensors_must_not_be_written
 54 | S0 S1 S3 | `saved_tensors` is a tuple | autograd/test_function.py::test_saved_tensors_are_what_was_saved
 55 | S3 | `saved_variables` | documents/test_s3.py::test_saved_variables_have_history
 56 | S0 S1 S3 | `needs_input_grad`: one bool an input | eras/test_instance_functions.py::test_the_instance_is_the_node

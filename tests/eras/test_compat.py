@@ -73,7 +73,7 @@ def test_star_imports(installed):
     assert names["ones"] is wengert.ones and names["Variable"] is wengert.autograd.Variable
 
 
-def test_what_is_missing_fails_at_its_use_and_is_named(installed):
+def test_missing_names_fail_at_their_use_with_a_message(installed):
     import torch
     import torch.optim as optim
     from torch.nn import Module

@@ -298,7 +298,7 @@ def test_a_leaf_cannot_be_written():
         Increment(True)(x)
 
 
-def test_what_was_saved_must_not_change():
+def test_saved_tensors_must_not_be_written():
     x = leaf(1.0) * 1
     y = Scale(2.0)(x)
     x.add_(1)

@@ -215,7 +215,7 @@ def test_several_actions_without_gradients():
     np.testing.assert_allclose(w.grad.numpy(), expected, rtol=1e-12, atol=1e-15)
 
 
-def test_what_later_operations_make_of_a_sample_is_ignored():
+def test_reinforce_ignores_gradients_through_later_operations():
     x, y = leaf([0.0]), leaf([1.0])
     z = reinforced(torch.normal(x + 2, 2.0), 3.0)
     (z * y * 100).sum().backward()

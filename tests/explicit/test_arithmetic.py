@@ -375,7 +375,7 @@ def test_copy_into_part_of_a_tensor():
     assert gradients(z, x, y) == [[2.0, 0.0, 2.0], 1.0]
 
 
-def test_what_does_not_fit_is_not_written():
+def test_fill_and_copy_refuse_values_that_do_not_fit():
     with pytest.raises(RuntimeError, match="fill_ only supports 0-dimension value tensor but got tensor with 1 dim"):
         wengert.zeros(2).fill_(tensor([1.0, 2.0]))
     with pytest.raises(RuntimeError, match="value cannot be converted to type int64_t without overflow"):

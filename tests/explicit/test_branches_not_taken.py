@@ -161,7 +161,7 @@ def derivatives(function: Callable[[Any], Any], x: Any, order: int) -> list[list
 
 
 @each("name", TABLE)
-def test_what_is_not_selected_has_the_derivative_0(name):
+def test_elements_that_are_not_selected_have_the_derivative_0(name):
     function, expected = TABLE[name]
     x = leaf(POINT)
     value = function(x).sum()
@@ -192,7 +192,7 @@ def test_a_zero_that_is_a_value_stays_one_in_programs():
     assert math.isnan(derivatives(value_of_zero, leaf(POINT), 1)[0][0])
 
 
-def test_what_is_selected_elsewhere_keeps_its_infinite_derivative():
+def test_selected_elements_keep_an_infinite_derivative():
     def both(x):
         y = x.sqrt()
         return wengert.where(x > 0, y, 0.0) + y
@@ -289,7 +289,7 @@ def test_hooks_see_finite_numbers_and_leave_what_is_0():
     assert x.grad.tolist() == [0.0, 0.5] and y.grad.tolist() == [0.0, 1.0]
 
 
-def test_what_a_hook_makes_of_0_counts():
+def test_a_hook_may_replace_a_gradient_of_0():
     x = leaf(POINT)
     for register in ("tensor", "prehook"):
         y = x.sqrt()

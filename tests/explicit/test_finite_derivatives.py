@@ -366,7 +366,7 @@ def test_det_has_no_third_derivative_at_singular_matrices():
                 grad(then.sum(), matrix)
 
 
-def test_what_is_infinite_or_undefined_stays_so():
+def test_infinite_and_undefined_derivatives_stay_so():
     assert gradient(wengert.sqrt, [0.0]) == [[inf]] and gradient(wengert.log, [0.0]) == [[inf]]
     assert gradient(wengert.rsqrt, [0.0]) == [[-inf]] and gradient(wengert.acos, [1.0]) == [[-inf]]
     assert second(lambda x: x**1.5, [0.0]) == [[inf]]

@@ -112,7 +112,7 @@ def test_points_that_are_no_numbers_lie_outside(mode):
         assert np.isfinite(windows.sample_grid(x, grid, (mode, padding, True))).all()
 
 
-def test_what_counts_for_nothing_may_be_infinite():
+def test_elements_of_weight_0_may_be_infinite():
     x = np.array([[[[1.0, np.inf], [np.nan, 2.0]]]])
     grid = np.array([[[[-1.0, -1.0], [1.0, 1.0], [1.0, -1.0], [5.0, 5.0], [0.0, -1.0]]]])
     out = windows.sample_grid(x, grid, (LINEAR, ZEROS, True))

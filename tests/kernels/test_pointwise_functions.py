@@ -208,6 +208,6 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_what_cannot_be_traced_is_refused(message):
+def test_functions_that_cannot_be_traced_are_refused(message):
     with pytest.raises(TypeError, match=message):
         wengert.pointwise(REFUSED[message])(wengert.ones(2))

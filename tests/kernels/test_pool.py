@@ -107,7 +107,7 @@ def test_large_blocks_start_on_huge_pages_and_at_different_colours():
     assert len(set(offsets)) == 8
 
 
-def test_what_lies_idle_is_limited_and_the_oldest_goes_first():
+def test_idle_memory_is_limited_and_the_oldest_block_goes_first():
     program = """
 import numpy as np, wengert
 from wengert.kernels import native

@@ -104,7 +104,7 @@ def test_integers_of_numpy_are_dims(case: Case, name: str, ndim: int, value: Any
     assert kinds == [kinds[0]] * 3, f"{outcomes}"
 
 
-def test_what_is_no_integer_is_named():
+def test_dims_that_are_not_integers_are_refused_with_their_type():
     x = wengert.ones(2, 3)
     for call, kind in (
         (lambda: x.softmax((0, 1)), "tuple"), (lambda: x.sum(dim="x"), "str"), (lambda: x.cumsum(0.5), "float"),

@@ -93,7 +93,7 @@ INPUTS = {
 
 @each("given", INPUTS)
 @each("forward", FORWARDS)
-def test_what_forward_returns(forward, given):
+def test_results_of_forward_are_wrapped_as_in_torch(forward, given):
     def program(t, materialize):
         seen = []
 

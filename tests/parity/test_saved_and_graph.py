@@ -104,7 +104,7 @@ EXPRESSIONS = {
 
 @pytest.mark.parametrize("mode", ["first order", "create_graph"])
 @pytest.mark.parametrize("case", EXPRESSIONS)
-def test_what_hooks_see(case, mode):
+def test_hooks_see_what_torchs_hooks_see(case, mode):
     """The tensors packed, as a set with repetitions; the number of calls; gradients of twice the saved values."""
 
     def compute(torch):
@@ -545,7 +545,7 @@ HOOKS = {
 
 @pytest.mark.parametrize("hook", HOOKS)
 @pytest.mark.parametrize("kind", ["tensor", "leaf", "pre", "post", "post accumulate"])
-def test_what_hooks_return(kind, hook):
+def test_results_of_hooks_count_as_in_torch(kind, hook):
     def run_it(torch):
         x, y = leaf(torch, 1, 2), leaf(torch, 3, 4)
         z = x * y
