@@ -13,7 +13,7 @@ WIDTH = 79
 
 
 class Cell:
-    """What one cell gave: the text it showed, and the warnings it raised as (category, first line)."""
+    """Output of one cell: the text it showed, and the warnings it raised as (category, first line)."""
 
     def __init__(self, shown: str, warned: list[tuple[type, str]]) -> None:
         self.shown, self.warned = shown, warned
@@ -53,7 +53,7 @@ def hide_addresses(text: str) -> str:
 
 
 def pretty(value: Any) -> str:
-    """A value as IPython displays it, for what the documents display: objects, types in them, and tuples of these.
+    """Format a value as IPython does, for the values in the documents: objects, types in them, and tuples of both.
 
     IPython gives a class without a __repr__ of its own the form <Name at 0x...>, with the module's name unless that is
     builtins, and breaks a tuple that is wider than the line, the outermost first.

@@ -1,4 +1,4 @@
-"""What holds for every test: it leaves the process as it found it, and random numbers are the same in each run."""
+"""Fixtures of every test: a test leaves the process as it found it, and random numbers are the same in each run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_quiet() -> bool:
 
 
 def process_state() -> dict[str, Any]:
-    """What a test could change for the tests after it."""
+    """Return the settings of the process that a test could change for later tests."""
     return {
         "grad mode and inference mode (flags of wengert.core.modes)": modes.flags(),
         "hooks on saved tensors": (*modes.state.saved_hooks, modes.state.saved_hooks_refused, modes.state.mutation),
@@ -39,7 +39,7 @@ def process_state() -> dict[str, Any]:
 
 
 def restore(state: dict[str, Any]) -> None:
-    """Puts back what can be put back, so that one test's leak is not blamed on the next."""
+    """Restore the settings, so that no test fails because an earlier test changed them."""
     flags, saved, levels, dtype, options, _, numpy_errors = state.values()
     modes.set_flags(flags)
     *modes.state.saved_hooks, modes.state.saved_hooks_refused, modes.state.mutation = saved
@@ -93,7 +93,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Where operations differ from torch on purpose, as tests/parity/test_ops.py reports it."""
+    """Print the deliberate differences from torch that tests/parity/test_ops.py reports."""
     reports = [r for outcome in ("passed", "failed") for r in terminalreporter.stats.get(outcome, [])]
     properties = [p for report in reports for p in getattr(report, "user_properties", [])]
     known = sorted({text for name, text in properties if name == "differs from torch"})

@@ -51,7 +51,7 @@ class Program:
         self.log.append([describe(x, self.torch) for x in what])
 
     def run(self, steps):
-        """What happened, step by step."""
+        """Run the steps and log the outcome of each."""
         for name, i, j, k in steps:
             self.log.append(name)
             try:
@@ -77,7 +77,10 @@ class Program:
         return found
 
     def differentiate(self, *roots, **options):
-        """A pass from the sum of roots; one that fails ends the program: what it leaves in the leaves is torch's own affair."""
+        """Run a backward pass from the sum of roots.
+
+        A pass that fails ends the program, because the gradients it leaves in the leaves are torch's own affair.
+        """
         ended = []
         total = sum(((r * r).sum() for r in roots[1:]), (roots[0] * 2).sum())
         attempt(ended, lambda: total.backward(**options))
@@ -141,7 +144,10 @@ def written(p, i):
 
 
 def fitting(x, y):
-    """y, or its sum where it is larger than x; in memory of its own: torch refuses to write what overlaps with what is read."""
+    """Return a copy of y, or of its sum if y has more dimensions than x.
+
+    It is a copy because torch refuses writes whose source and target overlap.
+    """
     return (y.sum() if y.dim() > x.dim() else y).clone()
 
 

@@ -1,4 +1,4 @@
-"""Where in a test file a line is, so that tests of source positions need no line numbers."""
+"""Find lines of test files, so that tests of source positions need no line numbers."""
 
 from __future__ import annotations
 

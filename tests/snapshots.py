@@ -1,4 +1,4 @@
-"""What a failed call must leave as it was: tensors, the graph behind them, and the thread's modes."""
+"""Snapshots of the state that a failed call must leave unchanged: tensors, the graph behind them, and the thread's modes."""
 
 from __future__ import annotations
 

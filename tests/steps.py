@@ -11,7 +11,7 @@ def start(t, requires_grad=True):
 
 
 def facts(t, *tensors):
-    """What is compared of the tensors: description and version. A view's node may have been made again: then by another name."""
+    """Return description and version of each tensor, for comparison. If a view's node was made again, its name may differ."""
     return [[describe_rebuilt(v, t), "inference" if v.is_inference() else v._version] for v in tensors]
 
 
@@ -21,7 +21,7 @@ def strides(v):
 
 
 def differentiate(t, log, x, *outputs):
-    """The gradients of a weighed sum of what requires grad."""
+    """Log the gradients of a weighted sum of the outputs."""
 
     def step():
         total = sum((o * t.arange(1.0, o.numel() + 1, dtype=o.dtype).view(o.shape)).sum() * (i + 1) for i, o in enumerate(outputs))

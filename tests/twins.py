@@ -14,7 +14,7 @@ BUILTINS = (NotImplementedError, RecursionError, RuntimeError, KeyError, IndexEr
 
 
 def run(function, library, *arguments):
-    """What the program gives in the library: its described result, or the error that ended it."""
+    """Run the program in the library, and return its described result, or the error that ended it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

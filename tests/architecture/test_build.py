@@ -32,7 +32,7 @@ def core_modules() -> list[str]:
 
 
 def run_python(code: str, *, pure: bool) -> str:
-    """What the code prints in a fresh interpreter, compiled where possible or pure."""
+    """Return the output of the code in a fresh interpreter, compiled if possible, or pure."""
     env = {name: value for name, value in os.environ.items() if name != "WENGERT_PURE"}
     if pure:
         env["WENGERT_PURE"] = "1"
@@ -69,7 +69,7 @@ def test_thread_state_is_not_cimported(name):
 
 @each("name", core_modules())
 def test_shim_has_every_cython_name(name):
-    """What stands under `if cython.compiled:` never runs uncompiled, but type checkers read it, so it counts too."""
+    """Code under `if cython.compiled:` never runs uncompiled. But type checkers read it, so its names count, too."""
     used = {
         node.attr
         for node in ast.walk(ast.parse((CORE / f"{name}.py").read_text()))

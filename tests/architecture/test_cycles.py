@@ -38,7 +38,7 @@ MODULES = {module_of(path): path for path in sorted(SOURCES.rglob("*.py"))}
 
 
 def imports_of(tree: ast.AST, package: str = "wengert") -> Iterator[str]:
-    """Yield the modules that a piece of source imports, except for type checkers. package: that of relative imports."""
+    """Yield the modules that a piece of source imports, except for type checkers. Relative imports start at `package`."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             yield from imports_of(ast.Module(node.orelse, []), package)

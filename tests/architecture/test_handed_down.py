@@ -21,7 +21,7 @@ SETTINGS = {
 
 
 def listed() -> dict[str, tuple[str, list[str]]]:
-    """Return (module that calls it, names of what it gets) for each setter in the list."""
+    """Return (calling module, names of the values it hands over) for each setter in the list."""
     note = ast.get_docstring(TREES["core"]) or ""
     rows = [[cell.strip() for cell in line.split("|")] for line in note.splitlines() if "|" in line]
     assert all(len(row) == 4 and all(row) for row in rows)

@@ -1,6 +1,6 @@
-"""What `import wengert` costs, and what it does not load.
+"""The cost of `import wengert`, and the modules that it does not load.
 
-What is loaded is counted: that is the same on every machine. The time is measured by `make bench`.
+The tests count loaded modules, because counts are the same on every machine. `make bench` measures the time.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ _CLASSES = {"Any": object, "Tensor": wengert.Tensor, "Size": wengert.Size, "_boo
 
 
 def fits(value: Any, declared: str) -> bool:
-    """Whether a call's result is what its stub says."""
+    """Whether a call's result has the type that its stub gives."""
     if declared == "tuple[Tensor, ...]":
         return isinstance(value, (tuple, list)) and all(isinstance(x, wengert.Tensor) for x in value)
     if declared.startswith("tuple["):

@@ -1,4 +1,4 @@
-"""What a Function promises: inputs that it writes, setup_context, what backward returns; what each breach raises."""
+"""The contract of Function: inputs that it writes, setup_context, the results of backward, and the error for each breach."""
 
 import pytest
 

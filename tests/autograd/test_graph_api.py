@@ -303,7 +303,7 @@ def test_shapes_and_numbers_stay_when_the_arrays_are_freed():
 
 
 def released(y):
-    """y's node, once a pass has freed what it saved."""
+    """y's node, after a pass has freed its saved values."""
     y.sum().backward()
     return y.grad_fn
 

@@ -131,7 +131,7 @@ def test_without_create_graph_a_hook_is_not_recorded():
 
 
 def test_a_hook_may_keep_its_gradient():
-    """What it kept does not change when .grad is written later."""
+    """A gradient that a hook kept does not change if .grad is written later."""
     x = leaf(1.0, 2.0)
     kept = []
     x.register_hook(kept.append)

@@ -1,4 +1,4 @@
-"""What makes a leaf and what a leaf has: detach, detach_, requires_grad, .grad."""
+"""Leaves: how tensors become leaves (detach, detach_, requires_grad), and their .grad."""
 
 import pickle
 import warnings

@@ -129,7 +129,7 @@ def is_float(x):
 
 
 def check(function, arguments):
-    """Values are NumPy's, of tensors that require a gradient, and the derivative is that of finite differences."""
+    """Check the value against NumPy's, for tensors that require a gradient, and the derivative against finite differences."""
     expected = function(*arguments)
     tensors = [wengert.tensor(x, requires_grad=True) if is_float(x) else x for x in arguments]
     if not any(isinstance(x, wengert.Tensor) for x in tensors):

@@ -76,7 +76,7 @@ def test_full_collection_frees_a_cycle(attach, no_automatic_collection):
 
 
 def most_alive(make_cycle, times):
-    """How many of the cycles made one after the other were there at once."""
+    """Make cycles one after the other, and return the largest number that were alive at the same time."""
     watches, most = [], 0
     for i in range(times):
         watches.append(weakref.ref(make_cycle()))

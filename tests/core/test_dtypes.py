@@ -98,7 +98,7 @@ def test_real_and_complex_partners():
 
 
 def run_python(code):
-    """What a fresh interpreter prints."""
+    """Return the output of a fresh interpreter."""
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
 
 

@@ -198,7 +198,7 @@ def test_a_view_as_cotangent_is_added_up_without_harm():
 
 
 def gradients_and_kept(numbers_of_leaves, given):
-    """Gradients, and what user code kept on the way, of a graph in which cotangents go everywhere a rule may write over one."""
+    """Return gradients, and the cotangents that user code kept, of a graph with every place where a rule may overwrite a cotangent."""
     kept = []
 
     class Keep(Function):

@@ -1,4 +1,4 @@
-"""What the engine owes to threads, to memory and to what is kept quiet; and the rules of writing into odd views."""
+"""The engine with threads, memory and silenced warnings; and the rules of writing into unusual views."""
 
 import gc
 import threading
@@ -25,7 +25,7 @@ def numbers(*values):
 
 
 def passes(returned):
-    """A Function whose backward returns what it is told."""
+    """Return a Function whose backward returns the given results."""
 
     class Passes(Function):
         @staticmethod

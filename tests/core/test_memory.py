@@ -45,7 +45,7 @@ sys.setrecursionlimit(500)  # what recursed over the graph would fail at once
 
 
 def run_program(program, *arguments, timeout=570):
-    """Runs PRELUDE + program in a process of its own; what it reported."""
+    """Run PRELUDE + program in a process of its own, and return its report."""
     done = subprocess.run(
         [sys.executable, "-c", PRELUDE + program, *map(str, arguments)],
         capture_output=True,
@@ -532,7 +532,7 @@ def test_a_cycle_through_grad_can_be_collected():
 
 
 def test_memory_of_saved_values_can_be_counted():
-    """What a graph keeps alive is what its rules need: for a * b both factors, for a + b nothing."""
+    """A graph keeps only the values alive that its rules need: both factors for a * b, nothing for a + b."""
     x = leaf(*np.zeros(8))
     kept = []
     for build in (lambda a, b: a * b, lambda a, b: a + b, lambda a, b: a * 2 - b, lambda a, b: (a @ b).exp()):

@@ -1,4 +1,4 @@
-"""What nodes save: no more than their rules need, checked against later writes, released by a pass."""
+"""Saved values of nodes: no more than the rules need, checked against later writes, and released by a pass."""
 
 import gc
 import weakref
@@ -171,7 +171,7 @@ def test_a_broadcast_or_promoted_input_is_noticed():
 
 
 def test_a_cast_copy_is_the_nodes_own():
-    """What promotion copied cannot be written by anybody: no error, and the right gradient."""
+    """No user can write into a copy that promotion made: a write into the input leaves the gradient right, or is noticed."""
     x = leaf(1.0, 2.0)
     small = wengert.ones(2, dtype=wengert.float32)
     z = (x * small).sum()

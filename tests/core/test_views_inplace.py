@@ -32,7 +32,7 @@ WEIGHTS = [1.0, 10.0, 100.0, 1000.0]
 
 
 def weighed(tensor):
-    """A scalar whose gradient says what became of each element."""
+    """Return a scalar whose gradient has a different value for each element."""
     return (tensor * numbers(*WEIGHTS[: tensor.numel()]).view(tensor.shape)).sum()
 
 
@@ -502,7 +502,7 @@ def test_a_write_into_a_view_of_a_tensor(case):
 
 @pytest.mark.parametrize("case", INTO_VIEWS)
 def test_the_value_after_a_write_into_a_view(case):
-    """The same writes by NumPy, on the same memory layout."""
+    """Compare with the same writes in NumPy on the same memory layout."""
     function, _ = INTO_VIEWS[case]
     recorded, constant = leaf(1.0, 2.0, 3.0, 4.0) * 1, numbers(1.0, 2.0, 3.0, 4.0)
     function(recorded)

@@ -112,7 +112,7 @@ def test_typename():
     (lambda x, m: x.clone().masked_scatter_(m, torch.tensor([7.0, 8.0])), [7.0, 2.0, 8.0]),
 ])  # fmt: skip
 def test_masks_of_bytes(use, expected):
-    """What comparisons gave up to torch 1.1."""
+    """Comparisons returned such masks up to torch 1.1."""
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     with pytest.warns(DeprecationWarning, match="with a mask of dtype torch.uint8") as caught:
         y = use(x, torch.ByteTensor([1, 0, 2]))

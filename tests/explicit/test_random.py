@@ -261,7 +261,7 @@ def test_fill_errors(fill, message):
 
 
 def test_samples_have_no_history():
-    """Those of bernoulli, multinomial and normal have one where their parameters require grad: see tests/eras."""
+    """Samples of bernoulli, multinomial and normal have a history if their parameters require grad: see tests/eras."""
     p = torch.full((3,), 0.5)
     for sample in (
         torch.bernoulli(p),

@@ -26,7 +26,7 @@ def gradient(function, values, dtype=wengert.float64):
 
 
 def second(function, values):
-    """The gradient of the sum of weight * gradient, with weights 1, 2, 3...: what a Hessian times that vector is."""
+    """Gradient of the sum of weight * gradient, with weights 1, 2, 3...: the product of the Hessian and the weights."""
     x = leaf(values)
     (g,) = wengert.autograd.grad(function(x).sum(), x, create_graph=True)
     (g * wengert.arange(1.0, g.numel() + 1, dtype=wengert.float64)).sum().backward()

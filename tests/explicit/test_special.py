@@ -72,7 +72,7 @@ def test_scaled_bessel_functions_are_flat_far_out(function, at):
 
 @pytest.mark.parametrize("order", [2, 3])
 def test_scaled_bessel_functions_of_large_numbers_join_scipys(order):
-    """Where SciPy still has values, the asymptotic series that takes over has the same."""
+    """The asymptotic series agrees with SciPy as far as SciPy has values."""
     from scipy.special import ive, kve
 
     from wengert.ops.bessel import _large_by_series

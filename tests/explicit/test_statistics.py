@@ -138,7 +138,7 @@ def test_gamma_and_dirichlet_samples_have_their_means_and_gradients_of_them():
 
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 3.0, 50.0])
 def test_gamma_samples_have_second_derivatives(alpha):
-    """Those of the quantile function, beside differences of the first ones along it."""
+    """Compare second derivatives of the quantile function with differences of the first derivatives along it."""
     a = wengert.full((20,), alpha, dtype=wengert.float64, requires_grad=True)
     wengert.manual_seed(0)
     sample = wengert._standard_gamma(a)

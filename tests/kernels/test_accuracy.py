@@ -1,4 +1,4 @@
-"""How far the vector maths is from the exact values, in units in the last place. docs/accuracy.md says what is claimed."""
+"""Errors of the vector maths against exact values, in units in the last place. docs/accuracy.md lists the limits."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def points(dtype, n=40_000):
 
 
 def errors_in_ulp(found, exact, dtype):
-    """Distances in ulps of the exact value; those of infinities and NaN must be none."""
+    """Distances in ulps of the exact value. Infinities and NaN must agree exactly."""
     with np.errstate(all="ignore"):
         rounded = exact.astype(dtype)
         finite = np.isfinite(rounded) & np.isfinite(found)

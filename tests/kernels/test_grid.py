@@ -57,7 +57,7 @@ def taps(point, n, options):
 
 
 def weights_by_loops(grid, size, options):
-    """What each element of an image counts for each point: (n, points, *size)."""
+    """Weight of each element of an image for each point. Shape: (n, points, *size)."""
     rows = grid.reshape(len(grid), -1, len(size))
     found = np.zeros((*rows.shape[:2], *size))
     for n, p in np.ndindex(*rows.shape[:2]):

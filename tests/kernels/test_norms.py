@@ -14,7 +14,7 @@ SHAPES = [(3, 4), (2, 4, 1), (300, 4, 3), (3, 4, 31), (2, 6, 5, 7), (2, 4, 37, 6
 
 
 def looked_at(x, groups):
-    """x as (what one mean is of, all else) and how to turn that back."""
+    """Return x as a matrix with one row for each mean, and the function that restores x's shape."""
     if groups:
         return x.reshape(x.shape[0] * groups, -1), lambda y: y.reshape(x.shape)
     by_channel = np.moveaxis(x, 1, 0)

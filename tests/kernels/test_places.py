@@ -16,7 +16,7 @@ SHAPES = [((7,), (9,), 0), ((4, 6), (3, 8), 1), ((4, 6), (9, 5), 0), ((3, 5, 4),
 
 
 def mesh(index, dim):
-    """NumPy's index of what `index` names along dim."""
+    """NumPy's index of the elements that `index` names along dim."""
     parts = list(np.meshgrid(*[np.arange(n) for n in index.shape], indexing="ij"))
     parts[dim] = index
     return tuple(parts)

@@ -54,7 +54,7 @@ def test_value_and_gradients_are_those_of_the_function_itself(name):
 
 
 def random_arithmetic(seed, length):
-    """A function of sums, products and the like, in any order, whose values are used again later; and what it is in NumPy."""
+    """Return a random arithmetic function of three tensors or NumPy arrays. It uses its intermediate values again later."""
     operations = np.random.default_rng(seed)
 
     def fn(x, y, z):

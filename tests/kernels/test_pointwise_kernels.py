@@ -154,7 +154,7 @@ PAIRS = [
 
 
 def layouts(x):
-    """The same values laid out in memory in several ways."""
+    """Return the values in several memory layouts."""
     yield x
     if x.ndim:
         yield np.asfortranarray(x)

@@ -225,7 +225,7 @@ def test_gradients_that_own_pooled_memory_are_told_from_views():
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_large_gradient_that_is_a_copy_lies_as_its_leaf(order):
-    """What an addition hands on belongs to nobody: the second leaf gets a copy, as autograd.grad's caller does."""
+    """No leaf owns the cotangent that an addition passes on: the second leaf gets a copy, and so does a caller of autograd.grad."""
     n = 300
     x = wengert.from_numpy(np.ones((n, n), order=order)).requires_grad_()
     y = wengert.from_numpy(np.ones((n, n), order=order)).requires_grad_()

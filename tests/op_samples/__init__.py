@@ -1,4 +1,4 @@
-"""What the registry-driven tests call each operation with, and the independent oracle its values are compared with.
+"""Arguments of each operation for the registry-driven tests, and the independent oracle for its values.
 
 One module a family of wengert.ops. Each defines
     SAMPLES: operation name -> list of Sample. A pointwise operation without parameters needs none: its `domain` is enough.

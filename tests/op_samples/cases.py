@@ -60,7 +60,7 @@ class Case:
 
     @property
     def id(self) -> str:
-        """What pytest calls it; the number keeps samples apart that read the same."""
+        """The case's name in pytest. The number distinguishes samples with the same text."""
         text = repr(self.sample)
         return f"{self.name}-{self.number}-{text if len(text) <= 60 else text[:57] + '...'}".replace("\n", " ")
 
@@ -87,7 +87,7 @@ class Case:
 
     @property
     def is_about_memory(self) -> bool:
-        """Whether what the operation does depends on how its input lies in memory."""
+        """Whether the operation's result depends on the memory layout of its input."""
         return self.name.removesuffix("_copy") in {"as_strided", "unflatten", "view", "view_as", "view_as_complex"}
 
     def data(self) -> Iterator[Data]:
@@ -187,14 +187,14 @@ def lay_out(array: np.ndarray, layout: str) -> np.ndarray:
 
 
 def flatten(x: Any) -> list[Any]:
-    """The tensors (or arrays) in what an operation takes or returns: lists and tuples, and their items', in order."""
+    """Return the tensors (or arrays) in an operation's arguments or results, also in nested lists and tuples, in order."""
     if isinstance(x, (list, tuple)):
         return [z for y in x for z in flatten(y)]
     return [x]
 
 
 def tensors_in(x: Any) -> list[Any]:
-    """The same, tensors only."""
+    """Return the tensors among the items of `flatten(x)`."""
     return [y for y in flatten(x) if isinstance(y, TensorBase)]
 
 
@@ -275,7 +275,7 @@ def by_operation(condition: Callable[[Case], bool]) -> dict[str, list[Case]]:
 
 @contextmanager
 def naming(subject: Any) -> Iterator[None]:
-    """Note on an exception what it happened to: for tests that loop."""
+    """Add a note to an exception that names the case it happened in, for tests that loop."""
     try:
         yield
     except BaseException as error:

@@ -137,7 +137,7 @@ def _either(x, weight, bias, stride, padding, dilation, transposed, output_paddi
 
 
 def _unfold(x, kernel_size, dilation=1, padding=0, stride=1):
-    """Each window is what the kernels with a single 1 find there."""
+    """The elements of each window are the results of kernels with a single 1."""
     if x.ndim == 3:
         return _unfold(x[None], kernel_size, dilation, padding, stride)[0]
     c, kernel = x.shape[1], _many(kernel_size, 2)

@@ -30,7 +30,7 @@ def _triangular(b, A, upper=True, transpose=False, unitriangular=False):
 
 
 def _ldl(A):
-    """The factors worked out above; those of the identity are itself."""
+    """The factors worked out above. The factors of the identity are the identity."""
     found = [(_LD, _PIVOTS) if a[0, 2] else (np.eye(3), np.arange(1, 4, dtype=np.int32)) for a in A.reshape(-1, 3, 3)]
     LD, pivots = (np.stack(x) for x in zip(*found))
     return LD.reshape(A.shape), pivots.reshape(A.shape[:-1])

@@ -213,7 +213,7 @@ def _weighted(function):
 
 
 def _mean_of_weighted(function):
-    """Where the mean is over the number of elements, whatever their weights."""
+    """Oracle of losses whose mean divides by the number of elements, not by the sum of weights."""
 
     def oracle(x, y, reduction="mean", weight=None, **params):
         return _reduce(function(x, y, **params) * (1 if weight is None else weight), reduction)

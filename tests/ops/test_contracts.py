@@ -1,4 +1,4 @@
-"""What holds for every operation besides its numbers: docs, what a node keeps, names, forms, errors, memory."""
+"""Contracts of every operation besides its values: docs, saved values, names, forms, errors, memory."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ METHODS = methods()
 def result_and_gradients(
     case: Case, inputs: list[Any], function: Callable[..., Any] | None = None
 ) -> tuple[list[Any], list[Any]]:
-    """(the arrays of the results, those of the gradients of their sum)."""
+    """Return (arrays of the results, arrays of the gradients of their sum)."""
     outputs = tensors_in(case.call(inputs, function))
     for out in outputs:
         if isinstance(out.grad_fn, StochasticNode):
@@ -338,7 +338,7 @@ NO_DIMS = {"tile", "tensordot"}  # their dims are counts
 
 
 def argument_names(op: Any) -> list[str]:
-    """What a call may give by position or keyword, in order."""
+    """Return the names of the arguments that a call may give by position or keyword, in order."""
     if isinstance(op, Operation):
         return [op.public_input_name(name) for name in op.input_names] + list(op.param_names)
     names = list(inspect.signature(op.fn).parameters)

@@ -85,7 +85,7 @@ def has_oracle_and_data(case: Case) -> bool:
 
 
 def expected_of(case: Case, values: list[Any]) -> list[np.ndarray]:
-    """What the oracle says of these arrays, as a list of arrays."""
+    """Return the oracle's results for these arrays, as a list of arrays."""
     with np.errstate(all="ignore"):
         result = find_oracle(case.name)(*deepcopy(values), **case.sample.params)
     return [np.asarray(x) for x in flatten(result)]
@@ -123,7 +123,7 @@ def test_float32_is_computed_and_returned_in_float32(case):
 
 
 def widened(x: Any) -> Any:
-    """The same numbers in double precision."""
+    """Return the arrays in double precision."""
     if isinstance(x, list):
         return [widened(y) for y in x]
     return x.astype(np.float64) if isinstance(x, np.ndarray) and x.dtype == np.float32 else x

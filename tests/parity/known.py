@@ -38,32 +38,32 @@ class Known(NamedTuple):
 
 
 def anywhere(where: str, text: str) -> bool:
-    """Any difference of the aspect: for what is undefined, or has no number to compare with."""
+    """Accept any difference of the aspect, because the result is undefined or has no number to compare with."""
     return True
 
 
 def torch_is_nan(where: str, text: str) -> bool:
-    """Each element that differs is NaN in torch."""
+    """Whether each element that differs is NaN in torch."""
     return isinstance(text, Difference) and bool(np.isnan(text.theirs).all())
 
 
 def torch_is_zero(where: str, text: str) -> bool:
-    """Each element that differs is 0 in torch."""
+    """Whether each element that differs is 0 in torch."""
     return isinstance(text, Difference) and not text.theirs.any()
 
 
 def one_is_zero(where: str, text: str) -> bool:
-    """Each element that differs is 0 in torch or here."""
+    """Whether each element that differs is 0 in torch or here."""
     return isinstance(text, Difference) and not (text.theirs * text.ours).any()
 
 
 def torch_is_not_finite(where: str, text: str) -> bool:
-    """Each element that differs is infinite or NaN in torch."""
+    """Whether each element that differs is infinite or NaN in torch."""
     return isinstance(text, Difference) and not np.isfinite(text.theirs).any()
 
 
 def indices_alone(where: str, text: str) -> bool:
-    """What differs are indices."""
+    """Whether the tensor that differs holds indices."""
     return isinstance(text, Difference) and text.theirs.dtype == np.int64
 
 

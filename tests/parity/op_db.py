@@ -144,7 +144,7 @@ def to_ours(tensor: torch.Tensor) -> Any:
 
 
 def map_leaves(x: Any, change: Callable[[Any], Any]) -> Any:
-    """The same nest of lists, tuples and dicts, with other leaves."""
+    """Apply `change` to each leaf of nested lists, tuples and dicts."""
     if isinstance(x, torch.Size):
         return tuple(x)
     if isinstance(x, tuple) and hasattr(x, "_fields"):
@@ -176,7 +176,7 @@ class Twins(TorchFunctionMode):
         self.pairs[id(tensor)] = (tensor, twin)
 
     def twin(self, x: Any) -> Any:
-        """What stands for a value of torch's here."""
+        """Return our counterpart of a value of torch's."""
         if isinstance(x, torch.Tensor):
             if id(x) not in self.pairs:
                 self.add(x, to_ours(x))
@@ -200,7 +200,7 @@ class Twins(TorchFunctionMode):
         return map_leaves(x, self.twin)
 
     def bind(self, result: Any, ours: Any) -> None:
-        """Notes what of ours belongs to which of torch's results."""
+        """Remember our counterpart of each of torch's results."""
         if isinstance(result, torch.Tensor):
             if not isinstance(ours, TensorBase):
                 raise TypeError(f"returns {type(ours).__name__}, torch a tensor")
@@ -321,7 +321,7 @@ _TOLERANCES = {
 
 
 def unlike(ours: Any, theirs: torch.Tensor | None, tolerance: float = TOLERANCE) -> str | None:
-    """How two tensors differ, beyond rounding: of float64 1e-9 of the largest number of the tensor."""
+    """Describe the difference of two tensors beyond rounding, or None. For float64 the tolerance is 1e-9 of the largest number."""
     if ours is None or theirs is None:
         known = theirs if ours is None else ours
         largest = 0.0 if known is None or known.numel() == 0 else float(abs(known.detach()).max())
@@ -355,7 +355,7 @@ def tensors(x: Any) -> list[torch.Tensor]:
 
 
 class Comparison:
-    """What one sample gives in both libraries, and how it differs."""
+    """Results of one sample in both libraries, and their differences."""
 
     def __init__(self, op: Any, sample: Any, tolerance: float, variant: Callable[..., Any] | None = None) -> None:
         # Results are no better than the least precise of the numbers that went in.
@@ -434,7 +434,7 @@ class Comparison:
 
 
 def dtypes_of(op: Any) -> tuple[list[torch.dtype], list[torch.dtype]]:
-    """The dtypes in which derivatives are compared, and those of which only values are."""
+    """Return the dtypes whose derivatives are compared, and the dtypes whose values alone are compared."""
     supported = op.supported_dtypes("cpu")
     backward = op.supported_backward_dtypes("cpu") if op.supports_autograd else set()
     chosen = [d for d in (torch.float64, torch.complex128) if d in backward]
@@ -504,7 +504,7 @@ def describe(sample: Any) -> str:
 
 
 def guarded(compare: Callable[[], Iterator[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
-    """What a comparison finds; an exception of ours is a finding as well."""
+    """Yield the findings of a comparison. An exception of ours is a finding as well."""
     try:
         yield from compare()
     except Missing as error:
@@ -613,8 +613,10 @@ def copies_of(x: Any) -> Any:
 
 
 class Verdict(NamedTuple):
-    """What becomes of an entry: "missing", "differs", "random" or "agrees"; its known differences, aspect by aspect, with
-    reasons; and what nobody has explained.
+    """Result for an entry.
+
+    word: "missing", "differs", "random" or "agrees". known: the reason for each known difference, by aspect. unexplained:
+    all other differences.
     """
 
     word: str

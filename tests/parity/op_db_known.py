@@ -1,6 +1,6 @@
-"""Where an entry of torch's operator database differs here, why, and which of its differences the reason is about.
+"""Entries of torch's operator database that differ here: the differences, and the reason for each.
 
-An entry that agrees by now must not be named.
+An entry that agrees must not be listed.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def unbroadcast(torch):
 
 
 def backward_error(call):
-    """A program: what the call does to x = (1, 2) with a gradient, and y = x * x; then whether y still works."""
+    """Return a program that calls `call` with x = (1, 2), which has a gradient, and y = x * x. Then it runs backward from y."""
 
     def run_it(torch):
         x = leaf(torch, 1, 2)

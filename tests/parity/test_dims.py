@@ -115,7 +115,7 @@ def test_dims_that_are_not_integers_are_refused_with_their_type():
 
 
 def complaint(ours: Any, theirs: Any) -> str | None:
-    """What is wrong with an outcome beside torch's; None if nothing is."""
+    """Describe how an outcome differs from torch's, or None."""
     if isinstance(theirs, TypeError):
         fine = not isinstance(ours, Exception) or isinstance(ours, (WengertError, TypeError))
         return None if fine else f"{ours!r}, torch: {theirs}"
@@ -129,7 +129,7 @@ def complaint(ours: Any, theirs: Any) -> str | None:
 
 
 def complaints(case: Case, name: str, ndim: int) -> dict[str, list[str]]:
-    """What is wrong with each kind of value."""
+    """Return the complaints about each kind of value."""
     inputs = case.tensors(np.float64, requires_grad=False)
     twins = [[to_torch(y) for y in x] if isinstance(x, list) else to_torch(x) for x in inputs]
     params = {k: to_torch(v) for k, v in case.sample.params.items()}

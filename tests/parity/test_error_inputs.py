@@ -86,7 +86,7 @@ def of_another_layout(sample: Any) -> bool:
 
 
 def complaint(error: Exception, theirs: Exception) -> str | None:
-    """What is wrong with an exception beside torch's; None if nothing is."""
+    """Describe how an exception differs from torch's, or None."""
     kind = next((k for k in BUILTINS if isinstance(theirs, k)), type(theirs))
     if not isinstance(error, kind):
         return f"{error!r}, torch: {theirs!r}"

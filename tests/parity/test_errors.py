@@ -258,7 +258,7 @@ BUILTINS = (NotImplementedError, RuntimeError, TypeError, IndexError, ValueError
 
 
 def provoked(program, library, monkeypatch):
-    """What a program raises when its name `torch` is this library."""
+    """Return the exception that a program raises if `torch` is this library."""
     monkeypatch.setitem(globals(), "torch", library)
     with pytest.raises(BUILTINS) as caught:
         program()

@@ -34,7 +34,7 @@ def facts(x):
 
 
 def outcome(t, outputs, x):
-    """Facts of what a Function returned, and the gradient of a weighed sum of it."""
+    """Return the facts about a Function's results, and the gradient of a weighted sum of the results."""
     found = [facts(o) if isinstance(o, t.Tensor) else o for o in outputs]
     log = []
 
@@ -173,7 +173,7 @@ def test_a_function_that_writes_its_input(target, marked):
 
 
 def run_cases(cases):
-    """A parametrisation by the names of the cases, and what runs one of them in both libraries."""
+    """Return a parametrisation by the names of the cases, and a function that runs one case in both libraries."""
 
     def compare(name):
         results = []

@@ -21,7 +21,7 @@ ci = settings(max_examples=400, derandomize=True, deadline=None, database=None, 
 
 
 def agree(steps):
-    """Runs a program in both libraries and compares what happened."""
+    """Run a program in both libraries and compare the logs."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ours, theirs = Program(wengert).run(steps), Program(torch).run(steps)

@@ -45,7 +45,7 @@ def function(lib, forward, backward, materialize=True):
 
 
 def outcome(lib, second, make, **options):
-    """What a check returned, or the type and text of what it raised; then the texts of its warnings."""
+    """Return the result of a check, or the type and text of its exception, and then the texts of its warnings."""
     func, inputs, own_options = make(lib)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,4 +1,4 @@
-"""What leaves keep of their gradients, beside torch: .grad as it is assigned, and grad_dtype."""
+"""Gradients of leaves, compared with torch: assigning .grad, and grad_dtype."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def leaf(t, dtype="float32"):
 
 
 def attempt(t, step):
-    """What a step gives, or its error."""
+    """Return the result of a step, or its error."""
     return run(lambda _: step(), t)
 
 

@@ -304,7 +304,7 @@ class Pair:
         return isinstance(self.result, Exception) or isinstance(self.wanted, Exception)
 
     def errors(self) -> Iterator[str]:
-        """Where one raises and the other does not, or errors of other kinds. An operation may do more than torch's."""
+        """Yield a text if only one library raises, or if the errors differ in kind. An operation may do more than torch's."""
         ours, theirs = self.result, self.wanted
         if not isinstance(ours, Exception) and isinstance(theirs, Exception) and self.does_more():
             return
@@ -337,7 +337,7 @@ class Pair:
         return [a for a, _ in pairs], [b for _, b in pairs]
 
     def gradients(self, second: bool) -> Iterator[tuple[Any, Any]]:
-        """(ours, torch's) for each input; with second, those of the first gradients times random numbers."""
+        """Yield (ours, torch's) gradient for each input. If `second`, of the first gradients times random numbers."""
         ours, theirs = self.differentiable()
         inputs = [x for x in tensors_in(self.ours) if x.requires_grad]
         twins = [x for x in flatten(self.theirs) if isinstance(x, torch.Tensor) and x.requires_grad]
@@ -404,7 +404,7 @@ _TOLERANCES = {"float16": 4e-3, "float32": 2e-4, "complex64": 2e-4}
 
 
 def unlike(ours: Any, theirs: Any, finite_only: bool = False, tolerance: float = 0.0) -> str | None:
-    """How two tensors differ; None where they do not. finite_only: only where torch's is finite."""
+    """Describe the difference of two tensors, or None. If finite_only, only elements that are finite in torch count."""
     if ours is None or theirs is None:
         # torch says None (no gradient) in places where zeros are meant, and the other way round.
         known = theirs if ours is None else ours
@@ -491,7 +491,7 @@ def compare_values(pair: Pair, tolerance: float = 0.0) -> Iterator[tuple[str, st
 
 
 def compare_special(pair: Pair) -> Iterator[tuple[str, str]]:
-    """The same at NaN, infinities and zeros. Where torch's gradient is not finite, ours may be anything."""
+    """Compare at NaN, infinities and zeros. If torch's gradient is not finite, ours may be anything."""
     yield from compare_values(pair)
     yield from compare_gradients(pair, second=False, finite_only=True)
     if not pair.failed and any(zero_signs_differ(a, b) for a, b in pair.outputs()):

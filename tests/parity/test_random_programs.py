@@ -221,7 +221,7 @@ def run_within(block, program, n_steps):
 
 
 def cloning_hooks(library):
-    """Hooks under which every saved value stays what it was when it was saved, whatever is written later."""
+    """Return hooks that clone every saved value, so later writes do not change it."""
     return library.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t)
 
 

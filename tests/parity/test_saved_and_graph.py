@@ -39,7 +39,7 @@ def checkpoints(torch):
 
 
 def outcome(call):
-    """What a call gives, or its error, as in twins.run."""
+    """Return the result of a call, or its error, like twins.run."""
     try:
         return call()
     except AssertionError as error:
@@ -339,10 +339,10 @@ def functions_and_single_hooks(torch):
 
 
 def mutation(write):
-    """Programs that save values, write into them as given, and run a backward pass; all inside the block.
+    """Add programs that save values, make the given writes into them, and run a backward pass, all inside the block.
 
-    Either a tensor is saved or a view of it that begins where it does. Of other views, and where both are saved, torch
-    takes values after the write; what is right there is tested in tests/autograd/test_mutation.py.
+    Either a tensor is saved, or a view of it that begins at the same element. For other views, and if both are saved,
+    torch takes values after the write. tests/autograd/test_mutation.py tests the right gradients of these cases.
     """
     for saves_view in (False, True):
 
@@ -408,7 +408,7 @@ def mutation_of_what_was_saved_before(torch):
 
 
 def multi_grad(mode, run_passes):
-    """A program with a hook on three tensors; run_passes gets them, and what backward passes call."""
+    """Add a program with a hook on three tensors. run_passes gets the tensors and runs the backward passes."""
 
     def run_it(torch):
         x, y = leaf(torch, 2), leaf(torch, 3)
@@ -773,7 +773,7 @@ def test_program(function):
 
 
 def test_warnings_of_checkpoints():
-    """The same, but for torch's announcement of what a later version will do."""
+    """Warnings agree up to the sentence in which torch announces changes of a later version."""
 
     def found(torch):
         c = checkpoints(torch)

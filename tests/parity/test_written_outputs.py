@@ -31,7 +31,7 @@ def is_found_wrong(library, out):
 
 
 def twin(x):
-    """The same for torch."""
+    """Return torch's copies of our tensors, in the same lists and tuples."""
     if isinstance(x, (list, tuple)):
         return type(x)(twin(y) for y in x)
     if not isinstance(x, wengert.Tensor):
