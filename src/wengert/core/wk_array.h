@@ -1,7 +1,7 @@
-/* What the core asks of an array, through NumPy's C API: no shape tuples, no attribute look-ups.
+/* Questions about arrays, asked through NumPy's C API: no shape tuples, no attribute look-ups.
  *
- * Each question has a plain-Python twin in native.py, which the uncompiled core uses and which states its meaning. An object
- * that is no NumPy array (CuPy's) answers 0 to the yes-or-no questions here, which sends it down the general path.
+ * Each function has a plain-Python twin in native.py, which the uncompiled core uses and which states its meaning. For an object
+ * that is no NumPy array, the yes-or-no questions return 0, and the object takes the general path.
  */
 #ifndef WK_ARRAY_H
 #define WK_ARRAY_H
@@ -31,7 +31,7 @@ static inline int is_real(PyObject *x) {
     return PyArray_CheckExact(x) && !PyTypeNum_ISCOMPLEX(PyArray_TYPE((PyArrayObject *)x));
 }
 
-/* Both arrays have one floating or complex dtype: nothing to promote. */
+/* Whether both arrays have one floating or complex dtype: nothing to promote. */
 static inline int same_inexact(PyObject *x, PyObject *y) {
     return is_inexact(x) && PyArray_CheckExact(y) && PyArray_DESCR((PyArrayObject *)x) == PyArray_DESCR((PyArrayObject *)y);
 }
@@ -58,7 +58,7 @@ static inline PyObject *as_array(PyObject *x) {
     return PyArray_FromAny(x, NULL, 0, 0, 0, NULL);
 }
 
-/* 0 for an array in which there is no NaN. 1 also for what would take long to look through: strided arrays, other dtypes. */
+/* 0 for an array without NaN. Arrays that would take long to search return 1: strided arrays and other dtypes. */
 static inline int may_have_nan(PyObject *x) {
     if (!PyArray_CheckExact(x) || !PyArray_ISONESEGMENT((PyArrayObject *)x)) return 1;
     PyArrayObject *a = (PyArrayObject *)x;
@@ -76,12 +76,12 @@ static inline int may_have_nan(PyObject *x) {
     return found;
 }
 
-/* A NumPy array of exactly this shape and dtype. */
+/* Whether x is a NumPy array of exactly this shape and dtype. */
 static inline int has_meta(PyObject *x, PyObject *shape, PyObject *dtype) {
     return has_dtype(x, dtype) && has_shape(x, shape);
 }
 
-/* Two arrays of one shape lie in memory the same way. */
+/* Whether two arrays of one shape have the same strides. */
 static inline int same_strides(PyObject *x, PyObject *y) {
     if (!PyArray_CheckExact(x) || !PyArray_CheckExact(y)) return 0;
     PyArrayObject *a = (PyArrayObject *)x, *b = (PyArrayObject *)y;
@@ -93,7 +93,7 @@ static inline int same_strides(PyObject *x, PyObject *y) {
     return 1;
 }
 
-/* x[i, ...] of a NumPy array: a view, 0-d where x is a vector. Anything else, and what is out of range, goes by indexing. */
+/* The view x[i, ...] of a NumPy array, 0-d if x is a vector. Other objects, and an index out of range, go by x's own indexing. */
 static inline PyObject *row_of(PyObject *x, PyObject *index) {
     PyArrayObject *a = (PyArrayObject *)x;
     int ndim = PyArray_CheckExact(x) ? PyArray_NDIM(a) : 0;
@@ -120,7 +120,7 @@ static inline PyObject *row_of(PyObject *x, PyObject *index) {
     return row;
 }
 
-/* x[index] += value for one element of a vector of floats, its memory and value's as C has them; else nothing, and 0. */
+/* Add value to one element of a vector of floats, if both are aligned and in native byte order. Else do nothing, return 0. */
 static inline int add_element(PyObject *x, PyObject *index, PyObject *value) {
     if (!PyArray_CheckExact(x) || !PyArray_CheckExact(value)) return 0;
     PyArrayObject *a = (PyArrayObject *)x, *v = (PyArrayObject *)value;
@@ -137,7 +137,7 @@ static inline int add_element(PyObject *x, PyObject *index, PyObject *value) {
     }
 }
 
-/* x[...] = value, for an array of float32 or float64 and a float, or an int that it holds; else nothing, and 0. */
+/* Fill an array of float32 or float64 with a float, or with an int that the dtype holds. Otherwise do nothing and return 0. */
 static inline int fill_floats(PyObject *x, PyObject *value) {
     if (!PyArray_CheckExact(x) || !(PyFloat_CheckExact(value) || PyLong_CheckExact(value))) return 0;
     PyArrayObject *a = (PyArrayObject *)x;
@@ -154,15 +154,15 @@ static inline int fill_floats(PyObject *x, PyObject *value) {
         for (npy_intp i = 0; i < n; i++) data[i] = number;
         return 1;
     }
-    if (number - number == 0 && (number > 3.4028234663852886e38 || number < -3.4028234663852886e38)) return 0; /* an error, or not */
+    if (number - number == 0 && (number > 3.4028234663852886e38 || number < -3.4028234663852886e38)) return 0; /* it overflows: NumPy's assignment says what happens */
     float *data = (float *)PyArray_DATA(a), narrow = (float)number;
     for (npy_intp i = 0; i < n; i++) data[i] = narrow;
     return 1;
 }
 
-/* The array owns its memory, alone: nothing else can see what is written into it, unless somebody holds the array itself.
+/* Whether the array alone owns its memory. Then only those who refer to the array itself can see what is written into it.
  *
- * Memory of the pool belongs to the array whose base is its Buffer; the type is known by name, as it is another extension's. */
+ * Memory of the pool belongs to the array whose base is its Buffer, a type of another extension, known here by name. */
 static inline int owns_data(PyObject *x) {
     if (!PyArray_CheckExact(x)) return 0;
     PyObject *base = PyArray_BASE((PyArrayObject *)x);
@@ -170,8 +170,8 @@ static inline int owns_data(PyObject *x) {
     return !PyArray_Check(base) && strcmp(Py_TYPE(base)->tp_name, "wengert.kernels.native.Buffer") == 0;
 }
 
-/* A large array that nobody but the caller has or can look into: it may take a result, which costs less than fresh memory.
- * Where references are counted by several threads, their number tells nothing. */
+/* Whether nobody but the caller refers to a large array or its memory. Such an array may take a result, which costs less than
+ * fresh memory. Free-threaded Python has no exact reference counts, so there the answer is no. See docs/adr/0019. */
 static inline int is_spare(PyObject *x) {
 #ifdef Py_GIL_DISABLED
     return 0;

@@ -1,10 +1,9 @@
 /* Objects that young collections of Python's garbage collector pass over. See Note [Set aside] in collector.py.
  *
- * While an object is tracked, the header in front of it links it into a doubly linked list, that of its generation. Here it
- * is taken out and linked into a list of ours, which to the collector is as good as an older generation: it is tracked,
- * untracking unlinks it, and no collection of younger objects looks at it. revealing moves the list into the youngest
- * generation. The layout is that of CPython 3.11 to 3.13 (PyGC_Head of pycore_gc.h) and is checked before it is relied on;
- * elsewhere nothing is ever set aside.
+ * The header in front of a tracked object links it into the doubly linked list of its generation. wk_set_aside takes the object
+ * out and links it into a list of ours. To the collector this list is like an older generation: the object is tracked, untracking
+ * unlinks it, and no collection of younger objects visits it. wk_reveal moves the list into the youngest generation. The layout
+ * is that of CPython 3.11 to 3.13 (PyGC_Head of pycore_gc.h), and is checked at run time. In other Pythons nothing is set aside.
  */
 #ifndef WK_COLLECTOR_H
 #define WK_COLLECTOR_H
@@ -24,7 +23,7 @@ typedef struct wk_link {
 
 #define WK_MARKS ((uintptr_t)3)
 
-/* The list; of collector.py's extension, which hands it to the others. NULL: nothing is set aside. */
+/* The list. collector.py makes it and hands it to the other modules. NULL: nothing is set aside. */
 static wk_link *wk_aside_ = NULL;
 static inline void wk_share_aside(void *list) { wk_aside_ = (wk_link *)list; }
 
@@ -32,7 +31,7 @@ static inline wk_link *wk_link_of(PyObject *object) { return (wk_link *)object -
 static inline wk_link *wk_prev(wk_link *link) { return (wk_link *)(link->prev & ~WK_MARKS); }
 static inline void wk_set_prev(wk_link *link, wk_link *prev) { link->prev = (link->prev & WK_MARKS) | (uintptr_t)prev; }
 
-/* Sets a tracked object aside. */
+/* Set a tracked object aside. */
 static inline void wk_set_aside(PyObject *object) {
     wk_link *list = wk_aside_, *link = wk_link_of(object);
     if (list == NULL || link->next == 0) return;
@@ -46,7 +45,7 @@ static inline void wk_set_aside(PyObject *object) {
     wk_set_prev(list, link);
 }
 
-/* Moves what is set aside into the youngest generation: in front of a new object, which is in it. */
+/* Move the objects set aside into the youngest generation, in front of a new object, which is in it. */
 static inline int wk_reveal(void) {
     wk_link *list = wk_aside_;
     if (list == NULL || list->next == (uintptr_t)list) return 0;
@@ -63,7 +62,7 @@ static inline int wk_reveal(void) {
     return 0;
 }
 
-/* A new list, if this Python's headers are laid out as is relied on here; else NULL. */
+/* Return a new list, or NULL if this Python's headers have another layout. */
 static inline void *wk_new_aside(void) {
 #if WK_CAN_SET_ASIDE
     static wk_link list;

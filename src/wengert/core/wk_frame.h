@@ -10,7 +10,7 @@ static inline PyObject *wk_new_instance(PyObject *base, PyObject *cls) {
     return ((PyTypeObject *)base)->tp_new((PyTypeObject *)cls, no_args, NULL);
 }
 
-/* What a weak reference refers to (a new reference), or None. */
+/* Return the object that a weak reference refers to (a new reference), or None. */
 static inline PyObject *wk_dereference(PyObject *reference) {
 #if PY_VERSION_HEX >= 0x030D0000
     PyObject *object;
@@ -21,10 +21,10 @@ static inline PyObject *wk_dereference(PyObject *reference) {
 #endif
 }
 
-/* A weak reference: the object's own one, where it has one already. */
+/* Return a weak reference: the one that the object has already, or a new one. */
 static inline PyObject *wk_reference(PyObject *object) { return PyWeakref_NewRef(object, NULL); }
 
-/* Whether a code object's file lies in the package; the answers are cached by file name. */
+/* Whether a code object's file lies in the package. The answers are cached by file name. */
 static inline int wk_is_internal(PyCodeObject *code, PyObject *files, PyObject *package) {
     PyObject *known = PyDict_GetItemWithError(files, code->co_filename);
     if (known != NULL) return known == Py_True;

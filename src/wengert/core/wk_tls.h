@@ -1,12 +1,12 @@
-/* Thread-local state of the core: the word of mode flags, and the quiet context that array kernels run in.
+/* Thread-local state of the core: the word of mode flags, and the quiet context in which array kernels run.
  *
- * For modes.py alone. Whatever cimports modes includes this header too, and so has thread-locals of its own under the
- * same names, which stay at zero: a module that called the functions here would read and set those. So other modules call
- * modes' functions (flags, set_flags, quiet_enter ...), which run in modes' own extension, on the one true copy.
+ * Only modes.py may use this header. Every module that cimports modes includes it too, and has thread-locals of its own under the
+ * same names, which stay at zero. So other modules call modes' functions (flags, set_flags, quiet_enter ...), which use modes'
+ * own thread-locals.
  *
- * Note [Quiet kernels]: NumPy reports log(0), overflow and 0/0 as RuntimeWarning; torch computes NaN or inf in silence, and
- * so do we. np.errstate costs more than a small kernel. NumPy keeps that setting in a context variable, so each thread keeps
- * one contextvars.Context in which it is "ignore", and enters it around a kernel: two pointer swaps.
+ * Note [Quiet kernels]: NumPy reports log(0), overflow and 0/0 as RuntimeWarning. torch computes NaN or inf in silence, and so
+ * does wengert. np.errstate costs more than a small kernel. NumPy keeps that setting in a context variable. So each thread keeps
+ * one contextvars.Context in which the setting is "ignore", and enters it around a kernel: two pointer swaps.
  */
 #ifndef WK_TLS_H
 #define WK_TLS_H
@@ -18,8 +18,8 @@
 #define WK_THREAD_LOCAL _Thread_local
 #endif
 
-/* Observers (a profiler, anomaly detection) watch every thread: their bits are set for all of them at once, but for one
- * that runs an observed operation just now. */
+/* Observers (a profiler, anomaly detection) watch every thread. Their bits are set for all threads at once, except for a thread
+ * that is running an observed operation. */
 #define WK_OBSERVED 48 /* OBSERVED of modes.py */
 static long wk_observed_ = 0;
 static WK_THREAD_LOCAL int wk_unobserved_ = 0;
@@ -30,7 +30,7 @@ static WK_THREAD_LOCAL PyObject *wk_quiet_ = NULL; /* borrowed: threading.local 
 static WK_THREAD_LOCAL int wk_quiet_depth_ = 0;
 
 static inline long wk_flags(void) { return wk_observed_ && !wk_unobserved_ ? wk_flags_ | wk_observed_ : wk_flags_; }
-/* The block that switched recording off is of interest only while it is off: else the word must be zero. */
+/* The number of the block that switched recording off is kept only while recording is off: else the word must be zero. */
 static inline void wk_set_flags(long flags) {
     flags &= ~WK_OBSERVED;
     wk_flags_ = flags & 1 /* NO_GRAD */ ? flags : flags & 0xFFFF;

@@ -1,12 +1,13 @@
-/* Views that are nothing but other sizes and steps over the same memory, made without the calls that NumPy's methods take.
+/* Views that have other sizes and strides over the same memory, made without the calls of NumPy's methods.
  *
- * They take NumPy arrays proper and exact ints, in range, and give None for all else: NumPy then makes the view, or the error.
+ * The functions take NumPy arrays proper and exact ints in range. For anything else they return None, and NumPy makes the view
+ * or the error.
  */
 #ifndef WK_VIEWS_H
 #define WK_VIEWS_H
 #include "wk_array.h"
 
-/* How a view lies over the array it is taken of: the numbers in op.py. */
+/* How a view lies over its array: the numbers in op.py. */
 enum { WK_RESHAPED = 1, WK_SWAPPED, WK_PERMUTED, WK_TRANSPOSED, WK_UNSQUEEZED, WK_SQUEEZED, WK_EXPANDED, WK_REDUCED };
 
 typedef struct {
@@ -31,7 +32,7 @@ static inline PyObject *wk_view(PyArrayObject *a, WkLayout *view) {
     return out;
 }
 
-/* A tuple of exact ints as numbers. -1: it is none, or too long. */
+/* Read a tuple of exact ints. Return its length, or -1 if it is no such tuple or too long. */
 static inline int wk_read_sizes(PyObject *sizes, npy_intp *numbers) {
     if (sizes == NULL || !PyTuple_Check(sizes) || PyTuple_GET_SIZE(sizes) > NPY_MAXDIMS) return -1;
     int n = (int)PyTuple_GET_SIZE(sizes);
@@ -47,7 +48,7 @@ static inline int wk_read_sizes(PyObject *sizes, npy_intp *numbers) {
     return n;
 }
 
-/* A dimension counted from the front. -1: there is no such one. */
+/* Return a dimension counted from the front, or -1 if it is out of range. */
 static inline int wk_read_dim(PyObject *dim, int ndim) {
     if (dim == NULL || !PyLong_CheckExact(dim)) return -1;
     int overflow;
@@ -61,7 +62,7 @@ static inline void wk_copy_dim(WkLayout *view, PyArrayObject *a, int dim) {
     view->steps[view->ndim++] = PyArray_STRIDE(a, dim);
 }
 
-/* Each of these fills in the view's layout, and says whether it did. */
+/* Each of the functions wk_lay_... fills in the view's layout. Returns 0 if it cannot. */
 
 static inline int wk_lay_reshaped(WkLayout *view, PyArrayObject *a, PyObject *shape) {
     npy_intp size = PyArray_SIZE(a), known = 1;
@@ -94,7 +95,7 @@ static inline int wk_lay_swapped(WkLayout *view, PyArrayObject *a, PyObject *dim
     return 1;
 }
 
-/* back: the order that undoes this one. */
+/* back: use the order that undoes dims. */
 static inline int wk_lay_permuted(WkLayout *view, PyArrayObject *a, PyObject *dims, int back) {
     int ndim = PyArray_NDIM(a), order[NPY_MAXDIMS];
     if (dims == NULL || !PyTuple_Check(dims) || PyTuple_GET_SIZE(dims) != ndim) return 0;
@@ -161,7 +162,7 @@ static inline int wk_lay_expanded(WkLayout *view, PyArrayObject *a, PyObject *sh
     return 1;
 }
 
-/* The dimensions that a reduction over dim (an int, a tuple of them, or None) makes one number of. 0: it is none of these. */
+/* Mark the dimensions that a reduction over dim removes. dim: an int, a tuple of ints, or None. Returns 0 for anything else. */
 static inline int wk_read_reduced(PyObject *dim, int ndim, char *reduced) {
     int all = dim == Py_None || (PyTuple_Check(dim) && PyTuple_GET_SIZE(dim) == 0);
     memset(reduced, all, (size_t)ndim);
@@ -175,7 +176,7 @@ static inline int wk_read_reduced(PyObject *dim, int ndim, char *reduced) {
     return 1;
 }
 
-/* a, which has to do with a sum over dim of something of this shape, repeated in each element that went into it. */
+/* Repeat a, the cotangent of a sum over dim, in each element that was summed. shape: of the summed array. */
 static inline int wk_lay_repeated(WkLayout *view, PyArrayObject *a, PyObject *shape, PyObject *dim, PyObject *keepdim) {
     char reduced[NPY_MAXDIMS];
     int n = wk_read_sizes(shape, view->shape), from = 0;
@@ -194,13 +195,13 @@ static inline int wk_lay_repeated(WkLayout *view, PyArrayObject *a, PyObject *sh
     return from == PyArray_NDIM(a);
 }
 
-/* A parameter, borrowed, or NULL. key: its name as a Python string, made once. */
+/* Return a parameter, borrowed, or NULL. key: its name as a Python string, which is made once. */
 static inline PyObject *wk_param(PyObject *params, PyObject **key, const char *name) {
     if (*key == NULL) *key = PyUnicode_InternFromString(name);
     return *key == NULL || !PyDict_CheckExact(params) ? NULL : PyDict_GetItem(params, *key);
 }
 
-/* The view of x that an operation of this layout makes with these parameters (a dict, or None), or None. */
+/* Return the view of x that an operation of this layout makes with these parameters (a dict, or None), or None. */
 static inline PyObject *wk_make_view(int layout, PyObject *x, PyObject *params) {
     static PyObject *dim, *dim0, *dim1, *dims, *shape;
     if (!PyArray_CheckExact(x)) Py_RETURN_NONE;
@@ -223,7 +224,7 @@ static inline PyObject *wk_make_view(int layout, PyObject *x, PyObject *params) 
     return wk_view(a, &view);
 }
 
-/* The cotangent of x from that of such a view, or of a sum, or None. values: the parameters (or x's shape) that the node has saved. */
+/* Return the cotangent of x, given that of such a view or of a sum, or None. values: saved parameters, or x's shape. */
 static inline PyObject *wk_view_back(int layout, PyObject *ct, PyObject *values) {
     if (!PyArray_CheckExact(ct)) Py_RETURN_NONE;
     PyArrayObject *a = (PyArrayObject *)ct;
