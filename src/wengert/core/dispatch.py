@@ -425,7 +425,7 @@ def save_constant(array: Any, kind: int) -> Any:
 
 
 def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
-    """Run an operation on any inputs: tensors, arrays, Python numbers or None. params, where given, is complete."""
+    """Run an operation on any inputs: tensors, arrays, Python numbers or None. params: complete, or None."""
     mode = flags()
     if mode & OBSERVED:
         return observe(op.name, inputs, call, (op, inputs, params))

@@ -23,7 +23,7 @@ class StochasticNode(Node):
     _reward: Any = None
 
     def _reinforce(self, reward: Any) -> None:
-        """Take the reward. Raises RuntimeError where there is one already, TypeError or ValueError for a wrong one."""
+        """Take the reward. Raises RuntimeError if there is one already, TypeError or ValueError for a wrong one."""
         raise NotImplementedError
 
 

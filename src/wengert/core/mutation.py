@@ -73,7 +73,7 @@ def owner_of(array: Any) -> Any:
 
 
 def guard_write(target: TensorBase) -> None:
-    """Called before target's memory is written, where blocks of hooks are open."""
+    """Keep saved values apart from a write into target's memory. Called before the write, if blocks of hooks are open."""
     if state.mutation is not None:
         state.mutation.before_write(target._array)
 

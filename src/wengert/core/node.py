@@ -312,7 +312,7 @@ class OpNode(Node):
 def release_op(node: OpNode, position: Any) -> None:
     """Forget what an operation's node saved. position: where the pass was called, for the error of a second one.
 
-    Where that is no array but shapes and numbers it stays, and the node can run any number of times.
+    Saved values without an array, shapes and numbers, stay. Then the node can run any number of times.
     """
     if node._saved is not None and holds_arrays(node._saved):
         # Shapes and numbers stay visible, as _saved_dim and the like.
@@ -391,7 +391,7 @@ def next_nr(node: Node, position: int) -> int:
 
 
 def edge_at(node: Node, position: int) -> Edge | None:
-    """The edge of one input; None where it needs no gradient or where there is no such input."""
+    """Return the edge of one input, or None if it needs no gradient or there is no such input."""
     if position >= node._n_edges:
         return None
     node_there: Node | None = next_node(node, position)
@@ -418,7 +418,7 @@ def set_edges(node: Node, edges: tuple[Edge | None, ...]) -> None:
 
 
 def set_more(node: Node, nodes: list[Node | None], nrs: tuple[int, ...] | None) -> None:
-    """Give the node its edges from the third on. nrs: None where all arrive at output 0."""
+    """Give the node its edges from the third on. nrs: None if all arrive at output 0."""
     if nrs is not None:
         nodes.append(nrs)  # type: ignore[arg-type]
     node._more = tuple(nodes)

@@ -173,9 +173,9 @@ def pop_hooks() -> None:
 
 
 def refuse_hooks(message: str | None) -> str | None:
-    """Make push_hooks on this thread raise RuntimeError(message); None: allows it again. Returns what was so before.
+    """Make push_hooks on this thread raise RuntimeError(message). None allows it again. Return the previous message.
 
-    RuntimeError, at once, where a pair is active.
+    Raises RuntimeError at once if a pair is active.
     """
     if message is not None and state.saved_hooks:
         raise errors.HookError(message)

@@ -136,7 +136,7 @@ def _is_tensor_key(op: Op, key: str) -> bool:
 
 
 def _read(node: OpNode, key: str, raw: bool) -> Any:
-    """One of the values that the node saved; None where this node does not need it."""
+    """Return one of the values that the node saved, or None if this node does not need it."""
     op, plan = node._op, node._plan
     wanted = op._what_to_save(key)
     if op.is_read and key in op.param_names:
@@ -208,7 +208,7 @@ class SavedTensorHandle:
     def register_hooks(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
         """Keep pack_hook(tensor) from now on; unpack_hook(that) gives the tensor whenever it is needed.
 
-        Raises RuntimeError where there are hooks already, where there is no tensor, and after it was released.
+        Raises RuntimeError if there are hooks already, if there is no tensor, and after the release.
         """
         if not callable(pack_hook) or not callable(unpack_hook):
             raise errors.saved_hooks_type(type(pack_hook), type(unpack_hook))

@@ -240,7 +240,7 @@ class TensorBase:
     def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call hook(grad) each time the gradient of this tensor is computed; a tensor that it returns takes its place.
 
-        The hook must not change its argument. Returns a handle whose remove() ends it. Raises RuntimeError where the
+        The hook must not change its argument. Returns a handle whose remove() ends it. Raises RuntimeError if the
         tensor requires no gradient.
         """
         if not self.requires_grad:
@@ -269,12 +269,12 @@ class TensorBase:
 
     @property
     def _post_accumulate_grad_hooks(self) -> OrderedDict[int, Any] | None:
-        """The hooks that register_post_accumulate_grad_hook filled, by handle id; None where there never was one."""
+        """The hooks that register_post_accumulate_grad_hook filled, by handle id. None if there never was one."""
         return self._post_hooks
 
     @property
     def _backward_hooks(self) -> OrderedDict[int, Any] | None:
-        """The hooks that register_hook filled, by handle id; None where there are none."""
+        """The hooks that register_hook filled, by handle id. None if there are none."""
         if self._grad_fn is None:
             return self._leaf_hooks
         hooks = self._grad_fn._hooks
@@ -366,7 +366,7 @@ def set_view_refresher(function: Callable[[Any, bool], None]) -> None:
 
 
 def is_outdated(tensor: TensorBase, view: ViewInfo) -> bool:
-    """Whether a view's memory was written since its grad_fn was made. Where no gradient is in play it does not matter."""
+    """Whether a view's memory was written since its grad_fn was made. False if neither view nor base takes part in a graph."""
     return (
         (view.base._requires_grad or tensor._grad_fn is not None)
         and tensor._counter is not None
@@ -375,7 +375,7 @@ def is_outdated(tensor: TensorBase, view: ViewInfo) -> bool:
 
 
 def refresh_view(tensor: TensorBase) -> None:
-    """Bring the grad_fn of a view up to date, where its memory was written since that was made.
+    """Bring the grad_fn of a view up to date if its memory was written since the grad_fn was made.
 
     Raises RuntimeError, with recording on, for a view that cannot be: one of several, or made with recording off.
     """

@@ -199,7 +199,7 @@ def lanes(places: Any, shape: tuple[int, ...], into: tuple[int, ...], dim: Any) 
 
 
 def move(node: OpNode, call: RuleCall, edges: Any, ct: Any, arguments: list[Any], untaken: Places) -> list[Any]:
-    """The places behind each edge, where an operation moves elements. See moved."""
+    """Return the places behind each edge of an operation that moves elements. See moved."""
     several = call.target < 0 or call.target == node._op.variadic
     whole = None
     found: list[Any] = [None] * len(edges)
@@ -289,7 +289,7 @@ def still_untaken(places: list[Any] | None, results: list[Any]) -> list[Any] | N
 
 
 def is_of(x: Any, shape: tuple[int, ...]) -> bool:
-    """Whether x is an array of this shape; or, where that is (), the scalar that NumPy gives for one."""
+    """Whether x is an array of this shape. For the shape () NumPy's scalars count, too."""
     return has_shape(x, shape) or (len(shape) == 0 and isinstance(x, np.generic))
 
 

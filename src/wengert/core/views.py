@@ -224,7 +224,7 @@ def set_dual_writers(write: Callable[..., Any], become_view: Callable[..., Any])
 
 
 def check_write(target: TensorBase, gradient_written: bool = True) -> None:
-    """Raise RuntimeError where target must not be written in place now.
+    """Raise RuntimeError if target must not be written in place now.
 
     gradient_written: whether one of the write's inputs, target among them, requires grad.
     """
@@ -522,7 +522,7 @@ def renew_outputs(node: Any) -> None:
 
 
 def keep_original(op: Op, needs: int, inputs: tuple[Any, ...], arrays: list[Any]) -> list[Any]:
-    """Copy the arrays about to be overwritten, target's and its views', where the node will need their old values."""
+    """Copy those arrays about to be overwritten, target's and its views', of which the node will need the old values."""
     plan = op.plan(needs)
     counter = counter_of(inputs[0])
     kept = list(arrays)
@@ -581,7 +581,7 @@ def check_dirty(target: TensorBase) -> None:
 
 
 def rebase_history(target: TensorBase, node: Node, output_nr: int = 0) -> None:
-    """Make node, which overwrote target, the history of target; of its base, where target is a view."""
+    """Make node, which overwrote target, the history of target, or of its base if target is a view."""
     view = target._view
     if view is None:
         move_history(target, node, output_nr)
