@@ -238,7 +238,7 @@ static void SUFFIX(combine)(int kind, void *x_, int64_t n, int64_t width, int64_
 /* -- softmax ------------------------------------------------------------------------------------------------------------- */
 
 /* exp(x) for x <= 0, or NaN: without the steps that larger numbers take. */
-static inline real SUFFIX(exp_below)(real x) {
+WK_INLINE real SUFFIX(exp_below)(real x) {
 #if WK_BITS == 32
     float k;
     x = x < -104.0f ? -104.0f : x;

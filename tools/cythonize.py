@@ -1,0 +1,38 @@
+"""Translate modules of the core to C: `python cythonize.py <src> <build folder> <module> ...`.
+
+One process translates all modules, as importing Cython takes longer than translating most of them. A C file is written only
+if its text has changed, so that after an edit the compiler runs for the changed modules alone.
+
+Names of files are relative to src/, so that tracebacks say wengert/core/node.py wherever the core was built. Types come from
+the .pxd files alone: with annotation typing, `x: int` would mean a Python int.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from Cython.Compiler import Main, Options
+
+DIRECTIVES = {"annotation_typing": False, "binding": True}
+
+
+def translate(name: str, folder: Path) -> None:
+    """Write folder/<name>.c. Exit with status 1 if Cython reports an error."""
+    target, fresh = folder / f"{name}.c", folder / f"{name}.c.new"
+    options = Options.CompilationOptions(
+        output_file=str(fresh), language_level="3str", compiler_directives={**Options.get_directive_defaults(), **DIRECTIVES}
+    )
+    if Main.compile_single(f"wengert/core/{name}.py", options, full_module_name=f"wengert.core.{name}").num_errors:
+        sys.exit(1)
+    if target.exists() and target.read_bytes() == fresh.read_bytes():
+        fresh.unlink()
+    else:
+        fresh.replace(target)
+
+
+if __name__ == "__main__":
+    os.chdir(sys.argv[1])
+    for module in sys.argv[3:]:
+        translate(module, Path(sys.argv[2]))
