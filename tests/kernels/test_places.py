@@ -133,12 +133,3 @@ def test_sums_are_the_same_for_any_number_of_threads():
         wengert.set_num_threads(threads)
     assert (found[0] == found[1]).all()
     assert (found[0] == found[2]).all()
-
-
-@pytest.mark.parametrize(("places_", "low", "inside"), [
-    ([0, 4, 2], 0, True), ([0, 5], 0, False), ([-1, 3], 0, False), ([-1, 3], -1, True), ([-6, 3], -5, False),
-    ([2**63 - 1], 0, False), ([-(2**63)], -5, False), ([[1, 2], [3, 4]], 0, True), ([], 0, True),
-])  # fmt: skip
-def test_are_inside_checks_every_index(places_, low, inside):
-    assert places.are_inside(np.array(places_, np.int64), low, 5) is inside
-    assert places.are_inside(np.array(places_, object), low, 5) is None

@@ -1,13 +1,12 @@
-"""The kernels that read and write along a dim at places that an index names, an int64 array.
+"""Kernels that read and write along one dim at the places given by an index, an int64 array.
 
-As in `rows`, each returns None for what it does not take, and always where nothing is compiled; so it does where index names a
-place that is not there, which is for the caller to tell about.
+As in `rows`, each function returns None for arguments that it does not take, and always without compiled kernels. It also returns
+None if an index is out of range. The caller then raises the error.
 
 take_along(x, index, dim, counts_back): x at index along dim, each other dim at its own place, as torch.gather reads;
-write_along(kind, held, index, values, dim, counts_back): True when values, one or as many as index names, have been written into
-held there, or combined with what was: of those that meet at a place all, in their order. dim: counted from the front.
-are_inside(index, low, size): whether all of index are from low on, below size.
-counts_back: whether places may be negative, and count from the end then.
+write_along(kind, held, index, values, dim, counts_back): write values (one number, or an array of index's shape) into held at these
+places, or combine them with held. Returns True if it was done. Values that meet at one place are all applied, in order.
+0 <= dim < ndim. counts_back: whether an index may be negative; it then counts from the end.
 """
 
 from __future__ import annotations
@@ -22,5 +21,4 @@ if TYPE_CHECKING:
 PUT, ADD, MULTIPLY, LARGEST, SMALLEST = 0, 1, 2, 3, 4
 
 take_along: Any = compiled("take_along")
-are_inside: Any = compiled("are_inside")
 write_along: Any = compiled("write_along")

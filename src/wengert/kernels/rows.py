@@ -1,14 +1,13 @@
-"""The kernels that take several passes, or add up: products of matrices, reductions, softmax, cross entropy, norms.
+"""Kernels with several passes over their rows: matrix products, reductions, softmax, cross entropy, norms.
 
-Each function returns a new array (or several), or None for what it does not take: other dtypes than float32 and float64,
-memory with gaps, nothing to reduce; and always where nothing is compiled. What calls them has the same in NumPy's words.
+Each function returns one or several new arrays. It returns None for arguments that it does not take (dtypes other than float32
+and float64, memory with gaps, empty reductions), and always without compiled kernels. The caller then uses NumPy.
 
 Arrays in; `axes` as NumPy's reductions take them, counted from the front.
 
 matmul(x, y), of matrices or batches of one shape; reduce(kind, x, axes, keepdims);
 variance(x, axes, keepdims, freedom): with the mean, whose dims are kept;
 logsumexp(x, axes, keepdims), over the last dims; softmax(logs, axis, x), and softmax(logs, axis, ct, out), the cotangent of x;
-log_softmax_base(sums, out): the same where ct is 0, over the last dim, from the sums of ct along it;
 cross_entropy(x, target): losses and probabilities; standardize(x, weight, bias, n, eps): result, means and reciprocals of the
 deviations of rows of n elements; standardize_cotangent(ct, x, mean, rstd, weight, needs): of x, weight, bias (bits 1, 2, 4);
 normalize(x, weight, bias, groups, eps), of x (items, channels, ...): the same result, means and reciprocals over groups of
@@ -37,7 +36,6 @@ reduce: Any = compiled("reduce")
 variance: Any = compiled("variance")
 logsumexp: Any = compiled("logsumexp")
 softmax: Any = compiled("softmax")
-log_softmax_base: Any = compiled("log_softmax_base")
 cross_entropy: Any = compiled("cross_entropy")
 standardize: Any = compiled("standardize")
 standardize_cotangent: Any = compiled("standardize_cotangent")

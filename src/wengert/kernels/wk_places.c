@@ -363,22 +363,9 @@ static PyObject *write_along_method(PyObject *module, PyObject *const *args, Py_
     Py_RETURN_NONE;
 }
 
-/* are_inside(index, low, size): whether all places of an int64 array without gaps are from low on, below size. */
-static PyObject *are_inside_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
-    (void)module;
-    if (nargs != 3) return PyErr_Format(PyExc_TypeError, "are_inside takes 3 arguments");
-    if (!is_plain(args[0])) Py_RETURN_NONE;
-    PyArrayObject *index = (PyArrayObject *)args[0];
-    if (PyArray_TYPE(index) != NPY_INT64 || !PyArray_IS_C_CONTIGUOUS(index)) Py_RETURN_NONE;
-    long long low = PyLong_AsLongLong(args[1]), size = PyLong_AsLongLong(args[2]);
-    if (PyErr_Occurred()) return NULL;
-    return PyBool_FromLong(outside(PyArray_BYTES(index), sizeof(int64_t), PyArray_SIZE(index), low, size) >= 0);
-}
-
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_places_methods[] = {
     METHOD(take_along, "take_along(x, index, dim, counts_back): x at index along dim."),
     METHOD(write_along, "write_along(kind, held, index, values, dim, counts_back): whether values were written there."),
-    METHOD(are_inside, "are_inside(index, low, size): whether all places are from low on, below size."),
     {NULL, NULL, 0, NULL},
 };

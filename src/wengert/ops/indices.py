@@ -8,7 +8,6 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.tensor import TensorBase, wrap
-from wengert.kernels import places
 
 FULL = slice(None)
 
@@ -102,8 +101,7 @@ class Along:
 
 def are_inside(index: Any, low: int, size: int) -> bool:
     """Whether low <= i < size for all elements i of an array of ints."""
-    found = places.are_inside(index, low, size)
-    return bool(not index.size or (index.min() >= low and index.max() < size)) if found is None else found
+    return bool(not index.size or (index.min() >= low and index.max() < size))
 
 
 def check_range(index: Any, size: int, dim: int) -> None:
