@@ -1,4 +1,4 @@
-"""What this installation is made of, and what it runs on: the first thing to look at, and to put into a bug report.
+"""Facts about this installation and its machine, for bug reports.
 
 `python -m wengert.__config__` prints it.
 """
@@ -21,7 +21,7 @@ __all__ = ["info", "parallel_info", "show", "summary"]
 
 
 def info() -> dict[str, Any]:
-    """Returns the facts that `show()` prints, as a dict of strings, ints, lists and dicts of these.
+    """Return the facts that `show()` prints, as a dict of strings, ints, lists and dicts.
 
     Keys: "wengert", "python", "numpy" (versions); "core" ("compiled" or "python"); "why" (what the core was compiled
     with, or why it is not); "kernels" (the CPU level of the compiled kernels, if there are); "threads" (how many these
@@ -54,7 +54,7 @@ def info() -> dict[str, Any]:
 
 
 def show() -> None:
-    """Prints what `info()` returns, one fact a line."""
+    """Print the facts of `info()`, one a line."""
     facts = info()
     blas, cpu = facts["blas"], facts["cpu"]
     blas_threads = "" if blas["threads"] is None else f", {blas['threads']} threads"
@@ -74,13 +74,13 @@ def show() -> None:
 
 
 def summary() -> str:
-    """Returns one line: the version, and whether the core is compiled."""
+    """Return one line with the version and whether the core is compiled."""
     core, why = _core()
     return f"wengert {wengert.__version__}, core: {core} ({why})"
 
 
 def _core() -> tuple[str, str]:
-    """Whether the core that runs is "compiled" or "python", and with what or why."""
+    """Return ("compiled", compiler) or ("python", reason)."""
     from wengert.core import engine
 
     facts = _build_facts()
@@ -92,7 +92,7 @@ def _core() -> tuple[str, str]:
 
 
 def _build_facts() -> Any:
-    """The module that the build has written, or None where the package runs from its source tree."""
+    """Return the module that the build wrote, or None if the package runs from its source tree."""
     try:
         return import_module("wengert._build_facts")
     except ImportError:
@@ -100,7 +100,7 @@ def _build_facts() -> Any:
 
 
 def _blas(numpy_config: dict[str, Any]) -> dict[str, Any]:
-    """The BLAS that NumPy was built with, and how many threads it uses now."""
+    """Return name, version and current number of threads of NumPy's BLAS."""
     built = numpy_config.get("Build Dependencies", {}).get("blas", {})
     return {
         "name": built.get("name", "unknown"),
@@ -110,7 +110,7 @@ def _blas(numpy_config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _cpu_model() -> str:
-    """The processor's name as the system tells it."""
+    """Return the processor's name."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
             for line in lines:

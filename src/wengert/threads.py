@@ -1,4 +1,4 @@
-"""How many threads work, and the memory that large results are given.
+"""Number of threads, and the memory pool of large results.
 
 One number of threads serves both the compiled kernels and the BLAS that NumPy multiplies matrices with. At first it is what
 WENGERT_NUM_THREADS says (then BLAS is told too), else OMP_NUM_THREADS, else the cores that this process may use.
@@ -23,9 +23,9 @@ _without_kernels: int | None = None  # what was set where no kernels are compile
 
 
 def set_num_threads(n: int) -> None:
-    """Sets how many threads the kernels, and NumPy's BLAS, work on. n: an int from 1 on, else RuntimeError.
+    """Set the number of threads of the kernels and of NumPy's BLAS. n: int, n >= 1; otherwise RuntimeError.
 
-    BLAS is reached through threadpoolctl where that is installed, else, on Linux, if it is an OpenBLAS.
+    threadpoolctl sets the threads of BLAS if it is installed. Without it, only an OpenBLAS on Linux is set.
 
     >>> import wengert
     >>> before = wengert.get_num_threads()
@@ -44,7 +44,7 @@ def set_num_threads(n: int) -> None:
 
 
 def get_num_threads() -> int:
-    """How many threads the kernels work on."""
+    """Return the number of threads of the kernels."""
     if native is not None:
         number: int = native.get_num_threads()
         return number
@@ -52,14 +52,14 @@ def get_num_threads() -> int:
 
 
 def set_num_interop_threads(n: int) -> None:
-    """Kept and told by get_num_interop_threads, and nothing else: operations run one after the other."""
+    """Store a number for get_num_interop_threads. It has no effect, as operations run one after the other."""
     global _interop
     _check("set_num_interop_threads", n)
     _interop = n
 
 
 def get_num_interop_threads() -> int:
-    """What set_num_interop_threads has set; else the number of cores."""
+    """Return the number given to set_num_interop_threads, or the number of cores."""
     return _interop or _usable_cores()
 
 
@@ -71,7 +71,7 @@ def _check(function: str, n: Any) -> None:
 
 
 def apply_environment() -> None:
-    """Tells BLAS what WENGERT_NUM_THREADS says; the kernels read it themselves. Called where it is set, on import."""
+    """Set the threads of BLAS from WENGERT_NUM_THREADS. The import calls it if the variable is set; kernels read it themselves."""
     try:
         n = int(os.environ["WENGERT_NUM_THREADS"])
     except ValueError:
@@ -85,7 +85,7 @@ def _usable_cores() -> int:
 
 
 def parallel_info() -> str:
-    """What decides how many threads work, one fact a line."""
+    """Return the settings that decide the number of threads, one a line."""
     import threading
 
     blas = blas_threads()
@@ -115,7 +115,7 @@ def _set_blas_threads(n: int) -> None:
 
 
 def blas_threads() -> int | None:
-    """How many threads BLAS works on, as far as can be known."""
+    """Return the number of threads of BLAS, or None if it cannot be found out."""
     controller = _controller()
     if controller is not None:
         pools = [pool["num_threads"] for pool in controller.info() if pool["user_api"] == "blas"]
@@ -127,7 +127,7 @@ def blas_threads() -> int | None:
 
 
 def _controller() -> Any:
-    """A controller of all thread pools in this process; None without threadpoolctl."""
+    """Return a controller of all thread pools in this process, or None without threadpoolctl."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
@@ -137,7 +137,7 @@ def _controller() -> Any:
 
 
 def _openblas_libraries() -> list[tuple[Any, tuple[str, str]]]:
-    """The OpenBLAS libraries that are loaded, and what is put around the names of their functions."""
+    """Return the loaded OpenBLAS libraries, each with the prefix and suffix of its function names."""
     import ctypes
 
     try:
@@ -162,9 +162,9 @@ _registered = False
 
 
 def register_with_threadpoolctl() -> None:
-    """Lets threadpoolctl find and limit the kernels' threads as those of any other library.
+    """Register the kernels' threads with threadpoolctl, which then finds and limits them like those of other libraries.
 
-    Done by itself when the number of threads is set, or asked for through `wengert.__config__`."""
+    set_num_threads and `wengert.__config__` call it."""
     global _registered
     if _registered or native is None:
         return
@@ -198,16 +198,16 @@ def register_with_threadpoolctl() -> None:
 
 
 def empty_cache() -> None:
-    """Gives the memory that large results have left behind, and that nothing uses now, back to the system.
+    """Return the unused memory of the pool to the system.
 
-    The kernels keep it for the next large results, up to a limit: 1 GiB or a quarter of the memory, whichever is less, or
-    WENGERT_POOL_LIMIT, in bytes. Does nothing where no kernels are compiled."""
+    The kernels keep freed memory of large results for the next ones, up to a limit: WENGERT_POOL_LIMIT bytes, or the lesser of
+    1 GiB and a quarter of the machine's memory. Without compiled kernels there is no pool, and this does nothing."""
     if native is not None and hasattr(native, "empty_cache"):
         native.empty_cache()
 
 
 def memory_stats() -> dict[str, int]:
-    """Counts of the memory that large results are given (from 128 KiB on; smaller ones are not counted).
+    """Return counts of the memory of large results, those of at least 128 KiB.
 
     "allocated_bytes.all.current" and ".peak": in arrays that are alive; "reserved_bytes.all.current" and ".peak": these
     and what waits to be used again; "num_hits" and "num_misses": results given memory that was there, and new memory;
@@ -227,6 +227,6 @@ def memory_stats() -> dict[str, int]:
 
 
 def reset_peak_memory_stats() -> None:
-    """Lets the peaks of `memory_stats` start anew from what is in use now."""
+    """Reset the peaks of `memory_stats` to the current values."""
     if hasattr(native, "pool_counts"):
         native.pool_counts(True)

@@ -1,7 +1,7 @@
-"""Compiled kernels on raw NumPy arrays, and what stands in for them where nothing is compiled.
+"""Compiled kernels on raw NumPy arrays, and their stand-ins for installations without a compiler.
 
-`native` is the extension with all of them, or None: nothing compiled it, or WENGERT_PURE=1 switches it off. Everything
-works without it, through NumPy.
+`native` is the extension module with all kernels. It is None if it was not compiled or if WENGERT_PURE=1 is set. Then every
+operation runs through NumPy.
 """
 
 from __future__ import annotations
@@ -32,14 +32,16 @@ def _decline(*_: Any) -> Any:
 
 
 def compiled(name: str) -> Any:
-    """The compiled function of this name; where nothing is compiled, one that takes nothing: it returns None."""
+    """Return the compiled function of this name.
+
+    Without compiled kernels the function returned answers None to every call."""
     return getattr(native, name, _decline)
 
 
 def find_kernel(role: str, defaults: bool) -> tuple[int, tuple[str, ...]] | None:
-    """The kernel for an operation's forward ("tanh") or for its derivative in an input ("tanh.x"), and its operands' names.
+    """Return (kernel number, names of its operands) for a forward ("tanh") or a derivative in an input ("tanh.x"), or None.
 
-    defaults: whether the call leaves all parameters at their defaults; some kernels are for that alone. None: no kernel.
+    defaults: whether the call leaves all parameters at their defaults. Some kernels exist for such calls only.
     """
     if native is None:
         return None

@@ -32,7 +32,7 @@ _FEW_ROWS = 64
 
 
 def matrix_product(xp: Any, x: Any, y: Any) -> Any:
-    """xp.dot(x, y), of two matrices of one dtype."""
+    """Return xp.dot(x, y) of two matrices of one dtype."""
     product = rows.matmul(x, y)
     if product is not None:
         return product
@@ -47,22 +47,22 @@ def matrix_product(xp: Any, x: Any, y: Any) -> Any:
 
 
 def batched_product(xp: Any, x: Any, y: Any) -> Any:
-    """xp.matmul(x, y), of batches of matrices."""
+    """Return xp.matmul(x, y) of batches of matrices."""
     product = rows.matmul(x, y)
     return xp.matmul(_blas_ready(xp, x), _blas_ready(xp, y)) if product is None else product
 
 
 def _blas_ready(xp: Any, x: Any) -> Any:
-    """x laid out so that BLAS takes its matrices: NumPy multiplies batches of others (expanded ones) in slow loops."""
+    """Return x, or a contiguous copy if BLAS cannot take its layout: NumPy multiplies such batches in slow loops."""
     if x.ndim == 1 or x.dtype.itemsize in x.strides[-2:]:
         return x
     return xp.ascontiguousarray(x)
 
 
 def add_up(xp: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any:
-    """xp.add.reduce(x, axis, keepdims=keepdims), for a floating or complex x of at least 32 bits.
+    """Return xp.add.reduce(x, axis, keepdims=keepdims) of a floating or complex x of at least 32 bits.
 
-    axis: sorted, counted from the front."""
+    axis: None, or a sorted tuple with 0 <= axis < ndim."""
     total = rows.reduce(rows.SUM, x, axis, keepdims)
     if total is not None:
         return total
@@ -77,14 +77,14 @@ def add_up(xp: Any, x: Any, axis: tuple[int, ...] | None, keepdims: bool) -> Any
 
 
 def _long_sum(xp: Any, x: Any) -> Any:
-    """The sum of a long contiguous vector. See Note [Sums by BLAS]."""
+    """Sum of a long contiguous vector. See Note [Sums by BLAS]."""
     n = x.size // _BLOCK * _BLOCK
     total = xp.add.reduce(xp.dot(x[:n].reshape(-1, _BLOCK), _ones(xp, _BLOCK, x.dtype)))
     return total + xp.add.reduce(x[n:]) if n < x.size else total
 
 
 def row_sums(xp: Any, x: Any) -> Any:
-    """The sums along the rows of a contiguous matrix of a real type, (n, m): (n). See Note [Sums by BLAS]."""
+    """Sums of the rows of a contiguous real matrix. x: (n, m); returns (n,). See Note [Sums by BLAS]."""
     n, m = x.shape
     sums = rows.reduce(rows.SUM, x, 1, False)
     if sums is not None:
@@ -99,18 +99,18 @@ def row_sums(xp: Any, x: Any) -> Any:
 
 @lru_cache(maxsize=64)
 def _ones(xp: Any, size: int, dtype: Any) -> Any:
-    """A vector of ones, never to be written."""
+    """Return a cached vector of ones. Callers must not write into it."""
     return xp.ones(size, dtype)
 
 
 @lru_cache(maxsize=256)
 def _block_of(size: int) -> int:
-    """The largest divisor of size that a block may have; 0 for none."""
+    """Largest divisor of size that is a permitted length of a block, or 0."""
     return next((size // k for k in range(-(-size // _BLOCK), size // _SHORTEST_BLOCK + 1) if size % k == 0), 0)
 
 
 def row_maxima(xp: Any, x: Any) -> Any:
-    """The maxima along the rows of a matrix, (n, m) with m > 0: (n). NaN where a row has one."""
+    """Maxima of the rows of a matrix. x: (n, m), m > 0; returns (n,). A row with a NaN gives NaN."""
     maxima = rows.reduce(rows.LARGEST, x, 1, False)
     if maxima is not None:
         return maxima
