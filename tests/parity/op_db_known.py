@@ -26,7 +26,7 @@ def _each(reason: str, entries: str, *aspects: str, only: Condition) -> dict[tup
 
 
 _TIES = "of equal elements torch takes any, here it is the first"
-_SINGLE = "torch computes with a constant or weights in single precision"
+_SINGLE = "torch computes with a constant in single precision"
 _ROUNDS = "torch rounds between its steps"
 _LEFT = "torch leaves a part of out as it was"
 _OVERFLOW = "torch overflows on the way in half precision"
@@ -36,8 +36,7 @@ _FAR = "torch's in single precision loses digits far below 0"
 _POWER = "0 to the power 0 is 1; of complex numbers torch has NaN"
 
 KNOWN: dict[tuple[str, str], Known] = {
-    **_each(_SINGLE, "nn.functional.hardsigmoid nn.functional.celu cov", "gradient", only=within(1e-6)),
-    **_each(_SINGLE, "cov", "second", only=within(1e-6)),
+    **_each(_SINGLE, "nn.functional.hardsigmoid nn.functional.celu", "gradient", only=within(1e-6)),
     **_each(f"{_SINGLE}; {_BRANCH}", "nn.functional.celu", "second", only=zero_or_within(1e-6)),
     **_each("0, as that of the first derivative; torch's is NaN", "linalg.norm.subgradients_at_zero", "second", only=torch_is_nan),
     **_each("the input has no gradient where it is written over; torch gives it one there", "as_strided_scatter", "gradient",
