@@ -111,7 +111,7 @@ def test_suite_over_time_runs_every_program(programs, monkeypatch):
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="reads the peak of memory from /proc")
 @pytest.mark.slow
-def test_memory_is_that_of_the_run_alone(monkeypatch):
+def test_measured_memory_excludes_the_preparation(monkeypatch):
     """log-softmax of 512 x 10000 floats: scores of 20 MiB beforehand; the result, its gradient and the cotangent come on top."""
     monkeypatch.syspath_prepend(FOLDER)
     fresh = pytest.importorskip("fresh")
@@ -125,7 +125,7 @@ def test_mean_of_ratios_is_geometric(measure):
     assert measure.geometric_mean([2.0, 8.0]) == pytest.approx(4.0)
 
 
-def test_ratio_is_that_of_the_bests_with_quartiles_of_the_rounds(measure):
+def test_ratio_compares_the_best_times_and_quartiles_compare_rounds(measure):
     ratio, low, high = measure.compare([4.0, 6.0, 8.0, 5.0], [2.0, 2.0, 2.0, 2.5])
     assert ratio == 2.0
     assert (low, high) == (2.0, 3.75)  # of 2, 3, 4 and 2

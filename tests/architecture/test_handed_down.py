@@ -72,7 +72,7 @@ def test_each_setter_is_called_by_the_module_that_the_list_names():
         assert set(names) <= given, setter
 
 
-def test_a_setter_is_what_the_higher_module_imports():
+def test_the_calling_module_imports_the_setter():
     """So each row goes upwards: the module that calls a setter imports the one that defines it."""
     for setter, (caller, _) in listed().items():
         home, _, name = setter.rpartition(".")

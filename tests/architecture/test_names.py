@@ -134,7 +134,7 @@ def test_object_has(thing, name):
 
 @pytest.mark.parametrize("module", ["wengert.autograd", "wengert.autograd.function", "wengert.autograd.grad_mode",
                                     "wengert.dtypes"])  # fmt: skip
-def test_all_names_what_is_there(module):
+def test_every_name_in_all_exists(module):
     found = import_module(module)
     assert [name for name in found.__all__ if not hasattr(found, name)] == []
     assert len(set(found.__all__)) == len(found.__all__)
@@ -188,7 +188,7 @@ assert not late, late
 """
 
 
-def test_listed_names_of_late_families_are_those_that_they_register():
+def test_late_families_register_their_listed_names():
     """The lists are generated (`make generate`), but by a process that has all families."""
     subprocess.run([sys.executable, "-c", LOAD_EACH_FAMILY], check=True)
 
@@ -217,7 +217,7 @@ def test_asking_for_an_operation_of_a_late_family_finds_it(question):
 
 
 @pytest.mark.parametrize("name", ["no_such_operation", "absolute", 3, None])  # absolute is an alias
-def test_asking_for_what_is_no_operation(name):
+def test_asking_for_an_unknown_operation(name):
     assert name not in OPS and OPS.get(name) is None and OPS.get(name, 7) == 7
     with pytest.raises(KeyError):
         OPS[name]

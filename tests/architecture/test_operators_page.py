@@ -7,7 +7,7 @@ from op_samples.cases import is_public
 from wengert.ops.registry import OPS
 
 
-def test_the_page_is_what_the_operations_say():
+def test_the_page_agrees_with_the_operations():
     assert operators_page.PAGE.read_text(encoding="utf-8") == operators_page.page(), "write it with: make generate"
 
 

@@ -99,7 +99,7 @@ def fits(value: Any, declared: str) -> bool:
     return isinstance(value, _CLASSES[declared])
 
 
-def test_calls_return_what_the_stub_says():
+def test_calls_return_the_types_in_the_stub():
     wrong = {}
     for case in CASES:
         # What unique returns depends on its return_ arguments: the stub gives the plain call's type.

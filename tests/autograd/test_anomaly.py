@@ -278,7 +278,7 @@ def test_infinite_values_of_the_forward(operation, values, name, kind):
         assert line_of(__file__, "planted") in str(error)
 
 
-def test_of_several_the_earliest_that_leads_to_the_loss_is_reported():
+def test_the_earliest_anomaly_that_leads_to_the_loss_is_reported():
     x = leaf(0.0)
 
     def run():
@@ -358,7 +358,7 @@ def test_set_detect_anomaly_as_a_call():
     assert not torch.is_anomaly_enabled()
 
 
-def test_it_holds_for_all_threads():
+def test_anomaly_mode_holds_for_all_threads():
     seen = []
     with set_detect_anomaly(True):
         thread = threading.Thread(target=lambda: seen.append("traceback_" in (leaf(1.0) * 2).grad_fn.metadata))

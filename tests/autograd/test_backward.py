@@ -167,7 +167,7 @@ def test_gradients_are_added_into_the_tensor_that_grad_is():
     assert first._version == version + 1
 
 
-def test_gradients_are_added_into_what_was_assigned():
+def test_gradients_are_added_into_an_assigned_grad():
     x = leaf(1.0, 2.0)
     mine = numbers(100.0, 200.0)
     x.grad = mine
@@ -360,7 +360,7 @@ def test_create_graph_replaces_grad_so_that_old_graphs_stay_right():
 # -- inputs= ---------------------------------------------------------------------------------------------------------------
 
 
-def test_inputs_restricts_what_accumulates():
+def test_inputs_restricts_which_leaves_accumulate():
     x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
     (x * w).sum().backward(inputs=[x])
     assert x.grad.tolist() == [3.0, 4.0] and w.grad is None
@@ -668,7 +668,7 @@ def test_a_second_pass_names_the_lines_that_recorded_and_that_freed():
     assert str(caught.value).endswith(f"The freed values are those of MulBackward0, {where}")
 
 
-def test_a_function_names_the_pass_that_freed_what_it_saved():
+def test_a_function_names_the_pass_that_freed_its_saved_tensors():
     class Square(Function):
         @staticmethod
         def forward(ctx, x):

@@ -50,7 +50,7 @@ def derivative(x):
 
 
 @pytest.mark.parametrize("use_reentrant", [False, True])
-def test_gradients_are_those_without(use_reentrant):
+def test_gradients_agree_with_a_run_without_checkpoint(use_reentrant):
     x = leaf(0.5, 2.0)
     f = Counted()
     y = checkpoint(f, x, use_reentrant=use_reentrant)
@@ -246,7 +246,7 @@ def test_without_recording_nothing_is_kept():
     assert f.lines == [2, 2, 2]
 
 
-def test_looking_at_what_is_not_there():
+def test_saved_values_of_a_checkpoint_can_be_read_twice():
     y = checkpoint(lambda t: t.sin().exp(), leaf(0.5), use_reentrant=False)
     for _ in range(2):
         assert y.grad_fn._saved_result.item() == y.item()
@@ -311,7 +311,7 @@ def test_the_determinism_check_can_be_left_out():
     np.testing.assert_allclose(x.grad.tolist(), np.cos([1, 2, 3]), rtol=1e-6)
 
 
-def test_debug_lists_what_was_saved_where():
+def test_debug_lists_saved_tensors_with_their_lines():
     def first(x):
         return x.sin().cos()  # first run
 

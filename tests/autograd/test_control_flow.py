@@ -37,7 +37,7 @@ def test_a_loop_is_recorded_step_by_step():
     assert wengert.autograd.grad(g, x)[0].item() == pytest.approx(6 * 1.5)
 
 
-def test_a_loop_that_makes_no_step_returns_what_it_got():
+def test_a_loop_without_steps_returns_its_arguments():
     x = wengert.ones(2)
     assert while_loop(lambda x: False, refused, [x]) == (x,)
 

@@ -130,7 +130,7 @@ def test_saving(tmp_path):
         drawing.save("graph.png")
 
 
-def test_a_leaf_and_what_has_no_graph():
+def test_a_leaf_is_drawn_and_a_tensor_without_graph_is_refused():
     w = torch.ones(2, requires_grad=True)
     assert [node.title for node in graph.draw(w, {"w": w}).nodes] == ["w"]
     assert [node.title for node in graph.draw(w).nodes] == ["leaf"]

@@ -171,7 +171,7 @@ def test_a_path_that_cannot_be_written(tmp_path):
         drawing.to_html(1)  # which open() would take for the standard output
 
 
-def test_a_page_of_a_leaf_and_of_what_has_no_graph():
+def test_a_leaf_has_a_page_and_a_tensor_without_graph_is_refused():
     w = torch.ones(2, requires_grad=True)
     data = data_of(graph.draw(w, {"w": w}).to_html())
     assert [node["title"] for node in data["nodes"]] == ["w"] and data["groups"]["children"] == [0]
@@ -261,7 +261,7 @@ def test_a_graph_beyond_the_limit_is_drawn_by_its_boxes(monkeypatch):
 # -- times and norms -------------------------------------------------------------------------------------------------------
 
 
-def test_times_are_those_of_the_profile():
+def test_times_agree_with_the_profile():
     with profiler.profile() as prof:
         loss, params = network()
         loss.backward(retain_graph=True)
@@ -278,7 +278,7 @@ def test_times_are_those_of_the_profile():
     assert graph.draw(loss, params, profile=prof.function_events).nodes[0].time_us is not None
 
 
-def test_times_of_what_is_folded_add_up():
+def test_times_of_folded_nodes_add_up():
     with profiler.profile() as prof:
         loss, params = recurrent(10)
     folded = {node.name: node.time_us for node in graph.draw(loss, params, profile=prof).nodes}
@@ -324,7 +324,7 @@ def test_gradient_norms():
     np.testing.assert_array_equal(x.grad.numpy(), [6, 16])
 
 
-def test_gradient_norms_of_what_is_folded_are_the_largest():
+def test_the_gradient_norm_of_folded_nodes_is_the_largest_of_theirs():
     w = torch.tensor([2.0], requires_grad=True)
     y = w
     for _ in range(3):

@@ -89,7 +89,7 @@ def test_a_cut_by_no_grad():
     assert record.reason.startswith("cut off by no_grad, in which it was used, at ")
 
 
-def test_a_cut_by_no_grad_of_what_was_recorded_before():
+def test_a_cut_by_no_grad_after_recorded_operations():
     w, v = leaf(1.0), leaf(2.0)
     h = w.exp()
     with torch.no_grad():
@@ -154,7 +154,7 @@ def test_explain_names_each_other_way_to_cut_a_graph(take, what):
         (lambda w: (w * 2 < w.exp()).float(), "lt"),
     ],
 )
-def test_cuts_by_what_has_no_derivative(take, name):
+def test_cuts_by_operations_without_derivative(take, name):
     w, v = torch.ones(3, requires_grad=True), leaf(2.0)
     taken = take(w)
     record = torch.explain((v * taken).sum(), {"w": w, "v": v})
@@ -250,7 +250,7 @@ def test_overwritten_in_place():
     assert record.status == "zero" and record.reason.startswith("exactly zero since ZeroBackward0 at ")
 
 
-def test_overwritten_after_it_was_saved():
+def test_a_saved_value_that_was_overwritten():
     w = leaf(1.0)
     h = w.exp()  # saved
     loss = h * 2

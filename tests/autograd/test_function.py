@@ -344,7 +344,7 @@ def test_writes_into_an_input_returned_as_it_is_are_counted():
 # -- saving ----------------------------------------------------------------------------------------------------------------
 
 
-def test_saved_tensors_are_what_was_saved():
+def test_saved_tensors_return_the_tensors_that_were_saved():
     seen = {}
 
     def forward(ctx, x):

@@ -123,7 +123,7 @@ def test_mark_shared_storage_shares_the_version():
     assert x._version == before + 1
 
 
-def test_mark_shared_storage_counts_what_was_written_before():
+def test_mark_shared_storage_counts_earlier_writes():
     def forward(ctx, x):
         y = wengert.from_numpy(x.detach().numpy())
         z = wengert.from_numpy(x.detach().numpy())

@@ -208,7 +208,7 @@ def test_a_decorated_partial_object():
     assert not double(leaf(1.0)).requires_grad
 
 
-def test_the_mode_of_the_call_decides_not_that_of_the_definition():
+def test_the_mode_at_the_call_decides_not_the_mode_at_the_definition():
     with no_grad():
 
         @enable_grad()
@@ -238,7 +238,7 @@ def test_a_generator_has_the_mode_while_it_runs_only():
     assert inside == [False] * 4 and outside == [True] * 3
 
 
-def test_a_generator_gets_what_is_sent_and_returns():
+def test_a_generator_gets_sent_values_and_returns():
     @enable_grad()
     def work():
         got = yield 1

@@ -186,7 +186,7 @@ def test_jacobians_have_a_row_an_input_element_and_a_column_an_output_element():
 
 
 @both_modes
-def test_mismatch_names_output_and_input_among_those_that_require_grad(fast_mode):
+def test_mismatch_numbers_only_outputs_and_inputs_that_require_grad(fast_mode):
     func = lambda c, x, y: (c * 2, x * y, x * 1, double_but_says_triple(y) + x)  # noqa: E731
     text = message_of(func, (constant([1.0]), real([2.0]), real([3.0])), fast_mode=fast_mode)
     assert text.startswith("Jacobian mismatch for output 2 with respect to input 1,\n")
@@ -433,7 +433,7 @@ def test_an_engine_that_returns_gradients_of_the_wrong_kind_is_caught(monkeypatc
 
 @pytest.mark.parametrize("check", [gradcheck, gradgradcheck])
 @pytest.mark.parametrize("inputs", [(constant([1.0]),), (1.0,), ()], ids=["no-grad", "number", "none"])
-def test_one_input_must_require_grad_whatever_raise_exception_says(check, inputs):
+def test_one_input_must_require_grad_also_without_raise_exception(check, inputs):
     text = "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
     with pytest.raises(ValueError, match=re.escape(text)):
         check(lambda *args: args[0], inputs, raise_exception=False)
@@ -768,7 +768,7 @@ def test_get_numerical_jacobian_is_of_the_first_output():
     assert jacobian.tolist() == [[1.0, 0.0], [0.0, 2.0]]
 
 
-def test_get_analytical_jacobian_reports_what_it_noticed():
+def test_get_analytical_jacobian_reports_its_findings():
     x, y = real([1.0, 2.0]), real([3.0, 4.0])
     with pytest.warns(FutureWarning, match="`get_analytical_jacobian` was part of PyTorch's private API"):
         jacobians, reentrant, sizes_ok, dtypes_ok = get_analytical_jacobian((x, y), x * 2)

@@ -54,7 +54,7 @@ def test_a_hook_on_several_runs_once_a_pass(mode):
         assert len(calls) == n
 
 
-def test_all_counts_what_the_pass_needs():
+def test_mode_all_counts_the_gradients_that_the_pass_needs():
     x, y = leaf(1.0), leaf(2.0)
     a, b = x * 2, y * 3
     calls = []
@@ -228,7 +228,7 @@ def test_calling_a_node_wrongly():
         node(1.0)
 
 
-def test_nodes_say_what_arrives_at_them():
+def test_nodes_describe_their_incoming_cotangents():
     x = wengert.ones(2, 3, requires_grad=True)
     (meta,) = (x.double() * 2).grad_fn._input_metadata
     assert (list(meta.shape), meta.dtype, meta.device) == ([2, 3], wengert.float64, wengert.device("cpu"))

@@ -95,7 +95,7 @@ def test_hooks_on_several_outputs_of_one_node():
     assert seen == [("a", 3.0)] and x.grad.tolist() == [3.0, 500.0]
 
 
-def test_hooks_change_what_grad_returns():
+def test_hooks_change_the_result_of_grad():
     x = leaf(1.0)
     y = x * 2
     y.register_hook(lambda g: g * 10)

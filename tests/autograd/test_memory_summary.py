@@ -28,7 +28,7 @@ def test_leaves_are_counted_apart():
     assert (summary.total, summary.leaves) == (0, 16 * 4 * 4)
 
 
-def test_views_hold_what_they_look_into():
+def test_views_hold_the_memory_of_their_base():
     x = torch.ones(100, requires_grad=True)
     y = (x * 3)[:10]
     assert graph.memory_summary((y * y).sum()).total == 400

@@ -118,7 +118,7 @@ def test_nothing_is_kept_after_an_error():
         gc.enable()
 
 
-def test_numbers_are_those_of_one_level():
+def test_nested_levels_give_the_numbers_of_one_level():
     x = numbers(2.0).requires_grad_()
     nested(lambda: None, 33)(x * x).backward()
     assert x.grad.item() == 8.0

@@ -118,7 +118,7 @@ def test_a_pass_that_records_itself_shows_the_operations_inside_its_nodes():
     assert all(child.cpu_parent is node for child in node.cpu_children)
 
 
-def test_ranges_nest_and_hold_what_runs_in_them():
+def test_ranges_nest_and_contain_the_operations_inside():
     x = leaf(2)
 
     @profiler.record_function("step")
@@ -184,7 +184,7 @@ def test_a_node_knows_the_thread_of_its_forward():
     assert (node.thread, node.fwd_thread) == (2, 1)  # numbered as they appear
 
 
-def test_shapes_are_those_of_inputs_and_cotangents():
+def test_recorded_shapes_are_the_shapes_of_inputs_and_cotangents():
     x, w = leaf(2, 3), leaf(3, 4)
     with profiler.profile(record_shapes=True) as prof:
         ((x @ w) * 2.0).sum().backward()
@@ -196,7 +196,7 @@ def test_shapes_are_those_of_inputs_and_cotangents():
     assert only(prof, "add").input_shapes == []
 
 
-def test_bytes_are_those_of_results_that_are_no_views():
+def test_bytes_count_results_that_are_not_views():
     x = leaf(8, 4)
     with profiler.profile(profile_memory=True) as prof:
         y = x.exp()
@@ -208,7 +208,7 @@ def test_bytes_are_those_of_results_that_are_no_views():
     assert only(prof, "ExpBackward0").cpu_memory_usage == 8 * 4 * 4
 
 
-def test_bytes_of_a_range_are_those_of_what_ran_inside():
+def test_bytes_of_a_range_count_the_operations_inside():
     x = leaf(8)
     with profiler.profile(profile_memory=True) as prof, profiler.record_function("both"):
         x + 1
@@ -254,7 +254,7 @@ def test_flops(run, flops):
 # -- times -----------------------------------------------------------------------------------------------------------------
 
 
-def test_times_are_those_of_the_clock():
+def test_times_agree_with_the_clock():
     class Slow(torch.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -277,7 +277,7 @@ def test_times_are_those_of_the_clock():
     assert 30_000 <= prof.self_cpu_time_total <= elapsed
 
 
-def test_self_times_add_up_to_the_time_of_what_stands_outermost():
+def test_self_times_add_up_to_the_times_of_the_outermost_events():
     x = leaf(3)
     with profiler.profile() as prof:
         with profiler.record_function("a"), profiler.record_function("b"):
@@ -467,7 +467,7 @@ def test_stacks_for_flame_graphs(tmp_path):
 # -- bad use ---------------------------------------------------------------------------------------------------------------
 
 
-def test_nested_profilers_each_see_what_runs_inside_them():
+def test_nested_profilers_each_see_the_operations_inside_them():
     x = torch.ones(2)
     with profiler.profile() as outer:
         x + 1
@@ -725,7 +725,7 @@ def test_making_tensors_is_measured():
     assert only(prof, "zeros_like").input_shapes == [[3, 4]]
 
 
-def test_the_time_of_making_a_tensor_is_that_of_the_clock():
+def test_the_time_of_making_a_tensor_agrees_with_the_clock():
     class Slow:
         def __array__(self, dtype=None, copy=None):
             time.sleep(0.02)
@@ -769,7 +769,7 @@ def test_nothing_is_left_in_functions_that_were_watched():
     assert [function.__code__ for function in (torch.randn, torch.zeros, torch.Tensor.detach)] == codes
 
 
-def test_watched_functions_refuse_what_they_refuse_otherwise():
+def test_watched_functions_raise_the_same_errors():
     def messages():
         for call in (lambda: torch.zeros(-1), lambda: torch.zeros(2, unknown=1), lambda: torch.eye()):
             with pytest.raises(Exception) as info:

@@ -42,7 +42,7 @@ def exact(x, counts=1.0):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
 @pytest.mark.parametrize("read", READS)
-def test_the_gradient_is_that_of_the_formula(read, dtype):
+def test_the_gradient_agrees_with_the_formula(read, dtype):
     x = scores(dtype)
     READS[read](x.log_softmax(1)).backward()
     assert x.grad.dtype == x.dtype

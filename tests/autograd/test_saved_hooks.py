@@ -76,7 +76,7 @@ def assigned(t, y):
 
 
 @pytest.mark.parametrize("case", PROGRAMS)
-def test_gradients_are_those_without_hooks(case):
+def test_gradients_agree_with_a_run_without_hooks(case):
     program, calls = PROGRAMS[case]
     x, y = leaf(0.5, -2.0), leaf(3.0, 1.5)
     expected = grad(program(x, y).sum(), (x, y), allow_unused=True)
@@ -254,7 +254,7 @@ def test_a_write_into_memory_that_hooks_share_is_found(pack):
 
 
 @pytest.mark.parametrize("pack", [lambda t: t.clone(), lambda t: t.tolist()], ids=["clone", "numbers"])
-def test_a_write_that_hooks_made_harmless_is_not(pack):
+def test_a_write_that_hooks_made_harmless_is_no_error(pack):
     x = leaf(1.0, 2.0)
     a = x + 0
     with saved_tensors_hooks(pack, lambda v: wengert.as_tensor(v, dtype=wengert.float64)):
@@ -382,7 +382,7 @@ def test_only_names_of_saved_values_are_attributes():
     assert not hasattr(wengert.ones(2, requires_grad=True).sum(0).grad_fn, "_raw_saved_dim")
 
 
-def test_dir_lists_what_was_saved():
+def test_dir_lists_saved_values():
     x = leaf(1.0)
     names = dir((x * x).grad_fn)
     assert {"_saved_self", "_saved_other", "_raw_saved_self", "_raw_saved_other", "name", "next_functions"} <= {*names}
@@ -496,7 +496,7 @@ class Product(Function):
         return g * y, g * x
 
 
-def test_hooks_on_what_a_function_saves():
+def test_hooks_on_tensors_that_a_function_saves():
     x, y = leaf(2.0), leaf(3.0)
     with Recording() as hooks:
         z = Product.apply(x, y)

@@ -45,7 +45,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("case", NAMES)
-def test_gradients_are_those_of_the_plain_program(case):
+def test_gradients_agree_with_the_plain_program(case):
     x, w = leaf(), leaf()
     expected = wengert.autograd.grad(program(x, w), (x, w))
     found = wengert.autograd.grad(run(program, x, w, keep=NAMES[case]), (x, w))

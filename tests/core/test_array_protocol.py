@@ -221,7 +221,7 @@ def test_dtypes_are_torchs():
     assert (np.ones((2, 2)) @ x).dtype is wengert.float64 and np.dot(np.ones(2), x).dtype is wengert.float64
 
 
-def test_numpy_functions_of_tensors_without_gradient_give_what_they_give_of_torchs():
+def test_numpy_functions_of_tensors_without_gradient_return_the_types_of_torch():
     x = wengert.tensor([1.0, 2.0])
     assert type(np.concatenate([x, x])) is type(np.stack([x, x])) is np.ndarray
     assert isinstance(np.linalg.norm(x), np.float32)

@@ -181,7 +181,7 @@ def test_foreign_byte_order_raises_with_a_hint():
         ("torch.bfloat16", D.bfloat16),
     ],
 )
-def test_as_dtype_takes_what_names_a_dtype(given, expected):
+def test_as_dtype_takes_every_name_of_a_dtype(given, expected):
     assert D.as_dtype(given) is expected
     assert D.as_numpy_dtype(given) == expected.dtype
     assert isinstance(D.as_numpy_dtype(given), np.dtype)
@@ -255,7 +255,7 @@ def test_finfo_of_bfloat16_agrees_with_ml_dtypes():
     assert (ours.bits, ours.resolution) == (16, 0.01)
 
 
-def test_finfo_of_complex_is_that_of_its_parts_and_the_default_is_the_default_dtype():
+def test_finfo_of_complex_describes_its_parts_and_finfo_of_nothing_the_default_dtype():
     assert D.finfo(D.complex128) == D.finfo(D.float64)
     assert D.finfo() == D.finfo(D.float32)
     assert D.finfo(np.float16) == D.finfo(D.float16)

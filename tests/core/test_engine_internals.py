@@ -272,7 +272,7 @@ def test_views_that_no_gradient_concerns_may_be_written():
 
 
 @pytest.mark.parametrize("make", [lambda x: x[0:1], lambda x: x.unbind(0)[0]], ids=["no_grad", "one of many"])
-def test_views_that_a_written_gradient_concerns_may_not(make):
+def test_views_that_a_written_gradient_concerns_may_not_be_written(make):
     x = numbers(1.0, 2.0)
     with wengert.no_grad():
         view = make(x)

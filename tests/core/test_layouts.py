@@ -89,7 +89,7 @@ def test_view_is_numpys(name, method, call):
     assert view.flags.writeable == array.flags.writeable
 
 
-def test_view_of_what_may_not_be_written_may_not_be_written():
+def test_a_view_of_a_read_only_tensor_is_read_only():
     array = np.arange(4.0)
     array.flags.writeable = False
     tensor = wengert.tensor([0.0])

@@ -173,7 +173,7 @@ def test_a_node_knows_where_it_was_called():
     assert y.grad_fn._source() == f"{line_of(__file__, 'the multiplication')}, in test_a_node_knows_where_it_was_called"
 
 
-def test_the_position_is_that_of_the_users_line_not_of_a_helper_inside():
+def test_the_position_is_the_users_line_not_a_line_of_a_helper():
     x = leaf(*X)
     y = wengert.nn.functional.softmax(x, dim=0)  # the softmax
     assert y.grad_fn._source().startswith(line_of(__file__, "the softmax"))
@@ -189,7 +189,7 @@ def test_the_error_of_a_written_value_names_the_forward_line():
     assert f"saved by MulBackward0 at {line_of(__file__, 'the multiplication that saves')}, in " in str(caught.value)
 
 
-def test_nodes_cannot_be_differentiated_by_what_they_are_not():
+def test_nodes_are_no_roots_of_backward():
     with pytest.raises((TypeError, AttributeError)):
         wengert.autograd.backward([leaf(*X).sum().grad_fn])
 

@@ -179,7 +179,7 @@ def test_numpy_scalars_count_as_python_numbers(scalar, vector, result):
     assert D.result_type(scalar, operand(vector)).name == result
 
 
-def test_subclasses_of_numbers_count_as_those():
+def test_subclasses_of_numbers_promote_like_numbers():
     class Celsius(float):
         pass
 

@@ -73,7 +73,7 @@ def test_a_write_into_a_saved_output_is_an_error(case):
 
 
 @pytest.mark.parametrize("case", SAVES_NOTHING_WRITTEN)
-def test_a_write_into_what_was_not_saved_is_no_error(case):
+def test_a_write_into_an_unsaved_tensor_is_no_error(case):
     x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
     a = x + 0
     z = SAVES_NOTHING_WRITTEN[case](a, y).sum()
@@ -133,7 +133,7 @@ def test_every_way_to_write_is_noticed(write, recorded):
         z.backward()
 
 
-def test_a_write_into_a_base_is_noticed_by_what_saved_a_view():
+def test_a_write_into_a_base_is_noticed_by_a_node_that_saved_a_view():
     x = leaf(1.0, 2.0)
     a = x + 0
     z = (a.view(2, 1) ** 2).sum()
@@ -239,7 +239,7 @@ def write_from_elsewhere(tensor):
     tensor.add_(1)  # the write elsewhere
 
 
-def test_the_lines_are_those_of_the_calling_functions():
+def test_the_message_names_the_lines_of_the_calling_functions():
     x = leaf(1.0)
     a = x + 1
     z = a * a
@@ -296,7 +296,7 @@ def memory_of(tensor):
     return weakref.ref(tensor.detach().numpy())
 
 
-def test_a_pass_releases_what_was_saved():
+def test_a_pass_releases_saved_values():
     x = leaf(1.0, 2.0)
     a = x + 0
     b = x + 1

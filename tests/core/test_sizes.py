@@ -51,7 +51,7 @@ def test_slices_sums_and_multiples_are_sizes(result, expected):
     assert result == expected
 
 
-def test_takes_whatever_is_an_integer():
+def test_size_takes_every_kind_of_integer():
     size = Size([np.int64(3), True, np.array(4)])
     assert size == (3, 1, 4)
     assert [type(n) for n in size] == [int] * 3

@@ -89,7 +89,7 @@ def test_equal_values_are_merged_but_not_zeros_of_two_signs():
     assert total.inputs[0] is not negative and total.inputs[0] is not integer
 
 
-def test_values_are_in_order_and_stop_at_those_given():
+def test_values_are_in_order_and_stop_at_given_values():
     a = X * Y
     b = a + X
     order = [id(value) for value in trace.in_order([b])]

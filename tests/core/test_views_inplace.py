@@ -219,7 +219,7 @@ def test_a_view_made_under_no_grad_is_not_written_with_recording_on():
     assert base.tolist() == [2.0, 2.0]
 
 
-def test_a_view_made_under_no_grad_of_what_requires_no_grad_may_be_written():
+def test_a_view_made_under_no_grad_of_a_tensor_without_gradient_may_be_written():
     base = numbers(1.0, 2.0)
     with wengert.no_grad():
         view = base[0:1]
@@ -364,7 +364,7 @@ def test_a_write_returns_the_tensor_itself():
     assert a.add_(1) is a and a.mul_(2) is a and a.zero_() is a
 
 
-def test_a_write_gives_a_gradient_to_what_is_written():
+def test_a_write_gives_its_operand_a_gradient():
     x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
     a = x * 1
     a.mul_(y)
@@ -430,7 +430,7 @@ OVERLAPPING = {
 
 
 @pytest.mark.parametrize("case", OVERLAPPING)
-def test_a_write_of_what_overlaps_with_its_target(case):
+def test_a_write_whose_source_overlaps_with_its_target(case):
     """torch refuses most of these. What it must not do is give wrong gradients."""
     write, values, gradient = OVERLAPPING[case]
     x = leaf(1.0, 2.0, 3.0)
@@ -559,7 +559,7 @@ UNRECORDED = {
 
 
 @pytest.mark.parametrize("write", UNRECORDED)
-def test_an_unrecorded_write_into_a_view_keeps_what_was_recorded_in_the_base(write):
+def test_an_unrecorded_write_into_a_view_keeps_the_history_of_the_base(write):
     """The view has not been looked at since its base became dependent on x."""
     x = leaf(2.0, 3.0)
     base = numbers(1.0, 1.0)
@@ -658,7 +658,7 @@ def test_a_saved_view_that_was_overwritten_is_an_error():
         s[2].backward()
 
 
-def test_gradients_do_not_reach_what_was_overwritten():
+def test_gradients_do_not_reach_overwritten_values():
     x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
     a = x * 1
     a.copy_(y * 2)

@@ -69,7 +69,7 @@ def test_a_leaf_is_not_written_while_recording(name):
 
 
 @pytest.mark.parametrize("name", [n for n in WRITES if n not in ("zero", "fill", "exp", "mul by a number", "div by an integer")])
-def test_a_write_of_what_requires_grad_is_recorded(name):
+def test_a_write_of_a_tensor_that_requires_grad_is_recorded(name):
     write, _ = WRITES[name]
     p = wengert.tensor(draw("f8"))
     g = wengert.tensor(draw("f8"), requires_grad=True)
@@ -80,7 +80,7 @@ def test_a_write_of_what_requires_grad_is_recorded(name):
 
 
 @pytest.mark.parametrize("name", WRITES)
-def test_backward_notices_a_write_into_what_was_saved(name):
+def test_backward_notices_a_write_into_a_saved_tensor(name):
     write, _ = WRITES[name]
     x = wengert.tensor(draw("f4"), requires_grad=True)
     p = wengert.tensor(draw("f4"))

@@ -28,7 +28,7 @@ def examples(name, path):
 
 
 @pytest.mark.parametrize(("name", "path"), MODULES.items(), ids=MODULES)
-def test_examples_show_what_they_say(name, path):
+def test_examples_print_the_shown_output(name, path):
     complaints = []
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
     for test in examples(name, path):

@@ -17,7 +17,7 @@ def blocks(path):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("name", [name for name in PAGES if name != "README.md"])
-def test_examples_show_what_the_page_says(language, name):
+def test_examples_of_pages_print_the_shown_output(language, name):
     source = "\n".join(blocks(DOCS / language / name))
     test = doctest.DocTestParser().get_doctest(source, {"__name__": "__main__"}, name, name, 0)
     complaints = []

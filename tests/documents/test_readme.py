@@ -23,7 +23,7 @@ def announced(program: str) -> list[str]:
 
 
 @pytest.mark.parametrize("program", [p for p in PROGRAMS if "mermaid" not in p], ids=["torch", "numpy", "scipy"])
-def test_readme_program_prints_what_its_comments_say(program):
+def test_readme_program_prints_the_output_in_its_comments(program):
     assert announced(program) and pages.run(program).splitlines() == announced(program)
 
 

@@ -31,7 +31,7 @@ def leaf(*values):
 # -- backward and grad -----------------------------------------------------------------------------------------------------
 
 
-def test_none_is_taken_for_scalars_and_for_what_needs_no_gradient():
+def test_none_is_taken_for_scalars_and_for_tensors_without_gradient():
     x = leaf(1, 2)
     backward([x.sum(), (x * 2)], [None, wengert.ones(2)])
     backward([x.sum(), x.sum()])

@@ -34,7 +34,7 @@ ROWS = _rows("""
 3 | S0 S1 S3 | more than one element: a gradient is needed, of the same shape; one element is a scalar | documents/test_s0.py::test_a_non_scalar_needs_its_gradient_and_lengths_match
 4 | S0 S1 S2 S3 | gradients add up in `.grad`; every idiom of zeroing it | eras/test_spellings.py::test_zeroing_idioms
 5 | S0 S1 S3 S4 | buffers are freed: a second backward raises unless they were retained | documents/test_s0.py::test_retain_variables
-6 | S3 S4 | `retain_graph=None` means what `create_graph` is | eras/test_spellings.py::test_retain_graph_none_is_what_create_graph_is
+6 | S3 S4 | `retain_graph=None` means what `create_graph` is | eras/test_spellings.py::test_retain_graph_none_defaults_to_create_graph
 7 | S1 S3 S4 | `create_graph=True` records the pass; `None` asks whether a given gradient requires grad | eras/test_spellings.py::test_create_graph_none_asks_the_given_gradients
 8 | S3 | no history goes through gradients given without `create_graph` | documents/test_s3.py::test_create_graph_defaults_to_whether_a_gradient_has_history
 9 | S1 | `autograd.grad` returns a tuple and leaves `.grad` alone | documents/test_s1.py::test_grad_returns_a_tuple_and_leaves_grad_alone
@@ -82,7 +82,7 @@ ROWS = _rows("""
 51 | S3 | any number of tensors in and out | eras/test_instance_functions.py::test_several_inputs_and_outputs
 52 | S0 | an instance's backward sees tensors without history; not twice differentiable | eras/test_instance_functions.py::test_differentiable_once
 53 | S0 S1 S3 | `save_for_backward` of inputs, outputs and None; writes since are noticed | eras/test_instance_functions.py::test_saved_tensors_must_not_be_written
-54 | S0 S1 S3 | `saved_tensors` is a tuple | autograd/test_function.py::test_saved_tensors_are_what_was_saved
+54 | S0 S1 S3 | `saved_tensors` is a tuple | autograd/test_function.py::test_saved_tensors_return_the_tensors_that_were_saved
 55 | S3 | `saved_variables` | documents/test_s3.py::test_saved_variables_have_history
 56 | S0 S1 S3 | `needs_input_grad`: one bool an input | eras/test_instance_functions.py::test_the_instance_is_the_node
 57 | S0 S3 | `num_inputs`, `num_outputs`, `requires_grad` on every node | eras/test_spellings.py::test_numbers_of_inputs_and_outputs

@@ -166,7 +166,7 @@ def test_an_instance_is_used_once():
     assert x.grad.item() == 3.0 and y.grad_fn is f
 
 
-def test_also_where_nothing_was_recorded():
+def test_a_function_runs_once_also_if_nothing_was_recorded():
     f = Exp()
     f(torch.ones(1))
     with pytest.raises(RuntimeError, match=r"^each Exp can be used once"):
@@ -196,7 +196,7 @@ def test_differentiable_once():
     assert x.grad is None
 
 
-def test_twice_where_the_second_pass_does_not_go_through_it():
+def test_a_second_pass_may_bypass_the_function():
     x, w = leaf(2.0), leaf(3.0)
     (first,) = grad(Scale(5.0)(x) * 1 + w * w, w, create_graph=True)
     first.backward()
@@ -284,7 +284,7 @@ def test_nested_inputs_are_tensors():
         Products()(leaf(1.0), [3, {"c": leaf(1.0)}])
 
 
-def test_a_write_is_noticed_by_what_saved_the_old_value():
+def test_a_write_is_noticed_by_a_node_that_saved_the_old_value():
     y = leaf(1.0) * 2
     square = y * y
     Increment(True)(y)

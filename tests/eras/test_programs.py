@@ -133,7 +133,7 @@ EXPECTED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXPECTED)
-def test_program_prints_what_it_should(name):
+def test_program_prints_the_expected_text(name):
     printed, expected = run("-m", "wengert", "run", str(FOLDER / f"{name}.py")).strip(), EXPECTED[name]
     assert NUMBER.sub("#", printed) == NUMBER.sub("#", expected)
     found, wanted = ([float(x) for x in NUMBER.findall(text)] for text in (printed, expected))

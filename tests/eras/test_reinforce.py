@@ -64,7 +64,7 @@ def test_bernoulli_at_certainty():
     assert s.tolist() == [0.0, 1.0] and p.grad.tolist() == [3.0, -3.0]
 
 
-def test_multinomial_is_minus_reward_over_probability_on_what_was_drawn():
+def test_multinomial_gradient_is_minus_reward_over_probability_at_drawn_elements():
     w = leaf([[1.0, 3.0, 4.0], [0.0, 0.5, 0.5]])
     drawn = torch.multinomial(w, 4, replacement=True)
     reward = torch.tensor([[1.0, -2.0, 3.0, 0.5], [2.0, 2.0, 1.0, 1.0]], dtype=torch.float64)
@@ -169,7 +169,7 @@ def test_on_average_normal():
 # -- in a graph ------------------------------------------------------------------------------------------------------------
 
 
-def test_samples_of_what_needs_a_gradient_have_a_node():
+def test_samples_have_a_node_if_parameters_require_grad():
     p = leaf([0.5, 0.5])
     for sample, name in (
         (p.bernoulli(), "BernoulliBackward0"), (torch.normal(p, 1.0), "NormalBackward0"),

@@ -195,7 +195,7 @@ def test_create_graph_none_asks_the_given_gradients():
     assert not x.grad.requires_grad
 
 
-def test_retain_graph_none_is_what_create_graph_is():
+def test_retain_graph_none_defaults_to_create_graph():
     x = leaf(3.0)
     y = x * x
     grad(y, x, leaf(1.0), retain_graph=None, create_graph=None)

@@ -79,7 +79,7 @@ def test_everything_downstream_is_volatile(name):
         assert result.volatile and not result.requires_grad and result.grad_fn is None and result.is_leaf
 
 
-def test_values_are_those_of_the_computation():
+def test_values_of_volatile_results_are_computed_as_usual():
     assert (volatile(0.25, 0.5) * weight(2.0, 3.0)).tolist() == [0.5, 1.5]
     assert (volatile(1, 2, dtype=torch.int64) + 1).tolist() == [2, 3]
 
@@ -90,7 +90,7 @@ def test_without_a_volatile_input_nothing_is():
     assert (w * 2).requires_grad
 
 
-def test_no_grad_keeps_it():
+def test_no_grad_keeps_volatile():
     with torch.no_grad():
         assert (volatile(1.0) * 2).exp().volatile
 
@@ -199,12 +199,12 @@ def test_copies_keep_the_flag(transfer):
     assert not w.volatile and w.requires_grad
 
 
-def test_detach_in_place_keeps_it():
+def test_detach_in_place_keeps_volatile():
     v = volatile(1.0)
     assert v.detach_() is v and v.volatile
 
 
-def test_it_prints_as_plain_data():
+def test_a_volatile_tensor_prints_as_plain_data():
     assert repr(volatile(1.0)) == "tensor([1.])"
 
 

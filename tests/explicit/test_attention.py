@@ -49,7 +49,7 @@ def test_masks():
 
 
 @pytest.mark.parametrize("mask", [wengert.tensor([[False, False], [True, True]]), f64([[-math.inf] * 2, [0.0, 0.0]])])
-def test_a_row_that_may_look_nowhere_gets_zeros_and_passes_nothing_on(mask):
+def test_a_fully_masked_row_gets_zeros_and_no_gradient(mask):
     query, key, value = leaf([[1.0], [1.0]]), leaf(KEYS), leaf(VALUES)
     y = attention(query, key, value, mask)
     y.sum().backward()

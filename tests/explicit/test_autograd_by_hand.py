@@ -237,7 +237,7 @@ def test_a_part_that_is_held_constant():
     assert x.grad.item() == 27.0
 
 
-def test_a_hook_scales_what_passes_through():
+def test_a_hook_scales_the_gradient_behind_it():
     # f = (2 x)^2 at 1, the gradient at y = 2 x (which is 2 y = 4) tripled by a hook: 2 * 12 = 24.
     x = wengert.tensor(1.0, requires_grad=True)
     y = 2 * x

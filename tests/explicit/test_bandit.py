@@ -39,6 +39,6 @@ def test_too_short_a_run_is_reported(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("--episodes", "3"), ("--output", "no/folder/a.png"), ("--seed", "x")])
-def test_wrong_options_end_it_before_any_work(tmp_path, arguments):
+def test_wrong_options_end_the_script_before_any_work(tmp_path, arguments):
     done = run(tmp_path, *arguments)
     assert done.returncode == 2 and "bandit.py: error" in done.stderr and not list(tmp_path.iterdir())

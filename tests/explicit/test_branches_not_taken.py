@@ -182,13 +182,13 @@ def test_forward_mode_agrees(name):
     assert func.jvp(gradient, (x,), (ones,))[1].tolist() == pytest.approx([0.0, expected[1]])  # forward over reverse
 
 
-def test_a_zero_that_is_a_value_stays_one():
+def test_a_zero_cotangent_that_is_a_value_stays_zero():
     assert math.isnan(derivatives(lambda x: x.sqrt() ** 2, leaf(POINT), 1)[0][0])  # as in torch
     assert math.isnan(derivatives(lambda x: x.sqrt() * 0, leaf(POINT), 1)[0][0])
     assert math.isnan(derivatives(lambda x: wengert.where(x >= 0, x.sqrt() * 0, 0.0), leaf(POINT), 1)[0][0])
 
 
-def test_a_zero_that_is_a_value_stays_one_in_programs():
+def test_a_zero_cotangent_that_is_a_value_stays_zero_in_programs():
     assert math.isnan(derivatives(value_of_zero, leaf(POINT), 1)[0][0])
 
 
@@ -202,7 +202,7 @@ def test_selected_elements_keep_an_infinite_derivative():
     assert derivatives(lambda x: wengert.where(x >= 0, x.sqrt(), 0.0), leaf(POINT), 1)[0] == [inf, 0.25]
 
 
-def test_only_what_all_have_in_common_is_not_taken():
+def test_only_common_untaken_places_stay_untaken():
     def function(x):
         y = x.sqrt()
         first = wengert.tensor([True, False, False])
@@ -224,7 +224,7 @@ def test_an_operand_whose_every_use_is_untaken():
     assert [g.tolist() for g in found] == [[0.0, 0.0], 0.0]
 
 
-def test_a_number_that_is_not_selected_keeps_everything_behind_it_out():
+def test_an_unselected_number_blocks_all_gradients_behind_it():
     s = leaf(0.0)
     matrix = leaf([[0.0, 0.0], [0.0, 0.0]])
     assert grad(wengert.where(s > 0, s.sqrt(), 0.0), s)[0].item() == 0.0
@@ -276,7 +276,7 @@ def test_the_same_graph_twice():
     assert x.grad.tolist() == [0.0, 0.5]
 
 
-def test_hooks_see_finite_numbers_and_leave_what_is_0():
+def test_hooks_see_finite_numbers_and_do_not_change_zeros():
     x = leaf(POINT)
     seen = []
     y = x.sqrt()
@@ -303,7 +303,7 @@ def test_a_hook_may_replace_a_gradient_of_0():
     assert grad(wengert.where(x > 0, y, 0.0).sum(), x)[0].tolist() == [inf, 0.5]
 
 
-def test_anomaly_detection_finds_only_what_stays():
+def test_anomaly_detection_finds_only_nan_that_stays():
     x = leaf(POINT)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -47,7 +47,7 @@ def test_an_impossible_target_costs_infinity_and_passes_nothing_on():
     assert F.ctc_loss(x, TWICE, (2,), (2,), zero_infinity=True).item() == 0.0
 
 
-def test_a_class_that_cannot_be_is_passed_by():
+def test_a_class_of_probability_zero_is_skipped():
     x = evenly(2, 1, 3)
     x[0, 0, 2] = -math.inf
     x.requires_grad_()

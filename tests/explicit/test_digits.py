@@ -177,7 +177,7 @@ def test_gradient_check_sees_a_wrong_gradient(digits, monkeypatch, capsys):
     ],
     ids=lambda x: " ".join(x)[:30] if isinstance(x, list) else "",
 )
-def test_bad_options_end_it_before_any_work(digits, options, message, capsys):
+def test_bad_options_end_the_script_before_any_work(digits, options, message, capsys):
     with pytest.raises(SystemExit) as stopped:
         digits.main(options)
     assert stopped.value.code == 2

@@ -40,7 +40,7 @@ def test_a_frequency_between_first_and_middle_counts_twice_in_the_real_signal():
     assert spectrum.grad.tolist() == [0.25, 0.5, 0.25]
 
 
-def test_the_energy_of_a_signal_is_that_of_its_spectrum_and_its_gradient_twice_the_signal():
+def test_a_signal_and_its_spectrum_have_the_same_energy_whose_gradient_is_twice_the_signal():
     x = wengert.tensor([1.0, -2.0, 3.0, 0.5, 4.0], dtype=wengert.float64, requires_grad=True)
     energy = (fft.fft(x, norm="ortho").abs() ** 2).sum()
     energy.backward()
@@ -55,7 +55,7 @@ def test_integers_and_bools_give_the_default_complex_dtype_and_doubles_the_wide_
     assert fft.irfft(wengert.ones(3)).dtype is wengert.float32
 
 
-def test_a_large_transform_is_that_of_numpy():
+def test_a_large_transform_agrees_with_numpy():
     x = np.random.default_rng(0).normal(size=(64, 1024))
     np.testing.assert_allclose(fft.fft2(wengert.tensor(x)), np.fft.fft2(x), rtol=1e-9, atol=1e-9)
 

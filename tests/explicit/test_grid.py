@@ -58,7 +58,7 @@ def test_infinite_points_are_far_outside(mode, padding):
         assert y.abs().max().item() == 0.0
 
 
-def test_a_point_outside_does_not_read_what_is_inside():
+def test_a_point_on_the_edge_does_not_read_elements_inside():
     y = F.grid_sample(leaf([[[[math.inf, 3.0]]]]), leaf([[[[1.0, 0.0]]]]), align_corners=True)
     assert y.item() == 3.0
 

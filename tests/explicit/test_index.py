@@ -183,7 +183,7 @@ def test_reads_along_later_dimensions_add_up():
 # -- writes ------------------------------------------------------------------------------------------------------------
 
 
-def test_assignment_takes_the_gradient_from_what_it_overwrites():
+def test_assignment_takes_the_gradient_from_overwritten_elements():
     x, v = grid(), torch.tensor([7.0, 8.0], requires_grad=True)
     y = x * 2
     y[0, 1:] = v
@@ -300,7 +300,7 @@ def test_assigned_values_of_another_shape_are_refused(grad):
         x[mask] = torch.ones(2)
 
 
-def test_overflow_of_what_is_assigned():
+def test_overflow_of_an_assigned_value():
     with pytest.raises(RuntimeError, match="value cannot be converted to type uint8_t without overflow"):
         torch.zeros(2, dtype=torch.uint8)[0] = 300
 

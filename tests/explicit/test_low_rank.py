@@ -24,7 +24,7 @@ def test_svd_lowrank_gives_back_a_matrix_of_that_rank(shape, dtype):
     assert [x.shape[-1] for x in wengert.svd_lowrank(A, 3, M=A)] == [3, 3, 3]
 
 
-def test_gradient_of_the_singular_values_is_that_of_svdvals():
+def test_gradient_of_the_singular_values_agrees_with_svdvals():
     A = matrix(6, 4).requires_grad_()
     (by_steps,) = wengert.autograd.grad(wengert.svd_lowrank(A, 3)[1].sum(), A)
     (exact,) = wengert.autograd.grad(linalg.svdvals(A)[:3].sum(), A)
@@ -97,7 +97,7 @@ def test_errors(call, kind, text):
     assert str(error.value) == text
 
 
-def test_native_dropout_says_what_it_kept():
+def test_native_dropout_returns_the_mask_of_kept_elements():
     x = wengert.ones(100)
     out, kept = wengert.native_dropout(x, 0.5, True)
     assert kept.dtype is wengert.bool and 20 < kept.sum() < 80 and out.equal(kept * 2.0)

@@ -24,7 +24,7 @@ def test_reductions_of_some_and_of_nothing():
     assert masked.sum(wengert.tensor([[1, 2]]), 1, mask=wengert.tensor([False, True])).tolist() == [2]
 
 
-def test_gradients_do_not_reach_what_is_masked():
+def test_gradients_do_not_reach_masked_elements():
     x = wengert.tensor([[1.0, inf, 3.0]], requires_grad=True)
     masked.softmax(x, 1, mask=wengert.tensor([[True, False, True]]))[0, 0].backward()
     assert x.grad[0, 1].item() == 0.0 and abs(x.grad[0, 0].item() - 0.104994) < 1e-6
@@ -53,7 +53,7 @@ def test_errors(call, kind, text):
     assert str(error.value) == text
 
 
-def test_out_of_what_is_made_of_other_operations():
+def test_out_of_composite_operations():
     x, out = wengert.tensor(X), wengert.empty(0)
     assert masked.sum(x, 1, out=out) is out and out.tolist() == [6.0, 15.0]
     values, indices = wengert.empty(0), wengert.empty(0, dtype=wengert.int64)

@@ -84,7 +84,7 @@ def test_one_hot():
         F.one_hot(wengert.tensor([-1]))
 
 
-def test_dropout_keeps_scales_and_passes_the_gradient_through_what_it_kept():
+def test_dropout_scales_kept_elements_and_passes_the_gradient_to_them():
     x = wengert.ones(10_000, dtype=wengert.float64, requires_grad=True)
     y = F.dropout(x, 0.25)
     assert set(np.unique(y.detach().numpy())) == {0.0, 1 / 0.75}

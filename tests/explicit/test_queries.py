@@ -69,7 +69,7 @@ def test_tensors_with_given_strides():
         wengert.kl_div(wengert.ones(1), wengert.ones(1), 3)
 
 
-def test_inplace_forms_of_what_is_made_of_other_operations():
+def test_inplace_forms_of_composite_operations():
     x = wengert.ones(2, dtype=wengert.float64, requires_grad=True)
     y = x * 3
     assert y.float_power_(2) is y and y.tolist() == [9.0, 9.0]

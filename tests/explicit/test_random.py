@@ -279,7 +279,7 @@ def test_samples_have_no_history():
     (lambda x: x.exponential_(), "ExponentialBackward0"), (lambda x: x.bernoulli_(), "BernoulliBackward2"),
     (lambda x: x.bernoulli_(torch.tensor(0.5)), "BernoulliBackward1"),
 ])  # fmt: skip
-def test_a_fill_cuts_off_what_was_there(fill, name):
+def test_a_fill_cuts_off_the_overwritten_values(fill, name):
     x = torch.ones(3, requires_grad=True)
     y = x * 2
     assert type(fill(y).grad_fn).__name__ == name

@@ -26,7 +26,7 @@ def test_view_shares_memory_and_reshape_does_where_it_can():
     assert values(x) == [0, 1, 2, 3, 4, 50]
 
 
-def test_reshape_copies_what_no_view_can_show():
+def test_reshape_copies_if_no_view_is_possible():
     x = torch.arange(6).view(2, 3).t()
     y = x.reshape(6)
     y[0] = 50
@@ -34,7 +34,7 @@ def test_reshape_copies_what_no_view_can_show():
     assert not y._is_view()
 
 
-def test_view_refuses_what_only_a_copy_can_show():
+def test_view_refuses_shapes_that_need_a_copy():
     with pytest.raises(RuntimeError, match=r"view size is not compatible .* Use .reshape\(...\) instead"):
         torch.zeros(2, 3).t().view(6)
 

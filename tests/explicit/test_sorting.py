@@ -55,7 +55,7 @@ def test_errors(call, error, message):
         call(torch.zeros(2))
 
 
-def test_searching_what_a_sorter_sorts():
+def test_searchsorted_with_a_sorter():
     edges = torch.tensor([[1.0, 3.0, 2.0], [5.0, 4.0, 3.0]])
     found = torch.searchsorted(edges, torch.tensor([[2.5], [3.5]]), sorter=edges.argsort(-1))
     assert values(found) == [[2], [1]]
@@ -74,7 +74,7 @@ def test_searchsorted_refuses_a_wrong_sorter(sorter, message):
         torch.searchsorted(torch.tensor([1.0, 3.0, 2.0]), torch.tensor([2.5]), sorter=sorter)
 
 
-def test_runs_in_what_is_empty():
+def test_unique_consecutive_of_empty_tensors():
     x = torch.zeros(5, 0, 4)
     found, inverse, counts = torch.unique_consecutive(x, return_inverse=True, return_counts=True, dim=1)
     assert found.shape == (5, 0, 4) and inverse.shape == counts.shape == (0,)
@@ -118,7 +118,7 @@ def test_a_product_with_zeros():
         torch.autograd.grad(x.scatter_reduce(0, torch.tensor([0, 0]), src, "prod").sum(), src, create_graph=True)
 
 
-def test_an_extremum_is_shared_by_those_that_attain_it():
+def test_elements_that_attain_an_extremum_share_its_gradient():
     x, src = torch.tensor([2.0], requires_grad=True), torch.tensor([2.0, 1.0], requires_grad=True)
     x.scatter_reduce(0, torch.tensor([0, 0]), src, "amax").backward()
     assert values(x.grad) == [0.5] and values(src.grad) == [0.5, 0]

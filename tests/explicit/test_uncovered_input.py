@@ -6,7 +6,7 @@ import wengert
 from wengert.ops.registry import OPS, general
 
 
-def test_an_input_without_a_rule_holds_nobody_up():
+def test_an_input_without_a_rule_does_not_block_other_inputs():
     try:
 
         @general(name="_scaled_for_test", method=False, namespaces=())

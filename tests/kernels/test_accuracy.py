@@ -65,7 +65,7 @@ def test_every_function_of_the_vector_maths_is_claimed():
 @pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="no wider type to compare float64 with")
 @pytest.mark.parametrize(("position", "dtype"), list(enumerate([np.float32, np.float64])))
 @pytest.mark.parametrize("name", list(WIDER))
-def test_errors_are_within_what_is_claimed(name, position, dtype):
+def test_errors_are_within_the_claimed_limits(name, position, dtype):
     x = points(dtype)
     with np.errstate(all="ignore"):
         exact = WIDER[name](x.astype(np.float64 if dtype == np.float32 else np.longdouble))

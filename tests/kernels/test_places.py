@@ -98,7 +98,7 @@ def test_places_that_are_not_there_are_declined_and_nothing_is_written(wrong, co
     assert (places.take_along(x, np.array([0, wrong]), 1, counts_back) is not None) == there
 
 
-def test_a_largest_keeps_nan_wherever_it_comes_from():
+def test_writing_the_largest_keeps_nan_of_either_operand():
     held = np.array([1.0, np.nan, 2.0, -np.inf])
     index, values = np.array([0, 1, 2, 2, 3]), np.array([np.nan, 5.0, 3.0, np.nan, np.inf])
     assert places.write_along(places.LARGEST, held, index, values, 0, False) is True

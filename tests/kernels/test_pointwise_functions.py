@@ -36,7 +36,7 @@ def operands(*shapes, dtype=wengert.float64):
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
-def test_value_and_gradients_are_those_of_the_function_itself(name):
+def test_value_and_gradients_agree_with_the_unfused_function(name):
     fn = EXPRESSIONS[name]
     fused = wengert.pointwise(fn)
     for dtype, limit in ((wengert.float32, 2e-5), (wengert.float64, 1e-12)):
@@ -134,12 +134,12 @@ def test_third_derivative_by_hand():
         (y,) = grad(y, x, create_graph=True)
 
 
-def test_it_is_one_node():
+def test_a_pointwise_function_is_one_node():
     out = wengert.pointwise(EXPRESSIONS["bell"])(*operands((2,), (2,), (2,)))
     assert [edge[0].name() for edge in out.grad_fn.next_functions] == ["torch::autograd::AccumulateGrad"] * 3
 
 
-def test_as_a_decorator_it_keeps_name_and_documentation():
+def test_a_decorator_keeps_name_and_documentation():
     @wengert.pointwise
     def gauss(x, width):
         """A bell."""

@@ -90,7 +90,7 @@ def assert_twins(role, found, expected, dtype):
 
 @each("dtype", DTYPES)
 @each("role", ROLES)
-def test_kernel_agrees_with_what_it_was_traced_from(role, dtype):
+def test_kernel_agrees_with_its_traced_formula(role, dtype):
     for shape in [(), (1,), (7,), (33, 5), (3, 700)]:
         found, expected = run_both(role, Draws(shape, dtype).__getitem__, dtype)
         assert_twins(role, found, np.broadcast_to(expected, shape), dtype)

@@ -160,7 +160,7 @@ def test_softmax_underflows_gradually(dtype):
     assert rows.softmax(False, 1, x)[0, 2] == 0 == rows.softmax(False, 1, x)[0, 3]
 
 
-def test_softmax_of_what_is_not_finite(dtype):
+def test_softmax_of_infinite_and_nan_elements(dtype):
     x = np.array([[-np.inf] * 3, [np.inf, 0, 1], [np.nan, 0, 1], [-np.inf, 0, 0]], dtype)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

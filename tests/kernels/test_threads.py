@@ -202,7 +202,7 @@ print("last line")
     assert run(program) == "last line\n"
 
 
-def test_information_names_what_decides():
+def test_parallel_info_names_the_settings_that_decide():
     from wengert import __config__
 
     text = __config__.parallel_info()

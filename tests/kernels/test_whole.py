@@ -190,7 +190,7 @@ def test_full_sums_and_their_cotangents():
     assert run("sum.x", ct, ()).shape == ()
 
 
-def test_a_node_is_named_for_what_was_multiplied():
+def test_the_node_of_a_product_is_named_for_its_operands():
     x = wengert.ones(2, 2, requires_grad=True)
     v = wengert.ones(2, requires_grad=True)
     names = [(x @ x), (x @ v), (v @ v), (v @ x), (x @ x)]

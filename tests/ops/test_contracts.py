@@ -65,7 +65,7 @@ def test_every_operation_has_a_docstring():
 
 
 @over_operations(is_public)
-def test_docstring_gives_the_derivative_of_what_has_one(op, case):
+def test_docstring_gives_the_derivative_of_a_differentiable_operation(op, case):
     differentiable = any(out.requires_grad for out in tensors_in(case.call(case.tensors(np.float64))))
     if differentiable and op.kind != "creation":
         refers = re.search(r"[Dd]erivative|[Aa]nother name|NumPy's name|[Ii]n-place form", op.doc)
@@ -87,7 +87,7 @@ def test_operations_of_other_kinds_have_rules(op, case):
 # -- what a node keeps ---------------------------------------------------------------------------------------
 
 
-def test_plans_save_what_the_rules_ask_for_and_no_more():
+def test_plans_save_only_values_that_rules_ask_for():
     for op in (op for op in OPS.values() if isinstance(op, Operation)):
         for needs in range(1, 1 << len(op.input_names)):
             plan = op.plan(needs)
@@ -439,7 +439,7 @@ def test_out_is_written_resized_and_returned(op, case):
 @over_operations(
     lambda op: is_public(op) and (isinstance(op, Composite) or getattr(op, "out", False)) and not FIRST[op.name].is_random
 )
-def test_out_of_what_is_made_of_other_operations(op, case):
+def test_out_of_composite_operations(op, case):
     inputs = case.tensors(np.float64, requires_grad=False)
     wanted = case.call(inputs)
     outs = tuple([wrap(np.zeros(0, x._array.dtype)) for x in flatten(wanted) if isinstance(x, wengert.Tensor)])

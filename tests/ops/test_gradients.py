@@ -154,7 +154,7 @@ def test_layout_makes_no_difference(case):
 
 
 @over_samples(differentiable, quick=3)
-def test_float32_gradients_are_those_of_float64(case):
+def test_float32_gradients_agree_with_float64(case):
     narrow, wide = case.tensors(np.float32), case.tensors(np.float64)
     for a, b in zip(gradients(case, narrow, False), gradients(case, wide, False), strict=True):
         assert (a is None) == (b is None)

@@ -202,7 +202,7 @@ BACKWARD_ERRORS = {
 
 
 @pytest.mark.parametrize("case", BACKWARD_ERRORS)
-def test_error_and_what_it_leaves(case):
+def test_error_and_state_after_it(case):
     provoke = backward_error(BACKWARD_ERRORS[case])
     ours, theirs = run_outcome(provoke, wengert), run_outcome(provoke, torch)
     assert theirs[0] != "fine"

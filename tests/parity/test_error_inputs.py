@@ -134,5 +134,5 @@ def test_wrong_inputs_are_refused(name):
     assert known <= set(found), "a known difference is gone"
 
 
-def test_there_are_enough_of_them():
+def test_there_are_more_than_200_operations_with_error_inputs():
     assert len(WITH_ERRORS) > 200

@@ -104,7 +104,7 @@ EXPRESSIONS = {
 
 @pytest.mark.parametrize("mode", ["first order", "create_graph"])
 @pytest.mark.parametrize("case", EXPRESSIONS)
-def test_hooks_see_what_torchs_hooks_see(case, mode):
+def test_hooks_see_the_same_as_torchs_hooks(case, mode):
     """The tensors packed, as a set with repetitions; the number of calls; gradients of twice the saved values."""
 
     def compute(torch):
