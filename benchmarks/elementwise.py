@@ -15,12 +15,12 @@ Program = Callable[[], np.ndarray]
 
 
 def _fused(torch: ModuleType, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as one operation, where the library has that: wengert.pointwise. torch runs it as it is."""
+    """Return the function as one operation (wengert.pointwise). torch has no such thing and runs the function as it is."""
     return torch.pointwise(function) if hasattr(torch, "pointwise") else function
 
 
 def _call_price(torch: ModuleType) -> Callable[..., Any]:
-    """The formula of Black and Scholes for a European call on a share without dividends."""
+    """Compute the Black-Scholes price of a European call on a share without dividends."""
 
     def normal_cdf(x: Any) -> Any:
         return 0.5 * (1 + torch.erf(x * 0.7071067811865476))
@@ -57,7 +57,7 @@ def prepare_prices(torch: ModuleType) -> Program:
 
 
 def prepare_fused_prices(torch: ModuleType) -> Program:
-    """As one operation where the library can: the forward and the derivatives are one pass over memory each."""
+    """As one operation if the library can: one pass over memory for the forward, one for the derivatives."""
     return _prices(torch, _fused(torch, _call_price(torch)))
 
 
@@ -81,5 +81,5 @@ def prepare_tanh(torch: ModuleType) -> Program:
 
 
 def prepare_fused_tanh(torch: ModuleType) -> Program:
-    """The same as one operation, where the library can."""
+    """tanh(x * y + z) and three gradients, as one operation if the library can."""
     return _tanh_of_sum(torch, _fused(torch, lambda x, y, z: torch.tanh(x * y + z)))

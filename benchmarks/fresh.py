@@ -1,6 +1,7 @@
-"""What is measured in a fresh Python: the time of the import, the memory of a case, what a graph of millions of nodes costs.
+"""Measurements in a fresh Python: the time of the import, the memory of a case, and the cost of a graph of millions of nodes.
 
-`python benchmarks/fresh.py graph 2000000` prints the last as JSON, `python benchmarks/fresh.py memory torch chain` the peak.
+`python benchmarks/fresh.py graph 2000000` prints the cost of such a graph as JSON. `python benchmarks/fresh.py memory torch chain`
+prints the peak of memory of a case.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ IMPORT_LIMIT = 0.040  # seconds that `import wengert` may cost above `import num
 
 
 def run_python(*arguments: str, pure: bool = False) -> subprocess.CompletedProcess:
-    """Runs a fresh interpreter, with the compiled core where there is one, or the uncompiled one."""
+    """Run a fresh interpreter, with the compiled core if there is one, or with the uncompiled core if `pure`."""
     environment = {name: value for name, value in os.environ.items() if name != "WENGERT_PURE"}
     if pure:
         environment["WENGERT_PURE"] = "1"
@@ -28,7 +29,7 @@ def run_python(*arguments: str, pure: bool = False) -> subprocess.CompletedProce
 
 
 def measure_import(runs: int = 9) -> dict[str, float]:
-    """Medians, in seconds: of `import numpy`, of `import wengert`, and of what the second costs above the first."""
+    """Return medians in seconds: of `import numpy`, of `import wengert`, and of their difference."""
     numpy_times, wengert_times = [], []
     for _ in range(runs):
         numpy_times.append(_import_time("numpy"))
@@ -38,20 +39,20 @@ def measure_import(runs: int = 9) -> dict[str, float]:
 
 
 def _import_time(name: str) -> float:
-    """Seconds, as -X importtime tells them for the module with all that it imports."""
+    """Return the cumulative seconds that -X importtime prints for the module."""
     report = run_python("-X", "importtime", "-c", f"import {name}").stderr
     return int(re.search(rf"^import time: +\d+ \| +(\d+) \| {name}$", report, re.MULTILINE)[1]) * 1e-6
 
 
 def measure_graph(nodes: int, pure: bool) -> dict[str, Any]:
-    """What graph() finds, in a process of its own."""
+    """Return the result of graph() in a process of its own."""
     return json.loads(run_python(__file__, "graph", str(nodes), pure=pure).stdout)
 
 
 def graph(nodes: int) -> dict[str, Any]:
-    """Builds a chain of that many nodes, runs it backward, releases it: seconds, and resident MiB at each stage.
+    """Build a chain of `nodes` nodes, run it backward and release it. Return seconds, and resident MiB at each stage.
 
-    Twice, as the first time leaves free memory with the allocators, which the second takes again; a leak would show.
+    This is done twice. The first time leaves free memory with the allocators and the second time uses it, so a leak would show.
     """
     import wengert
 
@@ -78,14 +79,14 @@ def graph(nodes: int) -> dict[str, Any]:
 
 
 def measure_memory(library: str, case: str) -> float | None:
-    """What peak() finds, in a process of its own."""
+    """Return the result of peak() in a process of its own."""
     return json.loads(run_python(__file__, "memory", library, case).stdout)
 
 
 def peak(library: str, case: str) -> float | None:
-    """MiB that a case's second run takes at most, above what was resident once it had been prepared; None without /proc.
+    """Peak in MiB of a case's second run above the memory resident after its preparation, or None without /proc.
 
-    The second, as the first also loads code and starts threads: what stays of it counts as well.
+    The first run also loads code and starts threads. Memory that it leaves behind counts as well.
     """
     import importlib
 
@@ -107,7 +108,7 @@ def peak(library: str, case: str) -> float | None:
 
 
 def resident_mib() -> float | None:
-    """This process's resident memory; None where the system has no /proc."""
+    """Resident memory of this process, or None if the system has no /proc."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20

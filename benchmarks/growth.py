@@ -1,6 +1,7 @@
-"""How the cost grows: an operation with its elements, a graph with its nodes. `run.py --only growth` prints it.
+"""Growth of costs: of an operation with its elements, of a graph with its nodes. `run.py --only growth` prints it.
 
-Costs that start high tell of overhead; costs that rise a step tell of caches left, of threads started too early or late.
+A high cost at the start is overhead. A step upwards means that data no longer fits a cache, or that threads start too early
+or too late.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ OPERATIONS: list[tuple[str, Operation, str]] = [
 
 
 def prepare(torch: ModuleType, operation: Operation, other: str, size: int) -> Callable[[], np.ndarray]:
-    """The operation on size elements, (size // 10, 10), float32, with its gradients."""
+    """Return the operation with its gradients on `size` elements, shape (size // 10, 10), float32."""
     rng = np.random.default_rng(0)
     shape = (size // 10, 10)
     leaves = [torch.tensor(rng.uniform(-1, 1, shape).astype(np.float32), requires_grad=True)]
@@ -53,7 +54,7 @@ def prepare(torch: ModuleType, operation: Operation, other: str, size: int) -> C
 
 
 def measure_elements(libraries: dict[str, ModuleType], rounds: int) -> list[dict[str, Any]]:
-    """For each operation and size: seconds of forward and backward, and the ratio where torch is there."""
+    """Yield seconds of forward and backward for each operation and size, and the ratio if torch is installed."""
     results = []
     for name, operation, other in OPERATIONS:
         for size in SIZES:
@@ -65,7 +66,7 @@ def measure_elements(libraries: dict[str, ModuleType], rounds: int) -> list[dict
 
 
 def measure_nodes(libraries: dict[str, ModuleType], rounds: int) -> list[dict[str, Any]]:
-    """For each length of the chain of multiply/adds on a 2-vector: seconds, and the ratio where torch is there."""
+    """Yield seconds for each length of a chain of multiply/adds on a 2-vector, and the ratio if torch is installed."""
     results = []
     for nodes in NODES:
         programs = {label: chain(library, (2,), nodes, "none") for label, library in libraries.items()}

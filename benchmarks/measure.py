@@ -1,8 +1,8 @@
-"""Timing programs beside each other, in turns, so that what disturbs one disturbs the other too.
+"""Time programs beside each other, in turns, so that a disturbance affects all of them.
 
-A round runs every program for some milliseconds, one after the other. A program's time is its best round, as noise only
-ever adds. The ratio of two programs is that of their bests; its spread is where the middle half of the ratios within
-single rounds lies.
+A round runs every program for some milliseconds, one after the other. A program's time is its best round, because noise only
+ever adds. The ratio of two programs is the ratio of their best times. Its spread is the range between the quartiles of the
+ratios within single rounds.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ PAUSE_SECONDS = 0.01  # before each: worker threads of the library that ran last
 def time_rounds(
     programs: dict[str, Callable[[], object]], rounds: int, collect: bool, length: float = ROUND_SECONDS
 ) -> dict[str, list[float]]:
-    """Seconds a call of each program, one entry a round. collect: with Python's garbage collector on, as users have it.
+    """Return seconds a call for each program, one entry a round. collect: Python's garbage collector is on, as users have it.
     length: of a round, in seconds.
 
-    What lives already is frozen: a collection would walk both libraries' modules, whichever of them is being timed.
+    Existing objects are frozen, because a collection would walk the modules of both libraries whichever is being timed.
     """
     numbers = {name: _calls_a_round(program, length) for name, program in programs.items()}
     times: dict[str, list[float]] = {name: [] for name in programs}
@@ -48,7 +48,7 @@ def _calls_a_round(program: Callable[[], object], length: float) -> int:
 
 
 def _time(program: Callable[[], object], number: int) -> float:
-    """Seconds a call."""
+    """Return seconds a call."""
     started = time.perf_counter()
     for _ in range(number):
         program()
@@ -56,19 +56,19 @@ def _time(program: Callable[[], object], number: int) -> float:
 
 
 def compare(slower: list[float], faster: list[float]) -> tuple[float, float, float]:
-    """How many times as long the first takes: the ratio of the bests, and the quartiles of the rounds' ratios."""
+    """Return slower / faster: the ratio of the best times, and the lower and upper quartile of the rounds' ratios."""
     ratios = [a / b for a, b in zip(slower, faster, strict=True)]
     low, _, high = quantiles(ratios, n=4) if len(ratios) > 1 else (ratios[0],) * 3
     return min(slower) / min(faster), low, high
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:
-    """The mean in which twice as fast and half as fast cancel."""
+    """Geometric mean: twice as fast and half as fast cancel."""
     return exp(fmean(log(ratio) for ratio in ratios))
 
 
 def format_seconds(seconds: float) -> str:
-    """Three digits and a unit."""
+    """Format seconds with three digits and a unit."""
     if seconds >= 1:
         return f"{seconds:.3g} s "
     return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.3g} us"

@@ -18,7 +18,7 @@ Program = Callable[[], np.ndarray]
 def _training_step(
     torch: ModuleType, sizes: tuple[int, ...], batch: int, activation: str, loss_of: Callable[[Any, Any], Any]
 ) -> Program:
-    """A network of layers of these sizes: loss, gradients, a step of gradient descent in place.
+    """Training step of a network with layers of these sizes: loss, gradients, a step of gradient descent in place.
 
     loss_of(outputs, labels): labels are class numbers, or 0 and 1 where there is one output.
     """
@@ -69,7 +69,7 @@ def prepare_large_training_step(torch: ModuleType) -> Program:
 
 
 def prepare_recurrent_network(torch: ModuleType) -> Program:
-    """100 steps of h = tanh(x_t W + h U + b), 64 wide, a batch of 16; the gradients of the sum of all h."""
+    """100 steps of h = tanh(x_t W + h U + b), 64 wide, a batch of 16. Gradients of the sum of all h."""
     rng = np.random.default_rng(0)
     inputs = [torch.tensor(rng.normal(0, 1, (16, 64)).astype(np.float32)) for _ in range(100)]
     weight, recurrent = (

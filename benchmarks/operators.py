@@ -1,6 +1,6 @@
 """Operators of every kind, one at a time, small and of a usual size. `run.py --only operators` prints them, the slowest first.
 
-Programs hide an operator that is slow behind those that are not; here each stands for itself, with all its gradients.
+A program hides a slow operator among fast ones. Here each operator is timed alone, with all its gradients.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ ROUND_SECONDS = 0.01  # there are many
 class Operator(NamedTuple):
     """A call to time.
 
-    small, usual: the shapes of its floating inputs. whole: for these two sizes, the shape of an input of whole numbers and,
-    at the end, what they are below: (8, 10, 100) are 8 x 10 numbers below 100.
+    small, usual: the shapes of the floating inputs. whole: an input of whole numbers for each of the two sizes, as its shape
+    followed by an upper bound: (8, 10, 100) stands for 8 x 10 numbers below 100.
     """
 
     name: str
@@ -30,12 +30,12 @@ class Operator(NamedTuple):
 
 
 def _kernel(name: str, *settings: Any, **named: Any) -> Callable[..., Any]:
-    """A function of nn.functional with these settings after its inputs."""
+    """Return a call of a function of nn.functional with these settings after its inputs."""
     return lambda torch, *inputs: getattr(torch.nn.functional, name)(*inputs, *settings, **named)
 
 
 def _method(name: str, *settings: Any, **named: Any) -> Callable[..., Any]:
-    """A function of torch with these settings after its inputs."""
+    """Return a call of a function of torch with these settings after its inputs."""
     return lambda torch, *inputs: getattr(torch, name)(*inputs, *settings, **named)
 
 
@@ -44,7 +44,7 @@ def _linalg(name: str, *settings: Any, **named: Any) -> Callable[..., Any]:
 
 
 def _spd(torch: ModuleType, x: Any) -> Any:
-    """A positive definite matrix."""
+    """Return a positive definite matrix."""
     return x @ x.transpose(-1, -2) + x.shape[-1] * torch.eye(x.shape[-1])
 
 
@@ -227,7 +227,7 @@ OPERATORS = [
 
 
 def prepare(torch: ModuleType, operator: Operator, usual: bool) -> dict[str, Callable[[], Any]]:
-    """ "forward", without a graph, and "both", with all gradients: programs on one library, float32."""
+    """Return programs on one library, float32: "forward" makes no graph, "both" computes all gradients."""
     rng = np.random.default_rng(0)
     shapes = operator.usual if usual else operator.small
     leaves = [torch.tensor(rng.uniform(-1, 1, shape).astype(np.float32), requires_grad=True) for shape in shapes]
@@ -252,9 +252,9 @@ def prepare(torch: ModuleType, operator: Operator, usual: bool) -> dict[str, Cal
 
 
 def measure_operators(libraries: dict[str, ModuleType], rounds: int, chosen: str = "") -> Iterator[dict[str, Any]]:
-    """For each operator and size: seconds of the forward alone and with gradients, by library; ratios where torch is there.
+    """Yield seconds for each operator and size, of the forward alone and with gradients, by library. Ratios if torch is installed.
 
-    chosen: what the names of the operators have to contain."""
+    chosen: text that the names of the operators have to contain."""
     for operator in OPERATORS:
         for size in ("small", "usual") if chosen in operator.name else ():
             programs = {label: prepare(library, operator, size == "usual") for label, library in libraries.items()}

@@ -1,7 +1,7 @@
-"""What is timed side by side: programs that run on wengert and on torch alike, as `torch` here is either.
+"""Programs that are timed side by side on wengert and on torch. Their argument `torch` is either library.
 
-Each function prepares its tensors and returns a program without arguments. That returns an array: the gradients, or
-what else tells that both libraries have computed the same.
+Each function prepares its tensors and returns a program without arguments. The program returns an array, usually the
+gradients, to test that both libraries have computed the same.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from networks import Program
 
 
 class Case(NamedTuple):
-    """A program to compare. target: how many times as fast as torch it has to be; pure_target: uncompiled.
+    """A program to compare. target: the required ratio of torch's time to wengert's. pure_target: the same ratio, uncompiled.
 
-    collect: whether Python's garbage collector is on. It walks the nodes of large graphs, but not those of torch, which
-    are no Python objects; graphs here need no collector, so a program may well switch it off.
+    collect: whether Python's garbage collector is on. The collector walks wengert's nodes in large graphs. torch's nodes are
+    not Python objects, so it does not walk them. Graphs need no collector, so a program may well switch it off.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Case(NamedTuple):
 def chain(torch: ModuleType, shape: tuple[int, ...], length: int, constants: str) -> Program:
     """y = x * a, y = y + b, y = y * a, ... and the gradients of x, a and b.
 
-    constants: "none", or a and b are constants, "tensors" or "numbers", and the gradient is that of x alone.
+    constants: "none", "tensors" or "numbers". If a and b are constants (tensors or numbers), only x has a gradient.
     """
     rng = np.random.default_rng(0)
     x = torch.tensor(rng.uniform(-1, 1, shape).astype(np.float32), requires_grad=True)
@@ -89,7 +89,7 @@ def prepare_longest_chain(torch: ModuleType) -> Program:
 
 
 def _reads(torch: ModuleType, length: int, sum_of_squares: Callable[[Any], Any]) -> Program:
-    """Every tenth element of a vector, read on its own; the gradient of the sum of their squares."""
+    """Read every tenth element of a vector on its own. Gradient of the sum of their squares."""
     x = torch.tensor(np.random.default_rng(0).uniform(-1, 1, length).astype(np.float32), requires_grad=True)
 
     def program() -> np.ndarray:
@@ -113,7 +113,7 @@ def prepare_many_reads(torch: ModuleType) -> Program:
     return _reads(torch, 200_000, lambda elements: (torch.stack(elements) ** 2).sum())
 
 
-# The cases with a target are those whose ratios are averaged.
+# Only the ratios of cases with a target are averaged.
 CASES = [
     Case("chain", "chain of 100 multiply/adds, 4x4 float32, all gradients", prepare_chain, 5.0, 0.6),
     Case("chain-constants", "chain of 100, gradient of x only", prepare_chain_of_constants),

@@ -3,8 +3,8 @@
     pip install autograd mygrad
     WENGERT_PURE=1 python benchmarks/python_libraries.py
 
-Each program is written in the words of its library; one that is not installed is left out. The columns after the times say
-how many times as fast wengert is (above 1: faster), as in run.py.
+Each program uses the functions of its library. A library that is not installed is left out. The columns after the times are
+the library's time over wengert's (above 1: wengert is faster), as in run.py.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ rng = np.random.default_rng(0)
 
 
 def programs_of(write: Callable[[Any], Callable[..., Any]], arrays: list[np.ndarray]) -> dict[str, Program]:
-    """The gradients of one function in each library. write(its module of functions): the function, of the arrays."""
+    """Return programs for the gradients of one function, by library. write(module) returns the function of the arrays."""
     tensors = [wengert.tensor(x, requires_grad=True) for x in arrays]
     forward = write(wengert)
 

@@ -4,11 +4,11 @@
     python benchmarks/run.py --only chain reads     # some of them
     python benchmarks/run.py --json results.json    # the numbers for a program to read
 
-The column torch/wengert says how many times as fast as torch's eager mode wengert is (above 1: faster), and in brackets
-how that spreads over the rounds; measure.py says how it is taken. Without torch, wengert's times stand alone.
+The column torch/wengert is the time of torch's eager mode over wengert's time (above 1: wengert is faster), with the spread
+over the rounds in brackets. measure.py says how both are taken. Without torch, only wengert's times are printed.
 
-Times are right only on an idle machine: end other programs, plug a laptop in, and run it twice. Where every core is
-busy, worker threads wait for each other, and ratios mean nothing; the run says so when the machine looks busy.
+Times are right only on an idle machine: end other programs, plug a laptop in, and run it twice. If every core is busy,
+worker threads wait for each other, and ratios mean nothing. The run prints a warning if the machine looks busy.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def usable_cores() -> int:
 
 
 def set_threads(n: int, stack: ExitStack) -> int | None:
-    """Gives torch and NumPy's BLAS n threads. Returns what BLAS has; None where threadpoolctl is missing to set it."""
+    """Give n threads to torch and to NumPy's BLAS. Return the threads of BLAS, or None if threadpoolctl is not installed."""
     if torch is not None:
         torch.set_num_threads(n)
     try:
@@ -141,7 +141,7 @@ def libraries() -> dict[str, ModuleType]:
 
 
 def run_case(case: Case, options: argparse.Namespace) -> dict[str, Any]:
-    """Times one case on both libraries, once they have been seen to compute the same; prints its row."""
+    """Check that both libraries compute the same in one case, time it on both, and print its row."""
     programs = {name: case.prepare(library) for name, library in libraries().items()}
     values = [program() for program in programs.values()]
     for value in values:
@@ -168,7 +168,7 @@ def print_result(result: dict[str, Any]) -> None:
 
 
 def print_mean(results: list[dict[str, Any]]) -> None:
-    """The geometric mean of the ratios, once all cases with a target have run."""
+    """Print the geometric mean of the ratios if all cases with a target have run."""
     ratios = [r["ratio"] for r in results if r["target"] is not None and "ratio" in r]
     if len(ratios) == sum(case.target is not None for case in CASES):
         mean = geometric_mean(ratios)
@@ -177,7 +177,7 @@ def print_mean(results: list[dict[str, Any]]) -> None:
 
 
 def run_growth(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """An operation's cost by its elements, a graph's by its nodes; an element's and a node's share in nanoseconds."""
+    """Print the cost of an operation by its elements, and of a graph by its nodes, with nanoseconds an element and a node."""
     results = []
     for title, measured, key in (
         ("an operation, forward and backward", growth.measure_elements, "elements"),
@@ -195,7 +195,7 @@ def run_growth(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def run_operators(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """One operator at a time, with its gradients and without, beside torch the slowest first."""
+    """Print one operator at a time, with gradients and without. With torch, the slowest ratios come first."""
     print()
     print_row("an operator, small and of a usual size", "wengert", "torch", "torch/wengert", "forward")
     results = list(operators.measure_operators(libraries(), options.rounds or 5, options.operator))
@@ -211,7 +211,7 @@ def run_operators(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def run_pure(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """The chains on the uncompiled core, beside torch again, in a process of their own."""
+    """Run the chains on the uncompiled core, beside torch, in a process of their own."""
     more = ["--rounds", str(options.rounds)] if options.rounds else []
     with TemporaryDirectory() as folder:
         file = Path(folder) / "pure.json"
@@ -227,7 +227,7 @@ def run_pure(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def run_memory() -> list[dict[str, Any]]:
-    """Peaks of resident memory above what the libraries and the data take, each case in a process of its own."""
+    """Print peaks of resident memory above the memory of the libraries and the data. Each case has a process of its own."""
     print()
     print_row("peak of memory above what stood before, MiB", "wengert", "torch", "wengert/torch")
     results = []

@@ -32,7 +32,7 @@ def _perceptron(torch: ModuleType) -> tuple[list[Any], Callable[[Any], Any]]:
 
 
 def prepare_equation_in_time(torch: ModuleType) -> Program:
-    """Lotka and Volterra's equations, 20 steps of Runge and Kutta's fourth-order rule; gradients of the start and the rates."""
+    """Lotka-Volterra equations, 20 steps of the fourth-order Runge-Kutta rule. Gradients of the start and the rates."""
     start = torch.tensor([1.0, 0.5], requires_grad=True)
     rates = torch.tensor([1.5, 1.0, 3.0, 1.0], requires_grad=True)
     step = 0.01
@@ -56,7 +56,7 @@ def prepare_equation_in_time(torch: ModuleType) -> Program:
 
 
 def prepare_filter(torch: ModuleType) -> Program:
-    """Ten steps of a Kalman filter of four states and two measurements; the likelihood's gradient in the process noise."""
+    """Ten steps of a Kalman filter with four states and two measurements. Gradient of the likelihood in the process noise."""
     noise = torch.tensor(0.1, requires_grad=True)
     seen = _uniform(torch, 2, 4)
     one, two = torch.eye(4), torch.eye(2)
@@ -78,7 +78,7 @@ def prepare_filter(torch: ModuleType) -> Program:
 
 
 def prepare_gaussian_process(torch: ModuleType) -> Program:
-    """The likelihood of 50 points under a Gaussian process; its gradient in the length scale."""
+    """Likelihood of 50 points under a Gaussian process, and its gradient in the length scale."""
     points, values = _uniform(torch, 50, 3), _uniform(torch, 50, 1, seed=1)
     scale = torch.tensor(0.5, requires_grad=True)
     jitter = 0.1 * torch.eye(50)
@@ -93,7 +93,7 @@ def prepare_gaussian_process(torch: ModuleType) -> Program:
 
 
 def prepare_differential_equation(torch: ModuleType) -> Program:
-    """A network that is to solve the heat equation at 16 points: third derivatives in all."""
+    """Loss of a network that solves the heat equation at 16 points. The gradient needs third derivatives."""
     weights, network = _perceptron(torch)
     x = _uniform(torch, 16, 2, seed=9, leaf=True)
 
@@ -112,13 +112,13 @@ def _rosenbrock(z: Any) -> Any:
 
 
 def prepare_hessian(torch: ModuleType) -> Program:
-    """Rosenbrock's function of ten numbers: its matrix of second derivatives."""
+    """Hessian of Rosenbrock's function of ten numbers."""
     x = _uniform(torch, 10)
     return lambda: torch.func.hessian(_rosenbrock)(x).numpy()
 
 
 def prepare_curvature(torch: ModuleType) -> Program:
-    """The same by autograd.functional."""
+    """Hessian of Rosenbrock's function by autograd.functional."""
     x = _uniform(torch, 10)
     return lambda: torch.autograd.functional.hessian(_rosenbrock, x).numpy()
 
@@ -141,7 +141,7 @@ def prepare_update(torch: ModuleType) -> Program:
 
 
 def prepare_writes(torch: ModuleType) -> Program:
-    """A matrix filled row by row, in place; gradients of what it was filled from."""
+    """A matrix filled row by row, in place. Gradients of the rows' sources."""
     rows, weight = _uniform(torch, 10, 10, leaf=True), _uniform(torch, 10, seed=1, leaf=True)
 
     def program() -> np.ndarray:

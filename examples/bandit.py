@@ -3,9 +3,9 @@
     python examples/bandit.py                        # some seconds; the picture is bandit.png
     python examples/bandit.py --episodes 400 --seed 7 --output /tmp/run.png
 
-Ten slot machines pay with different probabilities, which the player does not know. A policy, one score a machine, draws
-which to pull (multinomial), sees what it pays, and hands that to the draws as their reward; backward() turns it into
-a gradient of the scores (the score function: R. J. Williams, Machine Learning 8, 1992). Nothing else is learned from.
+Ten slot machines pay with different probabilities, which the player does not know. A policy has one score a machine. It draws
+machines (multinomial), pulls them, and gives the payments to the draws as their reward. backward() turns the reward into a
+gradient of the scores (the score function: R. J. Williams, Machine Learning 8, 1992). The policy learns from nothing else.
 In the middle of the run the best machine stops paying, and the policy has to find another.
 
 Needs matplotlib and tqdm: pip install "wengert[examples]".
@@ -39,7 +39,7 @@ REQUIRED_SHARE = 0.85  # of what the best machine would pay, over the last episo
 
 
 class Course(NamedTuple):
-    """One entry an episode: the mean reward, what the best machine would have paid, and the policy."""
+    """History of a run. One entry an episode: the mean reward, the payment of the best machine, and the policy."""
 
     rewards: list[float]
     best: list[float]
@@ -47,7 +47,7 @@ class Course(NamedTuple):
 
 
 def payoffs(episode: int, episodes: int) -> wengert.Tensor:
-    """The probability with which each machine pays."""
+    """Return the probability with which each machine pays."""
     chances = wengert.linspace(0.05, 0.95, MACHINES)[wengert.tensor([3, 7, 0, 9, 5, 1, 8, 2, 6, 4])]
     if episode >= episodes // 2:
         chances[chances.argmax()] = 0.0
@@ -55,7 +55,7 @@ def payoffs(episode: int, episodes: int) -> wengert.Tensor:
 
 
 def play(episodes: int) -> Course:
-    """Learns for a number of episodes."""
+    """Learn for a number of episodes."""
     scores = wengert.zeros(MACHINES, requires_grad=True)
     baseline = 0.0  # the reward to be expected: only what is better or worse than that teaches anything
     course = Course([], [], [])
@@ -80,7 +80,7 @@ def play(episodes: int) -> Course:
 
 
 def smooth(values: list[float], width: int = 25) -> np.ndarray:
-    """The mean over the last `width` values at each place."""
+    """Return the mean over the last `width` values at each place."""
     sums = np.cumsum([0.0, *values])
     ends = np.arange(1, len(values) + 1)
     starts = np.maximum(ends - width, 0)
@@ -91,7 +91,7 @@ INK, MUTED, ACCENT = "#222222", "#8a8a8a", "#2a6f97"
 
 
 def draw(path: Path, course: Course) -> None:
-    """Writes the picture: reward over the episodes, and below it how likely the policy pulls each machine."""
+    """Write the picture: reward over the episodes, and below it the probability with which the policy pulls each machine."""
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
@@ -120,7 +120,7 @@ def draw(path: Path, course: Course) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the example. Returns the exit status: 0, or 1 where the policy has not learned."""
+    """Run the example. Return the exit status: 0, or 1 if the policy has not learned."""
     parser = argparse.ArgumentParser(description="Learns which slot machine pays best, by reinforce().")
     parser.add_argument("--episodes", type=int, default=600, help="of 20 pulls each (default: 600)")
     parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default: 0)")

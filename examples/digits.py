@@ -4,8 +4,8 @@
     python examples/digits.py --epochs 60 --seed 7 --output /tmp/run.png
 
 The data are the 1797 digits, 8x8 pixels each, that come with scikit-learn. Three quarters of them train a network with
-one hidden layer; the others are only ever looked at. No layers, no optimiser, no trainer: what those would do takes a
-line or two here, and each step has its function, in the order in which you would write them.
+one hidden layer; the others only measure its accuracy. There are no layers, optimisers or trainers: a line or two here does
+the work of each. Each step has its function, in the order in which you would write them.
 
 Needs scikit-learn, matplotlib and tqdm: pip install "wengert[examples]".
 """
@@ -48,14 +48,14 @@ REQUIRED_ACCURACY = 0.97
 
 
 class Digits(NamedTuple):
-    """Some digits: images is float32 [n, 64], 0 (paper) to 1 (ink); labels is int64 [n]."""
+    """A set of digits. images: (n, 64), float32, 0 (paper) to 1 (ink). labels: (n,), int64."""
 
     images: wengert.Tensor
     labels: wengert.Tensor
 
 
 def load() -> tuple[Digits, Digits]:
-    """The digits to train on and the held-out ones: always the same quarter, with each digit in proportion."""
+    """Return the training digits and the held-out digits. Always the same quarter is held out, with each digit in proportion."""
     images, labels = load_digits(return_X_y=True)
     images = (images / 16.0).astype(np.float32)
     parts = train_test_split(images, labels, test_size=0.25, stratify=labels, random_state=0)
@@ -64,7 +64,7 @@ def load() -> tuple[Digits, Digits]:
 
 
 def shift_table() -> wengert.Tensor:
-    """int64 [5, 64]: which pixel comes where in an image that stays, or moves by one pixel up, down, left or right.
+    """Return indices of pixels, (5, 64), int64, for an image that stays, or moves by one pixel up, down, left or right.
 
     Pixel 64 is one that is always blank: it fills the row or column that moves in.
     """
@@ -75,7 +75,7 @@ def shift_table() -> wengert.Tensor:
 
 
 def vary(images: wengert.Tensor, shifts: wengert.Tensor) -> wengert.Tensor:
-    """The images as somebody else might have written them: each moved by at most one pixel, and noisy.
+    """Return the images as somebody else might have written them: each moved by at most one pixel, and noisy.
 
     A network that never sees an image twice cannot learn it by heart.
     """
@@ -90,7 +90,7 @@ def vary(images: wengert.Tensor, shifts: wengert.Tensor) -> wengert.Tensor:
 
 
 def make_parameters() -> list[wengert.Tensor]:
-    """Weights and biases of two layers. requires_grad is what makes autograd record the operations on them."""
+    """Return weights and biases of two layers. requires_grad makes autograd record the operations on them."""
     parameters = []
     for n_in, n_out in [(PIXELS, HIDDEN), (HIDDEN, CLASSES)]:
         # This scale keeps the size of the signal from layer to layer (He et al. 2015, arXiv:1502.01852).
@@ -100,25 +100,25 @@ def make_parameters() -> list[wengert.Tensor]:
 
 
 def compute_loss(parameters: list[wengert.Tensor], digits: Digits) -> wengert.Tensor:
-    """Minus the logarithm of the probability that the model gives the right label, on average."""
+    """Return the mean of -log(probability of the right label)."""
     return functional.cross_entropy(compute_scores(parameters, digits.images), digits.labels)
 
 
 def compute_scores(parameters: list[wengert.Tensor], images: wengert.Tensor) -> wengert.Tensor:
-    """One score a class and image, [n, 10]: the higher, the likelier."""
+    """Return one score a class and image, (n, 10). A higher score means a likelier class."""
     weight1, bias1, weight2, bias2 = parameters
     hidden = wengert.relu(images @ weight1 + bias1)
     return hidden @ weight2 + bias2
 
 
 def predict(parameters: list[wengert.Tensor], images: wengert.Tensor) -> wengert.Tensor:
-    """The likeliest label of each image, [n]."""
+    """Return the likeliest label of each image, (n,)."""
     with wengert.no_grad():
         return compute_scores(parameters, images).argmax(dim=1)
 
 
 def measure_accuracy(parameters: list[wengert.Tensor], digits: Digits) -> float:
-    """The share of digits that the model reads right."""
+    """Return the share of digits that the model reads right."""
     return (predict(parameters, digits.images) == digits.labels).float().mean().item()
 
 
@@ -126,7 +126,7 @@ def measure_accuracy(parameters: list[wengert.Tensor], digits: Digits) -> float:
 
 
 def check_gradient(parameters: list[wengert.Tensor], digits: Digits, step: float = 1e-6) -> tuple[float, float]:
-    """The slope of the loss along a random direction: from autograd's gradient, and from two values of the loss.
+    """Return the slope of the loss along a random direction, from autograd's gradient and from two values of the loss.
 
     In float64, because rounding in float32 leaves next to nothing of a difference that small; and on a few digits, so
     that hardly ever a hidden unit is within a step of relu's kink, where two values of the loss do not tell the slope.
@@ -151,14 +151,14 @@ def check_gradient(parameters: list[wengert.Tensor], digits: Digits, step: float
 
 
 class History(NamedTuple):
-    """One entry an epoch: the mean training loss during it, and the accuracy on the held-out digits after it."""
+    """History of a training. One entry an epoch: its mean training loss, and the accuracy on the held-out digits after it."""
 
     losses: list[float]
     accuracies: list[float]
 
 
 def train(parameters: list[wengert.Tensor], train_set: Digits, test_set: Digits, epochs: int, rate: float) -> History:
-    """Gradient descent with momentum. An epoch is one pass over the training digits, in random order."""
+    """Train by gradient descent with momentum. An epoch is one pass over the training digits, in random order."""
     history = History([], [])
     velocities = [wengert.zeros_like(p) for p in parameters]
     shifts = shift_table()
@@ -184,7 +184,7 @@ def train(parameters: list[wengert.Tensor], train_set: Digits, test_set: Digits,
 
 
 def take_step(parameters: list[wengert.Tensor], velocities: list[wengert.Tensor], batch: Digits, rate: float) -> float:
-    """Moves the parameters downhill and returns the loss before."""
+    """Move the parameters downhill, and return the loss before the move."""
     loss = compute_loss(parameters, batch)
     for p in parameters:
         p.grad = None  # backward adds to what is there
@@ -204,7 +204,7 @@ ROWS, COLUMNS = 6, 10
 
 
 def draw(path: Path, history: History, test_set: Digits, predictions: wengert.Tensor) -> None:
-    """Writes the picture: how training went, and held-out digits with what the model reads, its mistakes in red."""
+    """Write the picture: loss and errors by epoch, and held-out digits with the model's readings, mistakes in red."""
     matplotlib.use("Agg")  # draws into files, with no display
     from matplotlib import pyplot
 
@@ -221,7 +221,7 @@ def draw(path: Path, history: History, test_set: Digits, predictions: wengert.Te
 
 
 def draw_curves(figure, history: History) -> None:
-    """Two panels over the epochs: training loss, and errors on the held-out digits."""
+    """Draw two panels over the epochs: training loss, and errors on the held-out digits."""
     epochs = range(1, len(history.losses) + 1)
     marker = "o" if len(epochs) == 1 else None
     upper, lower = figure.subplots(2, 1, sharex=True)
@@ -246,7 +246,7 @@ def draw_curves(figure, history: History) -> None:
 
 
 def draw_digits(figure, test_set: Digits, predictions: wengert.Tensor) -> None:
-    """A grid of held-out digits: the mistakes first, then the others as they come."""
+    """Draw a grid of held-out digits: the mistakes first, then the others in their order."""
     images, labels = test_set.images.numpy(), test_set.labels.tolist()
     wrong = [i for i, label in enumerate(labels) if predictions[i].item() != label]
     right = [i for i in range(len(labels)) if i not in set(wrong)]
@@ -267,7 +267,7 @@ def draw_digits(figure, test_set: Digits, predictions: wengert.Tensor) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the example. Returns the exit status: 0, or 1 where the accuracy is below the required one."""
+    """Run the example. Return the exit status: 0, or 1 if the accuracy is below the required one."""
     options = parse(arguments)
     started = time.perf_counter()
     wengert.manual_seed(options.seed)
@@ -297,7 +297,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """The options. What cannot work ends the program here, before any work is done."""
+    """Return the options. Options that cannot work end the program here, before any work is done."""
     parser = argparse.ArgumentParser(description="Trains a classifier of handwritten digits with wengert.")
     parser.add_argument("--epochs", type=positive_int, default=40, help="passes over the training digits (default: 40)")
     parser.add_argument("--lr", type=positive_float, default=0.1, help="learning rate at the start (default: 0.1)")

@@ -1,10 +1,10 @@
-"""Fits the polynomials of the vector maths, in multiple precision, and writes src/wengert/kernels/vm_polynomials.h.
+"""Fit the polynomials of the vector maths in multiple precision, and write src/wengert/kernels/vm_polynomials.h.
 
     python tools/fit_polynomials.py        # needs mpmath
 
-Each is the interpolation at Chebyshev nodes of a smooth function, whose error is close to the least possible; with a weight, where
-an error counts more in one place than in another, the approximation whose largest weighted error is least. The coefficients
-are rounded to the type they are used in: what that costs is in the errors written beside them.
+Each polynomial interpolates a smooth function at Chebyshev nodes, so its error is close to the least possible. If errors count
+more in one place than in another, the function has a weight, and the polynomial has the least maximum of the weighted error.
+The coefficients are rounded to the type of their use. The errors written beside them include this rounding.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ FITS = [
 
 
 def chebyshev(function, low, high, degree):
-    """The coefficients, from the lowest, of the polynomial that meets function at the Chebyshev nodes."""
+    """Return the coefficients, from the lowest, of the polynomial that interpolates function at the Chebyshev nodes."""
     nodes = [mp.cos(mp.pi * (2 * i + 1) / (2 * degree + 2)) for i in range(degree + 1)]
     points = [(low + high) / 2 + (high - low) / 2 * t for t in nodes]
     matrix = mp.matrix(degree + 1, degree + 1)
@@ -133,7 +133,7 @@ def chebyshev(function, low, high, degree):
 
 
 def weighted(function, weight, low, high, degree, count=800, rounds=40):
-    """The coefficients of the polynomial whose largest error, relative and weighted, is least (Lawson's iteration, in float64)."""
+    """Return the coefficients of the polynomial with the least weighted relative error (Lawson's iteration, in float64)."""
     nodes = np.cos(np.pi * (np.arange(count) + 0.5) / count)
     points = [(low + high) / 2 + (high - low) / 2 * t for t in nodes]
     values = np.array([float(function(x)) for x in points])
@@ -152,7 +152,7 @@ def weighted(function, weight, low, high, degree, count=800, rounds=40):
 
 
 def fit(function, low, high, degree, ctype, weight=None):
-    """The same in C's type, and the worst relative error, weighted where there is a weight."""
+    """Return the coefficients rounded to C's type, and the largest relative error, weighted if there is a weight."""
     exact = weighted(function, weight, low, high, degree) if weight else chebyshev(function, low, high, degree)
     rounded = [mp.mpf(float(np.float32(float(c))) if ctype == "float" else float(c)) for c in exact]
     points = [low + (high - low) * (mp.mpf(i) + mp.mpf("0.3")) / 400 for i in range(400)]

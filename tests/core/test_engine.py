@@ -198,7 +198,7 @@ def test_a_view_as_cotangent_is_added_up_without_harm():
 
 
 def gradients_and_kept(numbers_of_leaves, given):
-    """Return gradients, and the cotangents that user code kept, of a graph with every place where a rule may overwrite a cotangent."""
+    """Return gradients and kept cotangents of a graph in which rules may overwrite cotangents at every place."""
     kept = []
 
     class Keep(Function):
