@@ -1,7 +1,7 @@
 """Write docs/operators.md: `make generate`. With --check, only say whether the page is up to date.
 
-The page is made of the registry (names, signatures, docstrings, forms), of the samples that the gradient tests run over
-(to which order a derivative is tested, real or complex), and of the known differences from torch.
+The page comes from the registry (names, signatures, docstrings, forms), from the samples of the gradient tests (the order to
+which a derivative is tested, real or complex), and from the known differences from torch.
 """
 
 from __future__ import annotations

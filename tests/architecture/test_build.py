@@ -41,7 +41,7 @@ def run_python(code: str, *, pure: bool) -> str:
     return done.stdout
 
 
-# What the sources must look like for the build to be right.
+# Form of the sources that the build relies on.
 
 
 def test_modules_with_a_pxd_are_compiled_and_no_others():

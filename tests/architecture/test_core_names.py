@@ -18,7 +18,7 @@ CORE = Path(__file__).parents[2] / "src" / "wengert" / "core"
 FILES = [path for path in sorted(CORE.glob("*.py")) if path.name != "trace.py"]
 TREES = {path.name: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
-# What the core takes from F, the operations on arrays or on tensors.
+# Names that the core takes from F, the operations on arrays or on tensors.
 OF_F = {"_zero_where", "add_at", "cast", "clone", "copy", "copy_like", "expand", "sum_to_size", "tensor", "zeros"}
 # The methods of tensors that compute or write.
 OF_TENSORS = {"clone", "copy_", "to", "zero_"}

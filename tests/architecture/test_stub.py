@@ -102,7 +102,7 @@ def fits(value: Any, declared: str) -> bool:
 def test_calls_return_the_types_in_the_stub():
     wrong = {}
     for case in CASES:
-        # What unique returns depends on its return_ arguments: the stub gives the plain call's type.
+        # The result of unique depends on its return_ arguments. The stub gives the plain call's type.
         if is_public(case.op) and not any(name.startswith("return_") for name in case.params):
             value = case.call(case.wrapped(case.values(np.float64, writable=True)))
             declared = stub.result_type(case.op)

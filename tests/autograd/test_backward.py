@@ -228,7 +228,7 @@ def test_a_gradient_that_nobody_else_holds_becomes_grad_without_a_copy():
     y.register_hook(lambda g: seen.append(g.data_ptr()))
     Twice.apply(y).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
-    # What a user's code has seen may be held by it: .grad must not be that memory.
+    # User code may hold memory that it has seen, so .grad must not be this memory.
     held = []
     z = leaf(1.0, 2.0)
     z.register_hook(held.append)

@@ -45,7 +45,7 @@ class Recording:
         self.block.__exit__(*error)
 
 
-# What is computed; how often hooks are called for it.
+# Program, and number of calls of hooks for it.
 PROGRAMS = {
     "x * y": (lambda x, y: x * y, 2),
     "x * x": (lambda x, y: x * x, 2),

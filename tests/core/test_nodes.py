@@ -69,7 +69,7 @@ def test_nodes_print_as_torchs():
     y = x * 2
     assert re.fullmatch(r"<MulBackward0 object at 0x[0-9a-f]+>", repr(y.grad_fn))
     assert re.fullmatch(r"<AccumulateGrad object at 0x[0-9a-f]+>", repr(y.grad_fn.next_functions[0][0]))
-    # What makes IPython print <MulBackward0 at 0x...>:
+    # IPython prints <MulBackward0 at 0x...> because of this:
     assert type(y.grad_fn).__module__ == "builtins" and type(y.grad_fn).__repr__ is object.__repr__
 
 

@@ -1,4 +1,4 @@
-"""What the five documents of torch's eras name and show, row by row, and the test that proves each row.
+"""Names and behaviours that the five documents of torch's eras show, row by row, with the test that proves each row.
 
 S0 notes on 0.1.12; S1 a reference page of 1.x; S2 a tutorial of 0.3 run on 1.x; S3 the reference page of 0.2 and 0.3; S4 a
 notebook of 1.x. A row without a test does not hold, and says what it needs.

@@ -159,7 +159,7 @@ def test_gradient_check_sees_a_wrong_gradient(digits, monkeypatch, capsys):
     assert not epoch_lines(captured.out)
 
 
-# What goes wrong.
+# Errors.
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from wengert import kernels
 native = kernels.native
 pytestmark = pytest.mark.skipif(native is None, reason="nothing is compiled here")
 
-# The same function of wider numbers: float64 for float32, 80 bits for float64.
+# Each function in a wider type: float64 for float32, 80 bits for float64.
 WIDER = {
     "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10, "log1p": np.log1p,
     "tanh": np.tanh, "sinh": np.sinh, "cosh": np.cosh, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin,
@@ -48,7 +48,7 @@ def errors_in_ulp(found, exact, dtype):
     with np.errstate(all="ignore"):
         rounded = exact.astype(dtype)
         finite = np.isfinite(rounded) & np.isfinite(found)
-        # Where the exact value rounds to infinity but is within an ulp of the largest number, either will do.
+        # If the exact value rounds to infinity but is within an ulp of the largest number, both results are right.
         same = (found == rounded) | (np.isnan(found) & np.isnan(rounded))
         assert (finite | same).all(), found[~(finite | same)][:5]
         distance = np.abs(found.astype(np.longdouble) - exact.astype(np.longdouble)) / np.spacing(np.abs(rounded)).astype(np.longdouble)

@@ -15,7 +15,7 @@ from wengert.kernels import native, rows
 pytestmark = pytest.mark.skipif(native is None, reason="no kernels are compiled here")
 RNG = np.random.default_rng(0)
 
-# What each kind is in NumPy's words.
+# Each kind as a NumPy function.
 KINDS = {
     rows.SUM: lambda x, **where: x.sum(**where),
     rows.SQUARES: lambda x, **where: (x * x).sum(**where),

@@ -40,7 +40,7 @@ _TRIANGULAR = [
     Sample(Regular(2, 2), (3, 2, 1), upper=True, unitriangular=True),
 ]
 
-# What is made of other operations here than in torch, so that the last one, which names the node, is another.
+# Operations composed differently here than in torch. The last part names the node, so its name differs.
 OTHER_STEPS = {
     "cholesky_solve", "cholesky_inverse", "vander", "lu_solve", "lu_unpack", "orgqr", "ormqr", "linalg_lu_solve",
     "linalg_householder_product", "linalg_lstsq", "linalg_cond", "linalg_tensorinv",

@@ -47,7 +47,7 @@ for _kind in "vw":
         lambda n, x, plain=_POLYNOMIALS[f"chebyshev_polynomial_{_kind}"]: plain(n, 2 * x - 1)
     )
 
-# What torch computes but does not differentiate.
+# Operations that torch computes but does not differentiate.
 ONLY_DIFFERENTIATED_HERE = {
     f"special_{name}" for name in (
         "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_i0", "modified_bessel_i1",

@@ -11,7 +11,7 @@ _REAL = {"complex": False}
 _DISTINCT = Data(3, 4, distinct=True)
 _POINTS = Data(4, distinct=True, grad=False)
 
-# What is made of other operations here than in torch, so that the last one, which names the node, is another.
+# Operations composed differently here than in torch. The last part names the node, so its name differs.
 OTHER_STEPS = {
     "cov", "cumulative_trapezoid", "diff", "dist", "nanquantile", "quantile", "renorm", "trapezoid", "trapz",
 }  # fmt: skip

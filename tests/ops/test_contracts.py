@@ -366,7 +366,7 @@ def test_dim_out_of_range_is_torchs_index_error(op, case):
 # -- memory --------------------------------------------------------------------------------------------------
 
 
-# That is what their name says, in torch too.
+# Their name says so, in torch too.
 SHARE_WITHOUT_BEING_VIEWS = {"unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes"}
 
 

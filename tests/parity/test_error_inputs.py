@@ -18,7 +18,7 @@ from parity.op_db import ENTRIES, Missing, Twins, counterpart, describe, find, p
 
 BUILTINS = (NotImplementedError, RuntimeError, IndexError, TypeError, ValueError)
 
-# What wengert takes where torch does not: a number where a tensor is meant, an int where torch wants to be told otherwise.
+# Calls that wengert takes and torch refuses: a number in place of a tensor, an int where torch wants another type.
 _WIDER = re.compile(
     r"must be Tensor, not int|received an invalid combination of arguments|descriptor '__r\w+__' for|has no attribute 'reciprocal'"
 )

@@ -237,7 +237,7 @@ def test_writes_in_place(write):
         with forward_ad(t).dual_level():
             x, d = dual(t, [1.0, 2.0, 3.0], [1.0, 10.0, 100.0]), dual(t, [4.0, 5.0, 6.0], [-1.0, -2.0, -3.0])
             results = [r for r in write(t, x, d) if r is not None]
-            # Where they come from is of no interest: after a write torch makes views' nodes again.
+            # Their origin does not matter: after a write torch makes views' nodes again.
             return [[p.detach(), d] for p, d in (unpacked(t, r) for r in results)]
 
     same(program)

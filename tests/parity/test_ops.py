@@ -40,7 +40,7 @@ from wengert.errors import UnsupportedDtypeError  # noqa: E402
 from wengert.ops.registry import OPS, prefix_of  # noqa: E402
 
 
-# What differs on purpose, and why. Aspects are the names of the checks below.
+# Deliberate differences and their reasons. Aspects are the names of the checks below.
 def _both(reason: str, operations: str, *aspects: str, only: Condition = anywhere) -> dict[tuple[str, str], Known]:
     return {(op, aspect): Known(reason, only) for op in operations.split() for aspect in aspects}
 
@@ -231,7 +231,7 @@ NO_SPECIAL_VALUES = {"linalg_lstsq", "linalg_pinv", "pinverse", "linalg_matrix_r
 NO_RULE = "NotImplemented"  # torch's node of an operation that it cannot differentiate; here some have a derivative
 
 SPECIAL_VALUES = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, np.inf, -np.inf, np.nan, 1.0, 0.0, -2.0]
-# What a complex operation makes of an infinite or NaN part differs between torch's own kernels.
+# torch's own kernels differ in the results of complex operations on an infinite or NaN part.
 SPECIAL_COMPLEX_VALUES = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 1.0, 0.0, -2.0, 1j, -1j, 1 + 1j]
 
 

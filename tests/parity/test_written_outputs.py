@@ -47,7 +47,7 @@ def torch_function(op):
     return None
 
 
-# What torch refuses before anything could be written: a derivative of this copy, operands of two dtypes.
+# torch refuses these before anything could be written: a derivative of this copy, operands of two dtypes.
 REFUSED = {"view_as_complex_copy", "triangular_solve"}
 
 CASES = {
