@@ -25,13 +25,13 @@ PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
 
 _HEAD = """# Operators
 
-Written by `make generate` from the operations themselves: change their docstrings, not this page. torch's names, arguments and
-defaults; where an operation does something else than torch, its entry says so. [parity.md](parity.md) has the whole comparison.
+`make generate` writes this page from the operations themselves: change their docstrings, not this page. Names, arguments and
+defaults are torch's. If an operation differs from torch, its entry says so. [parity.md](parity.md) has the whole comparison.
 
 How to read an entry: *tested to order 2* means that the gradient tests compare the derivative, and the derivative of the derivative,
-with finite differences in float64, and in complex128 where it says *complex*; every rule is made of operations that have rules
-themselves, so higher orders exist. *Method*, *in-place* and `out=` are the other forms. What derivatives are at kinks, ties, zeros and
-infinities is in [derivatives.md](derivatives.md).
+with finite differences in float64, and also in complex128 if the entry says *complex*. Every rule is made of operations that have
+rules themselves, so higher orders exist. *Method*, *in-place* and `out=` are the other forms. [derivatives.md](derivatives.md)
+lists the derivatives at kinks, ties, zeros and infinities.
 
 """
 

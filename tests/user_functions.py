@@ -15,7 +15,7 @@ def numbers(*values):
 
 
 def function(forward, backward=None, **others):
-    """The apply of a Function named F made of these static methods."""
+    """Return the apply of a Function named F with the given static methods."""
     methods = {"forward": forward, "backward": backward, **others}
     return type("F", (Function,), {k: staticmethod(m) for k, m in methods.items() if m is not None}).apply
 

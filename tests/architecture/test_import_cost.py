@@ -35,7 +35,7 @@ print(json.dumps({"modules": len(new), "files": len(opened), "bytecode": size, "
 
 @pytest.mark.skipif(wengert.__config__.info()["core"] == "python", reason="uncompiled, the core is twenty files more")
 def test_little_is_loaded(tmp_path):
-    """These limits are a sixth above what is needed, that of bytecode, which differs with Python's versions, a quarter."""
+    """The limits are a sixth above the counts. Bytecode differs with Python's versions, so its limit is a quarter above."""
     environment = {"PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
     run("-c", "import wengert", **environment)
     loaded = json.loads(run("-c", f"import json\n{LOADED}", **environment).stdout)
@@ -53,7 +53,7 @@ LATE = [
 
 
 def test_heavy_modules_are_not_loaded_with_the_package():
-    """Beyond what `import numpy` loads by itself."""
+    """Modules that `import numpy` loads by itself do not count."""
     code = "import sys, numpy; before = set(sys.modules); import wengert; print(*set(sys.modules) - before)"
     assert set(LATE) & set(run("-c", code).stdout.split()) == set()
 

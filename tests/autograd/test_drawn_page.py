@@ -19,7 +19,7 @@ HOSTILE = "</script><script>document.title='x'</script><!-- \"quoted\" 'n' & é 
 
 
 class Scripts(HTMLParser):
-    """The scripts of a page, and what its elements load."""
+    """The scripts of a page, and the addresses that its elements load."""
 
     def __init__(self, page):
         super().__init__()

@@ -591,7 +591,7 @@ def test_collection_can_pause():
 
 
 class FakeRanges(types.ModuleType):
-    """Stands in for a package that this machine need not have: keeps what it is told."""
+    """Stand-in for a package that may not be installed. It keeps the calls it gets."""
 
     def __init__(self, name, said):
         super().__init__(name)

@@ -22,7 +22,7 @@ def same(x):
 
 
 class Recording:
-    """Hooks that note each call; what they keep is a NumPy array, so nothing of the original tensor survives."""
+    """Hooks that note each call. They keep NumPy arrays, so no part of the original tensor survives."""
 
     def __init__(self):
         self.packed, self.unpacked = [], []

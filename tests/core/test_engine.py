@@ -187,7 +187,7 @@ def test_a_cotangent_kept_by_a_hook_never_changes():
 
 
 def test_a_view_as_cotangent_is_added_up_without_harm():
-    """transpose and expand hand on views of what they are given."""
+    """transpose and expand pass on views of their cotangents."""
     x = wengert.ones(2, 3, dtype=wengert.float64, requires_grad=True)
     a = x * 1
     weights = wengert.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], dtype=wengert.float64)

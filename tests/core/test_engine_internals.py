@@ -172,7 +172,7 @@ def test_after_a_tensor_hook_a_kept_gradient_never_changes():
 
 
 def test_memory_falls_while_nodes_finish():
-    """When a node deep in the graph runs, what the nodes above it saved and were given is gone."""
+    """When a node deep in the graph runs, the saved values and cotangents of the nodes above it are freed."""
     alive = []
     seen = []
 

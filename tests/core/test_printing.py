@@ -260,7 +260,7 @@ def test_printoptions_is_for_a_block():
 
 
 def test_a_thread_sees_options_whole():
-    """Two profiles alternate in one thread; what another prints is always one of the two forms."""
+    """Two profiles alternate in one thread. Another thread always prints one of the two forms."""
     forms = set()
     stop = threading.Event()
 

@@ -431,7 +431,7 @@ OVERLAPPING = {
 
 @pytest.mark.parametrize("case", OVERLAPPING)
 def test_a_write_whose_source_overlaps_with_its_target(case):
-    """torch refuses most of these. What it must not do is give wrong gradients."""
+    """torch refuses most of these writes. A write that is allowed must not give wrong gradients."""
     write, values, gradient = OVERLAPPING[case]
     x = leaf(1.0, 2.0, 3.0)
     a = x * 1
@@ -444,7 +444,7 @@ def test_a_write_whose_source_overlaps_with_its_target(case):
 @pytest.mark.parametrize("written", ["view", "base"])
 @pytest.mark.parametrize("write", ["mul_", "add_", "copy_", "setitem"])
 def test_a_view_that_was_read_by_the_write_sees_it(write, written):
-    """u looks into what the write changes, and is its operand as well: afterwards it depends on what was written."""
+    """u is a view of the written memory and an operand of the write. After the write it depends on the written values."""
     x = leaf(2.0, 3.0)
     a = x * 1
     u = a[1:]

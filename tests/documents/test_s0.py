@@ -180,7 +180,7 @@ def test_backward_gets_one_gradient_an_output_and_returns_one_an_input():
 
 
 def test_mark_dirty():
-    """Row A62: what forward wrote is checked as any other write is."""
+    """Row A62: a write in forward is checked like any other write."""
 
     class Double(Function):
         def forward(self, x):

@@ -102,7 +102,7 @@ def test_hooks_look_at_keep_and_change_gradients():
 
 
 def test_buffers_are_freed_while_the_pass_goes_by():
-    """When the pass reaches the middle of a chain, what the later half had saved is gone."""
+    """When the pass reaches the middle of a chain, the saved values of the later half are freed."""
     x = torch.ones(4, requires_grad=True)
     y, results, alive = x, [], []
     for step in range(10):

@@ -393,7 +393,7 @@ def test_graphs_are_released_at_once():
 
 
 def test_a_long_loop_of_selections():
-    """Each step's places are made of those of the step after it: neither finding nor forgetting them may recurse."""
+    """The untaken places of each step are made from the places of the next step. Neither computing nor freeing them may recurse."""
     x = leaf(POINT)
     keeps = wengert.tensor([False, True])
     for starts_infinite in (True, False):

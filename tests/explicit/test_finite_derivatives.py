@@ -113,7 +113,7 @@ def test_singular_values_that_are_equal_or_zero():
 
 
 def test_the_complement_of_a_full_decomposition_is_differentiated():
-    """The projection on what U's first columns leave is 1 - u u^T, of a column a / |a|: a rational function of a."""
+    """With one column u = a / |a|, the projection on the complement is 1 - u u^T, a rational function of a."""
 
     def complement(a):
         U = wengert.linalg.svd(a)[0]

@@ -113,7 +113,7 @@ def test_a_negative_zero_is_another_constant_than_zero(compiled, monkeypatch):
     ],
 )  # fmt: skip
 def test_arithmetic_is_one_chain(fn):
-    """Fails where wk_program.c does not find the kernel of one of these operations by its role."""
+    """The test fails if wk_program.c does not find the kernel of one of these operations by its role."""
     ((n_steps, n_links),) = native.program_stages(program.trace(fn)[1].compiled)
     assert n_steps > 0 and n_links > 0
 
@@ -178,7 +178,7 @@ def test_results_without_compiled_kernels(monkeypatch):
 
 
 def test_many_values_at_once():
-    """More than there are registers for: what is used no more makes room."""
+    """There are more values than registers: values that are not used again give up their registers."""
 
     def series(x):
         total, term = 1.0, 1.0

@@ -90,7 +90,7 @@ def test_sums_are_the_same_for_any_number_of_threads(dtype, threads):
 
 @pytest.mark.parametrize(("shape", "axis"), [((2**20,), None), ((2**14, 64), 0), ((64, 2**14), 1), ((2**18, 4), 0)])
 def test_sums_are_no_less_accurate_than_pairwise_ones(shape, axis):
-    """NumPy adds contiguous numbers pairwise: so the sum over the last dimension is what to compare with, on any axis."""
+    """NumPy adds contiguous numbers pairwise, so sums over any axis are compared with its sum over the last dimension."""
     ours, numpys = 0.0, 0.0
     for seed in range(8):
         x = np.random.default_rng(seed).uniform(0, 1, shape).astype(np.float32)

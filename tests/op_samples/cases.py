@@ -204,7 +204,7 @@ def grad_inputs(inputs: list[Any]) -> list[Any]:
 
 
 def operation_nodes(tensors: list[Any]) -> list[OpNode]:
-    """The nodes of operations in the graph of these tensors."""
+    """Return the nodes of operations in the graph of the tensors."""
     found: dict[Any, None] = {}
     stack = [t.grad_fn for t in tensors if t is not None and t.grad_fn is not None]
     while stack:

@@ -8,7 +8,7 @@ from op_samples import Data, Sample
 
 
 class Regular(Data):
-    """Square matrices that are far from singular, in every layout but the one that makes all rows equal."""
+    """Square matrices that are far from singular, in every layout except the layout that makes all rows equal."""
 
     def __init__(self, *shape):
         super().__init__(*shape, distinct=True)

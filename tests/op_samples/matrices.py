@@ -17,7 +17,7 @@ _ORDERS = np.array([[3, 3, 3], [2, 3, 3]], np.int32)
 
 
 class Fixed(Data):
-    """Full rank, far from rank deficient, in every layout but the one that makes all rows equal."""
+    """Matrices that are far from rank deficient, in every layout except the layout that makes all rows equal."""
 
     def __init__(self, *shape, grad=True):
         super().__init__(*shape, distinct=True, grad=grad)

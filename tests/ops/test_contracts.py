@@ -253,7 +253,7 @@ VIEWS_IN_PLACE = {"t", "transpose", "swapaxes", "swapdims", "unsqueeze", "squeez
 
 @each("case", cases_where(lambda c: bool(inplace_name(c.op))))
 def test_inplace_form_agrees(case):
-    """On a copy of the first input, which is what is written: same result, same gradient; one more version."""
+    """The form writes into a copy of the first input: same result, same gradient, and the version grows by one."""
     name = inplace_name(case.op)
     inputs = case.tensors(np.float64)
     plain = tensors_in(case.call(inputs))[0]

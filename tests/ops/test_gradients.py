@@ -172,7 +172,7 @@ def rules_in_graph(tensors: list[Any]) -> set[tuple[str, tuple[int, ...]]]:
 
 
 def test_every_rule_is_run_by_some_sample():
-    """First derivatives run the rules of the outputs' graph, second ones those of the gradients' graph."""
+    """First derivatives run the rules of the outputs' graph. Second derivatives run the rules of the gradients' graph."""
     run: set[tuple[str, tuple[int, ...]]] = set()
     for case in CASES:
         if not differentiable(case):

@@ -42,7 +42,7 @@ class Missing(Exception):
 
 
 class Finding(NamedTuple):
-    """A difference: of which aspect, in which call, and what it is (a Difference, if numbers differ)."""
+    """A difference: its aspect, the call, and its description (a Difference, if numbers differ)."""
 
     aspect: str
     where: str
@@ -165,7 +165,7 @@ def leaves(x: Any) -> list[Any]:
 
 
 class Twins(TorchFunctionMode):
-    """While active, what is called on torch's tensors is called on their twins as well."""
+    """While active, each call on torch's tensors is repeated on their twins."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -192,7 +192,7 @@ def torch_gives_up(ours, theirs):
 
 
 def agree(seeds, n_steps):
-    """Runs the programs of these seeds in both libraries; returns how many of them could be differentiated."""
+    """Run the programs of these seeds in both libraries. Return the number of programs that could be differentiated."""
     differentiated = 0
     for seed in seeds:
         with warnings.catch_warnings():
@@ -228,7 +228,7 @@ def cloning_hooks(library):
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_random_programs_whose_saved_values_are_copies(block):
-    """No write is an error then: gradients are those of the values of the time, in torch, and in each way of copying."""
+    """Then no write is an error: gradients belong to the values at the time of saving, in torch, and in each way of copying."""
     rescued = 0
     for seed in range(block * 75, block * 75 + 75):
         ours, theirs = RandomProgram(wengert, seed), RandomProgram(torch, seed)

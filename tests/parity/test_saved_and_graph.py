@@ -788,5 +788,5 @@ def test_warnings_of_checkpoints():
 
 
 def test_describe_is_used():
-    """Programs return what twins.describe takes: else the comparison would be of nothing."""
+    """twins.describe tells different results of programs apart. Otherwise the comparison would compare nothing."""
     assert describe([leaf(wengert, 1)], wengert) != describe([leaf(wengert, 2)], wengert)
