@@ -60,6 +60,8 @@ check: $(stamps)/extra-dev
 	$(VENV)/bin/lint-imports
 	$(python) -m wengert.ops.stub --check
 	$(python) -m wengert.ops.fuse --check
+	PYTHONPATH=tests $(python) -m operators_page --check
+	$(python) tools/pages.py --check
 
 bench: $(stamps)/extra-bench oracle
 	$(python) benchmarks/run.py $(ARGS)
@@ -112,7 +114,7 @@ $(stamps)/build: pyproject.toml $(stamps)/venv
 	@touch $@
 
 $(stamps)/dependencies: pyproject.toml $(stamps)/venv
-	$(python) -m pip install --quiet $(call requirements,['project']['dependencies'])
+	$(python) -m pip install --quiet $(call requirements,['project']['dependencies']) pytest
 	@touch $@
 
 # Without build isolation, and in a build tree that stays: after an edit only what changed is compiled again.

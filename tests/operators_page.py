@@ -106,7 +106,7 @@ def differences() -> dict[str, dict[str, None]]:
         name = entry
         while name not in public and "." in name:
             name = name.rsplit(".", 1)[0]
-        found.setdefault(name, {})[f"{aspect}: {KNOWN[entry, aspect]}"] = None
+        found.setdefault(name, {})[f"{aspect}: {KNOWN[entry, aspect].reason}"] = None
     return found
 
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 # Tests parametrized by the operation, and tests of all operations together.
 CHOSEN = """
     log_cosh or has_an_oracle or has_samples or docstring or of_other_kinds or plans_save or nodes_hold or freed or node_name or
-    declared_methods or type_error or dim_out_of_range or out_is_written or out_of_what or up_to_date or says or is_tested or
+    declared_methods or type_error or dim_out_of_range or out_is_written or out_of_what or up_to_date or say or is_tested or
     are_named or torchs_names or late_families
 """
 FILES = [
