@@ -5,8 +5,7 @@
 #include "dtype.h"
 #include "wk_factors.h"
 
-/* Applies I - tau v v^T to rows [0, m) and columns [0, n) of x, whose rows are step apart. v: 1, then the numbers of a column
- * from its second row on, from_step apart. */
+/* Apply I - tau v v^T to x: (m, n), whose rows are `step` apart. v[0] counts as 1; v[1 <= i < m] lie from_step apart. */
 static void SUFFIX(reflect)(real *x, int64_t m, int64_t n, int64_t step, const real *v, int64_t from_step, real tau, real *restrict w) {
     memcpy(w, x, (size_t)n * sizeof(real));
     int64_t i = 1;
@@ -31,7 +30,7 @@ static void SUFFIX(reflect)(real *x, int64_t m, int64_t n, int64_t step, const r
     }
 }
 
-/* As LAPACK's geqr2 and org2r have it. */
+/* Householder QR, as in LAPACK's geqr2 and org2r. */
 static void SUFFIX(qr)(void *a_, int64_t m, int64_t n, void *q_, void *r_, void *work_) {
     real *a = (real *)a_, *q = (real *)q_, *r = (real *)r_, *w = (real *)work_;
     const int64_t k = m < n ? m : n;

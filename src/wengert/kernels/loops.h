@@ -1,14 +1,15 @@
 /* The serial loops of every kernel of table.h, for one dtype and one CPU level.
  *
- * Included by loops_<level>_<dtype>.c, which define WK_LEVEL, WK_BITS (32 or 64) and the target. SIMPLE kernels cost no more
- * than their memory: each pattern of contiguous and constant operands has a branch, any other runs element by element.
- * BLOCK kernels cost more than copying, so they are compiled once, for contiguous operands; wk_apply.c copies others into
- * blocks. An output may be an input's own memory (each element is read before it is written), never parts of it.
+ * Included by loops_<level>_<dtype>.c, which define WK_LEVEL, WK_BITS (32 or 64) and the target. SIMPLE kernels cost no more than
+ * their memory traffic. They have one branch for each pattern of contiguous and constant operands, and run element by element
+ * otherwise. BLOCK kernels cost more than copying. They are compiled once, for contiguous operands, and wk_apply.c copies other
+ * operands into blocks. An output may be the whole memory of an input, since each element is read before it is written. It may not
+ * be a part of it.
  *
- * Names end in _ where the expressions of table.h, whose operands have names of their own, could meet them.
+ * Names end in _ where they could collide with operand names in the expressions of table.h.
  */
 #if defined(__GNUC__) && !defined(__clang__)
-/* Threaded jumps would make branches of clamps that follow each other, where each is one instruction; for the other see chains.h. */
+/* Threaded jumps would turn clamps in a row, one instruction each, into branches. For the other option see chains.h. */
 #pragma GCC optimize("no-thread-jumps", "no-jump-tables")
 #endif
 #include "real.h"
@@ -121,7 +122,7 @@
         }                                                                                                      \
     }
 
-/* Kernels that are right for arguments up to a limit (see vm.h): a block with a larger one runs on C's library. */
+/* Loops of kernels that are right for arguments up to a limit (see vm.h). A block with a larger argument runs on the C library. */
 #define GUARDED_(FAST, SLOW, WITHIN)                                                                           \
     for (npy_intp first_ = 0; first_ < n_; first_ += 256) {                                                    \
         npy_intp last_ = n_ - first_ < 256 ? n_ : first_ + 256;                                                \

@@ -1,7 +1,7 @@
 /* The kernels of wk_rows.h for one dtype (WK_BITS) and CPU level (WK_LEVEL). Included once for each.
  *
- * Sums are over many lanes, which vector registers hold side by side: so they are more accurate than a single stream, wait for
- * no addition before them, and are added in the same order on every CPU level.
+ * Sums run over many lanes, which vector registers hold side by side. This is more accurate than a single running sum, no addition
+ * waits for the one before it, and the order of additions is the same on every CPU level.
  */
 #include <math.h>
 #include <string.h>
@@ -29,7 +29,7 @@
 #ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between static functions only */
 #endif
-/* As many numbers as the widest registers hold; compilers make two or four operations of one where registers are narrower. */
+/* A vector as wide as the widest registers. Where registers are narrower, the compiler splits each operation into two or four. */
 typedef real vec __attribute__((vector_size(64), aligned(WK_BITS / 8), may_alias));
 typedef real half_vec __attribute__((vector_size(32), aligned(WK_BITS / 8), may_alias));
 typedef real quarter_vec __attribute__((vector_size(16), aligned(WK_BITS / 8), may_alias));
@@ -53,11 +53,11 @@ static inline real SUFFIX(add_lanes)(vec v) {
 #endif
 }
 
-/* An element of p, and as many as a vector has: terms are macros of one of the two. */
+/* ONE_ reads one element of p, SOME_ reads a vector of LANES. TERM macros take either of them. */
 #define ONE_(p, i) ((p)[i])
 #define SOME_(p, i) (*(const vec *)((p) + (i)))
 
-/* Sets result to the sum of TERM(ONE_, i) over i < n, which TERM(SOME_, i) gives for LANES of them. */
+/* Set result to the sum of TERM(ONE_, i) over i < n. TERM(SOME_, i) computes LANES terms at once. */
 #define SUM_OF(result, n, TERM)                                              \
     do {                                                                     \
         int64_t i_ = 0;                                                      \
@@ -81,7 +81,7 @@ static inline real SUFFIX(add_lanes)(vec v) {
         for (; i_ < (n); i_++) result += TERM(ONE_, i_);                     \
     } while (0)
 
-/* The larger and the smaller of two. A NaN is taken, and kept. */
+/* The larger and the smaller of x and y. If either is NaN, the result is NaN. */
 #define LARGER(x, y) ((x) > (y) || (x) != (x) ? (x) : (y))
 #define SMALLER(x, y) ((x) < (y) || (x) != (x) ? (x) : (y))
 
@@ -90,7 +90,7 @@ static inline vec SUFFIX(larger)(vec x, vec y) { return SUFFIX(select)((mask_vec
 static inline vec SUFFIX(smaller)(vec x, vec y) { return SUFFIX(select)((mask_vec)((x < y) | (x != x)), x, y); }
 static inline vec SUFFIX(sizes)(vec x) { return SUFFIX(select)((mask_vec)(x < 0), -x, x); }
 
-/* Sets result to the largest of x, n > 0, or the smallest. */
+/* Set result to the largest or the smallest of x[0 <= i < n], n > 0. */
 #define CHOICE_OF(result, x, n, CHOOSE, choose)                              \
     do {                                                                     \
         int64_t i_ = 1;                                                      \
@@ -152,7 +152,7 @@ static void SUFFIX(reduce_rows)(int kind, const void *x_, int64_t n, int64_t row
 
 /* -- sums down the columns of a tile ----------------------------------------------------------------------------------- */
 
-/* Eight rows are added pairwise, sixteen such sums one after the other, and the sums of these. */
+/* Add rows in groups of eight, pairwise, then sixteen such sums one after another, then these partial sums. */
 #define ADD_DOWN(TERM)                                                                                             \
     do {                                                                                                           \
         real part[WK_TILE];                                                                                        \
@@ -176,7 +176,7 @@ static void SUFFIX(reduce_rows)(int kind, const void *x_, int64_t n, int64_t row
         for (int64_t j = 0; j < width; j++) out[j] += part[j];                                                     \
     } while (0)
 
-/* Four vectors of columns at a time, which stay in registers on their way down. */
+/* Walk down four vectors of columns at a time, which stay in registers. */
 #define CHOOSE_DOWN(CHOOSE, choose)                                                                                \
     do {                                                                                                           \
         int64_t j = 0;                                                                                             \
@@ -237,7 +237,7 @@ static void SUFFIX(combine)(int kind, void *x_, int64_t n, int64_t width, int64_
 
 /* -- softmax ------------------------------------------------------------------------------------------------------------- */
 
-/* exp(x) for x <= 0, or NaN: without the steps that larger numbers take. */
+/* exp(x) for x <= 0 or NaN. It leaves out the steps that larger arguments need. */
 WK_INLINE real SUFFIX(exp_below)(real x) {
 #if WK_BITS == 32
     float k;
@@ -253,7 +253,7 @@ WK_INLINE real SUFFIX(exp_below)(real x) {
 #endif
 }
 
-/* Sets out to exp(x - high), and returns its sum. */
+/* Set out to exp(x - high) and return its sum. */
 static inline real SUFFIX(exponentials)(const real *restrict x, real high, real *restrict out, int64_t n) {
     real total;
     for (int64_t i = 0; i < n; i++) out[i] = SUFFIX(exp_below)(x[i] - high);
@@ -262,7 +262,7 @@ static inline real SUFFIX(exponentials)(const real *restrict x, real high, real 
     return total;
 }
 
-/* Asks for the lines of memory of n elements, so that they come while something else is computed. */
+/* Prefetch the memory of n elements, so that it arrives while something else is computed. */
 static inline void SUFFIX(fetch)(const real *x, int64_t n, int written) {
 #ifdef __GNUC__
     for (int64_t i = 0; i < n; i += 64 / (int64_t)sizeof *x) {
@@ -272,8 +272,8 @@ static inline void SUFFIX(fetch)(const real *x, int64_t n, int written) {
 #endif
 }
 
-/* The sum of exp(x - high). Meanwhile n elements of next, which is read after that, and of out, which is written, are fetched;
- * either may be NULL. Of short rows the processor foresees the next. */
+/* Return the sum of exp(x - high). Meanwhile prefetch n elements of `next`, which is read afterwards, and of `out`, which is
+ * written. Either may be NULL. Rows shorter than WK_FETCHED are not prefetched: the processor predicts these reads. */
 static inline real SUFFIX(sum_of_exponentials)(const real *x, real high, int64_t n, const real *next, const real *out) {
     real part[WK_TILE], total = 0;
     for (int64_t i = 0; i < n; i += WK_TILE) {
@@ -317,7 +317,7 @@ static void SUFFIX(logsumexp_rows)(const void *x_, void *out, int64_t n, int64_t
         if (FABS(high) <= (WK_BITS == 32 ? (real)3.40282346638528859812e38 : (real)1.7976931348623157e308)) {
             ((real *)out)[r] = LOG(SUFFIX(sum_of_exponentials)(x, high, n, r + 1 < rows ? x + n : NULL, NULL)) + high;
         } else {
-            ((real *)out)[r] = high; /* as log(sum(exp(x))): log(inf), log(0), or NaN */
+            ((real *)out)[r] = high; /* equals log(sum(exp(x))): log(inf), log(0), or NaN */
         }
     }
 }
@@ -425,7 +425,7 @@ static void SUFFIX(standardize_rows)(const void *x_, const void *weight_, const 
 #define CT_H_(L, i) (L(ct, i) * ((L(x, i) - mean) * rstd))
 #define CT_WEIGHT_H_(L, i) (L(ct, i) * L(weight, i) * ((L(x, i) - mean) * rstd))
 
-/* out = the cotangent of one row */
+/* Set out to the cotangent of one row. */
 static inline void SUFFIX(standardize_cotangent)(const real *restrict ct, const real *restrict x, real mean, real rstd,
                                                  const real *restrict weight, int64_t n, real *restrict out) {
     real of_mean, of_h;
@@ -464,7 +464,8 @@ static void SUFFIX(standardize_cotangent_rows)(const void *ct_, const void *x_, 
 
 /* -- products of small matrices ------------------------------------------------------------------------------------------ */
 
-/* Rows i to i + ROWS_ of out's first LANES columns, or as many as width bytes are, from rows of x and LANES columns of y. */
+/* Compute rows i <= r < i + ROWS_ of out. Only the first `width` bytes, at most LANES columns, are stored. The factors are rows of
+ * x and LANES columns of y. */
 #define MULTIPLY_ROWS(ROWS_)                                                              \
     do {                                                                                  \
         vec sums_[ROWS_] = {{0}};                                                         \
@@ -485,7 +486,7 @@ static inline void SUFFIX(multiply_by)(const real *x, int64_t row, int64_t colum
 
 static void SUFFIX(multiply)(const void *x, int64_t row, int64_t column, const void *y, int64_t y_row, int64_t m, int64_t k,
                              int64_t n, void *out, int64_t out_row) {
-    if (n == LANES) { /* a width that the compiler knows makes a copy one store */
+    if (n == LANES) { /* a width known to the compiler makes each copy one store */
         SUFFIX(multiply_by)(x, row, column, y, y_row, m, k, LANES * sizeof(real), out, out_row);
     } else {
         SUFFIX(multiply_by)(x, row, column, y, y_row, m, k, (size_t)n * sizeof(real), out, out_row);
@@ -494,7 +495,8 @@ static void SUFFIX(multiply)(const void *x, int64_t row, int64_t column, const v
 
 /* -- triangular systems -------------------------------------------------------------------------------------------------- */
 
-/* Row i of x, WIDTH_ vectors long, less a[i, j] times row j for all rows that are known, over a[i, i]. */
+/* Solve for one row of x after another. Subtract a[i, j] times row j from row i for every solved row j, then divide by a[i, i]. A
+ * row is WIDTH_ vectors long. */
 #define SOLVE_ROWS(WIDTH_)                                                                \
     do {                                                                                  \
         for (int64_t done_ = 0; done_ < n; done_++) {                                     \

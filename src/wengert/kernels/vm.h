@@ -1,13 +1,13 @@
 /* Vector maths: elementary functions in branch-free C, which compilers turn into vector code.
  *
- * Every function takes any number. NaN, infinities, signed zeros and subnormals come out as IEEE 754 and C's Annex F say;
- * docs/accuracy.md has the errors in units in the last place. How it is written:
- * - Where C would branch, both sides are computed and one is chosen, so nothing may trap or loop. Clamps have the form
- *   x > high ? high : x, which lets NaN pass.
+ * Every function accepts any number. NaN, infinities, signed zeros and subnormals follow IEEE 754 and Annex F of C.
+ * docs/accuracy.md lists the errors in units in the last place. Rules of the code:
+ * - Where C would branch, both sides are computed and one is chosen, so no side may trap or loop.
+ * - Clamps are written x > high ? high : x, which lets NaN pass.
  * - Adding 1.5 * 2**52 (float: 1.5 * 2**23) rounds to an integer, which then stands in the low bits.
- * - No product is fused with a sum but by VM_FMA, and that only where both forms are accurate enough.
+ * - Only VM_FMA fuses a product with a sum. It is used where both the fused and the separate form are accurate enough.
  *
- * sin, cos and tan reduce their argument for |x| up to VM_TRIG_LIMIT; kernels that use them send larger ones to C's library.
+ * sin, cos and tan reduce their argument for |x| up to VM_TRIG_LIMIT. Kernels that use them send larger arguments to the C library.
  */
 #ifndef WK_VM_H
 #define WK_VM_H
@@ -60,11 +60,12 @@ WK_INLINE float vm_from_bitsf(uint32_t u) {
     return x;
 }
 
-/* 2**(k), for k as the low bits of k + VM_ROUND; k from -1022 to 1023, and 1024, which gives infinity. */
+/* 2**k. k is read from the low bits of k + VM_ROUND. -1022 <= k <= 1023, and k = 1024 gives infinity. */
 WK_INLINE double vm_power_of_2(double k) { return vm_from_bits(vm_bits(k + (VM_ROUND + 1023.0)) << 52); }
 WK_INLINE float vm_power_of_2f(float k) { return vm_from_bitsf(vm_bitsf(k + (VM_ROUNDF + 127.0f)) << 23); }
 
-/* p * 2**k, for p from 1/2 to 2, where that may be subnormal or overflow; rounds once. A second factor is for small ones only. */
+/* p * 2**k for 1/2 <= p <= 2, if the result may be subnormal or overflow. It rounds once. Only a small k needs the second
+ * factor. */
 WK_INLINE double vm_scale(double p, double k) {
     int small = k < -1020.0;
     double y = (p + p) * vm_power_of_2(small ? k + 511.0 : k - 1.0);
@@ -79,7 +80,7 @@ WK_INLINE float vm_scalef(float p, float k) {
 
 /* -- exponentials, float64 ------------------------------------------------------------------------------------------ */
 
-#define VM_LN2_HIGH 0x1.62e42fefa2000p-1 /* 40 bits: k * this is exact */
+#define VM_LN2_HIGH 0x1.62e42fefa2000p-1 /* 40 bits, so that k * VM_LN2_HIGH is exact */
 #define VM_LN2_LOW 0x1.9ef35793c7673p-41
 
 /* x = k ln 2 + r, |r| <= ln 2 / 2 */
@@ -88,7 +89,7 @@ WK_INLINE double vm_split_exp(double x, double *k) {
     return VM_FMA(-*k, VM_LN2_LOW, VM_FMA(-*k, VM_LN2_HIGH, x));
 }
 
-/* exp(x) - 1 = 2**k (e + 1) - 1 with the returned e */
+/* exp(x) - 1 = 2**k (e + 1) - 1. Returns e. */
 WK_INLINE double vm_exp_part(double x, double *k) {
     double r = vm_split_exp(x, k);
     return VM_FMA(r * r, vm_exp_rest_f64(r), r);
@@ -118,7 +119,7 @@ WK_INLINE double vm_exp2_f64(double x) {
     return vm_scale(1.0 + VM_FMA(r * r, vm_exp_rest_f64(r), r), k);
 }
 
-/* (exp(x) - 1) / 4, for x up to 710.6 */
+/* (exp(x) - 1) / 4, for x <= 710.6 */
 WK_INLINE double vm_quarter_expm1(double x) {
     double k;
     x = x > 710.6 ? 710.6 : x;
@@ -150,25 +151,25 @@ WK_INLINE double vm_cosh_f64(double x) {
 
 /* -- logarithms, float64 -------------------------------------------------------------------------------------------- */
 
-/* x = 2**k m, m from sqrt(1/2) to sqrt(2), for positive x. */
+/* x = 2**k m with sqrt(1/2) <= m <= sqrt(2), for x > 0. */
 WK_INLINE double vm_split_log(double x, double *k) {
     int small = x < 0x1p-1022;
     x = small ? x * 0x1p54 : x;
     uint64_t shifted = vm_bits(x) + (0x3ff0000000000000 - 0x3fe6a09e667f3bcd);
-    /* An integer below 2**52 under the exponent of 2**52 is that number plus 2**52. */
+    /* An integer i < 2**52, placed under the exponent of 2**52, is the number 2**52 + i. */
     double biased = vm_from_bits((shifted >> 52) | 0x4330000000000000) - 0x1p52;
     *k = biased - (small ? 1077.0 : 1023.0);
     return vm_from_bits((shifted & 0x000fffffffffffff) + 0x3fe6a09e667f3bcd);
 }
 
-/* log(1 + f) + k ln 2 + low, for f from sqrt(1/2) - 1 to sqrt(2) - 1 */
+/* log(1 + f) + k ln 2 + low, for sqrt(1/2) - 1 <= f <= sqrt(2) - 1 */
 WK_INLINE double vm_log_sum(double f, double k, double low) {
     double s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
     double rest = s * (half + z * vm_log_rest_f64(z));
     return k * VM_LN2_HIGH - ((half - (rest + (k * VM_LN2_LOW + low))) - f);
 }
 
-/* What logarithms of 0, of negative numbers, infinity and NaN are: else y. */
+/* Logarithm of 0, of negative numbers, infinity and NaN. Other x return y. */
 WK_INLINE double vm_log_edges(double x, double y) {
     y = x > 1.7976931348623157e308 ? x : y;
     y = x == 0.0 ? -INFINITY : y;
@@ -182,7 +183,7 @@ WK_INLINE double vm_log_f64(double x) {
 
 WK_INLINE double vm_log1p_f64(double x) {
     double u = 1.0 + x, k, m = vm_split_log(u, &k);
-    /* What the rounding of u lost. (Of a large x, 1 is lost.) */
+    /* Rounding error of u, divided by u. For x > 2**53 it is at most the 1, and counts as 0. */
     double lost = (x > 0x1p53 ? 0.0 : x < 1.0 ? x - (u - 1.0) : 1.0 - (u - x)) / u;
     double f = k == 0.0 ? x : m - 1.0;
     double y = vm_log_edges(u, vm_log_sum(f, k, k == 0.0 ? 0.0 : lost));
@@ -199,7 +200,7 @@ WK_INLINE double vm_log_parts(double m, double *low) {
 
 WK_INLINE double vm_log2_f64(double x) {
     double k, m = vm_split_log(x, &k), low, high = vm_log_parts(m, &low);
-    /* 1 / ln 2 = 0x1.71547652p0 (32 bits, so that the product is exact) + the rest */
+    /* 1 / ln 2 = 0x1.71547652p0 + rest. The first part has 32 bits, so that the product is exact. */
     double rest = low * 0x1.71547652b82fep0 + high * 0x1.705fc2eefa200p-33;
     double top = high * 0x1.71547652p0, sum = k + top;
     return vm_log_edges(x, sum + (rest + (top - (sum - k))));
@@ -207,7 +208,7 @@ WK_INLINE double vm_log2_f64(double x) {
 
 WK_INLINE double vm_log10_f64(double x) {
     double k, m = vm_split_log(x, &k), low, high = vm_log_parts(m, &low);
-    /* 1 / ln 10 and log10(2), each as a number of few bits and the rest */
+    /* 1 / ln 10 and log10(2), each split into a number of few bits and the rest */
     double rest = low * 0x1.bcb7b1526e50ep-2 + high * 0x1.b9438ca9aadd5p-36 + k * 0x1.9fef311f12b36p-42;
     double top = high * 0x1.bcb7b15200000p-2, scale = k * 0x1.34413509f6000p-2, sum = scale + top;
     return vm_log_edges(x, sum + (rest + (top - (sum - scale))));
@@ -233,7 +234,8 @@ WK_INLINE double vm_atanh_f64(double x) {
 
 /* -- trigonometric functions, float64 ------------------------------------------------------------------------------- */
 
-/* x = n pi/2 + r, for |x| <= VM_TRIG_LIMIT; n's low bits are those of *bits. The parts of pi/2 have 33 bits: n * part is exact. */
+/* x = n pi/2 + r, for |x| <= VM_TRIG_LIMIT. The low bits of *bits are those of n. The parts of pi/2 have 33 bits, so that n * part
+ * is exact. */
 WK_INLINE double vm_split_trig(double x, uint64_t *bits) {
     double shifted = x * 0.6366197723675814 + VM_ROUND, n = shifted - VM_ROUND;
     *bits = vm_bits(shifted);
@@ -287,7 +289,7 @@ WK_INLINE double vm_acos_f64(double x) {
     return a <= 1.0 ? (a > 0.5 ? far : near) : NAN;
 }
 
-/* atan(top / bottom) for numbers of at least 0; NaN for 0 / 0 */
+/* atan(top / bottom) for top, bottom >= 0; NaN for 0 / 0 */
 WK_INLINE double vm_atan_ratio(double top, double bottom) {
     int far = top > 2.414213562373095 * bottom, middle = top > 0.41421356237309503 * bottom;
     double t = (far ? -bottom : middle ? top - bottom : top) / (far ? top : middle ? top + bottom : bottom);
@@ -306,7 +308,7 @@ WK_INLINE double vm_atan2_f64(double y, double x) {
     double a = fabs(y), b = fabs(x);
     double large = a > b ? a : b;
     double scale = large > 0x1p1000 ? 0x1p-600 : large < 0x1p-900 ? 0x1p100 : 1.0;
-    /* Infinities and zeros count as equal to each other, and as out of reach of anything else. */
+    /* Two infinities give the ratio 1, one infinity outweighs any finite number, and two zeros give the ratio 0. */
     double top = a > 1.7976931348623157e308 ? 0x1p600 : large > 1.7976931348623157e308 ? 0.0 : a * scale;
     double bottom = b > 1.7976931348623157e308 ? 0x1p600 : large > 1.7976931348623157e308 ? 1.0 : b * scale;
     double r = vm_atan_ratio(top, large == 0.0 ? 1.0 : bottom);
@@ -317,10 +319,10 @@ WK_INLINE double vm_atan2_f64(double y, double x) {
 
 /* -- error functions, float64 --------------------------------------------------------------------------------------- */
 
-/* erfc(a) for a of at least 0 */
+/* erfc(a) for a >= 0 */
 WK_INLINE double vm_erfc_part(double a) {
     a = a > 28.0 ? 28.0 : a;
-    /* a**2 = high + low: a's first 26 bits squared are exact. */
+    /* a**2 = high + low. `first` holds the first 26 bits of a, whose square is exact. */
     double first = vm_from_bits(vm_bits(a) & 0xfffffffff8000000), high = first * first, low = (a - first) * (a + first);
     double t = (a - 3.0) / (a + 3.0);
     return vm_exp_sum(-high, -low) * (vm_erfc_scaled_f64(t) / (1.0 + 2.0 * a));
@@ -339,14 +341,14 @@ WK_INLINE double vm_erfc_f64(double x) {
 
 /* -- inverse error function and gamma functions, float64 ------------------------------------------------------------------ */
 
-/* erfinv(x) to about 1e-9 of itself, for |x| < 1 */
+/* erfinv(x) with a relative error of about 1e-9, for |x| < 1 */
 WK_INLINE double vm_erfinv_part(double x) {
     double w = -vm_log_f64((1.0 - x) * (1.0 + x)), root = sqrt(w);
     double near = vm_erfinv_near_f64(w - 2.5), far = vm_erfinv_far_f64((root > 6.2 ? 6.2 : root) - 4.2);
     return x * (w < 5.0 ? near : far);
 }
 
-/* What it is at 1 and beyond: else y. */
+/* erfinv(x) for |x| >= 1 and NaN. Other x return y. */
 WK_INLINE double vm_erfinv_edges(double x, double y) {
     double a = fabs(x);
     y = a == 1.0 ? copysign(INFINITY, x) : y;
@@ -355,7 +357,7 @@ WK_INLINE double vm_erfinv_edges(double x, double y) {
 
 WK_INLINE double vm_erfinv_f64(double x) {
     double a = fabs(x), inside = a < 1.0 ? a : 0.0, y = vm_erfinv_part(inside);
-    /* What erf of that lacks, over the derivative; of large ones from the exact 1 - a. A step of Halley's method. */
+    /* One step of Halley's method. off = erf(y) - a. For y >= 1 it is (1 - a) - erfc(y), as 1 - a is exact. */
     double off = y < 1.0 ? y * vm_erf_slope_f64(y * y) - inside : (1.0 - inside) - vm_erfc_part(y);
     double step = off * 0.8862269254527580137 * vm_exp_f64(y * y);
     y = y - step / (1.0 + y * step);
@@ -368,7 +370,7 @@ WK_INLINE double vm_sinpi(double x) {
     return vm_sin_f64(r * 3.14159265358979323846);
 }
 
-/* w from 8 on: log(gamma(w)) - (w - 1/2) log(w) + w - log(2 pi) / 2 (Abramowitz and Stegun 6.1.41) */
+/* log(gamma(w)) - (w - 1/2) log(w) + w - log(2 pi) / 2 for w >= 8 (Abramowitz and Stegun 6.1.41) */
 WK_INLINE double vm_stirling(double w) {
     double z = 1.0 / (w * w), p = 0.00641025641025641026;
     p = VM_FMA(p, z, -0.00191752691752691753);
@@ -379,7 +381,7 @@ WK_INLINE double vm_stirling(double w) {
     return VM_FMA(p, z, 0.0833333333333333333) / w;
 }
 
-/* lgamma of a float32 in float64. */
+/* lgamma of a float32, computed in float64. */
 WK_INLINE double vm_lgamma_part(double x) {
     int reflected = x < 0.5;
     double z = reflected ? 1.0 - x : x, w = z < 8.0 ? z + 8.0 : z, product = 1.0;
@@ -394,7 +396,7 @@ WK_INLINE double vm_lgamma_part(double x) {
 }
 
 #if defined(__GLIBC__) || defined(__APPLE__)
-extern double lgamma_r(double x, int *sign); /* lgamma writes the sign where all threads see it */
+extern double lgamma_r(double x, int *sign); /* lgamma writes the sign to a variable that all threads share */
 WK_INLINE double vm_lgamma_f64(double x) {
     int sign;
     return lgamma_r(x, &sign);
@@ -403,9 +405,9 @@ WK_INLINE double vm_lgamma_f64(double x) {
 WK_INLINE double vm_lgamma_f64(double x) { return lgamma(x); }
 #endif
 
-/* digamma(x), x > 0 */
+/* digamma(x) for x > 0 */
 WK_INLINE double vm_digamma_above(double x) {
-    /* Down to [1, 2) or up from (0, 1) by digamma(x + 1) = digamma(x) + 1 / x; sums of such are slope / product. */
+    /* Move x down to [1, 2), or up from (0, 1), by digamma(x + 1) = digamma(x) + 1 / x. The reciprocals sum to slope / product. */
     int low = x < 1.0, middle = x < 10.0;
     double z = low ? x + 1.0 : middle ? x : 1.5, slope = 0.0, product = 1.0;
     for (int k = 0; k < 8; k++) {
@@ -530,7 +532,7 @@ WK_INLINE float vm_erf_f32(float x) {
     return a < 1.0f ? near : copysignf(1.0f - 1.0f / (t4 * t4), x);
 }
 
-/* vm_split_trig: parts of pi/2 with 12 bits each, for n below 2**12. */
+/* vm_split_trig for float32. The parts of pi/2 have 12 bits, for n < 2**12. */
 WK_INLINE float vm_split_trigf(float x, uint32_t *bits) {
     float shifted = x * 0.636619772f + VM_ROUNDF, n = shifted - VM_ROUNDF;
     *bits = vm_bitsf(shifted);
@@ -564,7 +566,7 @@ WK_INLINE float vm_tan_f32(float x) {
     return x == 0.0f ? x : y;
 }
 
-/* Half the numbers at a time, but simply right: by way of float64. */
+/* Computed in float64: half as many numbers at a time, but accurate without formulas for float32. */
 WK_INLINE float vm_log2_f32(float x) { return (float)vm_log2_f64(x); }
 WK_INLINE float vm_log10_f32(float x) { return (float)vm_log10_f64(x); }
 WK_INLINE float vm_asinh_f32(float x) { return (float)vm_asinh_f64(x); }
@@ -579,14 +581,14 @@ WK_INLINE float vm_lgamma_f32(float x) { return (float)vm_lgamma_part(x); }
 WK_INLINE float vm_digamma_f32(float x) { return (float)vm_digamma_f64(x); }
 WK_INLINE float vm_erfinv_f32(float x) { return (float)vm_erfinv_edges(x, vm_erfinv_part(fabsf(x) < 1.0f ? x : 0.0f)); }
 
-/* x**y. Of float64 it would need more digits than there are. */
+/* x**y. A formula for float64 would need more digits than float64 has. */
 WK_INLINE double vm_pow_f64(double x, double y) { return pow(x, y); }
 
 WK_INLINE float vm_pow_f32(float x, float y) {
     double a = fabs((double)x), w = (double)y * vm_log2_f64(a);
     w = y == 0.0f || x == 1.0f ? 0.0 : w;
     float size = (float)vm_exp2_f64(w);
-    /* Whole numbers, and odd ones among them: all from 2**24 on are even. */
+    /* Whether y is an integer, and whether it is odd. All numbers from 2**24 on are even. */
     float whole = fabsf(y) < 0x1p23f ? (fabsf(y) + 0x1p23f) - 0x1p23f : fabsf(y);
     float half = 0.5f * fabsf(y), whole_half = half < 0x1p23f ? (half + 0x1p23f) - 0x1p23f : half;
     int is_whole = whole == fabsf(y), odd = is_whole && whole_half != half;

@@ -8,29 +8,29 @@
 #include "wk_whole.h"
 
 /* Note [Driver]
- * A call is one output and up to six inputs over a common shape. Axes are sorted so that the output is walked as it lies in
- * memory, neighbours that all operands walk as one are merged, and what is left is a loop over the axes from the third on,
- * around 2-D loops: so a row of sixteen elements costs a few nanoseconds, and a contiguous array is a single row.
+ * A call has up to six inputs and one output over a common shape. The axes are sorted by the strides of the output. Neighbouring
+ * axes are merged if every operand can walk them as one. 2-D loops run over the first two axes that remain, and an outer loop runs
+ * over the rest. A row of sixteen elements thus costs a few nanoseconds, and a contiguous array is a single row.
  *
- * Where memory of the output is memory of an input, and not element by element the same, the result is computed elsewhere
- * and copied: no kernel ever reads what it has written.
+ * If the output shares memory with an input other than element by element, the result is computed in a new array and copied. No
+ * kernel ever reads what it has written.
  */
 
 enum {
     MAX_DIMS = 32,
     MAX_OPERANDS = WK_MAX_OPERANDS,
-    BLOCK = 256,           /* elements that are copied for a kernel at a time */
-    PROGRAM_BYTES = 20480, /* of the blocks of all values of a program: well within the first cache, beside the next ones */
-    LEAST_IN_BLOCK = 128,  /* a whole tile of a chain on every CPU level; blocks are multiples of it */
+    BLOCK = 256,           /* number of elements copied at a time for a kernel */
+    PROGRAM_BYTES = 20480, /* bytes of the blocks of all values of a program; the next blocks fit into the first cache too */
+    LEAST_IN_BLOCK = 128,  /* one whole tile of a chain on every CPU level; block lengths are multiples of it */
     MOST_IN_BLOCK = 512,
-    STREAMED = 1 << 22,    /* bytes of operands from which on a program waits for memory: small blocks keep that busy */
+    STREAMED = 1 << 22,    /* bytes of operands from which a program waits for memory; small blocks keep the memory busy */
 };
-#define THREAD_WORK 65536   /* below this many units of work (elements times cost) a call runs on the calling thread */
-#define PIECE_WORK 32768    /* a thread takes at least that much at a time */
-#define WHOLE_LINES 128     /* rows are cut at multiples of it, so that where one begins on a line of the cache, all parts do */
-#define RELEASE_WORK 200000 /* from here on, other Python threads may run meanwhile */
+#define THREAD_WORK 65536   /* calls with less work (elements times cost) run on the calling thread */
+#define PIECE_WORK 32768    /* least work that a thread takes at a time */
+#define WHOLE_LINES 128     /* rows are cut at multiples of it; if a row begins on a cache line, all its parts do */
+#define RELEASE_WORK 200000 /* work from which other Python threads may run meanwhile */
 
-/* For a loop whose copies are the faster for knowing the length of a block when they are compiled. */
+/* Forces a copy of a loop into each caller. The copies are faster because the length of a block is a constant in them. */
 #ifdef __GNUC__
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #else
@@ -46,9 +46,9 @@ typedef struct {
     const WkKernel *kernel;
     wk_loop loop;
     int typenum;
-    npy_intp size; /* of an element, in bytes */
+    npy_intp size; /* bytes of an element */
     int n_inputs;
-    int n; /* operands: the inputs, then the outputs */
+    int n; /* number of operands: the inputs, then the outputs */
     int nd;
     npy_intp shape[MAX_DIMS];
     npy_intp strides[MAX_OPERANDS][MAX_DIMS];
@@ -59,7 +59,7 @@ typedef struct {
 
 /* -- operands ------------------------------------------------------------------------------------------------------- */
 
-/* A Python number as an operand. 0: none that the kernels take. */
+/* Store a Python number as operand k. Return 0 if the kernels do not accept it. */
 static int take_number(Call *call, int k, PyObject *x) {
     double value;
     if (PyFloat_CheckExact(x)) {
@@ -70,7 +70,7 @@ static int take_number(Call *call, int k, PyObject *x) {
             PyErr_Clear();
             return 0;
         }
-        if (value > 9007199254740992.0 || value < -9007199254740992.0) return 0; /* would be rounded twice */
+        if (value > 9007199254740992.0 || value < -9007199254740992.0) return 0; /* it would be rounded twice */
     } else {
         return 0;
     }
@@ -79,7 +79,7 @@ static int take_number(Call *call, int k, PyObject *x) {
     return 1;
 }
 
-/* Sorts the inputs into arrays and numbers. 0: not for these kernels. */
+/* Sort the inputs into arrays and numbers. Return 0 if the kernels do not accept them. */
 static int take_inputs(Call *call, PyObject *const *inputs, int n) {
     call->typenum = -1;
     for (int k = 0; k < n; k++) {
@@ -111,7 +111,7 @@ static int take_inputs(Call *call, PyObject *const *inputs, int n) {
     return 1;
 }
 
-/* The shape that the inputs broadcast to. 0: there is none. */
+/* Compute the shape that the inputs broadcast to. Return 0 if they do not broadcast. */
 static int broadcast_shape(Call *call, int n) {
     call->nd = 0;
     for (int k = 0; k < n; k++) {
@@ -132,7 +132,7 @@ static int broadcast_shape(Call *call, int n) {
     return 1;
 }
 
-/* An operand's strides over the common shape: 0 where it is broadcast. */
+/* Set the strides of operand k over the common shape. A broadcast axis has stride 0. */
 static void take_strides(Call *call, int k) {
     npy_intp *strides = call->strides[k];
     PyArrayObject *a = call->arrays[k];
@@ -145,19 +145,19 @@ static void take_strides(Call *call, int k) {
 
 static npy_intp magnitude(npy_intp stride) { return stride < 0 ? -stride : stride; }
 
-/* Whether axis i of the operands from first to last has shorter strides than axis j, and should come further inside. */
+/* Whether axis i has shorter strides than axis j in the operands first <= k < last, and so belongs further inside. */
 static int lies_inside(const Call *call, int first, int last, int i, int j) {
     int inside = 0;
     for (int k = first; k < last; k++) {
         npy_intp a = magnitude(call->strides[k][i]), b = magnitude(call->strides[k][j]);
         if (a == 0 || b == 0) continue;
-        if (a >= b) return 0; /* one operand that is laid out as C does decides, as in NumPy */
+        if (a >= b) return 0; /* one operand in C order decides, as in NumPy */
         inside = 1;
     }
     return inside;
 }
 
-/* The axes from the outermost to the innermost, by the strides of the operands from first to last. */
+/* Sort the axes from the outermost to the innermost, by the strides of the operands first <= k < last. */
 static void sort_axes(const Call *call, int first, int last, int *order) {
     for (int i = 0; i < call->nd; i++) {
         int position = i;
@@ -169,7 +169,7 @@ static void sort_axes(const Call *call, int first, int last, int *order) {
     }
 }
 
-/* A new array for the output, laid out like the inputs. NULL: no memory. */
+/* Allocate an array for the output, laid out like the inputs. NULL: no memory. */
 static PyArrayObject *new_output(Call *call) {
     int order[MAX_DIMS], as_c = 1;
     npy_intp strides[MAX_DIMS], stride = call->size;
@@ -185,7 +185,8 @@ static PyArrayObject *new_output(Call *call) {
     return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, call->nd, call->shape, strides, NULL, 0, NULL);
 }
 
-/* Puts the axes into the order of the output's memory, innermost first, and merges what all operands walk as one. */
+/* Put the axes into the order of the output's memory, innermost first. Merge neighbouring axes that every operand can walk as
+ * one. */
 static void collapse_axes(Call *call) {
     int order[MAX_DIMS], nd = 0;
     npy_intp shape[MAX_DIMS], strides[MAX_OPERANDS][MAX_DIMS];
@@ -220,20 +221,21 @@ static void copy_elements(char *to, npy_intp to_stride, const char *from, npy_in
     }
 }
 
-/* Bytes from one block of a value to the next: blocks at the same place of each page would drive each other out of the cache. */
+/* Bytes from one block of a value to the next. The 64 extra bytes keep blocks from lying at the same offset of each page, where
+ * they would evict each other from the cache. */
 static npy_intp block_step(npy_intp length, npy_intp size) { return length * size + 64; }
 
-/* Loads the next block while the program runs on this one. A processor foresees what a short loop over few arrays reads, but not
- * this. */
+/* Load the next block while the program runs on this one. A processor predicts the reads of a short loop over few arrays, but not
+ * these. */
 static void fetch_ahead(const char *from, npy_intp bytes) {
 #ifdef __GNUC__
     for (npy_intp i = 0; i < bytes; i += 64) __builtin_prefetch(from + i, 0, 3);
 #endif
 }
 
-/* A contiguous kernel, or a program, on N rows of n elements of any strides: block by block through copies, in the first
- * cache, of those operands that are not contiguous. A block is part of a row, or several short rows. blocks: memory for
- * length elements of each operand, and of each register after those, block_step() bytes apart. ahead: load the next block. */
+/* Run a contiguous kernel, or a program, on N rows of n elements of any strides. Operands that are not contiguous are copied block
+ * by block, in the first cache. A block is part of a row, or several short rows. blocks: memory for `length` elements of each
+ * operand, then of each register, block_step() bytes apart. ahead: whether to load the next block. */
 ALWAYS_INLINE void run_blocks(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N,
                        char *blocks, npy_intp length, int ahead) {
     char *part[MAX_OPERANDS], *own[MAX_OPERANDS];
@@ -296,7 +298,7 @@ static void run_copied(const Call *call, char **data, const npy_intp *inner, con
     run_blocks(call, data, inner, outer, n, N, blocks, BLOCK, 0);
 }
 
-/* N rows of n elements. */
+/* Run N rows of n elements. */
 static void run_rows(const Call *call, char **data, const npy_intp *inner, const npy_intp *outer, npy_intp n, npy_intp N) {
     if (call->kernel->program != NULL) {
         run_program(call, data, inner, outer, n, N);
@@ -311,7 +313,7 @@ static void run_rows(const Call *call, char **data, const npy_intp *inner, const
     call->loop(data, inner, outer, n, N);
 }
 
-/* The elements from first to last of the innermost axis, of the rows from begin to end: rows are counted through all other
+/* Run the elements first <= i < last of the innermost axis, in the rows begin <= r < end. Rows are counted through all other
  * axes. */
 static void run_part(const Call *call, npy_intp first, npy_intp last, npy_intp begin, npy_intp end) {
     npy_intp inner[MAX_OPERANDS], outer[MAX_OPERANDS], rows = call->nd > 1 ? call->shape[1] : 1;
@@ -366,7 +368,7 @@ static void run_all(const Call *call, npy_intp total) {
     }
 }
 
-/* Runs a call whose operands, the output among them, have their strides. */
+/* Run a call. All operands, including the output, have their strides. */
 static void run_call(Call *call, npy_intp total) {
     if (total == 0) return;
     collapse_axes(call);
@@ -386,7 +388,7 @@ static void run_call(Call *call, npy_intp total) {
 
 /* -- outputs -------------------------------------------------------------------------------------------------------- */
 
-/* The addresses from the array's lowest byte to one past its highest. */
+/* Set low to the address of the array's lowest byte, and high to one past its highest byte. */
 static void extent(PyArrayObject *a, npy_intp *low, npy_intp *high) {
     *low = *high = (npy_intp)PyArray_BYTES(a);
     for (int i = 0; i < PyArray_NDIM(a); i++) {
@@ -397,7 +399,7 @@ static void extent(PyArrayObject *a, npy_intp *low, npy_intp *high) {
     *high += PyArray_ITEMSIZE(a);
 }
 
-/* Whether an input's memory meets the output's otherwise than element by element. */
+/* Whether input k shares memory with the output other than element by element. */
 static int overlaps(const Call *call, int k) {
     PyArrayObject *a = call->arrays[k], *out = call->arrays[call->n_inputs];
     if (a == NULL) return 0;
@@ -409,7 +411,7 @@ static int overlaps(const Call *call, int k) {
     return memcmp(call->strides[k], call->strides[call->n_inputs], sizeof(npy_intp) * call->nd) != 0;
 }
 
-/* Whether two indices of an array can name one element. Errs towards yes. */
+/* Whether two indices of an array may name the same element. It may say yes wrongly, but never no. */
 static int repeats(PyArrayObject *a) {
     int nd = PyArray_NDIM(a);
     npy_intp previous = -1;
@@ -432,7 +434,7 @@ static int repeats(PyArrayObject *a) {
     return 0;
 }
 
-/* Whether out can take the result. */
+/* Whether out can hold the result: its dtype, shape and memory fit. */
 static int takes_result(const Call *call, PyObject *out) {
     if (!PyArray_CheckExact(out)) return 0;
     PyArrayObject *a = (PyArrayObject *)out;
@@ -442,8 +444,8 @@ static int takes_result(const Call *call, PyObject *out) {
 
 /* -- the entry ------------------------------------------------------------------------------------------------------ */
 
-/* The commonest call of all: arrays of one shape, contiguous as C has it, and numbers; not worth a second thread. NULL: it is
- * another call, or there is no memory, which the general path finds out again. */
+/* Run the commonest call: C-contiguous arrays of one shape, and numbers, too small for a second thread. NULL: it is another call,
+ * or no memory is left, which the general path then finds again. */
 static PyObject *apply_small(Call *call, int n) {
     PyArrayObject *first = NULL;
     npy_intp inner[MAX_OPERANDS], outer[MAX_OPERANDS];
@@ -473,7 +475,7 @@ static PyObject *apply_small(Call *call, int n) {
     return out;
 }
 
-/* New arrays for the outputs, run, and what wk_apply_kernel returns. */
+/* Allocate the outputs, run the call, and return the result of wk_apply_kernel. */
 static PyObject *apply_new(Call *call, npy_intp total) {
     PyObject *results = NULL;
     int n_outputs = call->n - call->n_inputs;
@@ -493,7 +495,7 @@ static PyObject *apply_new(Call *call, npy_intp total) {
     return results;
 }
 
-/* The result written into out, by way of another array where out's memory meets an input's. */
+/* Write the result into out. If out shares memory with an input, the result is computed in a new array first. */
 static PyObject *apply_into(Call *call, PyObject *out, npy_intp total) {
     int k = call->n_inputs, apart = 0;
     if (!takes_result(call, out)) return Py_NewRef(Py_None);

@@ -1,6 +1,6 @@
-/* Connectionist temporal classification: the two recursions over alignments, item by item. See ops/ctc.py.
+/* Connectionist temporal classification: the forward and backward recursions over alignments, item by item. See ops/ctc.py.
  *
- * The states of an item are its labels with a blank before, between and after them. All is in logarithms, in float64.
+ * The states of an item are its labels with blanks before, between and after them. All values are logarithms in float64.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,18 +10,18 @@
 #include "wk_pool.h"
 #include "wk_threads.h"
 
-enum { WORK = 1024 }; /* states times steps that a thread should have at least */
+enum { WORK = 1024 }; /* least number of states times steps for a thread */
 
 typedef struct {
     const char *x; /* log-probabilities, (steps, items, classes) */
     npy_intp steps, items, classes, x_step, x_item, x_class, labels_item;
-    const int64_t *labels, *lengths, *counts; /* (items, ...); how many steps and labels an item has */
+    const int64_t *labels, *lengths, *counts; /* labels: (items, ...); lengths, counts: steps and labels of each item */
     int64_t blank;
     int is_double;
-    double *losses; /* (items) */
-    const char *ct; /* of the losses; NULL: losses are wanted, not cotangents */
+    double *losses; /* (items), or NULL */
+    const char *ct; /* cotangent of the losses, or NULL if losses are wanted */
     npy_intp ct_item;
-    char *out; /* the cotangent of x */
+    char *out; /* cotangent of x */
     volatile int failed;
 } Alignments;
 
@@ -35,16 +35,17 @@ static double score(const Alignments *s, int64_t item, int64_t step, int64_t lab
     return number(s->x + step * s->x_step + item * s->x_item + label * s->x_class, s->is_double);
 }
 
-/* log(exp(a) + exp(b) + exp(c)); to the digits of float, or of double. */
+/* log(exp(a) + exp(b) + exp(c)), accurate to the digits of float or double. */
 static inline double summed(double a, double b, double c, int is_double) {
     double m = b > a ? b : a;
     m = c > m ? c : m;
-    if (isinf(m)) return m > 0 ? m : a + b + c; /* -inf, or NaN */
+    if (isinf(m)) return m > 0 ? m : a + b + c; /* -inf or NaN */
     if (is_double) return m + log(exp(a - m) + exp(b - m) + exp(c - m));
     return m + logf(expf((float)(a - m)) + expf((float)(b - m)) + expf((float)(c - m)));
 }
 
-/* skips[j]: whether state j may be reached over the blank before it, which is left out; labels[j]: its label. */
+/* Set labels[j] to the label of state j, and skips[j] to whether state j can follow state j - 2 directly, without the blank between
+ * them. */
 static void states_of(const Alignments *s, int64_t item, int64_t states, int64_t *labels, char *skips) {
     for (int64_t j = 0; j < states; j++) {
         labels[j] = label_of(s, item, j);
@@ -52,7 +53,7 @@ static void states_of(const Alignments *s, int64_t item, int64_t states, int64_t
     }
 }
 
-/* alpha[t, j]: the logarithm of the probability of having come to state j at step t by any way. */
+/* Set alpha[t, j] to the log probability of all paths that reach state j at step t. */
 static void from_the_first(const Alignments *s, int64_t item, int64_t states, const int64_t *labels, const char *skips, double *alpha) {
     for (int64_t t = 0; t < s->lengths[item]; t++, alpha += states) {
         const double *before = alpha - states;
@@ -69,8 +70,8 @@ static double total_of(const double *last, int64_t states) {
     return summed(last[states - 1], states > 1 ? last[states - 2] : -INFINITY, -INFINITY, 1);
 }
 
-/* The cotangent of x: minus ct times the probability of being in a state, for the class of its label. beta[j]: the logarithm of the
- * probability of all that may follow state j; then: the same of the next step with that step's scores. */
+/* For each state, subtract ct times the probability of the state from the cotangent of its label's class. beta[j]: log probability
+ * of all continuations after state j. then[j]: beta[j] of the next step plus the score of that step. */
 static void add_shares(const Alignments *s, int64_t item, int64_t states, const int64_t *labels, const char *skips, const double *alpha,
                        double *beta, double *then) {
     int64_t length = s->lengths[item];
@@ -96,7 +97,7 @@ static void align(void *ctx, int64_t begin, int64_t end) {
     Alignments *s = (Alignments *)ctx;
     for (int64_t item = begin; item < end; item++) {
         int64_t states = 2 * s->counts[item] + 1, length = s->lengths[item];
-        if (length == 0) { /* only no labels take no steps */
+        if (length == 0) { /* an item without steps can only have no labels */
             if (s->losses != NULL) s->losses[item] = states == 1 ? 0 : INFINITY;
             continue;
         }
@@ -122,7 +123,7 @@ static int is_index(PyObject *x, int nd, npy_intp size) {
     return PyArray_NDIM((PyArrayObject *)x) == nd && PyArray_DIM((PyArrayObject *)x, 0) == size;
 }
 
-/* Reads (x, labels, lengths, counts, blank). 0: something is not as it has to be. */
+/* Read (x, labels, lengths, counts, blank). Return 0 if an argument is not accepted. */
 static int read_alignments(Alignments *s, PyObject *const *args) {
     if (!PyArray_CheckExact(args[0]) || !PyArray_ISBEHAVED_RO((PyArrayObject *)args[0])) return 0;
     PyArrayObject *x = (PyArrayObject *)args[0], *labels = (PyArrayObject *)args[1];
@@ -155,7 +156,7 @@ static void run(Alignments *s) {
     if (state != NULL) PyEval_RestoreThread(state);
 }
 
-/* ctc_losses(x, labels, lengths, counts, blank): minus the logarithm of each item's probability, float64. */
+/* ctc_losses(x, labels, lengths, counts, blank): negative log probability of each item, float64. */
 static PyObject *ctc_losses_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 5) return PyErr_Format(PyExc_TypeError, "ctc_losses takes 5 arguments");
@@ -171,7 +172,8 @@ static PyObject *ctc_losses_method(PyObject *module, PyObject *const *args, Py_s
     return PyErr_NoMemory();
 }
 
-/* ctc_cotangent(x, labels, lengths, counts, blank, ct): that of x from that of the losses, which are not finite where it is 0. */
+/* ctc_cotangent(x, labels, lengths, counts, blank, ct): cotangent of x, given the cotangent of the losses. It is 0 for items whose
+ * loss is not finite. */
 static PyObject *ctc_cotangent_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 6) return PyErr_Format(PyExc_TypeError, "ctc_cotangent takes 6 arguments");

@@ -1,8 +1,8 @@
-/* Systems of equations with triangular matrices, and QR factors, for matrices that are too small for LAPACK to be quick, whose
- * threads wait for each other at every step.
+/* Triangular solves and QR factors of small matrices. LAPACK is slow for these, because its threads wait for each other at every
+ * step.
  *
- * A task is one matrix, or some neighbouring columns of its right-hand sides, in a buffer that stays in the first caches: so
- * results are the same for any number of threads. Larger matrices are for Python to cut, or for LAPACK.
+ * A task is one matrix, or some neighbouring columns of its right-hand sides, in a buffer that stays in the first caches. Results
+ * are therefore the same for any number of threads. Python splits larger matrices, or LAPACK takes them.
  */
 #include "wk_factors.h"
 
@@ -17,18 +17,18 @@
 const char *wk_level_name(void);
 
 enum {
-    MOST_ROWS = 256, /* of a triangular matrix */
-    MOST_ELEMENTS = 40000, /* of a matrix whose QR factors are wanted */
-    WORK = 65536, /* products that a thread should have at least */
+    MOST_ROWS = 256, /* most rows of a triangular matrix */
+    MOST_ELEMENTS = 40000, /* most elements of a matrix for QR */
+    WORK = 65536, /* least number of products for a thread */
 };
 
 typedef struct {
     const WkRows *rows;
     const char *a, *b;
     char *out;
-    int64_t n, columns, row, column, item, width, panels; /* steps of a in numbers; columns of a panel */
+    int64_t n, columns, row, column, item, width, panels; /* row, column: strides of a in elements; width: columns of a panel */
     int upper, unit, nd;
-    int64_t shape[NPY_MAXDIMS], steps[NPY_MAXDIMS]; /* of the batch; in bytes, of a */
+    int64_t shape[NPY_MAXDIMS], steps[NPY_MAXDIMS]; /* batch dims: their shape, and the strides of a in bytes */
 } Triangular;
 
 static void solve_panels(void *ctx, int64_t begin, int64_t end) {
@@ -49,7 +49,7 @@ static void solve_panels(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-/* Reads matrices (..., n, n). 0: they are not taken. */
+/* Read matrices (..., n, n). Return 0 if they are not accepted. */
 static int read_matrices(PyObject *x, Triangular *s) {
     if (!PyArray_CheckExact(x)) return 0;
     PyArrayObject *a = (PyArrayObject *)x;
@@ -64,7 +64,7 @@ static int read_matrices(PyObject *x, Triangular *s) {
     return 1;
 }
 
-/* solve_triangular(a, b, upper, unit): a^-1 @ b */
+/* solve_triangular(a, b, upper, unit): a^-1 @ b. */
 static PyObject *solve_triangular_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 4) return PyErr_Format(PyExc_TypeError, "solve_triangular takes 4 arguments");
@@ -77,7 +77,7 @@ static PyObject *solve_triangular_method(PyObject *module, PyObject *const *args
     }
     s.columns = PyArray_DIM(given, s.nd + 1);
     if (PyArray_SIZE(given) == 0) Py_RETURN_NONE;
-    PyArrayObject *b = (PyArrayObject *)PyArray_GETCONTIGUOUS(given); /* itself, if it is */
+    PyArrayObject *b = (PyArrayObject *)PyArray_GETCONTIGUOUS(given); /* the same array if it is contiguous */
     if (b == NULL) return NULL;
     PyArrayObject *out = (PyArrayObject *)wk_new_array(PyArray_NDIM(b), PyArray_DIMS(b), PyArray_TYPE(b));
     if (out != NULL) {
@@ -119,9 +119,9 @@ static void qr_of_each(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-/* Whether squares of all elements, and their sums, are ordinary numbers. */
+/* Whether squares of all elements, and sums of these, neither overflow nor underflow. */
 static int has_ordinary_squares(PyArrayObject *x) {
-    if (PyArray_TYPE(x) == NPY_FLOAT) { /* which are squared in float64 */
+    if (PyArray_TYPE(x) == NPY_FLOAT) { /* squares of float32 are computed in float64 */
         const float *p = (const float *)PyArray_DATA(x);
         for (npy_intp i = 0; i < PyArray_SIZE(x); i++) {
             if (!(p[i] == 0 || (fabsf(p[i]) > 1e-30f && fabsf(p[i]) < 1e30f))) return 0;
@@ -135,7 +135,7 @@ static int has_ordinary_squares(PyArrayObject *x) {
     return 1;
 }
 
-/* qr(x): Q and R, reduced, of matrices (..., m, n) */
+/* qr(x): reduced Q and R of matrices (..., m, n). */
 static PyObject *qr_method(PyObject *module, PyObject *x) {
     (void)module;
     if (!PyArray_CheckExact(x)) Py_RETURN_NONE;

@@ -1,11 +1,12 @@
-/* Kernels of factorisations of small matrices, one table a CPU level and dtype: factors.h has them, wk_factors.c drives them. */
+/* Kernels of factorisations of small matrices, one table for each CPU level and dtype. factors.h defines them, wk_factors.c calls
+ * them. */
 #ifndef WK_FACTORS_H
 #define WK_FACTORS_H
 #include <stdint.h>
 
 typedef struct {
-    /* a = q @ r, a: (m, n), which is overwritten, q: (m, k), r: (k, n), k = min(m, n), all flat. work: n + k numbers.
-     * Squares of a's elements may not overflow. */
+    /* Factor a = q @ r. a: (m, n), overwritten; q: (m, k); r: (k, n), with k = min(m, n), all flat. work: n + k numbers. Squares of
+     * the elements of a must not overflow. */
     void (*qr)(void *a, int64_t m, int64_t n, void *q, void *r, void *work);
 } WkFactors;
 

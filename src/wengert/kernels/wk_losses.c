@@ -1,6 +1,7 @@
-/* Losses and their cotangents, each in one pass: distances that are rounded near 0, and margins between classes.
+/* Losses and their cotangents, each in one pass: Huber losses, and margin losses between classes.
  *
- * Methods return None for what they do not take: NumPy does that. Sums are in float64, of chunks that the size alone decides.
+ * Methods return None for arguments that they do not accept; NumPy then does the work. Sums run in float64 over chunks whose limits
+ * depend on the size alone.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 #include "wk_threads.h"
 
 enum {
-    CHUNK = 32768, /* elements that are added up together, and what a thread should have at least */
-    PARTS = 8,     /* of a chunk that are added up side by side */
+    CHUNK = 32768, /* number of elements that are summed together; the least number for a thread */
+    PARTS = 8,     /* number of parts of a chunk that are summed side by side */
 };
 
 static int is_taken(PyObject *x) {
@@ -20,17 +21,17 @@ static int is_taken(PyObject *x) {
     return (type == NPY_FLOAT || type == NPY_DOUBLE) && PyArray_ISCARRAY_RO((PyArrayObject *)x) && PyArray_SIZE((PyArrayObject *)x) > 0;
 }
 
-/* -- distances that are rounded near 0 ------------------------------------------------------------------------------------ */
+/* -- Huber losses ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
     const void *x, *y;
-    void *out; /* NULL: the sum is wanted */
+    void *out; /* NULL if the sum is wanted */
     double *sums, delta, scale;
     int64_t size;
     int is_double;
 } Rounded;
 
-/* scale * m * (d - m / 2), d being the distance and m the lesser of it and delta; NaN stays. */
+/* scale * m * (d - m / 2) with m = min(d, delta), where d is the distance |x - y|. NaN stays NaN. */
 #define ROUNDED(type, absolute)                                                                        \
     static inline type rounded_##type(type d, type delta, type scale) {                                \
         d = absolute(d);                                                                               \
@@ -80,7 +81,7 @@ static void slopes(void *ctx, int64_t begin, int64_t end) {
     (((const Rounded *)ctx)->is_double ? slopes_double : slopes_float)((const Rounded *)ctx, begin, end);
 }
 
-/* Reads (x, y, delta, scale). 1: done; 0: not taken; -1: an error is set. */
+/* Read (x, y, delta, scale). Return 1, 0 if the arguments are not accepted, or -1 with an error set. */
 static int read_rounded(Rounded *s, PyObject *const *args) {
     if (!is_taken(args[0]) || !is_taken(args[1])) return 0;
     PyArrayObject *x = (PyArrayObject *)args[0], *y = (PyArrayObject *)args[1];
@@ -100,7 +101,7 @@ static PyObject *map_rounded(Rounded *s, PyObject *like, void (*body)(void *, in
     return (PyObject *)out;
 }
 
-/* rounded_distances(x, y, delta, scale, adds_up): the losses, or their sum as a float. */
+/* rounded_distances(x, y, delta, scale, adds_up): the Huber losses, or their sum as a float. */
 static PyObject *rounded_distances_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 5) return PyErr_Format(PyExc_TypeError, "rounded_distances takes 5 arguments");
@@ -121,7 +122,7 @@ static PyObject *rounded_distances_method(PyObject *module, PyObject *const *arg
     return PyFloat_FromDouble(total);
 }
 
-/* rounded_slopes(x, y, delta, scale): scale times the difference, limited to delta. */
+/* rounded_slopes(x, y, delta, scale): derivative of the Huber losses, scale times x - y clamped to [-delta, delta]. */
 static PyObject *rounded_slopes_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 4) return PyErr_Format(PyExc_TypeError, "rounded_slopes takes 4 arguments");
@@ -135,7 +136,7 @@ static PyObject *rounded_slopes_method(PyObject *module, PyObject *const *args, 
 /* -- margins between classes ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const void *x, *weights, *ct; /* (items, classes); (items) or NULL; (items) or one number. ct NULL: losses are wanted */
+    const void *x, *weights, *ct; /* x: (items, classes); weights: (items) or NULL; ct: (items), one number, or NULL for losses */
     const int64_t *target;
     void *out;
     int64_t classes, ct_step;
@@ -143,7 +144,8 @@ typedef struct {
     int squared, is_double;
 } Margins;
 
-/* Each class that comes nearer than the margin to the target's score costs by how much it does, or its square. */
+/* Loss of one item: the sum over classes j != target of gap = max(0, margin - x[target] + x[j]), or of gap^2, divided by the number
+ * of classes. */
 #define MARGINS(type)                                                                                        \
     static void margins_##type(const Margins *s, int64_t begin, int64_t end) {                               \
         int64_t n = s->classes;                                                                              \
@@ -178,7 +180,7 @@ static void margins(void *ctx, int64_t begin, int64_t end) {
     (((const Margins *)ctx)->is_double ? margins_double : margins_float)((const Margins *)ctx, begin, end);
 }
 
-/* Whether a is NULL for None, or an array of x's dtype with n elements; *data is where they are. */
+/* Whether a is None, or an array of x's dtype with n elements. Sets *data to its elements, or to NULL for None. */
 static int read_vector(PyObject *a, PyArrayObject *x, int64_t n, const void **data) {
     *data = NULL;
     if (a == Py_None) return 1;
@@ -187,8 +189,8 @@ static int read_vector(PyObject *a, PyArrayObject *x, int64_t n, const void **da
     return 1;
 }
 
-/* class_margins(x, target, weights, margin, squared, ct): the losses of rows of x, (items, classes); or from the cotangent of the
- * losses, (items) or one number, that of x. weights: what each item counts, or None. */
+/* class_margins(x, target, weights, margin, squared, ct): losses of the rows of x: (items, classes). If ct is not None, it is the
+ * cotangent of the losses, (items) or one number, and the result is the cotangent of x. weights: weight of each item, or None. */
 static PyObject *class_margins_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 6) return PyErr_Format(PyExc_TypeError, "class_margins takes 6 arguments");
@@ -218,7 +220,7 @@ static PyObject *class_margins_method(PyObject *module, PyObject *const *args, P
 }
 
 typedef struct {
-    const void *x, *ct; /* (items, classes); (items) or one number. ct NULL: losses are wanted */
+    const void *x, *ct; /* x: (items, classes); ct: (items), one number, or NULL for losses */
     const int64_t *labels;
     void *out;
     char *is_label; /* (items, classes) */
@@ -226,7 +228,8 @@ typedef struct {
     int is_double;
 } LabelMargins;
 
-/* Every pair of a label and another class costs by how much it is nearer than 1. Labels end where a negative one is. */
+/* Loss of one item: the sum over its labels k and the other classes j of max(0, 1 - x[k] + x[j]), divided by the number of classes.
+ * The labels end at the first negative one. */
 #define LABEL_MARGINS(type)                                                                                  \
     static void label_margins_##type(const LabelMargins *s, int64_t begin, int64_t end) {                    \
         int64_t n = s->classes;                                                                              \
@@ -260,7 +263,8 @@ static void label_margins(void *ctx, int64_t begin, int64_t end) {
     (((const LabelMargins *)ctx)->is_double ? label_margins_double : label_margins_float)((const LabelMargins *)ctx, begin, end);
 }
 
-/* label_margins(x, labels, ct): the losses of rows of x, (items, classes); or from the cotangent of the losses that of x. */
+/* label_margins(x, labels, ct): losses of the rows of x: (items, classes). If ct is not None, it is the cotangent of the losses,
+ * and the result is the cotangent of x. */
 static PyObject *label_margins_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 3) return PyErr_Format(PyExc_TypeError, "label_margins takes 3 arguments");

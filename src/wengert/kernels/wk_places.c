@@ -1,7 +1,7 @@
-/* Reading and writing along a dim at the places that an array of ints names: gather, scatter and all that comes down to them.
+/* Reading and writing along a dim at the places that an array of ints names: gather, scatter and everything built on them.
  *
- * Methods return None for what they do not take, a place that is not there among it: NumPy does that, or finds the words for it.
- * Lanes are one thread's each, and their values are added up in their order: results are the same for any number of threads.
+ * Methods return None for arguments that they do not accept, and for a place out of range; NumPy then does the work or raises. Each
+ * lane belongs to one thread, which adds up its values in order. Results are therefore the same for any number of threads.
  */
 #include <string.h>
 
@@ -13,20 +13,20 @@
 enum { PUT, ADD, MULTIPLY, LARGEST, SMALLEST, KINDS };
 
 typedef struct {
-    WkLanes lanes; /* of the index (array 0), the array that it names places of (1), and the other (2) */
+    WkLanes lanes; /* lanes of the index (0), of the array that its places refer to (1), and of the other array (2) */
     char *index, *named, *other;
-    int64_t n, size, low; /* places in a lane, elements of a lane of the named array, the least that a place may be */
-    volatile int wrong;   /* a place that is not there has been found; set by any thread */
+    int64_t n, size, low; /* n: places in a lane; size: elements of a lane of the named array; low: least valid place */
+    volatile int wrong;   /* a place out of range has been found; set by any thread */
 } Places;
 
 /* -- are all places there ------------------------------------------------------------------------------------------------- */
 
-/* Negative if place is below low or not below size: as unsigned numbers, whose differences may wrap round. */
+/* Negative if place < low or place >= size. The differences are unsigned, since they may wrap round. */
 static inline int64_t sign_outside(int64_t place, int64_t low, int64_t size) {
     return (int64_t)((uint64_t)place - (uint64_t)low) | (int64_t)((uint64_t)(size - 1) - (uint64_t)place);
 }
 
-/* Negative if one of n places is. */
+/* Negative if any of n places is out of range. */
 static int64_t outside(const char *index, int64_t step, int64_t n, int64_t low, int64_t size) {
     int64_t signs = 0;
     if (step == sizeof(int64_t)) {
@@ -64,19 +64,19 @@ typedef struct {
     uint64_t half[2];
 } pair;
 
-/* What the loops need of Places, in variables that no store can change. */
+/* Fields of Places in constants, so that compilers know that no store changes them. */
 #define VARIABLES                                                                     \
     const int64_t n = s->n, size = s->size, step = s->lanes.step[0], next = s->lanes.next[0]; \
     const int64_t named_step = s->lanes.step[1], named_next = s->lanes.next[1];       \
     const int64_t other_step = s->lanes.step[2], other_next = s->lanes.next[2]
 
 #define INDEX(i, j) (*(const int64_t *)(index + (i) * step + (j) * next))
-#define COUNTED(p) ((p) + (size & (p) >> 63)) /* from the start */
+#define COUNTED(p) ((p) + (size & (p) >> 63)) /* a negative place counts from the end */
 #define NAMED(type, p, j) ((type *)(named + (p) * named_step + (j) * named_next))
 #define OTHER(type, i, j) ((type *)(other + (i) * other_step + (j) * other_next))
 
-/* All places of `run` neighbouring lanes. One place for all of them: rows, element by element. Lanes without gaps: one by one. Else in
- * the others' order. */
+/* Run statement for all places of `run` neighbouring lanes. If all lanes share one index and are contiguous side by side, go row by
+ * row. If each lane is contiguous, go lane by lane. Otherwise follow the layout of the other array. */
 #define EACH_PLACE(type, statement)                                                                           \
     do {                                                                                                      \
         const int64_t item = sizeof(type);                                                                    \
@@ -123,7 +123,7 @@ static int has_no_gaps(const Places *s, int64_t item) {
         VARIABLES;                                                                                             \
         EACH_PLACE(type, statement);                                                                           \
     }
-/* Reads check their places as they go where lanes have no gaps: that is half the time of looking at all of them before. */
+/* Reads check places as they go if each lane is contiguous. This takes half the time of checking all places first. */
 #define MOVES(type)                                                                                            \
     RUN_OF(put_##type, type, *at = *value)                                                                     \
     RUN_OF(take_any_##type, type, *value = *at)                                                                \
@@ -152,7 +152,7 @@ MOVES(uint16_t)
 MOVES(uint32_t)
 MOVES(uint64_t)
 MOVES(pair)
-/* What goes to one place several times in a row is added up before it is stored: waiting for each store would take longer. */
+/* Consecutive values for one place are summed in a register before the store. Waiting for each store would take longer. */
 #define SUMS(type)                                                                                             \
     RUN_OF(add_any_##type, type, *at += *value)                                                                \
     static void add_##type(Places *s, const char *index, char *named, char *other, int64_t run) {              \
@@ -182,8 +182,8 @@ MOVES(pair)
 SUMS(float)
 SUMS(double)
 
-/* The better of two numbers: NaN wins, once met; of equal ones the first. By their bits, for compilers make a branch of it otherwise:
- * which of two is larger is anyone's guess. */
+/* The better of two numbers. A NaN wins and stays; of equal numbers the first wins. The choice is made on bits, because compilers
+ * would otherwise emit a branch, and the processor cannot predict which number is larger. */
 #define EXTREMA(type, bits)                                                                  \
     static inline type better_##type(type x, type y, int wins) {                             \
         bits of_x, of_y, mask = -(bits)wins;                                                 \
@@ -220,7 +220,7 @@ static const run_function combine_of[KINDS][2] = {
 typedef struct {
     Places *places;
     run_function run;
-    int checks; /* just before */
+    int checks; /* check the places of each run just before it is visited */
 } Task;
 
 static void visit_lanes(void *ctx, int64_t begin, int64_t end) {
@@ -234,7 +234,7 @@ static void visit_lanes(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-/* Whether all places are there; if not, nothing has been written, unless what is written to is new. */
+/* Run over all places. Return whether all of them are in range. If not, nothing has been written, unless into_new. */
 static int visit(Places *s, run_function run, int64_t item, int into_new) {
     Task task = {s, run, into_new && !has_no_gaps(s, item)};
     PyThreadState *state = s->lanes.lanes * s->n > WK_LANE_WORK ? PyEval_SaveThread() : NULL;
@@ -247,19 +247,20 @@ static int visit(Places *s, run_function run, int64_t item, int into_new) {
 
 /* -- for Python ----------------------------------------------------------------------------------------------------------- */
 
-/* An array of numbers, aligned and in this machine's byte order. */
+/* Whether x is an array of numbers, aligned and in native byte order. */
 static int is_plain(PyObject *x) {
     return PyArray_CheckExact(x) && PyTypeNum_ISNUMBER(PyArray_TYPE((PyArrayObject *)x)) && PyArray_ISBEHAVED_RO((PyArrayObject *)x);
 }
 
-/* An index along dim: sizes and strides as if it had as many dims as what it names places of. */
+/* An index along dim, with the shape and the strides that it has after it is expanded to the dims of the named array. */
 typedef struct {
     int nd, dim;
     npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS];
     npy_intp elements;
 } Index;
 
-/* Reads an index for x: of as many dims as x, and no larger in the others; or a vector, which is for all lanes. 0: it is neither. */
+/* Read an index for x. It has as many dims as x and is no larger than x except along dim, or it is a vector that is used for all
+ * lanes. Return 0 if it is neither. */
 static int read_index(PyArrayObject *x, PyObject *index_, PyObject *dim_, Index *found) {
     if (!is_plain(index_) || PyArray_TYPE((PyArrayObject *)index_) != NPY_INT64) return 0;
     PyArrayObject *index = (PyArrayObject *)index_;
@@ -286,7 +287,8 @@ static int lowest(PyObject *counts_back, int64_t size, int64_t *low) {
     return back;
 }
 
-/* take_along(x, index, dim, counts_back): x at index along dim, each other dim at its own place. */
+/* take_along(x, index, dim, counts_back): the elements of x at index along dim. In the other dims, each element of the index reads
+ * at its own position. */
 static PyObject *take_along_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 4) return PyErr_Format(PyExc_TypeError, "take_along takes 4 arguments");
@@ -307,7 +309,8 @@ static PyObject *take_along_method(PyObject *module, PyObject *const *args, Py_s
     Py_RETURN_NONE;
 }
 
-/* Whether the values are one for all, or of index's shape, or hold that at the start of each dim. */
+/* Whether the values fit the index: they are a single value, or at least as many as the index along each dim. Sets their
+ * strides. */
 static int fit(PyArrayObject *values, const Index *index, npy_intp *strides) {
     memset(strides, 0, sizeof(npy_intp) * (size_t)index->nd);
     if (PyArray_NDIM(values) == 0) return 1;
@@ -319,7 +322,7 @@ static int fit(PyArrayObject *values, const Index *index, npy_intp *strides) {
     return 1;
 }
 
-/* Whether two arrays may have memory in common: by where they begin and end. */
+/* Whether the address ranges of two arrays overlap. */
 static int may_overlap(PyArrayObject *x, PyArrayObject *y) {
     PyArrayObject *both[] = {x, y};
     const char *first[2], *last[2];
@@ -334,8 +337,8 @@ static int may_overlap(PyArrayObject *x, PyArrayObject *y) {
     return first[0] <= last[1] && first[1] <= last[0];
 }
 
-/* write_along(kind, held, index, values, dim, counts_back): True when values are written into held, or combined with it, at index
- * along dim. values: one, or at least as many as index along every dim. */
+/* write_along(kind, held, index, values, dim, counts_back): Write values into held, or combine them with it, at index along dim.
+ * Returns True, or None if it does not accept the arguments. values: one, or at least as many as index along every dim. */
 static PyObject *write_along_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 6) return PyErr_Format(PyExc_TypeError, "write_along takes 6 arguments");
@@ -351,7 +354,7 @@ static PyObject *write_along_method(PyObject *module, PyObject *const *args, Py_
     if (!fit(values, &named, value_strides)) Py_RETURN_NONE;
     Places s = {.n = named.shape[named.dim], .size = PyArray_DIM(held, named.dim)};
     if (lowest(args[5], s.size, &s.low) < 0) return NULL;
-    for (int d = 0; d < PyArray_NDIM(held); d++) { /* elements that are several at once are for no two threads */
+    for (int d = 0; d < PyArray_NDIM(held); d++) { /* two threads must not write to one element that several positions share */
         if (PyArray_STRIDE(held, d) == 0 && PyArray_DIM(held, d) > 1) Py_RETURN_NONE;
     }
     if (named.elements == 0) Py_RETURN_TRUE;

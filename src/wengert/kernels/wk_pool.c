@@ -1,16 +1,17 @@
 /* Note [Buffer pool]
- * The system hands out fresh memory page by page, each zeroed when first touched: for large arrays that costs more than the
- * arithmetic that fills them. So the memory of large results is kept when their arrays are gone, and used for the next.
+ * The system hands out fresh memory page by page, and zeroes each page when it is first touched. For large arrays this costs more
+ * than the arithmetic that fills them. The pool therefore keeps the memory of large results when their arrays are gone, and uses it
+ * for later results.
  *
- * - Sizes are rounded up to one of eight classes an octave, so that a new block wastes at most an eighth, and results of about the
- *   same size can use the same blocks. Where none of its class is idle, a result takes one of up to twice its size.
- * - From 4 MiB, blocks lie on boundaries of 2 MiB, and the system is asked to back them with pages of that size.
- * - Blocks start at different offsets into their pages (colours): where operands and results have the same, each read waits
- *   for the write before it that has the same lowest bits in its address.
- * - An array refers to its block as its base, an object whose end gives the block back. So views keep the block, and an array
- *   that the user holds is never written over.
- * - What lies idle is capped, and makes room for a new block where both together would be much more than arrays had at a time.
- *   What was given back the longest ago is released first.
+ * - Sizes are rounded up to one of eight classes per octave. A new block wastes at most an eighth, and results of about the same
+ *   size can use the same blocks. If no block of its class is idle, a result takes one of up to twice its size.
+ * - Blocks of 4 MiB and more start on boundaries of 2 MiB, and the system is asked to back them with pages of this size.
+ * - Blocks start at different offsets into their pages (colours). If operands and results had the same offset, each read would wait
+ *   for the write before it with the same lowest address bits.
+ * - An array refers to its block through its base, an object that gives the block back when it dies. Views therefore keep the
+ *   block, and an array that the user holds is never overwritten.
+ * - The idle memory is limited. It makes room for a new block if both together would be much more than arrays had at a time. The
+ *   blocks that were given back the longest ago are released first.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -35,25 +36,25 @@
 #define MiB ((size_t)1 << 20)
 enum {
     SMALLEST_LOG2 = 17,
-    SMALLEST = 1 << SMALLEST_LOG2, /* bytes. From here on malloc gives back what is freed, and takes it anew page by page */
-    STEPS_LOG2 = 3,                /* classes an octave */
+    SMALLEST = 1 << SMALLEST_LOG2, /* bytes; malloc returns such blocks to the system, and gets them anew page by page */
+    STEPS_LOG2 = 3,                /* 2**STEPS_LOG2 classes per octave */
     CLASSES = (48 - SMALLEST_LOG2) << STEPS_LOG2,
     COLOURS = 64,
-    COLOUR_STEP = 11, /* of 64 bytes; neighbours in time are far from each other, modulo the 4096 of a page */
-    LARGER = 1 << STEPS_LOG2, /* classes that a block may be above what is asked for */
-    SLACK = 8 << 20,  /* bytes that may lie idle beyond what arrays had at a time; */
-    SLACK_PART = 16,  /* and a part of that */
-    NUMPY_DOMAIN = 389047, /* of tracemalloc, where NumPy reports its own */
+    COLOUR_STEP = 11, /* in units of 64 bytes; consecutive blocks lie far apart, modulo the 4096 bytes of a page */
+    LARGER = 1 << STEPS_LOG2, /* number of classes by which a block may exceed the request */
+    SLACK = 8 << 20,  /* bytes that may lie idle beyond the peak of what arrays held, */
+    SLACK_PART = 16,  /* plus the peak divided by this number */
+    NUMPY_DOMAIN = 389047, /* domain of tracemalloc in which NumPy reports its memory */
 };
 #define HUGE_FROM (4 * MiB)
 #define HUGE_PAGE (2 * MiB)
 
 typedef struct Block {
-    struct Block *newer, *older;   /* of all idle blocks */
-    struct Block *next, *previous; /* of the idle blocks of this class */
-    char *memory;                  /* what mmap gave */
+    struct Block *newer, *older;   /* list of all idle blocks */
+    struct Block *next, *previous; /* list of the idle blocks of this class */
+    char *memory;                  /* address returned by mmap */
     size_t mapped;
-    char *data; /* coloured */
+    char *data; /* start of the data, after the colour */
     size_t size;
     int class;
 } Block;
@@ -65,8 +66,8 @@ static struct {
     int started;
     unsigned colour;
     struct {
-        int64_t allocated, allocated_peak, reserved, reserved_peak; /* bytes: in arrays; of the system */
-        int64_t hits, misses, released;                             /* blocks */
+        int64_t allocated, allocated_peak, reserved, reserved_peak; /* bytes in arrays, and bytes taken from the system */
+        int64_t hits, misses, released;                             /* numbers of blocks */
     } count;
 } pool_;
 static pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
@@ -76,7 +77,7 @@ static void unlock_pool(void) { pthread_mutex_unlock(&lock_); }
 
 /* -- blocks; all under the lock ------------------------------------------------------------------------------------------- */
 
-/* min(1 GiB, a quarter of the memory), or WENGERT_POOL_LIMIT, in bytes. 0 keeps nothing. */
+/* Default limit of idle bytes: WENGERT_POOL_LIMIT, else min(1 GiB, a quarter of the memory). 0 keeps nothing. */
 static size_t default_limit(void) {
     const char *text = getenv("WENGERT_POOL_LIMIT");
     if (text != NULL && *text != '\0') return (size_t)strtoull(text, NULL, 10);
@@ -91,7 +92,7 @@ static void start_pool(void) {
     pthread_atfork(lock_pool, unlock_pool, unlock_pool);
 }
 
-/* The smallest class that holds size bytes; sets *rounded to what it holds. -1: there is none. */
+/* Smallest class that holds `size` bytes, or -1. Sets *rounded to the bytes of the class. */
 static int class_of(size_t size, size_t *rounded) {
     int octave = 63 - __builtin_clzll((unsigned long long)size);
     size_t step = (size_t)1 << (octave - STEPS_LOG2);
@@ -154,7 +155,8 @@ static void unmap_block(Block *block) {
     free(block);
 }
 
-/* Releases idle blocks until at most so many bytes lie idle: the oldest that is not much larger than what is to go. */
+/* Release idle blocks until at most `limit` bytes lie idle. The oldest block of at most twice the surplus goes first; if all are
+ * larger, the oldest. */
 static void trim(size_t limit) {
     for (;;) {
         int64_t surplus = pool_.count.reserved - pool_.count.allocated - (int64_t)limit;
@@ -167,14 +169,14 @@ static void trim(size_t limit) {
     }
 }
 
-/* Releases idle blocks, which are too small or too large, before a new one of this size is mapped: the system should not give
- * much more than arrays once had at a time. */
+/* Release idle blocks, all too small or too large, before a new block of `size` bytes is mapped. The system should not give much
+ * more memory than arrays once held at a time. */
 static void make_room(size_t size) {
     int64_t in_use = pool_.count.allocated + (int64_t)size, peak = pool_.count.allocated_peak;
     trim((size_t)(in_use < peak ? peak - in_use : 0) + SLACK + (size_t)peak / SLACK_PART);
 }
 
-/* An idle block of this class, else of the next one that has any, up to twice as large. */
+/* Idle block of this class or of the nearest larger class, up to twice as large, or NULL. */
 static Block *find_idle(int class) {
     for (int last = class + LARGER; class <= last && class < CLASSES; class++) {
         if (pool_.idle[class] != NULL) return pool_.idle[class];
@@ -195,7 +197,7 @@ static Block *take_block(size_t size) {
     } else {
         make_room(rounded);
         block = map_block(class, rounded);
-        if (block == NULL) { /* the system may have what we let lie */
+        if (block == NULL) { /* the system may need the memory of the idle blocks */
             trim(0);
             block = map_block(class, rounded);
         }
@@ -255,7 +257,7 @@ static PyObject *pooled_array(int nd, npy_intp const *shape, PyArray_Descr *desc
         Py_DECREF(buffer);
         return NULL;
     }
-    if (PyArray_SetBaseObject((PyArrayObject *)array, (PyObject *)buffer) < 0) Py_CLEAR(array); /* took buffer, also then */
+    if (PyArray_SetBaseObject((PyArrayObject *)array, (PyObject *)buffer) < 0) Py_CLEAR(array); /* steals buffer, even on failure */
     return array;
 }
 #endif
@@ -267,7 +269,7 @@ PyObject *wk_new_array(int nd, npy_intp const *shape, int typenum) {
     size_t size = (size_t)PyDataType_ELSIZE(descr);
     for (int i = 0; i < nd; i++) {
         if (shape[i] <= 0 || (size_t)shape[i] > ((size_t)1 << 46) / size) {
-            size = 0; /* empty, or for NumPy to refuse */
+            size = 0; /* empty, or too large, which NumPy refuses */
             break;
         }
         size *= (size_t)shape[i];
@@ -301,7 +303,7 @@ done:
     return array;
 }
 
-enum { CLEARED = 1 << 19 }; /* bytes that a thread should have at least */
+enum { CLEARED = 1 << 19 }; /* least number of bytes for a thread */
 
 static void clear_blocks(void *ctx, int64_t begin, int64_t end) { memset((char *)ctx + begin, 0, (size_t)(end - begin)); }
 

@@ -1,7 +1,8 @@
-/* Running results along a dim: sums, products, extrema with their places, logsumexp, and linear recurrences. And products.
+/* Running results along a dim: sums, products, extrema with their places, logsumexp, and linear recurrences. Also products along a
+ * dim.
  *
- * Every lane is one thread's, and goes in order; a few neighbouring lanes go side by side, so that no step waits for the one before.
- * Sums and products run in float64, for the error of what went before is in every later result.
+ * Each lane belongs to one thread and is scanned in order. A few neighbouring lanes are scanned side by side, so that no step waits
+ * for the one before. Sums and products run in float64, because an error in one result is in all later ones.
  */
 #include <math.h>
 #include <string.h>
@@ -13,14 +14,14 @@
 
 enum {
     SUM, PRODUCT, LARGEST, SMALLEST, LOGSUMEXP, RECURRENCE, KINDS,
-    BESIDE = 4, /* lanes side by side; */
-    ROW = 64,   /* where they lie in rows next to each other */
+    BESIDE = 4, /* number of lanes scanned side by side */
+    ROW = 64,   /* the same, if lanes lie next to each other in rows */
 };
 
 typedef struct {
-    WkLanes lanes; /* of x (0), the result (1), and the places or the terms (2) */
+    WkLanes lanes; /* lanes of x (0), the result (1), and the places or the terms (2) */
     const char *x;
-    char *out, *other; /* other: NULL if there are no terms */
+    char *out, *other; /* other: places or terms; NULL if there are none */
     int64_t n;
     double init;
     int kind, is_double;
@@ -32,7 +33,7 @@ typedef struct {
 #define TERM(type, j) (*(const type *)(other + (j) * s->lanes.next[2]))
 #define STEPS (x += s->lanes.step[0], out += s->lanes.step[1], other += other != NULL ? s->lanes.step[2] : 0)
 
-/* Functions of `count` lanes, a constant where they are inlined. In rows, lanes are next to each other. */
+/* Scans of `count` lanes. count is a constant where they are inlined. in_rows: whether lanes lie next to each other. */
 #define SCANS(type, exp_of, log_of)                                                                                        \
     static inline void sum_##type(const Scan *s, const char *x, char *out, char *other, int64_t count, int in_rows) {      \
         double total[ROW] = {0};                                                                                           \
@@ -55,7 +56,7 @@ typedef struct {
             }                                                                                                              \
         }                                                                                                                  \
     }                                                                                                                      \
-    /* The last of equal ones, or the last NaN; NaN, once met, stays. */                                                   \
+    /* Place of the last of equal extrema, or of the last NaN. Once a NaN is met, the result stays NaN. */                 \
     static inline void extremum_##type(const Scan *s, const char *x, char *out, char *other, int64_t count, int smallest) { \
         type best[ROW];                                                                                                    \
         int64_t places[ROW] = {0};                                                                                         \
@@ -71,7 +72,7 @@ typedef struct {
             }                                                                                                              \
         }                                                                                                                  \
     }                                                                                                                      \
-    /* m + log(sum), m being the largest so far. */                                                                        \
+    /* Running m + log(sum), where m is the largest element so far. */                                                     \
     static inline void logsumexp_##type(const Scan *s, const char *x, char *out, char *other, int64_t count) {             \
         type m[ROW];                                                                                                       \
         double sum[ROW] = {0};                                                                                             \
@@ -139,7 +140,7 @@ static int is_floating(PyObject *x) {
     return (type == NPY_FLOAT || type == NPY_DOUBLE) && PyArray_ISBEHAVED_RO((PyArrayObject *)x);
 }
 
-/* Runs over the lanes along dim; from their ends, where it is in reverse. */
+/* Scan all lanes along dim. If reverse is true, start at the end of each lane. */
 static void run_scan(Scan *s, PyArrayObject *x, PyArrayObject *out, PyArrayObject *other, int dim, int reverse) {
     int work = s->kind == LOGSUMEXP ? 8 : 2;
     const npy_intp *strides[] = {PyArray_STRIDES(x), PyArray_STRIDES(out), PyArray_STRIDES(other != NULL ? other : out)};
@@ -157,7 +158,7 @@ static void run_scan(Scan *s, PyArrayObject *x, PyArrayObject *out, PyArrayObjec
     if (state != NULL) PyEval_RestoreThread(state);
 }
 
-/* scan(kind, x, dim, reverse): the running sums, products or logsumexps; of extrema a tuple with their places. */
+/* scan(kind, x, dim, reverse): running sums, products or logsumexps; for extrema the tuple (values, places). */
 static PyObject *scan_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 4) return PyErr_Format(PyExc_TypeError, "scan takes 4 arguments");
@@ -186,7 +187,8 @@ static PyObject *scan_method(PyObject *module, PyObject *const *args, Py_ssize_t
     return both;
 }
 
-/* recurrence(x, y, dim, reverse, init): out[0] = init, out[i + 1] = y[i] + x[i] * out[i] along dim; y may be None, for zeros. */
+/* recurrence(x, y, dim, reverse, init): out[0] = init, out[i + 1] = y[i] + x[i] * out[i] along dim. If y is None, it counts as
+ * zeros. */
 static PyObject *recurrence_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 5) return PyErr_Format(PyExc_TypeError, "recurrence takes 5 arguments");
@@ -206,9 +208,9 @@ static PyObject *recurrence_method(PyObject *module, PyObject *const *args, Py_s
 
 /* -- products ------------------------------------------------------------------------------------------------------------- */
 
-enum { PARTS = 16 }; /* of a lane that are multiplied up side by side */
+enum { PARTS = 16 }; /* number of parts of a lane that are multiplied side by side */
 
-/* In an order that the lane's length and layout decide. */
+/* Multiply the elements of `run` lanes. The length and the layout of a lane alone decide the order of the products. */
 #define PRODUCTS(type)                                                                                       \
     static void multiply_up_##type(const Scan *s, const char *x, char *out, int64_t run) {                   \
         int64_t n = s->n, step = s->lanes.step[0], next = s->lanes.next[0], out_next = s->lanes.next[1];     \
@@ -248,7 +250,7 @@ static void multiply_lanes(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-/* multiply_up(x, dim): the products along dim, which stays with size 1. */
+/* multiply_up(x, dim): products along dim, which stays with size 1. */
 static PyObject *multiply_up_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 2) return PyErr_Format(PyExc_TypeError, "multiply_up takes 2 arguments");

@@ -1,7 +1,7 @@
-/* Sorting along a dim, and finding what a sort would put somewhere: the k largest, the k-th smallest, the middle.
+/* Sorting along a dim, and selection without a full sort: the k largest elements, the k-th smallest, the median, the mode.
  *
- * NaN counts as larger than all numbers, and 0 as equal to -0. Elements become keys, ints whose order is that of the elements; equal
- * ones keep the order of their places. Every lane is one thread's.
+ * NaN counts as larger than all numbers, and 0 as equal to -0. Elements are turned into keys, which are ints in the order of the
+ * elements. Equal elements keep the order of their places. Each lane belongs to one thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,28 +12,28 @@
 #include "wk_threads.h"
 
 enum {
-    FEW = 40,        /* items: below that each is put into its place among those before it */
-    FIRST = 16,      /* the k up to which the k first are kept while all are looked at */
-    BLOCK = 16,      /* keys that are compared with the last of those together */
-    DEARER = 8,      /* how much more an element costs here than where it is only moved */
-    MIDDLE = -1,     /* for k: the lower of the two in the middle, or the first NaN */
-    MIDDLE_NUMBER = -2, /* of what is not NaN */
-    MODE = -3,       /* the most frequent, of several the smallest, where it is last met; no NaN equals another */
+    FEW = 40,        /* number of items below which insertion sort is used */
+    FIRST = 16,      /* largest k for which the first k are kept in one pass over all elements */
+    BLOCK = 16,      /* number of keys compared at once with the last of the first k */
+    DEARER = 8,      /* cost of an element here, relative to one that is only moved */
+    MIDDLE = -1,     /* for k: lower median, or the first NaN if there is one */
+    MIDDLE_NUMBER = -2, /* for k: lower median of the elements other than NaN */
+    MODE = -3,       /* for k: the most frequent element, the smallest of several, at its last place; no NaN equals another */
 };
 
 typedef struct {
-    WkLanes lanes; /* of x (0), the values (1), their places in x (2) */
+    WkLanes lanes; /* lanes of x (0), the values (1), their places in x (2) */
     const char *x;
     char *values;
     int64_t *places;
-    int64_t n, k; /* elements of a lane; how many are wanted, or which */
+    int64_t n, k; /* n: elements of a lane; k: how many are wanted, or which one */
     int type, descending;
     volatile int failed; /* set by any thread */
 } Selection;
 
 /* -- keys ----------------------------------------------------------------------------------------------------------------- */
 
-/* keys[i] = the key of x[i * step bytes], turned round where flip is -1 */
+/* Set keys[i] to the key of the element at x + i * step. If flip is -1, the order is reversed. */
 #define KEYS_OF(name, type, bits, key, expression)                                     \
     static void name(const char *x, int64_t step, int64_t n, key flip, key *keys) {    \
         if (step == sizeof(type)) {                                                    \
@@ -51,7 +51,7 @@ typedef struct {
     }
 static inline int32_t key_of_float(float v) {
     int32_t bits;
-    v += 0.0f; /* -0 becomes 0 */
+    v += 0.0f; /* turns -0 into 0 */
     memcpy(&bits, &v, sizeof bits);
     return v != v ? INT32_MAX : bits ^ ((bits >> 31) & INT32_MAX);
 }
@@ -76,10 +76,11 @@ typedef struct {
 /* -- for both widths of keys ---------------------------------------------------------------------------------------------- */
 
 /* For keys of BITS bits:
- * sort_: sorts items by their keys, those of one key staying in order; scratch: as many.
- * select_: the key that sorting would put at place r, and how many equal ones it would put before it. Keys are lost.
- * first_: the first k <= FIRST items in order, n of them given as keys.
- * nth_: the place of the r-th (from 0) occurrence of a key. */
+ * sort_: sort n items by their keys; the sort is stable. scratch: memory for n items.
+ * select_: return the r-th smallest key. *before: how many equal keys a sort puts before it. Overwrites the keys.
+ * first_: find the places of the first k <= FIRST of n keys in sorted order.
+ * nth_: return the place of the r-th (from 0) occurrence of a key.
+ */
 #define ALGORITHMS(BITS)                                                                                                \
     static void sort_##BITS(Item##BITS *items, Item##BITS *scratch, int64_t n) {                                        \
         if (n < FEW) {                                                                                                  \
@@ -99,7 +100,7 @@ typedef struct {
         Item##BITS *from = items, *to = scratch;                                                                        \
         for (int b = 0; b < BITS / 8; b++) {                                                                            \
             int64_t *starts = counts[b], total = 0;                                                                     \
-            if (starts[from[0].key >> (8 * b) & 255] == n) continue; /* a digit that all have in common */              \
+            if (starts[from[0].key >> (8 * b) & 255] == n) continue; /* all keys share this digit */                    \
             for (int digit = 0; digit < 256; digit++) {                                                                 \
                 int64_t count = starts[digit];                                                                          \
                 starts[digit] = total;                                                                                  \
@@ -128,7 +129,7 @@ typedef struct {
             n = kept;                                                                                                   \
         }                                                                                                               \
         *before = r;                                                                                                    \
-        if (n >= FEW) return keys[0]; /* all digits have been looked at: they are equal */                              \
+        if (n >= FEW) return keys[0]; /* all digits have been compared, so the keys are equal */                        \
         for (int64_t i = 1; i < n; i++) {                                                                               \
             int##BITS##_t key = keys[i];                                                                                \
             int64_t j = i;                                                                                              \
@@ -194,7 +195,7 @@ typedef struct {
             return;                                                                                                     \
         }                                                                                                               \
         int##BITS##_t last = INT##BITS##_MAX;                                                                           \
-        int64_t equal = n; /* how many elements with the last key are wanted, at most */                                \
+        int64_t equal = n; /* number of elements with the last key that are still wanted, at most */                    \
         if (k < n) {                                                                                                    \
             memcpy(scratch, keys, (size_t)n * sizeof *keys);                                                            \
             last = select_##BITS((int##BITS##_t *)scratch, n, k - 1, &equal);                                           \
@@ -257,7 +258,7 @@ static void store(const Selection *s, const int64_t *offsets, int64_t lane, int6
 
 enum { OF_KEYS, OF_ITEMS, OF_SCRATCH, OF_PLACES, BUFFERS };
 
-/* Memory for one lane: keys, items, items to sort with, places. NULL: there is none, and s->failed says so. */
+/* Allocate memory for one lane: keys, items, scratch items for the sort, places. NULL: no memory, and s->failed is set. */
 static char *allocate(Selection *s, int64_t places, char **buffers) {
     size_t each = s->type == NPY_DOUBLE || s->type == NPY_INT64 ? sizeof(Item64) : sizeof(Item32), n = (size_t)s->n;
     char *memory = (char *)malloc(n * each * 3 + (size_t)places * sizeof(int64_t));
@@ -339,7 +340,7 @@ static PyObject *choose(PyObject *x_, PyObject *dim_, int64_t k, int64_t count, 
         (body == choose_first && k < 1)) {
         Py_RETURN_NONE;
     }
-    if (k < 0 && (type == NPY_INT32 || type == NPY_INT64)) k = (PyArray_DIM(x, dim) - 1) / 2; /* there is no NaN */
+    if (k < 0 && (type == NPY_INT32 || type == NPY_INT64)) k = (PyArray_DIM(x, dim) - 1) / 2; /* ints have no NaN */
     Selection s = {.x = PyArray_BYTES(x), .n = PyArray_DIM(x, dim), .k = k, .type = type, .descending = descending};
     npy_intp shape[NPY_MAXDIMS];
     memcpy(shape, PyArray_DIMS(x), (size_t)nd * sizeof *shape);
@@ -361,7 +362,7 @@ static PyObject *choose(PyObject *x_, PyObject *dim_, int64_t k, int64_t count, 
     return both;
 }
 
-/* first_along(x, dim, k, descending): the first k elements of x, sorted along dim, and their places in it. */
+/* first_along(x, dim, k, descending): the first k elements of x sorted along dim, and their places in x. */
 static PyObject *first_along_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 4) return PyErr_Format(PyExc_TypeError, "first_along takes 4 arguments");
@@ -371,7 +372,7 @@ static PyObject *first_along_method(PyObject *module, PyObject *const *args, Py_
     return choose(args[0], args[1], k, k, descending, choose_first);
 }
 
-/* one_along(x, dim, k): the element that sorting x along dim would put at place k, and its place in x, with size 1 in dim. */
+/* one_along(x, dim, k): the element at place k after sorting x along dim, and its place in x, with size 1 in dim. */
 static PyObject *one_along_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 3) return PyErr_Format(PyExc_TypeError, "one_along takes 3 arguments");

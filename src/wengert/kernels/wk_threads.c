@@ -1,16 +1,19 @@
 /* Note [Own threads]
- * OpenMP's usual run-time library hangs in a child that was forked after a parallel region, and it and BLAS keep each other's
- * cores busy. So this is a pool of our own: one loop at a time, on workers that are started when first needed and never joined.
+ * The usual run-time library of OpenMP hangs in a child that was forked after a parallel region. It also competes with BLAS for the
+ * cores. Loops therefore run on a pool of our own. It runs one loop at a time, on workers that start when first needed and are
+ * never joined.
  *
- * - The caller works too. Whoever finds the pool taken (another Python thread, a body that calls back) runs its loop alone.
- * - Each thread has a range of its own, the same part of the arrays in each call, as that part may still be in its core's
- *   cache. It takes its range in pieces; done with it, it takes pieces of the others' (a core may be busy with something else).
- * - A worker joins only a loop that is open. The caller closes it when no pieces are left, and waits for those inside alone:
- *   never for a worker that has yet to wake.
- * - A worker without work looks out for it for some 30 microseconds, as loops tend to follow each other; for ten times as long
- *   while it lets others, as the threads of BLAS, have the core; and then sleeps. To be woken takes longer than most loops.
- * - A forked child has no workers. It forgets its parent's and starts its own.
- * - Workers take no signals, hold nothing of Python, and die with the process: nothing waits for them at exit.
+ * - The caller works too. A thread that finds the pool taken (another Python thread, or a body that calls back) runs its loop
+ *   alone.
+ * - Each thread has its own range. It is the same part of the arrays in each call, as this part may still be in its core's cache. A
+ *   thread takes its range in pieces. When the range is done, it takes pieces of other ranges, whose cores may be busy with
+ *   something else.
+ * - A worker joins a loop only while the loop is open. The caller closes the loop when no pieces are left, and waits only for the
+ *   workers inside. It never waits for a worker that has yet to wake.
+ * - A worker without work spins for 30 microseconds, as loops tend to follow each other. Up to ten times as long it watches while
+ *   it offers its core to others, such as the threads of BLAS. Then it sleeps. Waking a thread takes longer than most loops.
+ * - A forked child has no workers. It forgets those of its parent and starts its own.
+ * - Workers take no signals, hold no Python objects, and die with the process. Nothing waits for them at exit.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -20,7 +23,7 @@
 #include <stdlib.h>
 
 #if defined(_WIN32) || defined(__EMSCRIPTEN__)
-/* No POSIX threads: loops run on the calling thread. */
+/* Without POSIX threads, loops run on the calling thread. */
 void wk_parallel_for(int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t), void *ctx) {
     (void)grain;
     if (n > 0) body(ctx, 0, n);
@@ -38,10 +41,10 @@ void wk_set_num_threads(int n) { (void)n; }
 
 enum {
     MAX_THREADS = 256,
-    PIECES = 4,            /* that a thread cuts its range into */
-    SPIN_NANOSECONDS = 30000,   /* that a worker without work keeps its core; */
-    WATCH_NANOSECONDS = 300000, /* after that, until then, it offers the core to others */
-    OPEN = 1 << 16,        /* of the gate: the loop takes workers; below it, how many are inside; above it, its number */
+    PIECES = 4,            /* number of pieces of a thread's range */
+    SPIN_NANOSECONDS = 30000,   /* how long a worker without work spins on its core */
+    WATCH_NANOSECONDS = 300000, /* how long it watches in all; after spinning, it offers the core to others */
+    OPEN = 1 << 16,        /* bit of the gate: the loop accepts workers; lower bits: workers inside; higher bits: the loop's number */
 };
 
 typedef struct {
@@ -52,18 +55,18 @@ typedef struct {
 static struct {
     void (*body)(void *, int64_t, int64_t);
     void *ctx;
-    int64_t n, grain, piece; /* piece in units of grain, as are the ranges */
+    int64_t n, grain, piece; /* piece and the ranges count units of grain */
     int threads;
     Range ranges[MAX_THREADS];
 } loop_;
 
-static pthread_mutex_t taken_ = PTHREAD_MUTEX_INITIALIZER; /* by the thread whose loop runs */
+static pthread_mutex_t taken_ = PTHREAD_MUTEX_INITIALIZER; /* held by the thread whose loop runs */
 static pthread_mutex_t bed_ = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t alarm_ = PTHREAD_COND_INITIALIZER;
 static _Atomic uint64_t gate_;
 static atomic_int sleepers_;
 static atomic_int wanted_threads_; /* 0: not decided yet */
-static int workers_;               /* that were started; under taken_ */
+static int workers_;               /* number of workers started; guarded by taken_ */
 static atomic_int usable_cores_;
 static _Thread_local int inside_; /* a body is running on this thread */
 
@@ -94,7 +97,7 @@ static int count_cores(void) {
 
 static int number_in(const char *variable) {
     const char *text = getenv(variable);
-    long n = text == NULL ? 0 : strtol(text, NULL, 10); /* of "4,2", OpenMP's one number for each level of nesting, the first */
+    long n = text == NULL ? 0 : strtol(text, NULL, 10); /* of a list such as "4,2", one number per nesting level, the first */
     return n < 1 ? 0 : n > MAX_THREADS ? MAX_THREADS : (int)n;
 }
 
@@ -131,9 +134,9 @@ static void work(int self) {
     inside_ = 0;
 }
 
-/* Waits until the gate shows a loop that is not the one just left, first awake, then asleep. */
+/* Wait until the gate shows an open loop other than the one just left. Stay awake first, then sleep. */
 static void await_loop(uint64_t left) {
-    if (wk_get_num_threads() <= atomic_load(&usable_cores_)) { /* else it would keep somebody else from the core */
+    if (wk_get_num_threads() <= atomic_load(&usable_cores_)) { /* otherwise a waiting worker would block another thread */
         int64_t start = nanoseconds(), passed = 0;
         do {
             if (passed > SPIN_NANOSECONDS) sched_yield();
@@ -162,7 +165,7 @@ static void *worker_main(void *number) {
     for (;;) {
         await_loop(left);
         uint64_t gate = atomic_load(&gate_);
-        /* Counted in, the loop stays as it is until we are counted out. */
+        /* While a worker is counted in, loop_ does not change. */
         while ((gate & OPEN) && !atomic_compare_exchange_weak(&gate_, &gate, gate + 1)) {}
         if (!(gate & OPEN)) continue;
         left = gate / OPEN;
@@ -184,7 +187,7 @@ static void forget_workers(void) {
 
 static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_workers); }
 
-/* Starts workers until there are as many as the loop wants, or the system gives no more. Returns how many threads work. */
+/* Start workers until there are as many as the loop wants, or the system refuses more. Return the number of threads that work. */
 static int start_workers(int threads) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
@@ -207,7 +210,7 @@ static int start_workers(int threads) {
 
 static void open_loop(void) {
     uint64_t gate = atomic_load_explicit(&gate_, memory_order_relaxed);
-    atomic_store(&gate_, (gate / OPEN | 1) * OPEN + 2 * OPEN); /* the next odd number: OPEN is its lowest bit */
+    atomic_store(&gate_, (gate / OPEN | 1) * OPEN + 2 * OPEN); /* the next odd number, since OPEN is its lowest bit */
     if (atomic_load(&sleepers_) == 0) return;
     pthread_mutex_lock(&bed_);
     pthread_cond_broadcast(&alarm_);
@@ -220,7 +223,7 @@ static void close_loop(void) {
         if (i < 20000) {
             relax();
         } else {
-            sched_yield(); /* who is inside has lost its core */
+            sched_yield(); /* a worker inside has lost its core */
         }
         inside = atomic_load_explicit(&gate_, memory_order_acquire) & (OPEN - 1);
     }

@@ -1,8 +1,8 @@
-/* Windows over pictures: laid out as columns for convolutions, their largest elements, and cotangents put back in place.
+/* Windows over pictures: columns for convolutions, maximum pooling, and adding cotangents at the places they came from.
  *
- * Columns are of two spatial dims, the rest is for one to three: with fewer, the first ones are 1. Methods return None for what
- * they do not take, which is for NumPy to do. Where each result stands is decided by the arguments alone, and every picture is one
- * thread's: so results are the same for any number of threads.
+ * Columns have two spatial dims, everything else one to three. If there are fewer than three, the first ones have size 1. Methods
+ * return None for arguments that they do not accept; NumPy then does the work. The arguments alone decide the order of operations,
+ * and each picture belongs to one thread. Results are therefore the same for any number of threads.
  */
 #include <math.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "wk_threads.h"
 
 enum {
-    WORK = 16384,     /* elements that a thread should have at least */
-    POOL_BLOCK = 256, /* windows of a row that are pooled together */
+    WORK = 16384,     /* least number of elements for a thread */
+    POOL_BLOCK = 256, /* number of windows of a row that are pooled together */
 };
 
 static int is_floating(PyObject *x) {
@@ -25,7 +25,7 @@ static int is_floating(PyObject *x) {
 
 static int64_t grain_of(int64_t elements) { return elements >= WORK ? 1 : WORK / (elements < 1 ? 1 : elements); }
 
-/* Reads a pair of ints. 0: an error is set. */
+/* Read a pair of ints. Return 0 with an error set if it is none. */
 static int read_pair(PyObject *pair, int64_t *a, int64_t *b) {
     if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
         PyErr_SetString(PyExc_TypeError, "expected a pair of ints");
@@ -36,7 +36,8 @@ static int read_pair(PyObject *pair, int64_t *a, int64_t *b) {
     return !PyErr_Occurred();
 }
 
-/* Reads one to three ints into the last of three, the first ones being `other`. Their number; 0: an error is set. */
+/* Read one to three ints into the last entries of found, and set its first entries to `other`. Return the number of ints, or 0 with
+ * an error set. */
 static int read_sizes(PyObject *sizes, int64_t other, int64_t *found) {
     int n = PyTuple_Check(sizes) ? (int)PyTuple_GET_SIZE(sizes) : 0;
     if (n < 1 || n > 3) {
@@ -52,7 +53,7 @@ static int read_sizes(PyObject *sizes, int64_t other, int64_t *found) {
 typedef struct {
     const char *source;
     char *columns;
-    npy_intp shape[6], to[6], from[4]; /* (n, channels, kernel, kernel, count, count), and strides in bytes */
+    npy_intp shape[6], to[6], from[4]; /* shape: (n, channels, kernel, kernel, count, count); to, from: strides in bytes */
     int64_t stride[2], dilation[2];
     int item;
 } Columns;
@@ -75,8 +76,8 @@ static void fill_pictures(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-/* fill_columns(columns, padded, stride, dilation): True when columns[n, c, p, q, i, j] are set to
- * padded[n, c, i * stride + p * dilation, j * stride + q * dilation]. */
+/* fill_columns(columns, padded, stride, dilation): Set columns[n, c, p, q, i, j] to padded[n, c, i * stride + p * dilation, j *
+ * stride + q * dilation]. Returns True, or None if it does not accept the arguments. */
 static PyObject *fill_columns_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 4) return PyErr_Format(PyExc_TypeError, "fill_columns takes 4 arguments");
@@ -187,17 +188,19 @@ typedef struct {
     int item;
 } MaxPool;
 
-/* The windows whose tap lies inside, along one dim: from *first, up to *last, of those from begin to end. */
+/* Set *first and *last so that exactly the windows *first <= j < *last of begin <= j < end have the given tap inside the picture
+ * along dim d. */
 static void inside(const MaxPool *s, int d, int64_t tap, int64_t begin, int64_t end, int64_t *first, int64_t *last) {
     int64_t start = tap * s->dilation[d] - s->padding[d], step = s->stride[d], reach = start + (s->count[d] - 1) * step;
-    *first = start >= 0 ? 0 : (-start + step - 1) / step; /* divided only where windows leave the picture */
+    *first = start >= 0 ? 0 : (-start + step - 1) / step; /* divides only if windows leave the picture */
     *last = reach < s->size[d] ? s->count[d] : start >= s->size[d] ? 0 : (s->size[d] - 1 - start) / step + 1;
     if (*first < begin) *first = begin;
     if (*last > end) *last = end;
 }
 
-/* One tap of the windows from first to last: the first of equal ones, or the last NaN, is the best. found is where a tap lies for
- * window 0, of a type as wide as the numbers: so that compilers compare and choose as many of both at once. */
+/* Update the best elements of the windows first <= j < last with one tap. The first of equal elements wins, or the last NaN.
+ * found[j] is the place of the winning tap, less the start of window j. Its type is as wide as the numbers, so that compilers
+ * compare and choose as many of both at once. */
 #define MAX_POOL_TAP(step)                                                             \
     for (int64_t j = first; j < last; j++) {                                           \
         real value = row[j * (step)];                                                  \
@@ -206,7 +209,7 @@ static void inside(const MaxPool *s, int d, int64_t tap, int64_t begin, int64_t 
         found[j] = better ? here : found[j];                                           \
     }
 
-/* Windows begin to end of row (h, i), tap by tap, so that the inner loop is along the row. */
+/* Pool the windows begin <= j < end of row (h, i), tap by tap, so that the inner loop runs along the row. */
 #define MAX_POOL_ROW(name, real_type, integer_type, nowhere)                                                          \
     static void name(const MaxPool *s, const void *x_, int64_t h, int64_t i, int64_t begin, int64_t end, void *best_, \
                      int64_t *places) {                                                                               \
@@ -237,7 +240,7 @@ static void inside(const MaxPool *s, int d, int64_t tap, int64_t begin, int64_t 
 MAX_POOL_ROW(max_pool_row_f32, float, int32_t, INT32_MIN)
 MAX_POOL_ROW(max_pool_row_f64, double, int64_t, INT64_MIN)
 
-/* The same without places, where nobody asks for them. */
+/* The largest elements without their places. */
 #define LARGEST_OF_TAP(step)                                              \
     for (int64_t j = first; j < last; j++) {                              \
         real value = row[j * (step)];                                     \
@@ -284,7 +287,8 @@ static void max_pool_pictures(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-/* The same for windows that divide a picture as evenly as can be, one after the other: most elements are below the best one. */
+/* Adaptive maximum pooling: window i covers floor(i * size / count) <= k < ceil((i + 1) * size / count) of each dim. Most elements
+ * are below the best one, which the first comparison sorts out. */
 #define LARGEST_OF_STRETCHES(name, real)                                                                               \
     static void name(void *ctx, int64_t begin, int64_t end) {                                                          \
         const MaxPool *s = (const MaxPool *)ctx;                                                                       \
@@ -316,8 +320,8 @@ static void max_pool_pictures(void *ctx, int64_t begin, int64_t end) {
 LARGEST_OF_STRETCHES(largest_of_stretches_f32, float)
 LARGEST_OF_STRETCHES(largest_of_stretches_f64, double)
 
-/* Arrays for the results of s, whose count is known, in x's shape but for that; runs body over pictures. The largest elements, and
- * their places where these are wanted. */
+/* Allocate the results of s, whose count is known, and run body over all pictures. Results have the shape of x except for the
+ * spatial dims. Returns the largest elements, or (largest elements, places) if wants_places. */
 static PyObject *pool_pictures(MaxPool *s, PyArrayObject *x, int dims, int64_t work, int wants_places,
                                void (*body)(void *, int64_t, int64_t)) {
     npy_intp shape[NPY_MAXDIMS];
@@ -341,7 +345,7 @@ static PyObject *pool_pictures(MaxPool *s, PyArrayObject *x, int dims, int64_t w
     return both;
 }
 
-/* Reads the size of pictures of so many spatial dims. 0: they are empty, or too large for places of 32 bits. */
+/* Read the size of pictures with `dims` spatial dims. Return 0 if they are empty, or too large for places of 32 bits. */
 static int read_pictures(MaxPool *s, PyArrayObject *x, int dims) {
     int nd = PyArray_NDIM(x);
     int64_t elements = 1;
@@ -355,7 +359,8 @@ static int read_pictures(MaxPool *s, PyArrayObject *x, int dims) {
     return 1;
 }
 
-/* Whether each window has an element inside: the last one starts before the end, the first one ends after the start. */
+/* Whether each window has an element inside. The last window must start before the end, and the first one must end after the
+ * start. */
 static int windows_fit(const MaxPool *s) {
     for (int d = 0; d < 3; d++) {
         if (s->stride[d] < 1 || s->dilation[d] < 1 || s->padding[d] < 0 || s->count[d] < 1 ||
@@ -371,8 +376,8 @@ static int windows_fit(const MaxPool *s) {
     return 1;
 }
 
-/* max_pool(x, kernel, stride, padding, dilation, count, places): largest elements of the windows of each picture, and their places
- * where `places` is true. */
+/* max_pool(x, kernel, stride, padding, dilation, count, places): largest element of each window, and its place if `places` is
+ * true. */
 static PyObject *max_pool_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 7) return PyErr_Format(PyExc_TypeError, "max_pool takes 7 arguments");
@@ -392,7 +397,7 @@ static PyObject *max_pool_method(PyObject *module, PyObject *const *args, Py_ssi
     return pool_pictures(&s, x, dims, work, PyObject_IsTrue(args[6]), max_pool_pictures);
 }
 
-/* max_pool_stretches(x, count): largest elements of so many stretches of each picture, as even as can be, and their places. */
+/* max_pool_stretches(x, count): adaptive maximum pooling; largest element of each of `count` even stretches, and its place. */
 static PyObject *max_pool_stretches_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 2) return PyErr_Format(PyExc_TypeError, "max_pool_stretches takes 2 arguments");
@@ -412,7 +417,7 @@ typedef struct {
     const char *values;
     const int64_t *places;
     char *out;
-    int64_t n, size; /* places and elements of a picture */
+    int64_t n, size; /* number of places, and of elements of a picture */
     int item;
 } AddAt;
 
@@ -431,7 +436,7 @@ static void add_at_pictures(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-/* add_at_places(values, places, size): pictures of this size, 0 but for the sums of the values at their places. */
+/* add_at_places(values, places, size): pictures of the given size with the sums of the values at their places, and 0 elsewhere. */
 static PyObject *add_at_places_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 3) return PyErr_Format(PyExc_TypeError, "add_at_places takes 3 arguments");
