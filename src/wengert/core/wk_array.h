@@ -154,7 +154,8 @@ static inline int fill_floats(PyObject *x, PyObject *value) {
         for (npy_intp i = 0; i < n; i++) data[i] = number;
         return 1;
     }
-    if (number - number == 0 && (number > 3.4028234663852886e38 || number < -3.4028234663852886e38)) return 0; /* it overflows: NumPy's assignment says what happens */
+    /* Overflow is left to NumPy's assignment. */
+    if (number - number == 0 && (number > 3.4028234663852886e38 || number < -3.4028234663852886e38)) return 0;
     float *data = (float *)PyArray_DATA(a), narrow = (float)number;
     for (npy_intp i = 0; i < n; i++) data[i] = narrow;
     return 1;

@@ -1,9 +1,9 @@
-/* Source positions without live frames, and allocation past a Python class's own __new__. Twins: native.py. */
+/* Source positions without live frames, and allocation that bypasses a Python class's own __new__. Twins: native.py. */
 #ifndef WK_FRAME_H
 #define WK_FRAME_H
 #include <Python.h>
 
-/* An instance of cls, a Python subclass of the extension type base, by base's own allocator. */
+/* Allocate an instance of cls, a Python subclass of the extension type base, with base's own allocator. */
 static inline PyObject *wk_new_instance(PyObject *base, PyObject *cls) {
     static PyObject *no_args = NULL;
     if (no_args == NULL && (no_args = PyTuple_New(0)) == NULL) return NULL;
@@ -34,10 +34,10 @@ static inline int wk_is_internal(PyCodeObject *code, PyObject *files, PyObject *
     return (int)internal;
 }
 
-/* The code object of the innermost frame outside the package, or None where no Python code runs; *lasti receives its
+/* Return the code object of the innermost frame outside the package, or None if no Python code runs. *lasti receives its
  * instruction offset. */
 static PyObject *wk_find_code(PyObject *files, PyObject *package, int *lasti) {
-    static PyCodeObject *last = NULL; /* the user code that called before: most often it calls again. Owned. */
+    static PyCodeObject *last = NULL; /* the user code of the previous call, which most often calls again; owned */
     PyFrameObject *frame = PyEval_GetFrame();
     *lasti = -1;
     if (frame == NULL) return Py_NewRef(Py_None);

@@ -7,7 +7,7 @@
 #define WK_VIEWS_H
 #include "wk_array.h"
 
-/* How a view lies over its array: the numbers in op.py. */
+/* How a view lies over its array. op.py has the same numbers. */
 enum { WK_RESHAPED = 1, WK_SWAPPED, WK_PERMUTED, WK_TRANSPOSED, WK_UNSQUEEZED, WK_SQUEEZED, WK_EXPANDED, WK_REDUCED };
 
 typedef struct {
@@ -137,7 +137,7 @@ static inline int wk_lay_unsqueezed(WkLayout *view, PyArrayObject *a, PyObject *
 }
 
 static inline int wk_lay_squeezed(WkLayout *view, PyArrayObject *a, PyObject *given) {
-    int ndim = PyArray_NDIM(a), dim = wk_read_dim(given, ndim); /* -1: all of them */
+    int ndim = PyArray_NDIM(a), dim = wk_read_dim(given, ndim); /* -1: all dims of size 1 */
     if (dim < 0 && given != Py_None) return 0;
     for (int i = 0; i < ndim; i++) {
         if (PyArray_DIM(a, i) != 1 || (dim >= 0 && i != dim)) wk_copy_dim(view, a, i);

@@ -1,10 +1,11 @@
-/* Arithmetic of a program in vector registers, for one dtype (WK_BITS) and CPU level (WK_LEVEL). See Note [Chains]. */
+/* Arithmetic of a program in vector registers, for one dtype (WK_BITS) and CPU level (WK_LEVEL). See Note [Chains] in
+ * wk_apply.h. */
 typedef real vec_ __attribute__((vector_size(WK_REGISTER), aligned(WK_BITS / 8), may_alias));
 #define TILE_ ((npy_intp)(8 * sizeof(vec_) / sizeof(real)))
 #define CHAIN_ WK_JOIN_(wk_chain, WK_LEVEL, WK_BITS)
 
-/* The running values are v0 to v7: eight hide how long one operation takes, and what finding the next link costs. That is a
- * tree of comparisons (see loops.h): the processor foresees these, but not jumps through a table. */
+/* The running values are v0 to v7. Eight of them hide the latency of an operation, and the cost of finding the next link. A tree of
+ * comparisons finds the link (see loops.h): the processor predicts these, but not jumps through a table. */
 #define EIGHT_(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #define LOAD_(k) v##k = m[k];
 #define STORE_(k) m[k] = v##k;

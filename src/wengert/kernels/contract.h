@@ -1,4 +1,4 @@
-/* From here on a product may be fused with a sum, which the rest of the kernels is compiled without: BLAS does so too. */
+/* From here on, compilers may fuse a product with a sum, as BLAS does. The other kernels are compiled without this. */
 #if defined(__clang__)
 #pragma clang fp contract(fast)
 #elif defined(__GNUC__)

@@ -10,7 +10,7 @@
 #define SQRT sqrt
 #define FABS fabs
 #endif
-#define LANES (256 / WK_BITS) /* rows are short */
+#define LANES (256 / WK_BITS) /* short vectors, since rows are short */
 #define vec SUFFIX(distances_vec)
 
 typedef real vec __attribute__((vector_size(32), aligned(WK_BITS / 8), may_alias));
@@ -67,13 +67,13 @@ static void SUFFIX(slopes)(int kind, const void *x_, const void *y_, int64_t cou
     real *restrict out = (real *)out_;
     for (int64_t r = 0; r < count; r++, y += m) {
         const real given = ct[r], length = lengths[r];
-        if (length == 0) continue; /* of equal rows, or of a row to itself, which may hold infinities */
+        if (length == 0) continue; /* equal rows, or a row and itself, which may hold infinities */
         if (kind == WK_EUCLIDEAN) {
             const real factor = given / length;
             for (int64_t i = 0; i < m; i++) out[i] += factor * (x[i] - y[i]);
         } else {
             for (int64_t i = 0; i < m; i++) {
-                const real off = x[i] - y[i], sign = off > 0 ? 1 : off < 0 ? -1 : 0; /* of NaN 0, as sgn() */
+                const real off = x[i] - y[i], sign = off > 0 ? 1 : off < 0 ? -1 : 0; /* 0 for NaN, as in sgn() */
                 const real share = kind == WK_SUM_OF_SIZES || FABS(off) == length ? sign : sign * 0;
                 out[i] += given * share;
             }

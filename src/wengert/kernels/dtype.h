@@ -1,5 +1,5 @@
-/* The dtype (WK_BITS) that a file of kernels is for when it is included: its numbers, `real`, and SUFFIX(name), a name for it and the
- * CPU level (WK_LEVEL). Such files are included once for each dtype, so this one is, too. */
+/* Defines `real`, the C type of WK_BITS, and SUFFIX(name), a name for the dtype and the CPU level (WK_LEVEL). Files of kernels are
+ * included once for each dtype, and so is this one. */
 #undef real
 #undef SUFFIX
 #ifndef WK_JOIN3

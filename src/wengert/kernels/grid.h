@@ -1,7 +1,7 @@
 /* The loops of wk_grid.h for one dtype (WK_BITS) and CPU level (WK_LEVEL). Included once for each.
  *
- * Points are taken in blocks. Along each dim a point has taps, the elements that count for it, each with its weight; a corner is a
- * tap along every dim. Weights outside the image are 0, with an index inside.
+ * Points are processed in blocks. Along each dim a point has taps, the elements that contribute to it, each with a weight. A corner
+ * is one tap along every dim. A tap outside the image has weight 0 and an index inside.
  */
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,8 @@ typedef struct {
     real weight[MAX_CORNERS][BLOCK], derivative[3][MAX_CORNERS][BLOCK];
 } SUFFIX(Corners);
 
-/* Positions of points along a dim, reflected at the edges as often as needed; slope: the sign of the way they go there. */
+/* Reflect a position at the edges as often as needed. *slope: 1 or -1, the direction in which the result moves; 0 if there is no
+ * room to move. */
 static void SUFFIX(reflect)(real *place, real *slope, int64_t n, int align) {
     real low = align ? C(0) : C(-0.5), high = align ? C(n - 1) : C(n) - C(0.5), span = high - low;
     if (span <= 0) {
@@ -34,7 +35,7 @@ static void SUFFIX(reflect)(real *place, real *slope, int64_t n, int align) {
     *place = (odd ? span - rest : rest) + low;
 }
 
-/* Positions brought into the image, and how they move with the points: 1, -1 or 0. */
+/* Move positions into the image, as the padding mode says. slope: derivative of the result in the position: 1, -1 or 0. */
 static void SUFFIX(bring_inside)(const Grid *s, int64_t n, int64_t count, real *restrict place, real *restrict slope) {
     const real last = C(n - 1);
     for (int64_t p = 0; p < count; p++) slope[p] = 1;
@@ -50,7 +51,7 @@ static void SUFFIX(bring_inside)(const Grid *s, int64_t n, int64_t count, real *
     }
 }
 
-/* The weights of the elements at -1, 0, 1 and 2 for a position from 0 to 1, and their derivatives: cubic convolution. */
+/* Compute the weights of the elements at -1, 0, 1 and 2 for a position 0 <= t <= 1, and their derivatives: cubic convolution. */
 static void SUFFIX(cubic)(real t, real *weight, real *derivative) {
     const real a = C(-0.75);
     real s = 1 - t, u = t + 1, v = s + 1;
@@ -64,14 +65,15 @@ static void SUFFIX(cubic)(real t, real *weight, real *derivative) {
     derivative[3] = -((3 * a * v - 10 * a) * v + 8 * a);
 }
 
-/* Where points are along dim d among the elements, and how that moves with their coordinates, which are s->dims apart. */
+/* Compute the positions of points along dim d in elements, and their derivatives in the coordinates. Coordinates are s->dims
+ * apart. */
 static void SUFFIX(find_places)(const Grid *s, int d, const real *points, int64_t count, real *restrict place,
                                 real *restrict slope) {
     int64_t n = s->size[d];
     const real scale = s->align ? C((double)(n - 1) / 2) : C((double)n / 2), shift = s->align ? C(0) : C(0.5);
     for (int64_t p = 0; p < count; p++) {
         real point = points[p * s->dims], away = point > 0 ? C(FAR) : C(-FAR);
-        int finite = point - point == 0; /* else outside, and staying there */
+        int finite = point - point == 0; /* a point that is not finite lies outside, and stays there */
         place[p] = ((finite ? point : 0) + 1) * scale - shift + (finite ? 0 : away);
         slope[p] = 1;
     }
@@ -83,7 +85,7 @@ static void SUFFIX(find_places)(const Grid *s, int d, const real *points, int64_
     }
 }
 
-/* The indices of tap k, of which first is the first, and what counts of them: weights where they are outside are 0. */
+/* Set the indices of tap k, given the indices of the first tap. Weights and derivatives of taps outside the image become 0. */
 static void SUFFIX(place_taps)(const Grid *s, int64_t n, int64_t count, const int32_t *restrict first, int32_t k,
                                const real *restrict slope, SUFFIX(Taps) *t) {
     int32_t *restrict index = t->index[k], size = (int32_t)n;
@@ -98,20 +100,20 @@ static void SUFFIX(place_taps)(const Grid *s, int64_t n, int64_t count, const in
     for (int64_t p = 0; p < count; p++) {
         int32_t at = index[p], low = at < 0 ? 0 : at, inside = low > size - 1 ? size - 1 : low;
         index[p] = inside;
-        real known = C(at == inside); /* multiplied by, so that compilers take several at once */
+        real known = C(at == inside); /* a factor instead of a branch, so that compilers process several at once */
         weight[p] *= known;
         derivative[p] *= slope[p] * known;
     }
 }
 
-/* The taps of points along dim d. */
+/* Find the taps of points along dim d. */
 static void SUFFIX(find_taps)(const Grid *s, int d, const real *points, int64_t count, SUFFIX(Taps) *t) {
     real place[BLOCK], slope[BLOCK];
     int32_t first[BLOCK];
     SUFFIX(find_places)(s, d, points, count, place, slope);
     if (s->mode == NEAREST) {
         for (int64_t p = 0; p < count; p++) {
-            first[p] = (int32_t)lrint(place[p]); /* halves to the even one */
+            first[p] = (int32_t)lrint(place[p]); /* rounds halves to even */
             t->weight[0][p] = 1, t->derivative[0][p] = 0;
         }
     } else {
@@ -137,7 +139,8 @@ static void SUFFIX(find_taps)(const Grid *s, int d, const real *points, int64_t 
     for (int32_t k = 0; k < s->taps; k++) SUFFIX(place_taps)(s, s->size[d], count, first, k, slope, t);
 }
 
-/* All corners of a block of points: where they are in an image, and weights; derives: also the derivatives of these. */
+/* Find all corners of a block of points: their places in an image and their weights. derives: also the derivatives of the
+ * weights. */
 static void SUFFIX(find_corners)(const Grid *s, const real *points, int64_t count, int derives, SUFFIX(Corners) *c) {
     SUFFIX(Taps) taps[3];
     for (int d = 0; d < s->dims; d++) SUFFIX(find_taps)(s, d, points + s->dims - 1 - d, count, &taps[d]);
@@ -175,7 +178,8 @@ static void SUFFIX(find_corners)(const Grid *s, const real *points, int64_t coun
 
 /* -- tasks: blocks of points, or channels of an image -------------------------------------------------------------------- */
 
-/* What is read at points: sums over so many corners, taken together so that compilers gather several elements at once. */
+/* Read an image at points. Each result is a sum over the corners; one loop over all of them lets compilers gather several elements
+ * at once. */
 static inline void SUFFIX(read_points)(const real *restrict x, const SUFFIX(Corners) *c, int corners, int64_t count,
                                        real *restrict out) {
     for (int64_t p = 0; p < count; p++) {
@@ -185,7 +189,7 @@ static inline void SUFFIX(read_points)(const real *restrict x, const SUFFIX(Corn
     }
     for (int64_t p = 0; p < count; p++) {
         if (out[p] == out[p]) continue;
-        out[p] = 0; /* what counts for nothing may be infinite */
+        out[p] = 0; /* an element with weight 0 may be infinite, so it is left out */
         for (int corner = 0; corner < corners; corner++) {
             real weight = c->weight[corner][p];
             if (weight != 0) out[p] += x[c->index[corner][p]] * weight;

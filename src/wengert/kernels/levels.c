@@ -1,4 +1,4 @@
-/* The CPU levels: which loops run is decided once, when the extension is imported. */
+/* The CPU levels. The loops of one level are selected once, at import. */
 #include <string.h>
 
 #include "wk_apply.h"
@@ -49,7 +49,7 @@ static void use(const char *name, const wk_loop *f32, const wk_loop *f64, wk_cha
     }
 }
 
-/* Takes the highest level that the CPU has, or the one wanted. -1: there is no such level here. */
+/* Select the highest level of the CPU, or the wanted one. Return -1 if there is no such level here. */
 int wk_choose_level(const char *wanted) {
     int any = wanted == NULL || *wanted == '\0';
 #ifdef WK_HAS_LEVELS
@@ -71,11 +71,11 @@ int wk_find_kernel(const char *name) {
     return wk_find_whole(name);
 }
 
-/* -- roles: what each operation and rule has for a kernel ------------------------------------------------------------ */
+/* -- roles: the kernel of each operation and rule -------------------------------------------------------------------------- */
 
 static const struct {
     const char *role, *kernel, *operands;
-    int defaults; /* right for default parameters only */
+    int defaults; /* valid for default parameters only */
 } roles[] = {
 #define ROLE(role, kernel, operands, defaults) {role, kernel, operands, defaults},
 #include "roles.h"

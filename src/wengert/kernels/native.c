@@ -1,5 +1,5 @@
-/* wengert.kernels.native: the module. Everything compiled for kernels is in this one extension, so that there is one pool of
- * threads and one of buffers. */
+/* The module wengert.kernels.native. One extension holds all compiled kernels, so that there is one pool of threads and one of
+ * buffers. */
 #define WK_IMPORTS_NUMPY
 #include "wk_numpy.h"
 

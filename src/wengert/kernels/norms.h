@@ -1,6 +1,6 @@
 /* The kernels of wk_norms.h for one dtype (WK_BITS) and CPU level (WK_LEVEL). Included once for each.
  *
- * Sums go over the lanes of vectors, and these into float64: a run of so many elements at a time.
+ * Sums run over the lanes of vectors, FLUSH elements at a time. Their results are added in float64.
  */
 #include <math.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 typedef real vec __attribute__((vector_size(64), aligned(WK_BITS / 8), may_alias));
 
 #define SOME_(p, i) (*(const vec *)((p) + (i)))
-#define FLUSH 2048 /* elements that are added up before their sum goes into float64 */
+#define FLUSH 2048 /* number of elements summed before their sum goes into float64 */
 
 static inline double SUFFIX(norms_add_lanes)(vec v) {
     double sum = 0;
@@ -24,7 +24,7 @@ static inline double SUFFIX(norms_add_lanes)(vec v) {
     return sum;
 }
 
-/* The sum of x - off, or of its squares, over a run. */
+/* Sum x - off, or its square, over a run. */
 #define ADD_RUN(TERM)                                                                        \
     do {                                                                                     \
         int64_t i = 0;                                                                       \
@@ -62,7 +62,7 @@ static double SUFFIX(squares_run)(const real *x, int64_t n, real off) {
     return sum;
 }
 
-/* The sums of ct and of ct * (x - mean) over a run. */
+/* Sum ct and ct * (x - mean) over a run. */
 static void SUFFIX(cotangent_sums)(const real *ct, const real *x, int64_t n, real mean, double *of_bias, double *of_off) {
     double sum = 0, product = 0;
     int64_t i = 0;
@@ -126,9 +126,9 @@ static void SUFFIX(normalize_runs_cotangent)(const WkNormTask *t) {
     }
 }
 
-/* -- columns: channels of few elements an item, side by side ------------------------------------------------------------- */
+/* -- columns: channels with few elements per item, side by side ------------------------------------------------------------- */
 
-/* Adds TERM(i, j) of each row i to sums[j], n at a time before they go into float64. */
+/* Set sums[j] to the sum of TERM(i, j) over all rows i. Sums of 128 rows go into float64. */
 #define ADD_COLUMNS(sums, TERM)                                                              \
     do {                                                                                     \
         for (int64_t j = 0; j < width; j++) sums[j] = 0;                                     \
@@ -146,7 +146,7 @@ static void SUFFIX(normalize_runs_cotangent)(const WkNormTask *t) {
 #define CT_(i) ct[i]
 #define CT_OFF_(i) (ct[i] * (x[i] - mean[j]))
 
-/* Sums of neighbouring columns of one channel, in place. */
+/* Sum neighbouring columns of one channel, in place. */
 static void SUFFIX(join_columns)(double *sums, int64_t width, int64_t inner) {
     for (int64_t c = 0; c * inner < width; c++) {
         double sum = 0;

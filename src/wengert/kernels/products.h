@@ -1,8 +1,8 @@
 /* The products of wk_products.h for one dtype (WK_BITS) and CPU level (WK_LEVEL). Included once for each.
  *
- * WK_REGISTER is a register's width in bytes, WK_ROWS how many rows are computed together: with two registers each, so that their
- * sums, a row of the right factor and a number of the left one fit into the registers that the level has. Names are written
- * out by macros, as compilers keep an array of sums in memory.
+ * WK_REGISTER is the width of a register in bytes. WK_ROWS is the number of rows computed together, with two registers each. Their
+ * sums, a row of the right factor and a number of the left factor fit into the registers of the level. Macros write out a variable
+ * for each sum, as compilers keep an array of sums in memory.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ typedef real vec __attribute__((vector_size(WK_REGISTER), aligned(WK_BITS / 8), 
 #define LOAD_(p) (*(const vec *)(p))
 #define piece SUFFIX(piece)
 typedef real piece __attribute__((vector_size(16), aligned(WK_BITS / 8), may_alias));
-#ifndef PICK_ /* numbers of x and y, side by side, by their places */
+#ifndef PICK_ /* picks numbers of x and y by their places */
 #if defined(__clang__)
 #define PICK_(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
@@ -33,7 +33,7 @@ typedef int64_t SUFFIX(places) __attribute__((vector_size(16)));
 #define EACH6_(X) EACH4_(X) X(4) X(5)
 #define EACH12_(X) EACH6_(X) X(6) X(7) X(8) X(9) X(10) X(11)
 
-/* Two registers of a row of c, of which `width` numbers are wanted. */
+/* Store two registers as a row of c. Only the first `width` numbers are stored. */
 static inline void SUFFIX(store)(real *c, vec s, vec t, int64_t width, int adds) {
     if (width >= 2 * LANES) {
         if (adds) s += LOAD_(c), t += LOAD_(c + LANES);
@@ -53,7 +53,7 @@ static inline void SUFFIX(store)(real *c, vec s, vec t, int64_t width, int adds)
 #define STEP_HALF_(i) s##i += from[i * a_row] * b0;
 #define STORE_(i) SUFFIX(store)(c + i * c_row, s##i, t##i, width, adds);
 
-/* `rows` rows of c, width <= panel columns; of at most half a panel, one register a row. */
+/* Compute `rows` rows of c and width <= panel columns. For at most half a panel, one register per row is used. */
 #define TILE_(rows)                                                                                                        \
     static void SUFFIX(tile##rows)(const real *a, int64_t a_row, int64_t a_step, const real *b, int64_t b_row, int64_t width, \
                                    int64_t depth, const real *start, int adds, real *c, int64_t c_row) {                   \
@@ -110,7 +110,7 @@ static void SUFFIX(product)(const void *a_, int64_t a_row, int64_t a_step, const
     }
 }
 
-/* Two pieces a row, of which the last may lie over the one before: a call of memcpy costs more than a short row. */
+/* Copy two pieces per row; the second may overlap the first. A call of memcpy costs more than a short row. */
 #define TWO_PIECES_(piece)                                                              \
     for (int64_t i = 0; i < rows; i++, to += to_step, from += from_step) {              \
         memcpy(to, from, piece);                                                        \
@@ -144,7 +144,7 @@ static void SUFFIX(add_rows)(char *to, int64_t to_step, const char *from, int64_
     }
 }
 
-/* A square of numbers, as many a side as 16 bytes hold, that lies in memory by rows, written by columns. */
+/* Transpose a square of numbers. A side has as many numbers as 16 bytes hold. */
 static inline void SUFFIX(transpose_square)(const real *from, int64_t from_row, real *to, int64_t to_row) {
     piece a = *(const piece *)from, b = *(const piece *)(from + from_row);
 #if WK_BITS == 32

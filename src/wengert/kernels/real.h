@@ -1,4 +1,4 @@
-/* The dtype that a file of loops is for, as WK_BITS says, and the maths under one name for both. */
+/* The C type of a file of loops, selected by WK_BITS, and the maths functions under one name for both dtypes. */
 #ifndef WK_REAL_H
 #define WK_REAL_H
 #include "vm.h"
@@ -16,8 +16,8 @@ typedef double real;
 #endif
 #define C(value) ((real)(value))
 
-/* NaN where one is NaN. Two choices one after the other: of one with an "or" compilers make a branch, where such a function follows
- * another, and random numbers are mispredicted at every other element. */
+/* NaN if either is NaN. These are two choices, one after the other. Compilers turn a single choice with an "or" into a branch if
+ * such functions follow each other, and for random numbers a branch is mispredicted at every other element. */
 WK_INLINE real larger_(real a, real b) {
     const real larger = a > b ? a : b;
     return a != a ? a : larger;

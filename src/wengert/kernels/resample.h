@@ -1,10 +1,10 @@
-/* The loops of wk_resample.c for one dtype: included once for each, with `real` its numbers and SUFFIX(name) a name for it. */
+/* The loops of wk_resample.c for one dtype. Included once for each. `real` is the C type, and SUFFIX(name) a name for the dtype. */
 
 static real SUFFIX(weight_of)(const Table *t, int64_t j, int64_t tap) {
     return t->weights == NULL ? 1 : ((const real *)t->weights)[t->starts[j] + tap];
 }
 
-/* Outputs from first up to last of a row. */
+/* Compute the outputs first <= j < last of a row. */
 static void SUFFIX(stretch)(const Table *t, const real *restrict x, real *restrict out, int64_t first, int64_t last) {
     const int64_t *restrict inputs = t->inputs, *restrict starts = t->starts;
     const real *restrict weights = (const real *)t->weights;
@@ -48,7 +48,7 @@ static void SUFFIX(along_row)(const Table *t, const real *restrict x, real *rest
     if (t->run_end < t->size) SUFFIX(stretch)(t, x, out, t->run_end, t->size);
 }
 
-/* sum = the weighted sum of the rows of a picture that count for its output row (i, j). */
+/* Set sum to the weighted sum of the rows of a picture that contribute to the output row (i, j). */
 static void SUFFIX(add_up_rows)(const Table *t, const real *x, int64_t i, int64_t j, real *restrict sum) {
     int64_t n = t[2].source;
     int first = 1;

@@ -1,4 +1,5 @@
-/* From here on: x86-64-v3 (AVX2 and fused multiply-add). Elsewhere, and for other compilers, this level is the base one again. */
+/* From here on: x86-64-v3 (AVX2 and fused multiply-add). On other processors and with other compilers, this level equals the
+ * base. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,19 +1,19 @@
 /* Convolutions of pictures and their two adjoints, as products of the weight with columns that never leave the cache.
  *
  * Note [Blocks of columns]
- * The columns of a convolution have as many rows as a window has taps in all channels, and a column for each place of a window.
- * A block of them, some channels by some places, is laid out from the pictures, padding and all, multiplied, and forgotten.
- * Where pictures are small, a block takes several, side by side. A task for a thread is
+ * The columns of a convolution have one row for each tap of a window in each channel, and one column for each place of a window. A
+ * block of them covers some channels and some places. It is filled from the pictures and their padding, multiplied, and forgotten.
+ * If pictures are small, a block covers several side by side. A task for a thread is
  *
- * - of the convolution: some places (all channels one after the other; each result is one task's);
- * - of its adjoint in the picture: some channels (all places one after the other; columns are added up into pictures);
- * - of its adjoint in the weight: some channels of some pictures. Few channels make few tasks: then pictures are split into
- *   groups of fixed sizes, whose results are added up in their order.
+ * - for the convolution: some places (one channel after another; each result belongs to one task);
+ * - for its adjoint in the picture: some channels (one place after another; columns are added up into pictures);
+ * - for its adjoint in the weight: some channels of some pictures. Few channels make few tasks. Pictures are then split into groups
+ *   of fixed sizes, whose results are added up in order.
  *
- * So who adds up what is decided by shapes alone, and results are the same for any number of threads.
+ * Shapes alone decide the order of additions, so results are the same for any number of threads.
  *
- * Methods return None for what they do not take. Arrays with one spatial dim are pictures of height 1, and pictures are volumes of
- * depth 1. The rows of a volume's planes stand one below the other, as lines.
+ * Methods return None for arguments that they do not accept. Arrays with one spatial dim are pictures of height 1, and pictures are
+ * volumes of depth 1. The rows of a volume's planes follow each other as lines.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -24,35 +24,36 @@
 #include "wk_threads.h"
 
 enum {
-    BLOCK_ROWS = 256,    /* of a block of columns, about */
+    BLOCK_ROWS = 256,    /* rows of a block of columns, about */
     BLOCK_COLUMNS = 256,
-    SPLITS = 16,         /* into which pictures are split, where channels are few */
-    WORK = 1 << 18,      /* multiplications that a thread should have at least */
+    SPLITS = 16,         /* number of groups of pictures, if there are few channels */
+    WORK = 1 << 18,      /* least number of multiplications for a thread */
     MAX_SLOTS = 256,
 };
 
 typedef struct {
     const WkProducts *products;
-    const char *x, *y, *weight, *bias; /* (n, groups, channels, size); (n, groups, outputs, count); (groups, outputs, depth) */
+    /* x: (n, groups, channels, size); y: (n, groups, outputs, count); weight: (groups, outputs, depth) */
+    const char *x, *y, *weight, *bias;
     char *out;
-    int64_t n, groups, channels, outputs; /* channels and outputs of a group */
+    int64_t n, groups, channels, outputs; /* channels and outputs of one group */
     int64_t size[3], kernel[3], count[3], stride[3], padding[3], dilation[3];
-    int64_t taps, lines, places, volume, depth, item; /* lines: of places; volume: elements of a picture */
+    int64_t taps, lines, places, volume, depth, item; /* lines: rows of places; volume: elements of a picture */
     /* blocks */
-    int64_t pictures, rows, columns; /* of a block: pictures side by side (then all places), or rows by columns of places */
-    int64_t across, down, n_blocks;  /* blocks along a picture's rows, along its columns, in all; of one group */
+    int64_t pictures, rows, columns; /* a block holds whole pictures side by side, or rows by columns of places in one */
+    int64_t across, down, n_blocks;  /* of one group: blocks across a picture, down a picture, and in all */
     int64_t channels_at_once, channel_blocks, splits, per_split;
     int64_t width;                   /* numbers from one row of a block to the next */
-    char *memory;                    /* a slot for each task that runs at once: columns, cotangents, these transposed */
+    char *memory;                    /* one slot per running task: columns, cotangents, transposed cotangents */
     int64_t slot_size;
     atomic_uchar taken[MAX_SLOTS];
 } Convolution;
 
 typedef struct {
-    int64_t first, pictures;            /* pictures */
-    int64_t row, rows, column, columns; /* places in them; rows: lines */
-    int64_t plane;                      /* of the first row */
-    int64_t n;                          /* places in all */
+    int64_t first, pictures;            /* pictures of the block */
+    int64_t row, rows, column, columns; /* places in each picture; row and rows count lines */
+    int64_t plane;                      /* plane of the first row */
+    int64_t n;                          /* number of places in all */
 } Block;
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -80,7 +81,7 @@ static void plan_blocks(Convolution *s) {
     s->splits = ceil_div(s->n_blocks, s->per_split);
     int64_t panel = s->products->panel;
     s->width = ceil_div(s->pictures * s->rows * s->columns, panel) * panel;
-    if (s->width * s->item % 512 == 0) s->width += panel / 2; /* rows at powers of two share few places of the cache */
+    if (s->width * s->item % 512 == 0) s->width += panel / 2; /* rows a power of two apart would share few places of the cache */
     s->slot_size = (s->channels_at_once * s->taps + 2 * s->outputs) * s->width * s->item + 64 + 2 * 64;
 }
 
@@ -95,7 +96,8 @@ static Block block_at(const Convolution *s, int64_t number) {
     return b;
 }
 
-/* The windows from first up to last, of those between begin and end, whose tap lies inside the picture along one dim. */
+/* Set *first and *last so that exactly the windows *first <= j < *last of begin <= j < end have the given tap inside the picture
+ * along dim d. */
 static void inside(const Convolution *s, int d, int64_t tap, int64_t begin, int64_t end, int64_t *first, int64_t *last) {
     int64_t start = tap * s->dilation[d] - s->padding[d], step = s->stride[d], low = 0, high = 0;
     if (start < 0) low = step == 1 ? -start : ceil_div(-start, step);
@@ -104,7 +106,7 @@ static void inside(const Convolution *s, int d, int64_t tap, int64_t begin, int6
     *last = greater(lesser(high, end), *first);
 }
 
-/* Rows of n numbers that lie step apart, into rows of numbers side by side. */
+/* Copy rows of n numbers, stride[2] apart, to rows of contiguous numbers. */
 static void copy_rows(const Convolution *s, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
                       int64_t n) {
     int64_t step = s->stride[2];
@@ -118,7 +120,7 @@ static void copy_rows(const Convolution *s, char *to, int64_t to_step, const cha
     }
 }
 
-/* The other way round, adding. */
+/* Add rows of n contiguous numbers to rows of numbers that are stride[2] apart. */
 static void add_rows(const Convolution *s, char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
                      int64_t n) {
     int64_t step = s->stride[2];
@@ -132,8 +134,8 @@ static void add_rows(const Convolution *s, char *to, int64_t to_step, const char
     }
 }
 
-/* One row of a block: a tap of a channel, at the block's places in every picture. adds: the row is added to the pictures at
- * base, else it is filled from them; zeros where the tap is in the padding. */
+/* Walk one row of a block: one tap of one channel, at the block's places in every picture. If adds is true, the row is added to the
+ * pictures at base. Otherwise it is filled from them, with zeros where the tap lies in the padding. */
 static inline void walk_row(const Convolution *s, Block b, char *base, const int64_t *tap, char *row, int adds) {
     int64_t left, right, item = s->item, step = b.columns * item, height = s->count[1], width = s->size[2];
     int64_t row_step = s->stride[1] * width * item, picture_step = s->groups * s->channels * s->volume * item;
@@ -158,7 +160,8 @@ static inline void walk_row(const Convolution *s, Block b, char *base, const int
     }
 }
 
-/* Every row of a block: of so many channels, whose first picture is at base. The rest of each row is set to 0. */
+/* Walk every row of a block, for `channels` channels whose first picture is at base. If the rows are filled, the rest of each is
+ * set to 0. */
 static void walk_columns(const Convolution *s, Block b, char *base, int64_t channels, char *columns, int adds) {
     for (int64_t c = 0; c < channels; c++, base += s->volume * s->item) {
         int64_t tap[3];
@@ -174,7 +177,8 @@ static void walk_columns(const Convolution *s, Block b, char *base, int64_t chan
     }
 }
 
-/* The block's places in all outputs of a group: from y into rows of a block, and zeros after them; or from there into y. */
+/* Copy the block's places in all outputs of a group from y into rows of a block, followed by zeros. If stores is true, copy the
+ * rows into y instead. */
 static void walk_outputs(const Convolution *s, Block b, int64_t group, char *y, char *rows, int stores) {
     size_t length = (size_t)(b.columns * s->item);
     for (int64_t o = 0; o < s->outputs; o++) {
@@ -199,7 +203,7 @@ static const char *weight_at(const Convolution *s, int64_t group, int64_t channe
     return s->weight + (group * s->outputs * s->depth + channel * s->taps) * s->item;
 }
 
-/* Memory for one task, which nobody else has until it is given back; the number of the slot. */
+/* Reserve the memory of one task until it is given back. Return the number of the slot. */
 static int64_t take_slot(Convolution *s) {
     for (int64_t i = 0;; i = (i + 1) % MAX_SLOTS) {
         if (atomic_exchange(&s->taken[i], 1) == 0) return i;
@@ -257,7 +261,8 @@ static void convolve_adjoint_blocks(void *ctx, int64_t begin, int64_t end) {
     atomic_store(&s->taken[slot], 0);
 }
 
-/* Each task makes (rows of the block, outputs), as products want the cotangents' places, which are many, in a column. */
+/* Each task computes an array (rows of the block, outputs). A product sums over the rows of its right factor, so the cotangents are
+ * transposed to (places, outputs). */
 static void convolve_weight_blocks(void *ctx, int64_t begin, int64_t end) {
     Convolution *s = (Convolution *)ctx;
     int64_t slot = take_slot(s);
@@ -282,7 +287,8 @@ static void convolve_weight_blocks(void *ctx, int64_t begin, int64_t end) {
 
 /* -- for Python ---------------------------------------------------------------------------------------------------------- */
 
-/* Reads a tuple of one to three ints; what is missing in front is `other`. 0: an error is set. */
+/* Read a tuple of one to three ints into the last entries of found, and set its first entries to `other`. Return 0 with an error
+ * set if it is none. */
 static int read_sizes(PyObject *sizes, int64_t other, int64_t *found) {
     if (!PyTuple_Check(sizes) || PyTuple_GET_SIZE(sizes) < 1 || PyTuple_GET_SIZE(sizes) > 3) {
         PyErr_SetString(PyExc_TypeError, "expected a tuple of one to three ints");
@@ -293,20 +299,20 @@ static int read_sizes(PyObject *sizes, int64_t other, int64_t *found) {
     return !PyErr_Occurred();
 }
 
-/* The spatial dims of an array. */
+/* Set found to the spatial dims of an array. */
 static void take_sizes(PyArrayObject *a, int64_t *found) {
     int nd = PyArray_NDIM(a);
     for (int d = 0; d < 3; d++) found[d] = nd - 3 + d < 2 ? 1 : PyArray_DIM(a, nd - 3 + d);
 }
 
-/* An array of two dims and the spatial ones. */
+/* Allocate an array of two dims followed by the spatial ones. */
 static PyArrayObject *new_array(int64_t first, int64_t second, const int64_t *sizes, int nd, int type) {
     npy_intp shape[5] = {first, second};
     for (int d = 2; d < nd; d++) shape[d] = sizes[d + 3 - nd];
     return (PyArrayObject *)wk_new_array(nd, shape, type);
 }
 
-/* An array of floats, contiguous: a new reference. NULL: not taken, or an error is set. */
+/* Return x as a contiguous array of the given dtype and number of dims, a new reference. NULL: not accepted, or an error is set. */
 static PyArrayObject *take_array(PyObject *x, int nd, int type) {
     if (!PyArray_CheckExact(x)) return NULL;
     PyArrayObject *a = (PyArrayObject *)x;
@@ -320,7 +326,7 @@ static int is_floating(PyObject *x, int *nd, int *type) {
     return *nd >= 3 && *nd <= 5 && (*type == NPY_FLOAT || *type == NPY_DOUBLE);
 }
 
-/* Whether the sizes that have been read make sense. */
+/* Whether the sizes that were read are valid. */
 static int fits(const Convolution *s) {
     for (int d = 0; d < 3; d++) {
         if (s->size[d] < 1 || s->kernel[d] < 1 || s->count[d] < 1) return 0;
@@ -329,7 +335,7 @@ static int fits(const Convolution *s) {
     return s->n > 0 && s->groups > 0 && s->channels > 0 && s->outputs > 0;
 }
 
-/* Runs tasks with memory for as many as run at once. 0: an error is set. */
+/* Run tasks, with memory for as many as run at once. Return 0 with an error set if there is no memory. */
 static int run_tasks(Convolution *s, int64_t tasks, void (*body)(void *, int64_t, int64_t)) {
     int64_t work = s->n * s->groups * s->places * s->outputs * s->depth, slots = lesser(wk_get_num_threads(), tasks);
     if (slots > MAX_SLOTS) slots = MAX_SLOTS;
@@ -346,7 +352,8 @@ static int run_tasks(Convolution *s, int64_t tasks, void (*body)(void *, int64_t
     return 1;
 }
 
-/* The last five arguments of each method: stride, padding, dilation, the sizes that no array tells, groups. 0: an error is set. */
+/* Read the last five arguments of each method: stride, padding, dilation, the sizes that no array tells, and groups. Return 0 with
+ * an error set if they are invalid. */
 static int read_windows(Convolution *s, PyObject *const *args, int64_t *sizes) {
     s->groups = PyLong_AsLongLong(args[4]);
     return read_sizes(args[0], 1, s->stride) && read_sizes(args[1], 0, s->padding) && read_sizes(args[2], 1, s->dilation) &&
@@ -359,7 +366,8 @@ static PyObject *answer(PyArrayObject *out) {
     Py_RETURN_NONE;
 }
 
-/* convolve(x, weight, bias, stride, padding, dilation, count, groups): (n, outputs, *count). bias: None, or a vector. */
+/* convolve(x, weight, bias, stride, padding, dilation, count, groups): the convolution (n, outputs, *count). bias: a vector, or
+ * None. */
 static PyObject *convolve_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     int nd, type;
@@ -390,7 +398,7 @@ done:
     return answer(out);
 }
 
-/* convolve_adjoint(y, weight, stride, padding, dilation, size, groups): (n, channels, *size). */
+/* convolve_adjoint(y, weight, stride, padding, dilation, size, groups): the adjoint in x, (n, channels, *size). */
 static PyObject *convolve_adjoint_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     int nd, type;
@@ -415,7 +423,7 @@ done:
     return answer(out);
 }
 
-/* out[group, output, row] = the sum of parts[split, group, row, output] */
+/* out[group, output, row] = sum over splits of parts[split, group, row, output]. */
 static void add_up_splits(const Convolution *s, char *out, char *parts) {
     int64_t of_group = s->depth * s->outputs, size = s->groups * of_group;
     for (int64_t k = 1; k < s->splits; k++) s->products->add_rows(parts, 0, parts + k * size * s->item, 0, 1, size);
@@ -425,7 +433,8 @@ static void add_up_splits(const Convolution *s, char *out, char *parts) {
     }
 }
 
-/* convolve_weight(x, y, stride, padding, dilation, kernel, groups): (outputs, channels of a group, *kernel). */
+/* convolve_weight(x, y, stride, padding, dilation, kernel, groups): the adjoint in the weight, (outputs, channels of a group,
+ * *kernel). */
 static PyObject *convolve_weight_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     int nd, type;

@@ -1,6 +1,7 @@
 /* Drives the kernels of wk_distances.h: distances between the rows of two matrices, or of one, and their cotangents.
  *
- * Methods return None for what they do not take. A row of the result is one thread's, so results are the same for any number.
+ * Methods return None for arguments that they do not accept. Each row of the result belongs to one thread, so results are the same
+ * for any number of threads.
  */
 #include "wk_distances.h"
 
@@ -12,7 +13,7 @@
 
 const char *wk_level_name(void);
 
-enum { WORK = 32768 }; /* elements that a thread should have at least */
+enum { WORK = 32768 }; /* least number of elements for a thread */
 
 static const WkDistances *distances_of(int typenum) {
     int f64 = typenum == NPY_DOUBLE;
@@ -25,13 +26,13 @@ static const WkDistances *distances_of(int typenum) {
 
 typedef struct {
     const WkDistances *kernels;
-    const char *x, *y, *ct, *lengths; /* y NULL: the pairs of rows of x, each once */
-    char *out, *held;                 /* held: two vectors of others numbers a row, for pairs */
+    const char *x, *y, *ct, *lengths; /* y: NULL for the pairs of rows of x, each once */
+    char *out, *held;                 /* held: for pairs, two vectors of `others` numbers per row */
     int64_t n, others, m, item;
     int kind;
 } Distances;
 
-/* Where the pairs of row i with later ones begin. */
+/* Index of the first pair of row i with a later row. */
 static int64_t pairs_before(int64_t i, int64_t n) { return i * n - i * (i + 1) / 2; }
 
 static void measure_rows(void *ctx, int64_t begin, int64_t end) {
@@ -44,7 +45,7 @@ static void measure_rows(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-/* The numbers of all pairs of row i, 0 for that with itself. */
+/* Gather the numbers of all pairs of row i. The pair of row i with itself is 0. */
 static void gather_pairs(const char *pairs, int64_t i, int64_t n, int64_t item, char *to) {
     for (int64_t j = 0; j < i; j++) memcpy(to + j * item, pairs + (pairs_before(j, n) + i - j - 1) * item, (size_t)item);
     memset(to + i * item, 0, (size_t)item);
@@ -74,7 +75,7 @@ static void run_rows(Distances *s, void (*body)(void *, int64_t, int64_t)) {
     if (state != NULL) PyEval_RestoreThread(state);
 }
 
-/* A row-major array of this type, or of any that is taken for type -1. */
+/* Whether x is a row-major array with nd dims of the given dtype. type -1: float32 or float64. */
 static int is_taken(PyObject *x, int type, int nd) {
     if (!PyArray_CheckExact(x)) return 0;
     PyArrayObject *a = (PyArrayObject *)x;
@@ -82,7 +83,7 @@ static int is_taken(PyObject *x, int type, int nd) {
     return (type < 0 ? its == NPY_FLOAT || its == NPY_DOUBLE : its == type) && PyArray_NDIM(a) == nd && PyArray_ISCARRAY_RO(a);
 }
 
-/* Reads x, y (None for the pairs of x's rows) and the kind. 0: not taken, or an error is set. */
+/* Read x, y (None for the pairs of x's rows) and the kind. Return 0 if they are not accepted, or with an error set. */
 static int read_rows(PyObject *x, PyObject *y, PyObject *kind, Distances *s) {
     if (!is_taken(x, -1, 2)) return 0;
     PyArrayObject *a = (PyArrayObject *)x;
@@ -98,7 +99,7 @@ static int read_rows(PyObject *x, PyObject *y, PyObject *kind, Distances *s) {
 
 #define DECLINED return PyErr_Occurred() ? NULL : Py_NewRef(Py_None)
 
-/* distances(x, y, kind): (n, k), or for y None a vector of the pairs of x's rows */
+/* distances(x, y, kind): array (n, k). If y is None, a vector of the pairs of x's rows. */
 static PyObject *distances_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 3) return PyErr_Format(PyExc_TypeError, "distances takes 3 arguments");
@@ -113,7 +114,7 @@ static PyObject *distances_method(PyObject *module, PyObject *const *args, Py_ss
     return out;
 }
 
-/* distances_cotangent(ct, x, y, distances, kind): that of x */
+/* distances_cotangent(ct, x, y, distances, kind): cotangent of x. */
 static PyObject *distances_cotangent_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 5) return PyErr_Format(PyExc_TypeError, "distances_cotangent takes 5 arguments");

@@ -1,14 +1,16 @@
-/* Kernels of distances between rows, one table a CPU level and dtype: distances.h has them, wk_distances.c drives them. */
+/* Kernels of distances between rows, one table for each CPU level and dtype. distances.h defines them, wk_distances.c drives
+ * them. */
 #ifndef WK_DISTANCES_H
 #define WK_DISTANCES_H
 #include <stdint.h>
 
-enum { WK_SUM_OF_SIZES = 1, WK_EUCLIDEAN = 2, WK_LARGEST = 3 }; /* norms of a difference: of order 1, 2 and infinity */
+enum { WK_SUM_OF_SIZES = 1, WK_EUCLIDEAN = 2, WK_LARGEST = 3 }; /* norms of order 1, 2 and infinity */
 
 typedef struct {
-    /* out[r]: the norm of x - y[r] for r < count; x: m numbers, y: rows of m */
+    /* out[r] = norm of x - y[r] for r < count. x: m numbers; y: rows of m numbers. */
     void (*distances)(int kind, const void *x, const void *y, int64_t count, int64_t m, void *out);
-    /* Adds to out the cotangent of x, from those of the norms, which are lengths. 0 where a length, or a difference, is 0. */
+    /* Add the cotangent of x to out. ct: cotangents of the norms; lengths: the norms. Terms are 0 where a norm or a difference is
+     * 0. */
     void (*slopes)(int kind, const void *x, const void *y, int64_t count, int64_t m, const void *ct, const void *lengths, void *out);
 } WkDistances;
 

@@ -1,7 +1,7 @@
-/* Images read at any points, and the two adjoints of that: what grid_sample is made of.
+/* Sampling of images at arbitrary points, and its two adjoints: the kernels of grid_sample.
  *
- * Where results are added up is decided by the arguments alone, so they are the same for any number of threads: a point is read,
- * and its own cotangent made, by one thread; so is every channel of an image's cotangent.
+ * The arguments alone decide the order of additions. One thread reads a point and computes its cotangent, and one thread computes a
+ * channel of an image's cotangent. Results are therefore the same for any number of threads.
  */
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "wk_threads.h"
 
 enum {
-    SPLITS = 8,  /* tasks that there should be at least, for as many threads */
-    WORK = 8192, /* elements that a thread should read at least */
+    SPLITS = 8,  /* least number of tasks, so that as many threads have work */
+    WORK = 8192, /* least number of elements that a thread reads */
 };
 
 const char *wk_level_name(void);
@@ -27,7 +27,7 @@ static const WkGridLoops *loops_of(int type) {
 
 /* -- the methods --------------------------------------------------------------------------------------------------------- */
 
-/* x as a contiguous array of a type and number of dims: a new reference. NULL: not taken, or an error is set. */
+/* Return x as a contiguous array of the given dtype and number of dims, a new reference. NULL: not accepted, or an error is set. */
 static PyArrayObject *take(PyObject *x, int nd, int type) {
     if (!PyArray_CheckExact(x)) return NULL;
     PyArrayObject *a = (PyArrayObject *)x;
@@ -35,7 +35,7 @@ static PyArrayObject *take(PyObject *x, int nd, int type) {
     return PyArray_GETCONTIGUOUS(a);
 }
 
-/* Reads the size of the images and (mode, padding, align): 0 where they are not taken. */
+/* Read the size of the images and the options (mode, padding, align). Return 0 if they are not accepted. */
 static int plan(Grid *s, const npy_intp *size, PyObject *options) {
     if (!PyTuple_Check(options) || PyTuple_GET_SIZE(options) != 3) return 0;
     s->mode = (int)PyLong_AsLong(PyTuple_GET_ITEM(options, 0));
@@ -46,7 +46,7 @@ static int plan(Grid *s, const npy_intp *size, PyObject *options) {
     s->taps = s->mode == NEAREST ? 1 : s->mode == BILINEAR ? 2 : 4;
     s->elements = s->corners = 1;
     for (int d = 0; d < s->dims; d++) {
-        if (size[d] < 1 || size[d] > (1 << 30) / s->elements) return 0; /* indices are of 32 bits */
+        if (size[d] < 1 || size[d] > (1 << 30) / s->elements) return 0; /* indices have 32 bits */
         s->size[d] = size[d];
         s->elements *= size[d], s->corners *= s->taps;
     }
@@ -62,7 +62,7 @@ static PyObject *answer(PyArrayObject *out) {
     Py_RETURN_NONE;
 }
 
-/* The number of spatial dims, 2 or 3, and the type of an array; 0: another one. */
+/* Return the number of spatial dims, 2 or 3, and set *type to the dtype of x. Return 0 if x is not accepted. */
 static int kind_of(PyObject *x, int *type) {
     if (!PyArray_CheckExact(x)) return 0;
     int nd = PyArray_NDIM((PyArrayObject *)x);
@@ -70,7 +70,7 @@ static int kind_of(PyObject *x, int *type) {
     return (nd == 4 || nd == 5) && (*type == NPY_FLOAT || *type == NPY_DOUBLE) ? nd - 2 : 0;
 }
 
-/* Whether the points, (n, ..., dims), are of n images; counts them. */
+/* Read the points: (n, ..., dims). Return 0 if their shape does not fit n images. */
 static int read_points(Grid *s, PyArrayObject *grid, int64_t n) {
     if (PyArray_DIM(grid, 0) != n || PyArray_DIM(grid, s->dims + 1) != s->dims) return 0;
     s->grid = PyArray_BYTES(grid);
@@ -78,7 +78,8 @@ static int read_points(Grid *s, PyArrayObject *grid, int64_t n) {
     return 1;
 }
 
-/* sample_grid(x, grid, options): x, (n, channels, *size), at the points of grid, (n, ..., dims): (n, channels, ...). */
+/* sample_grid(x, grid, options): x: (n, channels, *size), sampled at the points of grid: (n, ..., dims). Returns (n, channels,
+ * ...). */
 static PyObject *sample_grid_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     int type;
@@ -103,7 +104,7 @@ done:
     return answer(out);
 }
 
-/* sample_grid_adjoint(ct, grid, shape, options): the adjoint in x, of this shape. */
+/* sample_grid_adjoint(ct, grid, shape, options): the adjoint in x, of the given shape. */
 static PyObject *sample_grid_adjoint_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     int type;

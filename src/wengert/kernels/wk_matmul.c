@@ -1,17 +1,17 @@
-/* Products of matrices, and of batches of them: see wk_matmul.h.
+/* Products of matrices, and of batches of them. See wk_matmul.h.
  *
  * Note [Small products]
- * A product of matrices of a few hundred numbers takes NumPy and its BLAS half a microsecond and more to get going. Here it is
- * a loop over columns of y as wide as the widest registers, which other columns are copied for, and rows of x, four at a time.
- * It does what the BLAS does, for infinities and NaN too: each element is a sum of products, and nothing is left out.
+ * NumPy and its BLAS need half a microsecond and more to start a product of matrices of a few hundred numbers. Here such a product
+ * is a loop over columns of y, as wide as the widest registers, and over rows of x, four at a time. Columns with other strides are
+ * copied first. The result is that of BLAS, for infinities and NaN too: each element is a sum of products, and no product is left
+ * out.
  *
  * Note [Middle products]
- * BLAS has threads of its own. They go on looking for work when theirs is done, on the cores that the threads of all other
- * kernels want next, so that in a network whose layers take some hundred microseconds each a second core gains next to nothing.
- * Products of that size therefore run on our own threads, in tasks of some rows of one panel of columns, as fast as BLAS's:
- * panels that do not lie side by side are copied, and the left factor is read where it is. NumPy gives BLAS a batch product by
- * product; here its products are tasks alike. What each element is the sum of, and in which order, is the same for any number
- * of threads. Larger products are the BLAS's.
+ * BLAS has its own threads. After a product they keep looking for work on the cores that the threads of the other kernels want
+ * next. In a network whose layers take some hundred microseconds each, a second core then gains next to nothing. Products of this
+ * size therefore run on our own threads, as fast as those of BLAS. A task is some rows of one panel of columns. Panels that are not
+ * contiguous are copied, and the left factor is read in place. NumPy gives BLAS a batch product by product; here the products of a
+ * batch are tasks too. The terms and the order of each sum are the same for any number of threads. BLAS does larger products.
  */
 #include "wk_matmul.h"
 
@@ -25,35 +25,35 @@
 const char *wk_level_name(void);
 
 enum {
-    SMALL_PRODUCT = 262144, /* multiplications times the bytes of a number */
-    MOST_COPIED = 128,      /* rows of y whose columns are copied side by side */
-    FEW_STRIDED = 512,      /* numbers that are copied from here and there whatever it is for; more, for MANY_ROWS of x */
+    SMALL_PRODUCT = 262144, /* most multiplications, times the bytes of a number */
+    MOST_COPIED = 128,      /* most rows of y whose columns are copied side by side */
+    FEW_STRIDED = 512,      /* strided numbers of y that are always worth copying; more are, if x has MANY_ROWS */
     MANY_ROWS = 32,
-    FEW_ROWS = 64,          /* ops/blas.py knows better ways for few rows and a right factor that lies in memory by columns, */
-    LARGE_FACTOR = 32768,   /* which is as large as that */
-    MIDDLE_PRODUCT = 1 << 27, /* multiplications times the bytes of a number */
-    DEPTH = 256,            /* rows of y that are multiplied at once: a panel of them stays in the first or second cache */
-    PANEL_BYTES = 128,      /* of a row of a panel, at most */
-    TASKS = 8,              /* into which a product is cut, where it has enough rows */
-    FEWEST = 8,             /* rows of x and columns of y; BLAS has products of its own for vectors */
-    FEWEST_OF_BATCH = 1 << 15, /* multiplications in each product of a batch: NumPy is quick where there are fewer */
-    SMALL_OF_BATCH = 1 << 14,  /* multiplications, those with the zeros that fill up a register too */
-    NARROW = 1 << 20,       /* multiplications from which it pays for a few columns too */
-    FEWEST_ROWS = 48,       /* of a task */
-    COPYING_ROWS = 96,      /* of a task, from which it pays to copy a panel that could be read where it is */
-    TILE_ROWS = 12,         /* that the products take at once, at most */
-    WORK = 1 << 16,         /* multiplications that a thread should have at least */
+    FEW_ROWS = 64,          /* ops/blas.py is faster for this many rows and a right factor that is stored by columns */
+    LARGE_FACTOR = 32768,   /* and has at least this many numbers */
+    MIDDLE_PRODUCT = 1 << 27, /* most multiplications, times the bytes of a number */
+    DEPTH = 256,            /* rows of y multiplied at once; a panel of them stays in the first or second cache */
+    PANEL_BYTES = 128,      /* most bytes of a row of a panel */
+    TASKS = 8,              /* number of tasks of a product, if it has enough rows */
+    FEWEST = 8,             /* rows of x and columns of y; BLAS has its own products for vectors */
+    FEWEST_OF_BATCH = 1 << 15, /* least multiplications in each product of a batch; NumPy is fast for fewer */
+    SMALL_OF_BATCH = 1 << 14,  /* most multiplications, including those with the zeros that fill a register */
+    NARROW = 1 << 20,       /* multiplications from which FEWEST columns are enough; below, twice as many */
+    FEWEST_ROWS = 48,       /* least rows of a task */
+    COPYING_ROWS = 96,      /* rows of a task from which it pays to copy a panel that could be read in place */
+    TILE_ROWS = 12,         /* most rows that the products take at once */
+    WORK = 1 << 16,         /* least number of multiplications for a thread */
     RELEASING = 1 << 18,    /* multiplications from which other Python threads may run meanwhile */
 };
 
 typedef struct {
     PyArrayObject *array;
     const char *data;
-    npy_intp shape[2], steps[2]; /* steps in bytes */
+    npy_intp shape[2], steps[2]; /* steps: in bytes */
 } Matrix;
 
-/* Looks at an array as a matrix or a batch of them, with the last two dims exchanged or not. 0: it is neither, or of another
- * type than float32 and float64. */
+/* Read an array as a matrix or a batch of matrices, with the last two dims exchanged if transposed. Return 0 if it is neither, or
+ * has another dtype than float32 and float64. */
 static int take_matrix(PyObject *x, int transposed, Matrix *matrix) {
     if (!PyArray_CheckExact(x)) return 0;
     PyArrayObject *a = (PyArrayObject *)x;
@@ -71,7 +71,7 @@ static int take_matrix(PyObject *x, int transposed, Matrix *matrix) {
 
 /* -- small products -------------------------------------------------------------------------------------------------------- */
 
-/* multiply_small takes these, and what it copies is little beside the product. */
+/* Whether multiply_small accepts the factors, and copies little compared with the product. */
 static int is_quick(const Matrix *x, const Matrix *y, npy_intp size) {
     npy_intp k = y->shape[0], n = y->shape[1];
     if (x->steps[0] % size != 0 || x->steps[1] % size != 0 || y->steps[0] % size != 0) return 0;
@@ -79,7 +79,7 @@ static int is_quick(const Matrix *x, const Matrix *y, npy_intp size) {
     return k <= MOST_COPIED && (x->shape[0] >= MANY_ROWS || k * n <= FEW_STRIDED);
 }
 
-/* Columns [first, first + n) of y as rows of lanes numbers, zeros in the place of columns that are missing. */
+/* Copy the columns first <= j < first + n of y as rows of `lanes` numbers. Missing columns are zeros. */
 #define COPY_COLUMNS(real, lanes)                                                              \
     do {                                                                                       \
         if (n < (lanes)) memset(panel, 0, (size_t)(y->shape[0] * (lanes)) * sizeof(real));     \
@@ -101,13 +101,13 @@ static void copy_columns(const Matrix *y, npy_intp size, npy_intp first, npy_int
 }
 
 typedef struct {
-    Matrix x, y; /* the first of the batch */
+    Matrix x, y; /* first matrices of the batch */
     char *out;
     const WkRows *rows;
     npy_intp size;
 } SmallProducts;
 
-/* One product into out. See Note [Small products]. */
+/* Compute one product into out. See Note [Small products]. */
 static void multiply_one(const SmallProducts *s, const char *x, const char *y_data, char *out) {
     npy_intp size = s->size, m = s->x.shape[0], k = s->y.shape[0], n = s->y.shape[1];
     int lanes = WK_LANES(size);
@@ -141,7 +141,7 @@ static void multiply_batch(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-/* The products of a batch, or a single one. */
+/* Multiply a batch, or a single pair. */
 static PyObject *multiply_small(const Matrix *x, const Matrix *y, int type) {
     SmallProducts s = {.x = *x, .y = *y, .rows = wk_rows_of(type), .size = PyArray_ITEMSIZE(x->array)};
     npy_intp shape[NPY_MAXDIMS], work = x->shape[0] * x->shape[1] * y->shape[1], batch = 1;
@@ -167,16 +167,17 @@ typedef struct {
     const WkProducts *products;
     const char *x, *y;
     char *out;
-    int64_t m, k, n, x_row, x_step, y_row, y_step; /* steps in numbers */
-    int64_t item, rows, row_blocks, panels;        /* rows and panels of columns of a task */
-    int nd;                                        /* of the batch */
-    int64_t shape[NPY_MAXDIMS], x_steps[NPY_MAXDIMS], y_steps[NPY_MAXDIMS]; /* in bytes */
+    int64_t m, k, n, x_row, x_step, y_row, y_step; /* steps: in numbers */
+    int64_t item, rows, row_blocks, panels;        /* rows: rows of a task; panels: panels of columns */
+    int nd;                                        /* number of batch dims */
+    int64_t shape[NPY_MAXDIMS], x_steps[NPY_MAXDIMS], y_steps[NPY_MAXDIMS]; /* strides of the batch dims in bytes */
 } Product;
 
 static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* Rows [first, first + depth) of y's columns [column, column + width), side by side, zeros in the place of missing columns. */
+/* Copy rows first <= i < first + depth of the columns column <= j < column + width of y into a contiguous panel. Missing columns
+ * are zeros. */
 static void copy_panel(const Product *s, const char *y, int64_t first, int64_t depth, int64_t column, int64_t width, char *panel) {
     int64_t full = s->products->panel;
     const char *from = y + (first * s->y_row + column * s->y_step) * s->item;
@@ -188,7 +189,7 @@ static void copy_panel(const Product *s, const char *y, int64_t first, int64_t d
     }
 }
 
-/* One task: some rows of one panel of columns of one product of the batch. */
+/* Run one task: some rows of one panel of columns of one product of the batch. */
 static void run_task(const Product *s, int64_t number) {
     _Alignas(64) char panel[DEPTH * PANEL_BYTES];
     int64_t row = number % s->row_blocks * s->rows, batch = number / s->row_blocks / s->panels;
@@ -226,7 +227,8 @@ const WkProducts *wk_products_of(int typenum) {
     return f64 ? &wk_products_base_f64 : &wk_products_base_f32;
 }
 
-/* 0: for BLAS. The products were not measured against it where registers are narrow. */
+/* Whether multiply_middle takes the product; otherwise BLAS does. With narrow registers, these products were never measured against
+ * BLAS. */
 static int is_middle(const Matrix *x, const Matrix *y, npy_intp size) {
     for (int d = 0; d < 2; d++) {
         if (x->steps[d] % size != 0 || y->steps[d] % size != 0) return 0;
@@ -236,7 +238,7 @@ static int is_middle(const Matrix *x, const Matrix *y, npy_intp size) {
     return m >= FEWEST && n >= (work < NARROW ? 2 * FEWEST : FEWEST) && work <= MIDDLE_PRODUCT / size;
 }
 
-/* See Note [Middle products]. */
+/* Multiply as Note [Middle products] describes. */
 static PyObject *multiply_middle(const Matrix *x, const Matrix *y, int type) {
     int64_t size = PyArray_ITEMSIZE(x->array), batch = 1;
     Product s = {.products = wk_products_of(type), .x = x->data, .y = y->data, .m = x->shape[0], .k = x->shape[1], .n = y->shape[1],
@@ -280,7 +282,8 @@ PyObject *wk_matmul(PyObject *left, int transposes_left, PyObject *right, int tr
     int type = PyArray_TYPE(x.array), is_batch = PyArray_NDIM(x.array) > 2;
     if (type != PyArray_TYPE(y.array) || x.shape[1] != y.shape[0] || !same_batch(x.array, y.array)) Py_RETURN_NONE;
     npy_intp m = x.shape[0], k = y.shape[0], n = y.shape[1], size = PyArray_ITEMSIZE(x.array);
-    /* In whole registers: beside larger products, or those with a column or two, NumPy's call for each is little. */
+    /* Multiplications in whole registers. For larger products, or those with a column or two, the call of NumPy for each product
+     * costs little in comparison. */
     npy_intp computed = m * k * ceil_div(n, WK_LANES(size)) * WK_LANES(size);
     int is_small = is_batch ? computed < SMALL_OF_BATCH : m * k * n <= SMALL_PRODUCT / size;
     if (is_small && is_quick(&x, &y, size)) return multiply_small(&x, &y, type);

@@ -3,7 +3,7 @@
 #define WK_MATMUL_H
 #include "wk_numpy.h"
 
-/* left @ right as a new array; of both or either with its last two dims exchanged, where that is asked for. None where this does
- * not take them: it takes matrices, and batches of one shape, of float32 or float64. */
+/* Return left @ right as a new array. The last two dims of a factor are exchanged if its flag is true. Returns None if the factors
+ * are not accepted; accepted are matrices, and batches of one shape, of float32 or float64. */
 PyObject *wk_matmul(PyObject *left, int transposes_left, PyObject *right, int transposes_right);
 #endif

@@ -1,6 +1,6 @@
-/* What only moves elements: triangles of matrices, copies of transposed arrays, arrays one after the other, choices.
+/* Kernels that only move elements: triangles of matrices, copies of transposed arrays, joins of arrays, choices.
  *
- * Methods return None for what they do not take, which is for NumPy to do.
+ * Methods return None for arguments that they do not accept; NumPy then does the work.
  */
 #include <string.h>
 
@@ -10,13 +10,13 @@
 #include "wk_threads.h"
 
 enum {
-    WORK = 32768, /* elements that a thread should have at least */
+    WORK = 32768, /* least number of elements for a thread */
     BLOCK = 16,   /* rows and columns that are transposed together */
 };
 
 static int64_t grain_of(int64_t elements) { return elements >= WORK ? 1 : WORK / (elements < 1 ? 1 : elements); }
 
-/* A floating array, whose elements this machine can read as they are. */
+/* Whether x is an aligned array of float32 or float64 in native byte order. */
 static int is_floating(PyObject *x) {
     if (!PyArray_CheckExact(x)) return 0;
     int type = PyArray_TYPE((PyArrayObject *)x);
@@ -34,9 +34,9 @@ static void run_tasks(int64_t tasks, int64_t each, void (*body)(void *, int64_t,
 typedef struct {
     const char *from;
     char *to;
-    int64_t m, n, diagonal, item, row, column; /* strides of from's matrices in bytes */
+    int64_t m, n, diagonal, item, row, column; /* row, column: strides of the matrices in bytes */
     int upper, nd;
-    npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS]; /* of the batch */
+    npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS]; /* of the batch dims */
 } Triangle;
 
 static void copy_triangle_rows(void *ctx, int64_t begin, int64_t end) {
@@ -45,7 +45,7 @@ static void copy_triangle_rows(void *ctx, int64_t begin, int64_t end) {
         int64_t i = r % s->m, index = r / s->m;
         const char *from = s->from + i * s->row;
         for (int d = s->nd - 1; d >= 0; index /= s->shape[d], d--) from += index % s->shape[d] * s->strides[d];
-        /* The first column that is not below the diagonal, or the first above. */
+        /* For upper, the first column on or above the diagonal; otherwise the first column above it. */
         int64_t cut = i + s->diagonal + (s->upper ? 0 : 1);
         cut = cut < 0 ? 0 : cut > s->n ? s->n : cut;
         char *to = s->to + r * s->n * s->item, *middle = to + cut * s->item;
@@ -60,7 +60,7 @@ static void copy_triangle_rows(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-/* triangle(x, diagonal, upper): a copy of the matrices (..., m, n) with zeros below the diagonal, or above. */
+/* triangle(x, diagonal, upper): copy of the matrices (..., m, n) with zeros below the diagonal if upper, else above it. */
 static PyObject *triangle_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 3) return PyErr_Format(PyExc_TypeError, "triangle takes 3 arguments");
@@ -86,8 +86,8 @@ static PyObject *triangle_method(PyObject *module, PyObject *const *args, Py_ssi
 typedef struct {
     const char *from;
     char *to;
-    int64_t item, rows, row_blocks; /* rows lie side by side in from, columns in to */
-    int64_t columns, row_step, column_step; /* of a row in to, of a column in from, in bytes */
+    int64_t item, rows, row_blocks; /* rows are contiguous in from, columns in to */
+    int64_t columns, row_step, column_step; /* bytes from row to row in to, from column to column in from */
     int nd;
     npy_intp shape[NPY_MAXDIMS], from_strides[NPY_MAXDIMS], to_strides[NPY_MAXDIMS];
 } Transposed;
@@ -119,7 +119,7 @@ static void copy_row_blocks(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-/* copy_transposed(x): a copy in row-major order of an array in which another dim than the last has neighbours in memory. */
+/* copy_transposed(x): copy in row-major order of an array that is contiguous along another dim than the last. */
 static PyObject *copy_transposed_method(PyObject *module, PyObject *given) {
     (void)module;
     if (!is_floating(given)) Py_RETURN_NONE;
@@ -152,21 +152,21 @@ static PyObject *copy_transposed_method(PyObject *module, PyObject *given) {
 typedef struct {
     PyObject *const *arrays;
     char *to;
-    int64_t n, rows, row_bytes; /* of the result */
-    int64_t inner_bytes;              /* of an element along the axis */
+    int64_t n, rows, row_bytes; /* rows of the result */
+    int64_t inner_bytes;              /* bytes of one index along the axis */
     int axis;
 } Joined;
 
-enum { JOINED_BYTES = 16384 }; /* of a piece of the result, which one thread writes */
+enum { JOINED_BYTES = 16384 }; /* bytes of a piece of the result, which one thread writes */
 
-/* The bytes from a row, the part of x with one index before the axis, to the next. */
+/* Bytes from one row of x to the next. A row is the part of x with one index before the axis. */
 static int64_t row_step(PyArrayObject *x, int axis) {
     int d = axis - 1;
     while (d > 0 && PyArray_DIM(x, d) == 1) d--;
     return d < 0 ? 0 : PyArray_STRIDE(x, d);
 }
 
-/* Whether each row lies in one piece, and rows one step apart. */
+/* Whether each row is contiguous, and rows lie a constant step apart. */
 static int has_rows(PyArrayObject *x, int axis) {
     npy_intp expected = PyArray_ITEMSIZE(x);
     if (PyArray_SIZE(x) == 0) return 1;
@@ -179,7 +179,7 @@ static int has_rows(PyArrayObject *x, int axis) {
     return 1;
 }
 
-/* The pieces of the result from begin to before end, in the order of its memory: they may begin and end anywhere. */
+/* Copy the pieces begin <= i < end of the result, in memory order. A piece may begin and end inside an array. */
 static void copy_joined_pieces(void *ctx, int64_t begin, int64_t end) {
     const Joined *s = (const Joined *)ctx;
     int64_t place = begin * JOINED_BYTES, total = s->rows * s->row_bytes, last = end * JOINED_BYTES < total ? end * JOINED_BYTES : total;
@@ -188,7 +188,7 @@ static void copy_joined_pieces(void *ctx, int64_t begin, int64_t end) {
         if (i == s->n) i = 0, row++;
         PyArrayObject *x = (PyArrayObject *)s->arrays[i];
         int64_t bytes = PyArray_DIM(x, s->axis) * s->inner_bytes;
-        if (skipped >= bytes) { /* before the first piece, or empty */
+        if (skipped >= bytes) { /* this array ends before the piece, or is empty */
             skipped -= bytes;
             continue;
         }
@@ -199,8 +199,8 @@ static void copy_joined_pieces(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-/* join(arrays, axis): a tuple of arrays of one dtype one after the other along an axis from 0 on: row-major ones, or parts of such
- * along the axis. */
+/* join(arrays, axis): concatenation of a tuple of arrays of one dtype along 0 <= axis < ndim. The arrays are row-major, or slices
+ * of row-major arrays along the axis. */
 static PyObject *join_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 2) return PyErr_Format(PyExc_TypeError, "join takes 2 arguments");
@@ -236,7 +236,7 @@ static PyObject *join_method(PyObject *module, PyObject *const *args, Py_ssize_t
 /* -- choices ------------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const char *condition, *x, *y; /* x or y of one number: a constant */
+    const char *condition, *x, *y; /* a constant x or y is a single number */
     char *out;
     int item, x_constant, y_constant;
 } Choice;
@@ -269,11 +269,11 @@ typedef struct {
 static void choose_elements(void *ctx, int64_t begin, int64_t end) {
     const Choice *s = (const Choice *)ctx;
     const npy_bool *c = (const npy_bool *)s->condition;
-    if (s->item == 4) CHOOSE_AS(uint32_t); /* bits, as they are */
+    if (s->item == 4) CHOOSE_AS(uint32_t); /* the bits are copied unchanged */
     else CHOOSE_AS(uint64_t);
 }
 
-/* Whether x is laid out as the condition, or is one number. */
+/* Whether x is a single number, or is laid out like the condition. */
 static int is_choosable(PyObject *x, PyArrayObject *condition, int *constant) {
     if (!is_floating(x)) return 0;
     PyArrayObject *a = (PyArrayObject *)x;
@@ -281,7 +281,7 @@ static int is_choosable(PyObject *x, PyArrayObject *condition, int *constant) {
     return *constant || (PyArray_SAMESHAPE(a, condition) && PyArray_IS_C_CONTIGUOUS(a));
 }
 
-/* choose(condition, x, y): x where the condition, row-major, is true, else y; of its shape, or without dims. */
+/* choose(condition, x, y): x where the condition is true, else y. condition is row-major; x and y have its shape or no dims. */
 static PyObject *choose_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 3) return PyErr_Format(PyExc_TypeError, "choose takes 3 arguments");

@@ -1,7 +1,7 @@
 /* Drives the kernels of wk_norms.h: batch norm and group norm of arrays (items, channels, ...), and their cotangents.
  *
- * Methods return None for what they do not take (another dtype, a layout with gaps, nothing to do): NumPy does that. What one
- * mean and variance are of is one thread's, so results are the same for any number of threads.
+ * Methods return None for arguments that they do not accept (another dtype, a layout with gaps, nothing to do); NumPy then does the
+ * work. The elements of one mean and variance belong to one thread, so results are the same for any number of threads.
  */
 #include "wk_norms.h"
 
@@ -14,8 +14,8 @@
 const char *wk_level_name(void);
 
 enum {
-    WORK = 16384,     /* elements that a thread should have at least */
-    FEW = 32,         /* elements a channel and item below which channels are taken side by side */
+    WORK = 16384,     /* least number of elements for a thread */
+    FEW = 32,         /* elements per channel and item below which channels are taken side by side */
 };
 
 static const WkNorms *norms_of(int typenum) {
@@ -32,20 +32,20 @@ static const WkNorms *norms_of(int typenum) {
 
 typedef struct {
     const WkNorms *norms;
-    WkNormTask whole; /* its pointers are those of the whole arrays */
+    WkNormTask whole; /* its pointers point to the whole arrays */
     int64_t items, channels, inner, groups, side_by_side, item;
     double eps;
 } Norm;
 
-/* The part of an array that lies so many elements behind its begin. */
+/* Address of the element that lies `elements` after the start of array, or NULL. */
 static char *later(const char *array, int64_t elements, int64_t item) {
     return array == NULL ? NULL : (char *)array + elements * item;
 }
 
-/* groups 0: task t is channel t, or some channels side by side. Else it is a group of an item. */
+/* Task t. If groups is 0, it is channel t, or some channels side by side. Otherwise it is one group of one item. */
 static WkNormTask task_of(const Norm *s, int64_t t) {
     WkNormTask task = s->whole;
-    int64_t channel, first, one = t; /* the first channel, element and mean of the task */
+    int64_t channel, first, one = t; /* first channel, element and mean of the task */
     if (s->groups > 0) {
         int64_t size = s->channels / s->groups;
         channel = t % s->groups * size, first = t * size * s->inner;
@@ -83,7 +83,7 @@ static void run_norm(Norm *s) {
     if (state != NULL) PyEval_RestoreThread(state);
 }
 
-/* An aligned, contiguous array of float32 or float64 with elements. */
+/* Whether x is an aligned, contiguous array of float32 or float64 with at least one element. */
 static int is_taken(PyObject *x) {
     if (!PyArray_CheckExact(x)) return 0;
     PyArrayObject *a = (PyArrayObject *)x;
@@ -91,7 +91,7 @@ static int is_taken(PyObject *x) {
     return (type == NPY_FLOAT || type == NPY_DOUBLE) && PyArray_ISCARRAY_RO(a) && PyArray_SIZE(a) > 0;
 }
 
-/* Reads an array of this type and size into *data; None leaves NULL. 0: it is something else. */
+/* Set *data to the data of an array of the given type and size, or to NULL for None. Return 0 if array is something else. */
 static int read_array(PyObject *array, int type, int64_t size, const char **data) {
     *data = NULL;
     if (array == Py_None) return 1;
@@ -100,7 +100,8 @@ static int read_array(PyObject *array, int type, int64_t size, const char **data
     return 1;
 }
 
-/* Reads x and the groups, 0 for the norm of each channel over all items. 0: not taken, or an error is set. */
+/* Read x and groups. groups is 0 for the norm of each channel over all items. Return 0 if they are not accepted, or with an error
+ * set. */
 static int read_norm(Norm *s, PyObject *x, PyObject *groups) {
     if (!is_taken(x)) return 0;
     PyArrayObject *a = (PyArrayObject *)x;
@@ -116,7 +117,7 @@ static int read_norm(Norm *s, PyObject *x, PyObject *groups) {
 
 #define DECLINED return PyErr_Occurred() ? NULL : Py_NewRef(Py_None)
 
-/* normalize(x, weight, bias, groups, eps): the result, and means and rstds with the dims kept. */
+/* normalize(x, weight, bias, groups, eps): the result, and mean and rstd with the dims kept. */
 static PyObject *normalize_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 5) return PyErr_Format(PyExc_TypeError, "normalize takes 5 arguments");
@@ -144,7 +145,7 @@ static PyObject *normalize_method(PyObject *module, PyObject *const *args, Py_ss
     return all;
 }
 
-/* Adds up the sums of items, (items, channels), into out: a vector over channels. */
+/* Sum the sums of items: (items, channels) into out: (channels). */
 static void add_items(const double *sums, int64_t items, int64_t channels, PyArrayObject *out) {
     for (int64_t c = 0; c < channels; c++) {
         double sum = 0;
@@ -154,7 +155,7 @@ static void add_items(const double *sums, int64_t items, int64_t channels, PyArr
     }
 }
 
-/* normalize_cotangent(ct, x, mean, rstd, weight, groups): the cotangents of x, weight and bias. */
+/* normalize_cotangent(ct, x, mean, rstd, weight, groups): cotangents of x, weight and bias. */
 static PyObject *normalize_cotangent_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 6) return PyErr_Format(PyExc_TypeError, "normalize_cotangent takes 6 arguments");
@@ -170,7 +171,7 @@ static PyObject *normalize_cotangent_method(PyObject *module, PyObject *const *a
         DECLINED;
     }
     s.whole.mean = (char *)mean, s.whole.rstd = (char *)rstd;
-    /* Columns leave one sum a channel, runs one a channel and item. */
+    /* Columns leave one sum per channel, runs leave one per channel and item. */
     int64_t rows = is_by_columns(&s) ? 1 : s.items, n_sums = rows * s.channels;
     npy_intp channels = s.channels;
     PyArrayObject *out = (PyArrayObject *)wk_new_array(PyArray_NDIM(x), PyArray_DIMS(x), type);

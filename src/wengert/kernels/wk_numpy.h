@@ -1,4 +1,4 @@
-/* Python and NumPy for every C file of the extension, which share one import of NumPy's C API (native.c makes it). */
+/* Python and NumPy for every C file of the extension. The files share one import of NumPy's C API, which native.c makes. */
 #ifndef WK_NUMPY_H
 #define WK_NUMPY_H
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION

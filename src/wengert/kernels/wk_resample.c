@@ -1,8 +1,8 @@
-/* Resampling along the last one to three dims: each output is a weighted sum of a few inputs, which tables say a dim at a time.
+/* Resampling along the last one to three dims. Each output is a weighted sum of a few inputs, which one table per dim lists.
  *
- * Interpolation, pooled means and paddings that repeat the input are this, and so are their adjoints. Rows are worked out one by
- * one: the rows of the input that count for it are added up side by side, and what is found is resampled along the row. So nothing
- * but a row lies between input and output, every output is one thread's, and results are the same for any number of threads.
+ * Interpolation, mean pooling and paddings that repeat the input are resamplings, and so are their adjoints. Rows are computed one
+ * by one: the input rows that contribute to an output row are summed, and the sum is resampled along the row. Only one row of
+ * memory lies between input and output. Each output belongs to one thread, so results are the same for any number of threads.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -14,16 +14,16 @@
 
 enum {
     DIMS = 3,
-    WORK = 16384, /* multiplications that a thread should have at least */
+    WORK = 16384, /* least number of multiplications for a thread */
 };
 
-/* Output j is the sum of the inputs[t] times weights[t], for t from starts[j] up to starts[j + 1]. */
+/* Output j is the sum of x[inputs[t]] * weights[t] over starts[j] <= t < starts[j + 1]. */
 typedef struct {
-    int64_t source, size;          /* how many inputs and outputs */
-    const int64_t *starts, *inputs; /* NULL: outputs are the inputs */
-    const void *weights;           /* NULL: all are 1 */
-    int64_t taps;                  /* of every output; 0 where they differ */
-    int64_t run, run_end;          /* outputs that are inputs side by side, as they are: copied at once */
+    int64_t source, size;          /* number of inputs and of outputs */
+    const int64_t *starts, *inputs; /* NULL: the outputs are the inputs */
+    const void *weights;           /* NULL: all weights are 1 */
+    int64_t taps;                  /* taps of every output; 0 if they differ */
+    int64_t run, run_end;          /* outputs run <= j < run_end are consecutive inputs, and copied at once */
 } Table;
 
 typedef struct {
@@ -31,14 +31,14 @@ typedef struct {
     char *out;
     Table table[DIMS];
     int item;
-    double divisor; /* of all results */
+    double divisor; /* all results are divided by it */
     atomic_int failed;
 } Resample;
 
 static int64_t count_of(const Table *t, int64_t j) { return t->starts == NULL ? 1 : t->starts[j + 1] - t->starts[j]; }
 static int64_t input_of(const Table *t, int64_t j, int64_t tap) { return t->starts == NULL ? j : t->inputs[t->starts[j] + tap]; }
 
-/* Whether output j is the one before once more. */
+/* Whether output j equals output j - 1, because it has the same inputs and weights. */
 static int is_repeated(const Table *t, int64_t j, int item) {
     if (t->starts == NULL) return 0;
     const int64_t *starts = t->starts, n = starts[j + 1] - starts[j];
@@ -61,7 +61,8 @@ static int is_repeated(const Table *t, int64_t j, int item) {
 #undef real
 #undef SUFFIX
 
-/* The longest run of outputs that are one input each, as it is, and the inputs side by side. */
+/* Find the longest run of outputs that are one input each, with consecutive inputs and without weights. It has at least 8
+ * outputs. */
 static void find_run(Table *t) {
     int64_t first = 0;
     t->run = t->run_end = 0;
@@ -74,7 +75,7 @@ static void find_run(Table *t) {
     }
 }
 
-/* A vector of so many elements of a type, contiguous; NULL where it is none. */
+/* Data of a contiguous vector of n elements of a dtype, or NULL if x is something else. n < 0: any number of elements. */
 static const void *vector_of(PyObject *x, int type, int64_t n) {
     if (!PyArray_CheckExact(x)) return NULL;
     PyArrayObject *a = (PyArrayObject *)x;
@@ -82,7 +83,8 @@ static const void *vector_of(PyObject *x, int type, int64_t n) {
     return PyArray_DATA(a);
 }
 
-/* Reads (starts, inputs, weights or None), or None for a dim that stays as it is. 0: not one for n inputs. */
+/* Read a table (starts, inputs, weights or None), or None for a dim that stays unchanged. Return 0 if it is no table for n
+ * inputs. */
 static int read_table(PyObject *entry, int64_t n, int type, Table *t) {
     t->source = t->size = n;
     if (entry == Py_None) return 1;
@@ -107,8 +109,8 @@ static int read_table(PyObject *entry, int64_t n, int type, Table *t) {
     return 1;
 }
 
-/* resample(x, tables, divisor): x resampled along its last dims by a table each, (starts, inputs, weights or None), or None; all
- * divided by a number. */
+/* resample(x, tables, divisor): x resampled along its last dims, then divided by a number. tables: for each of these dims (starts,
+ * inputs, weights or None), or None. */
 static PyObject *resample_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 3) return PyErr_Format(PyExc_TypeError, "resample takes 3 arguments");

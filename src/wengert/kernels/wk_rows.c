@@ -1,10 +1,12 @@
-/* Drives the kernels of wk_rows.h: how an array and the dims to work along become runs and tiles, and these tasks for threads.
+/* Drives the kernels of wk_rows.h. It splits an array and the dims to work along into runs and tiles, and these into tasks for
+ * threads.
  *
- * Methods return None for what they do not take (another dtype, a layout with gaps, nothing to do): NumPy does that.
+ * Methods return None for arguments that they do not accept (another dtype, a layout with gaps, nothing to do); NumPy then does the
+ * work.
  *
  * Note [Sums and threads]
- * What is added up is cut by its shape alone, into runs and tiles of fixed sizes, whose sums are combined pairwise. Threads only
- * decide who adds up which. So a sum is the same for any number of threads, and about as accurate as a pairwise one.
+ * The shape alone decides how a sum is split, into runs and tiles of fixed sizes whose sums are combined pairwise. Threads only
+ * decide who adds up which part. A sum is therefore the same for any number of threads, and about as accurate as a pairwise sum.
  */
 #include "wk_rows.h"
 
@@ -19,9 +21,9 @@
 const char *wk_level_name(void);
 
 enum {
-    WORK_SUM = 65536, /* elements that a thread should have at least, of a sum */
-    WORK_EXP = 8192,  /* of a softmax */
-    MEAN = WK_REDUCTIONS, /* further reductions for Python, made of those of wk_rows.h */
+    WORK_SUM = 65536, /* least number of elements of a sum for a thread */
+    WORK_EXP = 8192,  /* least number of elements of a softmax for a thread */
+    MEAN = WK_REDUCTIONS, /* further reductions for Python, built on those of wk_rows.h */
     NORM,
 };
 
@@ -41,7 +43,7 @@ const WkRows *wk_rows_of(int typenum) { return rows_of(typenum); }
 
 static int64_t at_least_1(int64_t n) { return n < 1 ? 1 : n; }
 
-/* An aligned array of float32 or float64 in this machine's byte order, with elements. */
+/* Whether x is an aligned array of float32 or float64 in native byte order, with at least one element. */
 static int is_taken(PyObject *x) {
     if (!PyArray_CheckExact(x)) return 0;
     PyArrayObject *a = (PyArrayObject *)x;
@@ -49,7 +51,7 @@ static int is_taken(PyObject *x) {
     return (type == NPY_FLOAT || type == NPY_DOUBLE) && PyArray_ISBEHAVED_RO(a) && PyArray_SIZE(a) > 0;
 }
 
-/* Lets other Python threads run while there is work for more than a moment. */
+/* Run statement. Let other Python threads run meanwhile if there is enough work. */
 #define RELEASED(size, statement)                                        \
     do {                                                                 \
         PyThreadState *state_ = (size) > 32768 ? PyEval_SaveThread() : NULL; \
@@ -62,7 +64,7 @@ static int is_taken(PyObject *x) {
 typedef struct {
     const WkRows *rows;
     int kind;
-    const char *x, *a; /* a: (outer, inner) or NULL */
+    const char *x, *a; /* a: (outer, inner), or NULL */
     char *partial, *out;
     int64_t outer, n, inner, chunk, chunks, tiles, item;
     int64_t x_step; /* bytes from one outer part to the next */
@@ -71,7 +73,7 @@ typedef struct {
 static void reduce_runs(void *ctx, int64_t begin, int64_t end) {
     Step *s = (Step *)ctx;
     int64_t step = s->x_step / s->item;
-    if (s->chunks == 1) { /* a run a row */
+    if (s->chunks == 1) { /* one run per row */
         s->rows->reduce_rows(s->kind, s->x + begin * s->x_step, s->n, end - begin, step, s->a ? s->a + begin * s->item : NULL,
                              s->partial + begin * s->item);
         return;
@@ -99,13 +101,13 @@ static void reduce_tiles(void *ctx, int64_t begin, int64_t end) {
 
 static int partial_kind(int kind) { return kind == WK_MAX || kind == WK_MIN ? kind : WK_SUM; }
 
-/* The rows of few columns that one row of many is made of: vector code needs some width. */
+/* Number of rows of few columns that are taken together as one wide row. Vector code needs some width. */
 static int64_t rows_side_by_side(int64_t n, int64_t inner, const void *a) {
     int64_t g = inner < 64 && a == NULL ? 128 / inner : 1;
     return n >= 4 * g ? g : 1;
 }
 
-/* Returns 0, or -1 where memory is short. May run without Python's lock. */
+/* Reduce (outer, n, inner) to (outer, inner). Return 0, or -1 if there is no memory. May run without Python's lock. */
 static int reduce_step(const WkRows *rows, int kind, int item, const char *x, int64_t outer, int64_t n, int64_t inner,
                        const char *a, char *out) {
     Step s = {.rows = rows, .kind = kind, .x = x, .a = a, .out = out, .outer = outer, .n = n, .inner = inner, .item = item};
@@ -150,14 +152,15 @@ static int reduce_step(const WkRows *rows, int kind, int item, const char *x, in
 /* -- reductions: any dims ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    int n_groups, reduced[NPY_MAXDIMS]; /* neighbouring dims of one fate are a group */
+    int n_groups, reduced[NPY_MAXDIMS]; /* a group is a sequence of neighbouring dims that are all reduced or all kept */
     int64_t size[NPY_MAXDIMS];
-    int nd; /* of the result */
+    int nd; /* number of dims of the result */
     npy_intp shape[NPY_MAXDIMS];
-    int64_t count; /* elements that make one of the result */
+    int64_t count; /* number of elements that are reduced to one */
 } Plan;
 
-/* Sets the flags of the dims in axes: None, an int or a tuple of ints from 0 on. 0: an error is set. */
+/* Set the flags of the dims in axes: None, an int or a tuple of ints, 0 <= axis < nd. Return 0 with an error set if they are
+ * invalid. */
 static int read_axes(PyObject *axes, int nd, char *flags) {
     memset(flags, axes == Py_None, (size_t)nd);
     if (axes == Py_None) return 1;
@@ -175,7 +178,7 @@ static int read_axes(PyObject *axes, int nd, char *flags) {
     return 1;
 }
 
-/* The dims of x in the order in which they lie in memory, if that is without gaps: 1. */
+/* Set order to the dims of x in memory order, outermost first. Return 1, or 0 if x has gaps. */
 static int memory_order(PyArrayObject *x, int *order) {
     int nd = PyArray_NDIM(x), n = 0;
     for (int d = 0; d < nd; d++) {
@@ -195,7 +198,7 @@ static int memory_order(PyArrayObject *x, int *order) {
     return 1;
 }
 
-/* How to reduce x. 0: not here. */
+/* Plan the reduction of x. Return 0 if the kernels cannot do it. */
 static int make_plan(PyArrayObject *x, const char *flags, int keepdims, Plan *plan) {
     int nd = PyArray_NDIM(x), order[NPY_MAXDIMS], last_kept = -1;
     if (!memory_order(x, order)) return 0;
@@ -207,7 +210,7 @@ static int make_plan(PyArrayObject *x, const char *flags, int keepdims, Plan *pl
         if (reduced) {
             plan->count *= size;
         } else {
-            if (d < last_kept) return 0; /* the result would have to be laid out anew */
+            if (d < last_kept) return 0; /* the result would need another memory layout */
             last_kept = d;
         }
         int g = plan->n_groups - 1;
@@ -225,7 +228,7 @@ static int make_plan(PyArrayObject *x, const char *flags, int keepdims, Plan *pl
     return plan->count > 1;
 }
 
-/* Takes the last group that is reduced, and what lies before and after it, out of the plan. */
+/* Remove the last reduced group from the plan. Set *n to its size, and *outer and *inner to the sizes before and after it. */
 static void next_step(Plan *plan, int64_t *outer, int64_t *n, int64_t *inner) {
     int g = plan->n_groups - 1;
     *outer = *inner = 1;
@@ -234,7 +237,7 @@ static void next_step(Plan *plan, int64_t *outer, int64_t *n, int64_t *inner) {
     for (int i = 0; i < g; i++) *outer *= plan->size[i];
     plan->n_groups = g;
     if (*inner > 1) {
-        if (g > 0) plan->size[g - 1] *= *inner; /* kept, as is what lies before g */
+        if (g > 0) plan->size[g - 1] *= *inner; /* group g - 1 is kept too, so they merge */
         else plan->reduced[0] = 0, plan->size[0] = *inner, plan->n_groups = 1;
     }
 }
@@ -263,7 +266,7 @@ static int run_plan(const WkRows *rows, int kind, int item, const char *x, Plan 
     return failed ? -1 : 0;
 }
 
-/* divides, then takes the root if it is wanted */
+/* Divide n results, then take their square roots if `root` is true. */
 static void finish(int typenum, void *data, int64_t n, double divisor, int root) {
     for (int64_t i = 0; i < n; i++) {
         if (typenum == NPY_FLOAT) {
@@ -278,7 +281,7 @@ static void finish(int typenum, void *data, int64_t n, double divisor, int root)
     }
 }
 
-/* The reduction that a plan made for x describes, as a new array of the plan's shape. */
+/* Return the reduction that a plan made for x describes, as a new array of the plan's shape. */
 static PyObject *reduce_by(const Plan *plan, int kind, PyArrayObject *x) {
     int type = PyArray_TYPE(x);
     PyArrayObject *out = (PyArrayObject *)wk_new_array(plan->nd, plan->shape, type);
@@ -343,7 +346,7 @@ static int run_variance(const WkRows *rows, int type, int item, const char *x, P
     int64_t outer, n, inner;
     next_step(&plan, &outer, &n, &inner);
     int64_t size = outer * inner;
-    /* Measured from an element, not from 0: so the variance of equal elements is exactly 0. */
+    /* Deviations are measured from the first element, not from 0, so that the variance of equal elements is exactly 0. */
     for (int64_t o = 0; o < outer; o++) {
         memcpy(mean + o * inner * item, x + o * n * inner * item, (size_t)(inner * item));
     }
@@ -357,7 +360,7 @@ static int run_variance(const WkRows *rows, int type, int item, const char *x, P
     return 0;
 }
 
-/* variance(x, axes, keepdims, freedom): the sums of squares off the mean over freedom, and the means with the dims kept */
+/* variance(x, axes, keepdims, freedom): sum of squared deviations from the mean over freedom, and the mean with its dims kept. */
 static PyObject *variance_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 4) return PyErr_Format(PyExc_TypeError, "variance takes 4 arguments");
@@ -412,7 +415,8 @@ static void softmax_tiles(void *ctx, int64_t begin, int64_t end) {
     }
 }
 
-/* What lies before and after an axis of a shape. 0: there is no such axis, and an error is set. */
+/* Set *n to the size of x along axis, and *outer and *inner to the sizes before and after it. Return 0 with an error set if there
+ * is no such axis. */
 static int split_at(PyArrayObject *x, long axis, int64_t *outer, int64_t *n, int64_t *inner) {
     int nd = PyArray_NDIM(x);
     if (axis < 0 || axis >= nd) {
@@ -426,7 +430,7 @@ static int split_at(PyArrayObject *x, long axis, int64_t *outer, int64_t *n, int
     return 1;
 }
 
-/* softmax(logs, axis, x) and softmax(logs, axis, ct, y), the cotangent of x */
+/* softmax(logs, axis, x): softmax or log_softmax. softmax(logs, axis, ct, y): cotangent of x. */
 static PyObject *softmax_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 3 && nargs != 4) return PyErr_Format(PyExc_TypeError, "softmax takes 3 or 4 arguments");
@@ -438,7 +442,7 @@ static PyObject *softmax_method(PyObject *module, PyObject *const *args, Py_ssiz
     Softmax s = {.rows = rows_of(type), .logs = PyObject_IsTrue(args[0]), .item = PyArray_ITEMSIZE(first)};
     int64_t outer;
     if (!split_at(first, PyLong_AsLong(args[1]), &outer, &s.n, &s.inner)) return NULL;
-    first = (PyArrayObject *)PyArray_GETCONTIGUOUS(first); /* itself, if it is */
+    first = (PyArrayObject *)PyArray_GETCONTIGUOUS(first); /* the same array if it is contiguous */
     second = second != NULL ? (PyArrayObject *)PyArray_GETCONTIGUOUS(second) : NULL;
     PyArrayObject *out = NULL;
     if (first == NULL || (y != NULL && second == NULL)) goto done;
@@ -474,7 +478,7 @@ static void logsumexp_rows(void *ctx, int64_t begin, int64_t end) {
     s->rows->logsumexp_rows(s->x + begin * s->n * s->item, s->out + begin * s->item, s->n, end - begin);
 }
 
-/* logsumexp(x, axes, keepdims), for the last dims */
+/* logsumexp(x, axes, keepdims): logsumexp over the last dims. */
 static PyObject *logsumexp_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 3) return PyErr_Format(PyExc_TypeError, "logsumexp takes 3 arguments");
@@ -502,7 +506,7 @@ static void cross_entropy_rows(void *ctx, int64_t begin, int64_t end) {
     s->rows->cross_entropy_rows(s->x + at, s->target + begin, s->out + at, s->losses + begin * s->item, s->n, end - begin);
 }
 
-/* cross_entropy(x, target): the loss of each row and softmax(x). x: (n, classes); target: int64, (n), each a class. */
+/* cross_entropy(x, target): loss of each row, and softmax(x). x: (n, classes); target: (n), int64, 0 <= target < classes. */
 static PyObject *cross_entropy_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 2) return PyErr_Format(PyExc_TypeError, "cross_entropy takes 2 arguments");
@@ -536,7 +540,7 @@ static PyObject *cross_entropy_method(PyObject *module, PyObject *const *args, P
 typedef struct {
     const WkRows *rows;
     const char *ct, *x, *weight, *bias;
-    char *out, *mean, *rstd, *of_weight, *of_bias; /* the last two: (chunks, n) */
+    char *out, *mean, *rstd, *of_weight, *of_bias; /* of_weight and of_bias: (chunks, n) */
     double eps;
     int64_t n_rows, n, item, chunk;
 } Standardize;
@@ -559,7 +563,8 @@ static void standardize_cotangent_chunks(void *ctx, int64_t begin, int64_t end) 
     }
 }
 
-/* A contiguous array of this type and size, its data in *data; None leaves NULL. 0: it is something else. */
+/* Set *data to the data of a contiguous array of the given type and size, or to NULL for None. Return 0 if vector is something
+ * else. */
 static int read_vector(PyObject *vector, int type, int64_t size, const char **data) {
     *data = NULL;
     if (vector == Py_None) return 1;
@@ -569,7 +574,7 @@ static int read_vector(PyObject *vector, int type, int64_t size, const char **da
     return PyArray_TYPE(a) == type && PyArray_IS_C_CONTIGUOUS(a) && PyArray_SIZE(a) == size;
 }
 
-/* standardize(x, weight, bias, n, eps): the result, mean and rstd of each row of n elements, which are flat */
+/* standardize(x, weight, bias, n, eps): result, mean and rstd of each row of n elements. x is treated as flat. */
 static PyObject *standardize_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 5) return PyErr_Format(PyExc_TypeError, "standardize takes 5 arguments");
@@ -604,7 +609,8 @@ static PyObject *new_or_none(int wanted, int nd, npy_intp const *shape, int type
 
 static char *bytes_or_null(PyObject *array) { return array == Py_None ? NULL : PyArray_BYTES((PyArrayObject *)array); }
 
-/* standardize_cotangent(ct, x, mean, rstd, weight, needs): those of x, weight and bias whose bits (1, 2, 4) are in needs */
+/* standardize_cotangent(ct, x, mean, rstd, weight, needs): cotangents of x, weight and bias; None for those whose bit (1, 2, 4) is
+ * not in needs. */
 static PyObject *standardize_cotangent_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 6) return PyErr_Format(PyExc_TypeError, "standardize_cotangent takes 6 arguments");

@@ -44,7 +44,7 @@ enum {
     PIECES = 4,            /* number of pieces of a thread's range */
     SPIN_NANOSECONDS = 30000,   /* how long a worker without work spins on its core */
     WATCH_NANOSECONDS = 300000, /* how long it watches in all; after spinning, it offers the core to others */
-    OPEN = 1 << 16,        /* bit of the gate: the loop accepts workers; lower bits: workers inside; higher bits: the loop's number */
+    OPEN = 1 << 16,        /* bit of the gate: the loop accepts workers; lower bits: workers inside; higher bits: loop number */
 };
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* Functions of whole arrays: see wk_whole.h. */
+/* Functions of whole arrays. See wk_whole.h. */
 #include "wk_whole.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "wk_pool.h"
 
 enum {
-    LARGEST_FILL = 4096, /* elements; a larger cotangent of a sum is a view of one number */
+    LARGEST_FILL = 4096, /* most elements; a larger cotangent of a sum is a view of one number */
 };
 
 /* -- products of matrices -------------------------------------------------------------------------------------------------- */
@@ -15,7 +15,7 @@ enum {
 
 static PyObject *product(PyObject *const *inputs) { return wk_matmul(inputs[0], 0, inputs[1], 0); }
 
-/* the same of two batches of matrices with three dims, of which there may be one */
+/* Product of two batches of matrices: (N, m, k) @ (N, k, n). */
 static PyObject *batch_product(PyObject *const *inputs) {
     for (int k = 0; k < 2; k++) {
         if (!PyArray_CheckExact(inputs[k]) || PyArray_NDIM((PyArrayObject *)inputs[k]) != 3) Py_RETURN_NONE;
@@ -26,14 +26,14 @@ static PyObject *batch_product(PyObject *const *inputs) {
 static PyObject *product_xt(PyObject *const *inputs) { return wk_matmul(inputs[0], 0, inputs[1], 1); }
 static PyObject *product_tx(PyObject *const *inputs) { return wk_matmul(inputs[0], 1, inputs[1], 0); }
 
-/* x @ weight^T + bias, of which there may be none */
+/* x @ weight^T + bias. bias may be None. */
 static PyObject *layer(PyObject *const *inputs) {
     PyObject *out = wk_matmul(inputs[0], 0, inputs[1], 1), *bias = inputs[2];
     if (out == NULL || out == Py_None || bias == Py_None) return out;
     static int add = -1;
     if (add < 0) add = wk_find_kernel("add");
     PyObject *operands[2] = {out, bias}, *sum = wk_apply(add, operands, out);
-    Py_DECREF(out); /* sum is out, or None: of a bias that does not fit */
+    Py_DECREF(out); /* sum is out, or None if the bias does not fit */
     return sum;
 }
 
@@ -42,7 +42,8 @@ static PyObject *layer(PyObject *const *inputs) {
 static PyObject *sum_all(PyObject *const *inputs) { return wk_reduce_all(inputs[0], 0); }
 static PyObject *mean_all(PyObject *const *inputs) { return wk_reduce_all(inputs[0], 1); }
 
-/* ct, a single number, in all elements of this shape; divided by how many these are, if that is wanted. */
+/* Return an array of the given shape with the number ct in all elements. If divides is true, ct is divided by the number of
+ * elements. */
 static PyObject *fill(PyObject *ct, PyObject *shape, int divides) {
     if (!PyArray_CheckExact(ct) || !PyTuple_CheckExact(shape)) Py_RETURN_NONE;
     PyArrayObject *a = (PyArrayObject *)ct;

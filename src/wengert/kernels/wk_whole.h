@@ -1,18 +1,19 @@
-/* Functions of whole arrays that dispatch and engine run in the place of kernels: products of matrices, full sums. */
+/* Functions of whole arrays that dispatch and engine run like kernels: matrix products, full sums. */
 #ifndef WK_WHOLE_H
 #define WK_WHOLE_H
 #include "wk_apply.h"
 
-/* The function of this name, a number from WK_WHOLE on; -1 where there is none. */
+/* Number of the function with this name, at least WK_WHOLE, or -1. */
 int wk_find_whole(const char *name);
 
-/* How many inputs it takes; -1 where there is no such function. */
+/* Number of inputs of a function, or -1 if there is no such function. */
 int wk_whole_inputs(int number);
 
-/* The function of its inputs as a new array that nothing else refers to; None where it does not take them. */
+/* Run a function on its inputs. Return a new array that nothing else refers to, or None if the inputs are not accepted. */
 PyObject *wk_run_whole(int number, PyObject *const *inputs);
 
-/* In wk_rows.c. The sum of all elements, or their mean; x summed to the shape that broadcasting made into x's. None: see above. */
+/* Defined in wk_rows.c. Return the sum or the mean of all elements of x; return x summed to the shape that was broadcast to x's
+ * shape. Both return None if x is not accepted. */
 PyObject *wk_reduce_all(PyObject *x, int takes_mean);
 PyObject *wk_reduce_to(PyObject *x, PyObject *shape);
 #endif
