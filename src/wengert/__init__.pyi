@@ -794,27 +794,27 @@ def hann_window(window_length: Any, periodic: _bool = True, *, dtype: _Dtype | N
 def kaiser_window(window_length: Any, periodic: _bool = True, beta: _Number = 12.0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """Kaiser window, I0(beta sqrt(1 - x**2)) / I0(beta) with x from -1 to 1; see signal.windows.kaiser."""
 def native_layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any, bias: Any, eps: _float, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
-    """layer_norm, the mean, and 1 / sqrt(variance + eps), both with the normalised dims as 1."""
+    """Return (layer_norm, mean, 1 / sqrt(variance + eps)). The last two have the normalised dims with size 1."""
 def native_group_norm(input: Tensor, weight: Any, bias: Any, N: Any, C: Any, HxW: Any, group: Any, eps: _float, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
-    """group_norm, and for each item and group the mean and 1 / sqrt(variance + eps)."""
+    """Return (group_norm, mean, 1 / sqrt(variance + eps)). The last two have the shape (N, group)."""
 def native_batch_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: _bool, momentum: Any, eps: _float, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
-    """batch_norm, and in training each channel's mean and 1 / sqrt(variance + eps), else two empty tensors."""
+    """Return (batch_norm, mean, 1 / sqrt(variance + eps)). The last two have the shape (C,) in training; otherwise they are empty."""
 def native_dropout(input: Tensor, p: _float, train: Any, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """dropout, and a mask that is True where an element was kept. Derivative: what the element was multiplied by."""
+    """Return (dropout, mask). The mask is True where an element was kept. Derivative: the factor of each element."""
 def native_channel_shuffle(input: Tensor, groups: Any, *, out: Any = None) -> Tensor:
-    """channel_shuffle. Derivative: the cotangent with the channels put back."""
+    """Return channel_shuffle(input, groups). Derivative: the cotangent with the channels in their old order."""
 def frobenius_norm(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
     """Square root of the sum of squares over dim: norm(input, "fro", dim). Derivative: as norm."""
 def nuclear_norm(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
-    """Sum of the singular values of a matrix, or of those in two dims. Derivative: as linalg.matrix_norm of "nuc"."""
+    """Sum of the singular values of matrices in two dims, by default the last two. Derivative: as linalg.matrix_norm with "nuc"."""
 def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0, *, out: Any = None) -> Tensor:
-    """The pow-norm over all dims but one, which the others follow as 1; dim -1 means the norm of all elements."""
+    """Norm of order pow over all dims except dim. The reduced dims keep size 1. dim -1 means the norm of all elements."""
 def grid_sampler_2d(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any, *, out: Any = None) -> Tensor:
-    """grid_sample() of images, with numbers for modes: see grid_sampler. Derivative: as grid_sample."""
+    """Return grid_sample() of images. Modes are numbers: see grid_sampler. Derivative: as grid_sample."""
 def grid_sampler_3d(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any, *, out: Any = None) -> Tensor:
-    """grid_sample() of volumes, with numbers for modes: see grid_sampler. Derivative: as grid_sample."""
+    """Return grid_sample() of volumes. Modes are numbers: see grid_sampler. Derivative: as grid_sample."""
 def affine_grid_generator(theta: Tensor, size: _int | Sequence[_int], align_corners: Any, *, out: Any = None) -> Tensor:
-    """nn.functional.affine_grid with no defaults. Derivative: as there."""
+    """Return nn.functional.affine_grid, without default arguments. Derivative: as nn.functional.affine_grid."""
 def segment_reduce(data: Tensor, reduce: Any, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: _int = 0, unsafe: _bool = False, initial: Any = None, out: Any = None) -> Tensor:
     """Reduce each of n consecutive segments of a dimension."""
 def svd_lowrank(A: Tensor, q: _int = 6, niter: _int = 2, M: Any = None, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:

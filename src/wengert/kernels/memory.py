@@ -1,6 +1,6 @@
-"""Large arrays in memory that is used again, and what only moves numbers: NumPy's functions with the kernels' memory and threads.
+"""NumPy's functions that allocate large arrays or only move numbers, with the memory pool and the threads of the kernels.
 
-Where nothing is compiled, and for what the kernels do not take, these are NumPy's functions themselves.
+Without compiled kernels, and for arguments that the kernels do not accept, these functions call NumPy's.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-LARGE = 1 << 15  # elements from which a result's memory costs more than a longer call; the pool starts at 128 KiB
+LARGE = 1 << 15  # elements from which the memory of a result costs more than a longer call; the pool starts at 128 KiB
 _ADD, _COPY = (native.find("add"), native.find("copy")) if native is not None else (-1, -1)
 
 
 def new_array(shape: tuple[int, ...], dtype: Any) -> Any:
-    """A new array with its elements unset."""
+    """Return a new array with unset elements."""
     return np.empty(shape, dtype) if native is None else native.new_array(shape, dtype)
 
 
 def new_zeros(shape: tuple[int, ...], dtype: Any) -> Any:
-    """A new array of zeros: large ones in memory that is used again, which costs less than fresh pages."""
+    """Return a new array of zeros. A large one reuses memory, which costs less than fresh pages."""
     return np.zeros(shape, dtype) if native is None or prod(shape) < LARGE else native.new_zeros(shape, dtype)
 
 
 def add_into(x: Any, y: Any) -> None:
-    """x += y."""
+    """Add y to x in place."""
     if native is None or native.apply(_ADD, (x, y), x) is None:
         x += y
 
 
 def contiguous_copy(x: Any) -> Any:
-    """A copy in row-major order."""
+    """Return a copy in row-major order."""
     if x.size >= LARGE and native is not None and type(x) is np.ndarray:
         found = native.copy_transposed(x)
         if found is not None:
@@ -49,12 +49,12 @@ def contiguous_copy(x: Any) -> Any:
 
 
 def copy(x: Any) -> Any:
-    """numpy.copy(x): the elements in the order of x's memory."""
+    """Return numpy.copy(x), which keeps the memory layout of x."""
     return contiguous_copy(x) if type(x) is np.ndarray and x.size >= LARGE and x.flags.c_contiguous else np.copy(x)
 
 
 def copy_like(x: Any, template: Any) -> Any:
-    """A copy of x, of its dtype, in memory laid out as template, which has its shape."""
+    """Return a copy of x with the memory layout of template, which has the shape of x."""
     if type(template) is np.ndarray and x.size >= LARGE and template.flags.c_contiguous:
         return contiguous_copy(x)
     result = np.empty_like(template, x.dtype)
@@ -63,17 +63,17 @@ def copy_like(x: Any, template: Any) -> Any:
 
 
 def reshape(x: Any, shape: tuple[int, ...]) -> Any:
-    """x.reshape(shape): a view where its memory allows one."""
+    """Return x.reshape(shape), a view if the memory layout allows one."""
     if x.size < LARGE or x.flags.c_contiguous:
         return x.reshape(shape)
     try:
         return x.reshape(shape, copy=False)
-    except (ValueError, TypeError):  # no view has this shape, or none could; NumPy before 2.1 does not know copy
+    except (ValueError, TypeError):  # no view has this shape, or NumPy is before 2.1, which has no copy argument
         return contiguous_copy(x).reshape(shape)
 
 
 def concatenate(arrays: Sequence[Any], axis: int) -> Any:
-    """The arrays, which are of one dtype, one after the other. Raises ValueError where their shapes do not fit."""
+    """Concatenate arrays of one dtype along axis. Raises ValueError if their shapes do not fit."""
     first = arrays[0]
     about = len(arrays) * max(first.size, arrays[-1].size)
     if about < LARGE or not -first.ndim <= axis < first.ndim or first.dtype.char not in "fd":
@@ -88,13 +88,13 @@ def concatenate(arrays: Sequence[Any], axis: int) -> Any:
 
 
 def triangle(x: Any, diagonal: int, upper: bool) -> Any:
-    """numpy.triu(x, diagonal) if upper, else numpy.tril(x, diagonal). x: at least two dims."""
+    """Return numpy.triu(x, diagonal) if upper, else numpy.tril(x, diagonal). x has at least two dims."""
     found = None if native is None else native.triangle(x, diagonal, upper)
     return (np.triu if upper else np.tril)(x, diagonal) if found is None else found
 
 
 def choose(condition: Any, x: Any, y: Any) -> Any:
-    """numpy.where(condition, x, y), of arrays of one dtype, or of one and a number."""
+    """Return numpy.where(condition, x, y). x and y are arrays of one dtype, or one of them is a number."""
     if native is None:
         return np.where(condition, x, y)
     if type(y) is float and type(x) is np.ndarray and x.dtype.char in "fd":

@@ -1,11 +1,12 @@
 """Kernels that read and write along one dim at the places given by an index, an int64 array.
 
-As in `rows`, each function returns None for arguments that it does not take, and always without compiled kernels. It also returns
+As in `rows`, each function returns None for arguments that it does not accept, and always without compiled kernels. It also returns
 None if an index is out of range. The caller then raises the error.
 
-take_along(x, index, dim, counts_back): x at index along dim, each other dim at its own place, as torch.gather reads;
-write_along(kind, held, index, values, dim, counts_back): write values (one number, or an array of index's shape) into held at these
-places, or combine them with held. Returns True if it was done. Values that meet at one place are all applied, in order.
+- take_along(x, index, dim, counts_back): the elements of x at index along dim, as torch.gather reads them.
+- write_along(kind, held, index, values, dim, counts_back): write values (one number, or an array of index's shape) into held at
+  these places, or combine them with held. Returns True if it was done. Values for the same place are all applied, in order.
+
 0 <= dim < ndim. counts_back: whether an index may be negative; it then counts from the end.
 """
 

@@ -1,21 +1,26 @@
 """Kernels with several passes over their rows: matrix products, reductions, softmax, cross entropy, norms.
 
-Each function returns one or several new arrays. It returns None for arguments that it does not take (dtypes other than float32
+Each function returns one or several new arrays. It returns None for arguments that it does not accept (dtypes other than float32
 and float64, memory with gaps, empty reductions), and always without compiled kernels. The caller then uses NumPy.
 
-Arrays in; `axes` as NumPy's reductions take them, counted from the front.
+`axes` is None, an int or a tuple of ints, as NumPy's reductions take them, with 0 <= axis < ndim.
 
-matmul(x, y), of matrices or batches of one shape; reduce(kind, x, axes, keepdims);
-variance(x, axes, keepdims, freedom): with the mean, whose dims are kept;
-logsumexp(x, axes, keepdims), over the last dims; softmax(logs, axis, x), and softmax(logs, axis, ct, out), the cotangent of x;
-cross_entropy(x, target): losses and probabilities; standardize(x, weight, bias, n, eps): result, means and reciprocals of the
-deviations of rows of n elements; standardize_cotangent(ct, x, mean, rstd, weight, needs): of x, weight, bias (bits 1, 2, 4);
-normalize(x, weight, bias, groups, eps), of x (items, channels, ...): the same result, means and reciprocals over groups of
-an item's channels, or with groups 0 over each channel; normalize_cotangent(ct, x, mean, rstd, weight, groups): of x, weight, bias;
-solve_triangular(a, b, upper, unit): a^-1 @ b, of batches of one shape and matrices of up to 256 rows; qr(x): Q and R of matrices
-of up to 40,000 elements, whose squares are ordinary numbers;
-distances(x, y, kind), kind 1, 2 or 3 for the norm of order 1, 2 or infinity: between the rows of two matrices, or with y None
-of all pairs of x's rows; distances_cotangent(ct, x, y, distances, kind): that of x.
+- matmul(x, y): x @ y of matrices, or of batches of one shape.
+- reduce(kind, x, axes, keepdims): a reduction; see the kinds below.
+- variance(x, axes, keepdims, freedom): the variance, and the mean with its dims kept.
+- logsumexp(x, axes, keepdims): logsumexp over the last dims.
+- softmax(logs, axis, x): log_softmax if logs, else softmax. softmax(logs, axis, ct, out): the cotangent of x.
+- cross_entropy(x, target): losses and probabilities.
+- standardize(x, weight, bias, n, eps): the result, and means and reciprocal deviations of rows of n elements.
+- standardize_cotangent(ct, x, mean, rstd, weight, needs): cotangents of x, weight and bias (bits 1, 2, 4 of needs).
+- normalize(x, weight, bias, groups, eps): the same for x: (items, channels, ...), over groups of the channels of an item, or over
+  each channel if groups is 0.
+- normalize_cotangent(ct, x, mean, rstd, weight, groups): cotangents of x, weight and bias.
+- solve_triangular(a, b, upper, unit): a^-1 @ b, for batches of one shape and matrices of up to 256 rows.
+- qr(x): Q and R of matrices of up to 40,000 elements, whose squares neither overflow nor underflow.
+- distances(x, y, kind): norms of the differences between the rows of x and y, or of all pairs of rows of x if y is None. kind 1, 2
+  and 3: the norm of order 1, 2 and infinity.
+- distances_cotangent(ct, x, y, distances, kind): the cotangent of x.
 """
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
-"""The kernels that work along a dim, which is counted from the front: running results, sorting, selecting.
+"""Kernels that work along one dim, 0 <= dim < ndim: running results, sorting, selection.
 
-As in `rows`, each returns None for what it does not take, and always where nothing is compiled.
+As in `rows`, each function returns None for arguments that it does not accept, and always without compiled kernels.
 
-scan(kind, x, dim, reverse): running sums, products or logsumexps; of extrema a tuple with their places, the last of equal ones;
-recurrence(x, y, dim, reverse, init): out[0] = init, out[i + 1] = y[i] + x[i] * out[i], y None standing for zeros;
-multiply_up(x, dim): the products along dim, which stays with size 1;
-first_along(x, dim, k, descending): the first k elements of x, sorted, and their places in it, equal ones in order;
-one_along(x, dim, k): the element that sorting would put at place k and its place in x, with size 1 in dim.
-NaN counts as largest.
+- scan(kind, x, dim, reverse): running sums, products or logsumexps. For extrema, the tuple (values, places); the place is that of
+  the last of equal elements.
+- recurrence(x, y, dim, reverse, init): out[0] = init, out[i + 1] = y[i] + x[i] * out[i]. If y is None, it counts as zeros.
+- multiply_up(x, dim): products along dim, which stays with size 1.
+- first_along(x, dim, k, descending): the first k elements of x in sorted order, and their places in x. The sort is stable.
+- one_along(x, dim, k): the element at place k after sorting, and its place in x, with size 1 in dim.
+- ctc_losses(x, labels, lengths, counts, blank) and ctc_cotangent(x, labels, lengths, counts, blank, ct): see ops/ctc.py. x: (steps,
+  items, classes), float32 or float64. The losses are float64.
 
-ctc_losses(x, labels, lengths, counts, blank), and ctc_cotangent(x, labels, lengths, counts, blank, ct): see ops/ctc.py. x: (steps,
-items, classes), float32 or float64; the losses are float64.
+Sorting and selection count NaN as the largest number.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 # Kinds of running results, as wk_scans.c numbers them.
 SUM, PRODUCT, LARGEST, SMALLEST, LOGSUMEXP = 0, 1, 2, 3, 4
 
-# For one_along: the lower of the two in the middle, or the first NaN; the same of what is not NaN; the most frequent, of several
-# the smallest, where it is last met. As wk_selection.c has them.
+# For one_along, as wk_selection.c numbers them. MIDDLE: the lower median, or the first NaN. MIDDLE_NUMBER: the lower median of the
+# elements other than NaN. MODE: the most frequent element, the smallest of several, at its last place.
 MIDDLE, MIDDLE_NUMBER, MODE = -1, -2, -3
 
 scan: Any = compiled("scan")

@@ -1,25 +1,36 @@
-"""The kernels over windows of pictures, arrays whose last dims are spatial.
+"""Kernels over windows of pictures. Pictures are arrays whose last dims are spatial.
 
-As in `rows`, each returns None for what it does not take, and always where nothing is compiled.
+As in `rows`, each function returns None for arguments that it does not accept, and always without compiled kernels. Windows are
+given by tuples with one number for each dim.
 
-fill_columns(columns, padded, stride, dilation): whether columns, (n, channels, *kernel, *count), have been filled with the
-windows of padded; add_up_columns(columns, size, stride, padding, dilation): the adjoint of padding and that. Both are of two
-spatial dims. Of one to three: max_pool(x, kernel, stride, padding, dilation, count, places): the windows' largest
-elements (the first of equal ones, or the last NaN) and, if places is true, their places in the picture as a vector;
-max_pool_stretches(x, count): both for so many stretches, as even as can be; add_at_places(values, places, size): the adjoint.
+With two spatial dims:
 
-resample(x, tables, divisor): x resampled along its last dims, with a table for each of these, of one to three: (starts, inputs,
-weights of x's dtype, or None where all are 1), or None for a dim that stays as it is. Output j is the sum of the weighted inputs
-from starts[j] up to starts[j + 1]; all are divided by a number.
+- fill_columns(columns, padded, stride, dilation): fill columns: (n, channels, *kernel, *count) with the windows of padded. Returns
+  True if it was done.
+- add_up_columns(columns, size, stride, padding, dilation): the adjoint of padding and fill_columns.
 
-sample_grid(x, grid, options): images, (n, channels, *size) with two or three spatial dims, at the points of grid, (n, ..., dims);
-sample_grid_adjoint(ct, grid, shape, options), its adjoint in x; sample_grid_moved(ct, x, grid, options), the cotangent of grid.
-options: a mode (0 linear, 1 nearest, 2 cubic), what is outside (0 zeros, 1 the border, 2 reflection), and whether -1 and 1 are
-the centres of the outermost elements.
+With one to three spatial dims:
 
-Of arrays with one to three spatial dims: convolve(x, weight, bias, stride, padding, dilation, count, groups); convolve_adjoint(y,
-weight, stride, padding, dilation, size, groups), its adjoint in x; convolve_weight(x, y, stride, padding, dilation, kernel,
-groups), in the weight. Windows are given by tuples with a number a dim.
+- max_pool(x, kernel, stride, padding, dilation, count, places): the largest element of each window: the first of equal ones, or the
+  last NaN. If places is true, also its flat index in the picture.
+- max_pool_stretches(x, count): adaptive maximum pooling: the largest elements of `count` even stretches of each dim, and
+  their places.
+- add_at_places(values, places, size): the adjoint of both.
+- resample(x, tables, divisor): x resampled along its last dims, then divided by divisor. tables: one table for each of these dims,
+  or None for a dim that stays unchanged. A table is (starts, inputs, weights of x's dtype or None for ones). Output j is the sum
+  of the weighted inputs t, starts[j] <= t < starts[j + 1].
+- convolve(x, weight, bias, stride, padding, dilation, count, groups): the convolution.
+- convolve_adjoint(y, weight, stride, padding, dilation, size, groups): its adjoint in x.
+- convolve_weight(x, y, stride, padding, dilation, kernel, groups): its adjoint in the weight.
+
+With two or three spatial dims:
+
+- sample_grid(x, grid, options): images x: (n, channels, *size) at the points of grid: (n, ..., dims).
+- sample_grid_adjoint(ct, grid, shape, options): its adjoint in x.
+- sample_grid_moved(ct, x, grid, options): the cotangent of grid.
+
+options: the mode (0 linear, 1 nearest, 2 cubic), the values outside (0 zeros, 1 border, 2 reflection), and whether -1 and 1 are the
+centres of the outermost elements.
 """
 
 from __future__ import annotations

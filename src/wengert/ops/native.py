@@ -16,9 +16,9 @@ from wengert.ops.registry import composite
 
 @composite()
 def native_layer_norm(F, input, normalized_shape, weight, bias, eps):
-    """layer_norm, the mean, and 1 / sqrt(variance + eps), both with the normalised dims as 1.
+    """Return (layer_norm, mean, 1 / sqrt(variance + eps)). The last two have the normalised dims with size 1.
 
-    Derivative: as layer_norm, also of the mean and the factor."""
+    Derivative: as layer_norm, also for the last two results."""
     shape = tuple(normalized_shape)
     if not shape or tuple(input.shape[-len(shape) :]) != shape:
         raise errors.layer_norm_input(shape, input.shape)
@@ -30,9 +30,9 @@ def native_layer_norm(F, input, normalized_shape, weight, bias, eps):
 
 @composite()
 def native_group_norm(F, input, weight, bias, N, C, HxW, group, eps):
-    """group_norm, and for each item and group the mean and 1 / sqrt(variance + eps).
+    """Return (group_norm, mean, 1 / sqrt(variance + eps)). The last two have the shape (N, group).
 
-    N, C, HxW: items, channels and elements a channel. Derivative: as group_norm, also of the mean and the factor."""
+    N, C, HxW: number of items, channels, and elements per channel. Derivative: as group_norm, also for the last two results."""
     if C % group or prod(input.shape) != N * C * HxW:
         raise errors.group_norm_groups(tuple(input.shape), group)
     shape = tuple(input.shape)
@@ -43,7 +43,7 @@ def native_group_norm(F, input, weight, bias, N, C, HxW, group, eps):
 
 @composite()
 def native_batch_norm(F, input, weight, bias, running_mean, running_var, training, momentum, eps):
-    """batch_norm, and in training each channel's mean and 1 / sqrt(variance + eps), else two empty tensors.
+    """Return (batch_norm, mean, 1 / sqrt(variance + eps)). The last two have the shape (C,) in training; otherwise they are empty.
 
     Derivative: as batch_norm."""
     out = F.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
@@ -58,7 +58,7 @@ def native_batch_norm(F, input, weight, bias, running_mean, running_var, trainin
 
 @composite()
 def native_dropout(F, input, p, train):
-    """dropout, and a mask that is True where an element was kept. Derivative: what the element was multiplied by."""
+    """Return (dropout, mask). The mask is True where an element was kept. Derivative: the factor of each element."""
     if train is False or p == 0:
         return input.clone(), F.cast(F.ones_like(input), dtype=np.dtype(np.bool_))
     noise = F._dropout_noise(input, p=p)
@@ -67,7 +67,7 @@ def native_dropout(F, input, p, train):
 
 @composite()
 def native_channel_shuffle(F, input, groups):
-    """channel_shuffle. Derivative: the cotangent with the channels put back."""
+    """Return channel_shuffle(input, groups). Derivative: the cotangent with the channels in their old order."""
     return F.channel_shuffle(input, groups)
 
 
@@ -79,14 +79,14 @@ def frobenius_norm(F, input, dim=None, keepdim=False):
 
 @composite()
 def nuclear_norm(F, input, dim=None, keepdim=False):
-    """Sum of the singular values of a matrix, or of those in two dims. Derivative: as linalg.matrix_norm of "nuc"."""
-    dim = (-2, -1) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim, dim)  # one dim is refused, in torch's words
+    """Sum of the singular values of matrices in two dims, by default the last two. Derivative: as linalg.matrix_norm with "nuc"."""
+    dim = (-2, -1) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim, dim)  # a single dim is refused, as in torch
     return F.linalg_matrix_norm(input, "nuc", dim, keepdim)
 
 
 @composite()
 def norm_except_dim(F, v, pow=2, dim=0):
-    """The pow-norm over all dims but one, which the others follow as 1; dim -1 means the norm of all elements.
+    """Norm of order pow over all dims except dim. The reduced dims keep size 1. dim -1 means the norm of all elements.
 
     Derivative: as norm."""
     if dim == -1:
@@ -103,17 +103,17 @@ def _sampler(F: Any, dims: int, input: Any, grid: Any, modes: tuple[int, int], a
 
 @composite()
 def grid_sampler_2d(F, input, grid, interpolation_mode, padding_mode, align_corners):
-    """grid_sample() of images, with numbers for modes: see grid_sampler. Derivative: as grid_sample."""
+    """Return grid_sample() of images. Modes are numbers: see grid_sampler. Derivative: as grid_sample."""
     return _sampler(F, 2, input, grid, (interpolation_mode, padding_mode), align_corners)
 
 
 @composite()
 def grid_sampler_3d(F, input, grid, interpolation_mode, padding_mode, align_corners):
-    """grid_sample() of volumes, with numbers for modes: see grid_sampler. Derivative: as grid_sample."""
+    """Return grid_sample() of volumes. Modes are numbers: see grid_sampler. Derivative: as grid_sample."""
     return _sampler(F, 3, input, grid, (interpolation_mode, padding_mode), align_corners)
 
 
 @composite()
 def affine_grid_generator(F, theta, size, align_corners):
-    """nn.functional.affine_grid with no defaults. Derivative: as there."""
+    """Return nn.functional.affine_grid, without default arguments. Derivative: as nn.functional.affine_grid."""
     return F.affine_grid(theta, size, align_corners)
