@@ -19,7 +19,7 @@ RNG = np.random.default_rng(0)
 KINDS = {
     rows.SUM: lambda x, **where: x.sum(**where),
     rows.SQUARES: lambda x, **where: (x * x).sum(**where),
-    rows.SIZES: lambda x, **where: abs(x).sum(**where),
+    rows.ABSOLUTES: lambda x, **where: abs(x).sum(**where),
     rows.LARGEST: lambda x, **where: x.max(**where),
     rows.SMALLEST: lambda x, **where: x.min(**where),
     rows.MEAN: lambda x, **where: x.mean(**where),

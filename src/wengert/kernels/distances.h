@@ -48,7 +48,7 @@ static void SUFFIX(distances)(int kind, const void *x_, const void *y_, int64_t 
         real sum = 0;
         if (kind == WK_EUCLIDEAN) {
             sum = SQRT(SUFFIX(sum_of_squares)(x, y, m));
-        } else if (kind == WK_SUM_OF_SIZES) {
+        } else if (kind == WK_MANHATTAN) {
             for (int64_t i = 0; i < m; i++) sum += FABS(x[i] - y[i]);
         } else {
             for (int64_t i = 0; i < m; i++) {
@@ -74,7 +74,7 @@ static void SUFFIX(slopes)(int kind, const void *x_, const void *y_, int64_t cou
         } else {
             for (int64_t i = 0; i < m; i++) {
                 const real off = x[i] - y[i], sign = off > 0 ? 1 : off < 0 ? -1 : 0; /* 0 for NaN, as in sgn() */
-                const real share = kind == WK_SUM_OF_SIZES || FABS(off) == length ? sign : sign * 0;
+                const real share = kind == WK_MANHATTAN || FABS(off) == length ? sign : sign * 0;
                 out[i] += given * share;
             }
         }

@@ -36,7 +36,7 @@ static void SUFFIX(reflect)(real *place, real *slope, int64_t n, int align) {
 }
 
 /* Move positions into the image, as the padding mode says. slope: derivative of the result in the position: 1, -1 or 0. */
-static void SUFFIX(bring_inside)(const Grid *s, int64_t n, int64_t count, real *restrict place, real *restrict slope) {
+static void SUFFIX(move_inside)(const Grid *s, int64_t n, int64_t count, real *restrict place, real *restrict slope) {
     const real last = C(n - 1);
     for (int64_t p = 0; p < count; p++) slope[p] = 1;
     if (s->padding == REFLECTION) {
@@ -77,7 +77,7 @@ static void SUFFIX(find_places)(const Grid *s, int d, const real *points, int64_
         place[p] = ((finite ? point : 0) + 1) * scale - shift + (finite ? 0 : away);
         slope[p] = 1;
     }
-    if (s->mode != BICUBIC) SUFFIX(bring_inside)(s, n, count, place, slope);
+    if (s->mode != BICUBIC) SUFFIX(move_inside)(s, n, count, place, slope);
     for (int64_t p = 0; p < count; p++) {
         real here = place[p] > C(-FAR) ? place[p] : C(-FAR);
         place[p] = here < C(FAR) ? here : C(FAR);
@@ -94,7 +94,7 @@ static void SUFFIX(place_taps)(const Grid *s, int64_t n, int64_t count, const in
     if (s->mode == BICUBIC && s->padding != ZEROS) {
         real here[BLOCK], ignored[BLOCK];
         for (int64_t p = 0; p < count; p++) here[p] = C(index[p]);
-        SUFFIX(bring_inside)(s, n, count, here, ignored);
+        SUFFIX(move_inside)(s, n, count, here, ignored);
         for (int64_t p = 0; p < count; p++) index[p] = (int32_t)lrint(here[p]);
     }
     for (int64_t p = 0; p < count; p++) {

@@ -39,7 +39,7 @@ const char *wk_level_name(void) { return level; }
 
 #define LEVEL_(name) #name, wk_loops_##name##_f32, wk_loops_##name##_f64, wk_chain_##name##_f32, wk_chain_##name##_f64
 
-static void use(const char *name, const wk_loop *f32, const wk_loop *f64, wk_chain chain_f32, wk_chain chain_f64) {
+static void select_level(const char *name, const wk_loop *f32, const wk_loop *f64, wk_chain chain_f32, wk_chain chain_f64) {
     level = name;
     wk_chains[0] = chain_f32;
     wk_chains[1] = chain_f64;
@@ -57,10 +57,10 @@ int wk_choose_level(const char *wanted) {
     int v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
     int v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
-    if (v4 && (any || strcmp(wanted, "v4") == 0)) return use(LEVEL_(v4)), 0;
-    if (v3 && (any || strcmp(wanted, "v3") == 0)) return use(LEVEL_(v3)), 0;
+    if (v4 && (any || strcmp(wanted, "v4") == 0)) return select_level(LEVEL_(v4)), 0;
+    if (v3 && (any || strcmp(wanted, "v3") == 0)) return select_level(LEVEL_(v3)), 0;
 #endif
-    if (any || strcmp(wanted, "base") == 0) return use(LEVEL_(base)), 0;
+    if (any || strcmp(wanted, "base") == 0) return select_level(LEVEL_(base)), 0;
     return -1;
 }
 

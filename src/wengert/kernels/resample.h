@@ -5,7 +5,7 @@ static real SUFFIX(weight_of)(const Table *t, int64_t j, int64_t tap) {
 }
 
 /* Compute the outputs first <= j < last of a row. */
-static void SUFFIX(stretch)(const Table *t, const real *restrict x, real *restrict out, int64_t first, int64_t last) {
+static void SUFFIX(compute_outputs)(const Table *t, const real *restrict x, real *restrict out, int64_t first, int64_t last) {
     const int64_t *restrict inputs = t->inputs, *restrict starts = t->starts;
     const real *restrict weights = (const real *)t->weights;
     if (t->taps == 1) {
@@ -40,12 +40,12 @@ static void SUFFIX(stretch)(const Table *t, const real *restrict x, real *restri
     }
 }
 
-static void SUFFIX(along_row)(const Table *t, const real *restrict x, real *restrict out) {
-    if (t->run > 0) SUFFIX(stretch)(t, x, out, 0, t->run);
+static void SUFFIX(resample_row)(const Table *t, const real *restrict x, real *restrict out) {
+    if (t->run > 0) SUFFIX(compute_outputs)(t, x, out, 0, t->run);
     if (t->run_end > t->run) {
         memcpy(out + t->run, x + t->inputs[t->starts[t->run]], (size_t)(t->run_end - t->run) * sizeof(real));
     }
-    if (t->run_end < t->size) SUFFIX(stretch)(t, x, out, t->run_end, t->size);
+    if (t->run_end < t->size) SUFFIX(compute_outputs)(t, x, out, t->run_end, t->size);
 }
 
 /* Set sum to the weighted sum of the rows of a picture that contribute to the output row (i, j). */
@@ -93,7 +93,7 @@ static void SUFFIX(resample_rows)(void *ctx, int64_t begin, int64_t end) {
         } else {
             SUFFIX(add_up_rows)(t, x, i, j, (real *)found);
         }
-        if (last->starts != NULL) SUFFIX(along_row)(last, found, out);
+        if (last->starts != NULL) SUFFIX(resample_row)(last, found, out);
         real divisor = (real)s->divisor;
         if (divisor != 1) for (int64_t k = 0; k < last->size; k++) out[k] /= divisor;
     }

@@ -88,7 +88,7 @@ static inline real SUFFIX(add_lanes)(vec v) {
 static inline vec SUFFIX(select)(mask_vec mask, vec x, vec y) { return (vec)((mask & (mask_vec)x) | (~mask & (mask_vec)y)); }
 static inline vec SUFFIX(larger)(vec x, vec y) { return SUFFIX(select)((mask_vec)((x > y) | (x != x)), x, y); }
 static inline vec SUFFIX(smaller)(vec x, vec y) { return SUFFIX(select)((mask_vec)((x < y) | (x != x)), x, y); }
-static inline vec SUFFIX(sizes)(vec x) { return SUFFIX(select)((mask_vec)(x < 0), -x, x); }
+static inline vec SUFFIX(absolutes)(vec x) { return SUFFIX(select)((mask_vec)(x < 0), -x, x); }
 
 /* Set result to the largest or the smallest of x[0 <= i < n], n > 0. */
 #define CHOICE_OF(result, x, n, CHOOSE, choose)                              \
@@ -127,7 +127,7 @@ static inline real SUFFIX(largest)(const real *x, int64_t n) {
 #define SQUARE_OFF_(L, i) ((L(x, i) - off) * (L(x, i) - off))
 #define SIZE_(L, i) SIZE_OF_##L(x, i)
 #define SIZE_OF_ONE_(p, i) FABS(ONE_(p, i))
-#define SIZE_OF_SOME_(p, i) SUFFIX(sizes)(SOME_(p, i))
+#define SIZE_OF_SOME_(p, i) SUFFIX(absolutes)(SOME_(p, i))
 #define EACH_ROW for (int64_t r = 0; r < rows; r++, x += step)
 
 static void SUFFIX(reduce_rows)(int kind, const void *x_, int64_t n, int64_t rows, int64_t step, const void *a_, void *out_) {
@@ -136,12 +136,12 @@ static void SUFFIX(reduce_rows)(int kind, const void *x_, int64_t n, int64_t row
     switch (kind) {
         case WK_SUM: EACH_ROW SUM_OF(out[r], n, ITSELF_); break;
         case WK_SQUARES: EACH_ROW SUM_OF(out[r], n, SQUARE_); break;
-        case WK_SIZES: EACH_ROW SUM_OF(out[r], n, SIZE_); break;
-        case WK_OFF: EACH_ROW {
+        case WK_ABSOLUTES: EACH_ROW SUM_OF(out[r], n, SIZE_); break;
+        case WK_DEVIATIONS: EACH_ROW {
             real off = a[r];
             SUM_OF(out[r], n, OFF_);
         } break;
-        case WK_SQUARES_OFF: EACH_ROW {
+        case WK_SQUARED_DEVIATIONS: EACH_ROW {
             real off = a[r];
             SUM_OF(out[r], n, SQUARE_OFF_);
         } break;
@@ -210,9 +210,9 @@ static void SUFFIX(reduce_tile)(int kind, const void *x_, int64_t n, int64_t wid
     switch (kind) {
         case WK_SUM: ADD_DOWN(SAME_OF_); break;
         case WK_SQUARES: ADD_DOWN(SQUARE_OF_); break;
-        case WK_SIZES: ADD_DOWN(SIZE_OF_); break;
-        case WK_OFF: ADD_DOWN(OFF_OF_); break;
-        case WK_SQUARES_OFF: ADD_DOWN(SQUARE_OFF_OF_); break;
+        case WK_ABSOLUTES: ADD_DOWN(SIZE_OF_); break;
+        case WK_DEVIATIONS: ADD_DOWN(OFF_OF_); break;
+        case WK_SQUARED_DEVIATIONS: ADD_DOWN(SQUARE_OFF_OF_); break;
         case WK_MAX: CHOOSE_DOWN(LARGER, SUFFIX(larger)); break;
         case WK_MIN: CHOOSE_DOWN(SMALLER, SUFFIX(smaller)); break;
     }
@@ -263,7 +263,7 @@ static inline real SUFFIX(exponentials)(const real *restrict x, real high, real 
 }
 
 /* Prefetch the memory of n elements, so that it arrives while something else is computed. */
-static inline void SUFFIX(fetch)(const real *x, int64_t n, int written) {
+static inline void SUFFIX(prefetch)(const real *x, int64_t n, int written) {
 #ifdef __GNUC__
     for (int64_t i = 0; i < n; i += 64 / (int64_t)sizeof *x) {
         if (written) __builtin_prefetch(x + i, 1, 2);
@@ -277,8 +277,8 @@ static inline void SUFFIX(fetch)(const real *x, int64_t n, int written) {
 static inline real SUFFIX(sum_of_exponentials)(const real *x, real high, int64_t n, const real *next, const real *out) {
     real part[WK_TILE], total = 0;
     for (int64_t i = 0; i < n; i += WK_TILE) {
-        if (next != NULL && n >= WK_FETCHED) SUFFIX(fetch)(next + i, WK_TILE, 0);
-        if (out != NULL && n >= WK_FETCHED) SUFFIX(fetch)(out + i, WK_TILE, 1);
+        if (next != NULL && n >= WK_FETCHED) SUFFIX(prefetch)(next + i, WK_TILE, 0);
+        if (out != NULL && n >= WK_FETCHED) SUFFIX(prefetch)(out + i, WK_TILE, 1);
         total += SUFFIX(exponentials)(x + i, high, part, n - i < WK_TILE ? n - i : WK_TILE);
     }
     return total;

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Kinds of reductions, as wk_rows.h numbers them.
-SUM, SQUARES, SIZES, LARGEST, SMALLEST, MEAN, NORM = 0, 1, 2, 5, 6, 7, 8
+SUM, SQUARES, ABSOLUTES, LARGEST, SMALLEST, MEAN, NORM = 0, 1, 2, 5, 6, 7, 8
 
 COMPILED = native is not None
 

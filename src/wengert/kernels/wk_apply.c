@@ -146,7 +146,7 @@ static void take_strides(Call *call, int k) {
 static npy_intp magnitude(npy_intp stride) { return stride < 0 ? -stride : stride; }
 
 /* Whether axis i has shorter strides than axis j in the operands first <= k < last, and so belongs further inside. */
-static int lies_inside(const Call *call, int first, int last, int i, int j) {
+static int has_shorter_strides(const Call *call, int first, int last, int i, int j) {
     int inside = 0;
     for (int k = first; k < last; k++) {
         npy_intp a = magnitude(call->strides[k][i]), b = magnitude(call->strides[k][j]);
@@ -161,7 +161,7 @@ static int lies_inside(const Call *call, int first, int last, int i, int j) {
 static void sort_axes(const Call *call, int first, int last, int *order) {
     for (int i = 0; i < call->nd; i++) {
         int position = i;
-        while (position > 0 && lies_inside(call, first, last, order[position - 1], i)) {
+        while (position > 0 && has_shorter_strides(call, first, last, order[position - 1], i)) {
             order[position] = order[position - 1];
             position--;
         }
@@ -227,7 +227,7 @@ static npy_intp block_step(npy_intp length, npy_intp size) { return length * siz
 
 /* Load the next block while the program runs on this one. A processor predicts the reads of a short loop over few arrays, but not
  * these. */
-static void fetch_ahead(const char *from, npy_intp bytes) {
+static void prefetch(const char *from, npy_intp bytes) {
 #ifdef __GNUC__
     for (npy_intp i = 0; i < bytes; i += 64) __builtin_prefetch(from + i, 0, 3);
 #endif
@@ -256,7 +256,7 @@ ALWAYS_INLINE void run_blocks(const Call *call, char **data, const npy_intp *inn
                 char *here = data[k] + j * outer[k] + i * inner[k];
                 int direct = inner[k] == size && (rows == 1 || outer[k] == n * size);
                 part[k] = direct ? here : own[k];
-                if (direct && ahead) fetch_ahead(here + rows * columns * size, rows * columns * size);
+                if (direct && ahead) prefetch(here + rows * columns * size, rows * columns * size);
                 if (direct || constant[k] || k >= call->n_inputs) continue;
                 for (npy_intp r = 0; r < rows; r++) {
                     copy_elements(part[k] + r * columns * size, size, here + r * outer[k], inner[k], columns, size);
@@ -389,7 +389,7 @@ static void run_call(Call *call, npy_intp total) {
 /* -- outputs -------------------------------------------------------------------------------------------------------- */
 
 /* Set low to the address of the array's lowest byte, and high to one past its highest byte. */
-static void extent(PyArrayObject *a, npy_intp *low, npy_intp *high) {
+static void find_address_range(PyArrayObject *a, npy_intp *low, npy_intp *high) {
     *low = *high = (npy_intp)PyArray_BYTES(a);
     for (int i = 0; i < PyArray_NDIM(a); i++) {
         npy_intp reach = (PyArray_DIM(a, i) - 1) * PyArray_STRIDE(a, i);
@@ -404,15 +404,15 @@ static int overlaps(const Call *call, int k) {
     PyArrayObject *a = call->arrays[k], *out = call->arrays[call->n_inputs];
     if (a == NULL) return 0;
     npy_intp low, high, out_low, out_high;
-    extent(a, &low, &high);
-    extent(out, &out_low, &out_high);
+    find_address_range(a, &low, &high);
+    find_address_range(out, &out_low, &out_high);
     if (high <= out_low || out_high <= low) return 0;
     if (call->data[k] != PyArray_BYTES(out)) return 1;
     return memcmp(call->strides[k], call->strides[call->n_inputs], sizeof(npy_intp) * call->nd) != 0;
 }
 
 /* Whether two indices of an array may name the same element. It may say yes wrongly, but never no. */
-static int repeats(PyArrayObject *a) {
+static int may_repeat_elements(PyArrayObject *a) {
     int nd = PyArray_NDIM(a);
     npy_intp previous = -1;
     npy_intp reach = PyArray_ITEMSIZE(a);
@@ -435,11 +435,11 @@ static int repeats(PyArrayObject *a) {
 }
 
 /* Whether out can hold the result: its dtype, shape and memory fit. */
-static int takes_result(const Call *call, PyObject *out) {
+static int can_hold_result(const Call *call, PyObject *out) {
     if (!PyArray_CheckExact(out)) return 0;
     PyArrayObject *a = (PyArrayObject *)out;
     if (PyArray_TYPE(a) != call->typenum || !PyArray_ISBEHAVED(a) || PyArray_NDIM(a) != call->nd) return 0;
-    return PyArray_CompareLists(PyArray_DIMS(a), call->shape, call->nd) && !repeats(a);
+    return PyArray_CompareLists(PyArray_DIMS(a), call->shape, call->nd) && !may_repeat_elements(a);
 }
 
 /* -- the entry ------------------------------------------------------------------------------------------------------ */
@@ -498,7 +498,7 @@ static PyObject *apply_new(Call *call, npy_intp total) {
 /* Write the result into out. If out shares memory with an input, the result is computed in a new array first. */
 static PyObject *apply_into(Call *call, PyObject *out, npy_intp total) {
     int k = call->n_inputs, apart = 0;
-    if (!takes_result(call, out)) return Py_NewRef(Py_None);
+    if (!can_hold_result(call, out)) return Py_NewRef(Py_None);
     call->arrays[k] = (PyArrayObject *)out;
     take_strides(call, k);
     for (int i = 0; total > 0 && i < k; i++) apart = apart || overlaps(call, i);

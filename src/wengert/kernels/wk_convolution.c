@@ -98,7 +98,8 @@ static Block block_at(const Convolution *s, int64_t number) {
 
 /* Set *first and *last so that exactly the windows *first <= j < *last of begin <= j < end have the given tap inside the picture
  * along dim d. */
-static void inside(const Convolution *s, int d, int64_t tap, int64_t begin, int64_t end, int64_t *first, int64_t *last) {
+static void find_inside_windows(const Convolution *s, int d, int64_t tap, int64_t begin, int64_t end, int64_t *first,
+                                int64_t *last) {
     int64_t start = tap * s->dilation[d] - s->padding[d], step = s->stride[d], low = 0, high = 0;
     if (start < 0) low = step == 1 ? -start : ceil_div(-start, step);
     if (start < s->size[d]) high = step == 1 ? s->size[d] - start : (s->size[d] - 1 - start) / step + 1;
@@ -139,12 +140,12 @@ static void add_rows(const Convolution *s, char *to, int64_t to_step, const char
 static inline void walk_row(const Convolution *s, Block b, char *base, const int64_t *tap, char *row, int adds) {
     int64_t left, right, item = s->item, step = b.columns * item, height = s->count[1], width = s->size[2];
     int64_t row_step = s->stride[1] * width * item, picture_step = s->groups * s->channels * s->volume * item;
-    inside(s, 2, tap[2], b.column, b.column + b.columns, &left, &right);
+    find_inside_windows(s, 2, tap[2], b.column, b.column + b.columns, &left, &right);
     base += (left * s->stride[2] + tap[2] * s->dilation[2] - s->padding[2]) * item;
     for (int64_t plane = b.plane, low = b.row - b.plane * height, rest = b.rows; rest > 0; plane++, low = 0) {
         int64_t lines = lesser(rest, height - low), top, bottom;
         int64_t z = plane * s->stride[0] + tap[0] * s->dilation[0] - s->padding[0];
-        inside(s, 1, tap[1], low, low + lines, &top, &bottom);
+        find_inside_windows(s, 1, tap[1], low, low + lines, &top, &bottom);
         int none = z < 0 || z >= s->size[0] || top == bottom || left == right;
         int clears = !adds && (none || bottom - top < lines || right - left < b.columns);
         int64_t y = top * s->stride[1] + tap[1] * s->dilation[1] - s->padding[1];
@@ -210,7 +211,7 @@ static int64_t take_slot(Convolution *s) {
     }
 }
 
-static char *memory_of(const Convolution *s, int64_t slot) {
+static char *slot_memory(const Convolution *s, int64_t slot) {
     return (char *)(((uintptr_t)(s->memory + slot * s->slot_size) + 63) & ~(uintptr_t)63);
 }
 
@@ -219,7 +220,7 @@ static char *memory_of(const Convolution *s, int64_t slot) {
 static void convolve_blocks(void *ctx, int64_t begin, int64_t end) {
     Convolution *s = (Convolution *)ctx;
     int64_t slot = take_slot(s);
-    char *columns = memory_of(s, slot), *apart = columns + s->channels_at_once * s->taps * s->width * s->item;
+    char *columns = slot_memory(s, slot), *apart = columns + s->channels_at_once * s->taps * s->width * s->item;
     for (int64_t task = begin; task < end; task++) {
         int64_t group = task % s->groups;
         Block b = block_at(s, task / s->groups);
@@ -241,7 +242,7 @@ static void convolve_blocks(void *ctx, int64_t begin, int64_t end) {
 static void convolve_adjoint_blocks(void *ctx, int64_t begin, int64_t end) {
     Convolution *s = (Convolution *)ctx;
     int64_t slot = take_slot(s), blocks_a_picture = s->down * s->across;
-    char *columns = memory_of(s, slot), *cotangents = columns + s->channels_at_once * s->taps * s->width * s->item;
+    char *columns = slot_memory(s, slot), *cotangents = columns + s->channels_at_once * s->taps * s->width * s->item;
     for (int64_t task = begin; task < end; task++) {
         int64_t c = task % s->channel_blocks * s->channels_at_once, group = task / s->channel_blocks % s->groups;
         int64_t first = task / s->channel_blocks / s->groups * blocks_a_picture;
@@ -266,7 +267,7 @@ static void convolve_adjoint_blocks(void *ctx, int64_t begin, int64_t end) {
 static void convolve_weight_blocks(void *ctx, int64_t begin, int64_t end) {
     Convolution *s = (Convolution *)ctx;
     int64_t slot = take_slot(s);
-    char *columns = memory_of(s, slot), *cotangents = columns + s->channels_at_once * s->taps * s->width * s->item;
+    char *columns = slot_memory(s, slot), *cotangents = columns + s->channels_at_once * s->taps * s->width * s->item;
     char *transposed = cotangents + s->outputs * s->width * s->item;
     for (int64_t task = begin; task < end; task++) {
         int64_t c = task % s->channel_blocks * s->channels_at_once, group = task / s->channel_blocks % s->groups;
@@ -327,7 +328,7 @@ static int is_floating(PyObject *x, int *nd, int *type) {
 }
 
 /* Whether the sizes that were read are valid. */
-static int fits(const Convolution *s) {
+static int has_valid_sizes(const Convolution *s) {
     for (int d = 0; d < 3; d++) {
         if (s->size[d] < 1 || s->kernel[d] < 1 || s->count[d] < 1) return 0;
         if (s->stride[d] < 1 || s->dilation[d] < 1 || s->padding[d] < 0) return 0;
@@ -360,7 +361,7 @@ static int read_windows(Convolution *s, PyObject *const *args, int64_t *sizes) {
            read_sizes(args[3], 1, sizes);
 }
 
-static PyObject *answer(PyArrayObject *out) {
+static PyObject *result_or_none(PyArrayObject *out) {
     if (out != NULL) return (PyObject *)out;
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
@@ -380,7 +381,7 @@ static PyObject *convolve_method(PyObject *module, PyObject *const *args, Py_ssi
     if (x == NULL || weight == NULL || (args[2] != Py_None && bias == NULL)) goto done;
     take_sizes(x, s.size), take_sizes(weight, s.kernel);
     s.n = PyArray_DIM(x, 0), s.channels = PyArray_DIM(weight, 1), s.outputs = PyArray_DIM(weight, 0) / greater(s.groups, 1);
-    if (!fits(&s) || s.groups * s.channels != PyArray_DIM(x, 1) || s.groups * s.outputs != PyArray_DIM(weight, 0) ||
+    if (!has_valid_sizes(&s) || s.groups * s.channels != PyArray_DIM(x, 1) || s.groups * s.outputs != PyArray_DIM(weight, 0) ||
         (bias != NULL && PyArray_SIZE(bias) != s.groups * s.outputs)) {
         goto done;
     }
@@ -395,7 +396,7 @@ done:
     Py_XDECREF(x);
     Py_XDECREF(weight);
     Py_XDECREF(bias);
-    return answer(out);
+    return result_or_none(out);
 }
 
 /* convolve_adjoint(y, weight, stride, padding, dilation, size, groups): the adjoint in x, (n, channels, *size). */
@@ -410,7 +411,8 @@ static PyObject *convolve_adjoint_method(PyObject *module, PyObject *const *args
     if (y == NULL || weight == NULL) goto done;
     take_sizes(y, s.count), take_sizes(weight, s.kernel);
     s.n = PyArray_DIM(y, 0), s.channels = PyArray_DIM(weight, 1), s.outputs = PyArray_DIM(weight, 0) / greater(s.groups, 1);
-    if (!fits(&s) || s.groups * s.outputs != PyArray_DIM(weight, 0) || s.groups * s.outputs != PyArray_DIM(y, 1)) goto done;
+    if (!has_valid_sizes(&s) || s.groups * s.outputs != PyArray_DIM(weight, 0) ||
+        s.groups * s.outputs != PyArray_DIM(y, 1)) goto done;
     out = new_array(s.n, s.groups * s.channels, s.size, nd, type);
     if (out == NULL) goto done;
     s.products = wk_products_of(type), s.item = PyArray_ITEMSIZE(y);
@@ -420,7 +422,7 @@ static PyObject *convolve_adjoint_method(PyObject *module, PyObject *const *args
 done:
     Py_XDECREF(y);
     Py_XDECREF(weight);
-    return answer(out);
+    return result_or_none(out);
 }
 
 /* out[group, output, row] = sum over splits of parts[split, group, row, output]. */
@@ -447,7 +449,7 @@ static PyObject *convolve_weight_method(PyObject *module, PyObject *const *args,
     take_sizes(x, s.size), take_sizes(y, s.count);
     s.n = PyArray_DIM(x, 0);
     s.channels = PyArray_DIM(x, 1) / greater(s.groups, 1), s.outputs = PyArray_DIM(y, 1) / greater(s.groups, 1);
-    if (!fits(&s) || s.groups * s.channels != PyArray_DIM(x, 1) || s.groups * s.outputs != PyArray_DIM(y, 1) ||
+    if (!has_valid_sizes(&s) || s.groups * s.channels != PyArray_DIM(x, 1) || s.groups * s.outputs != PyArray_DIM(y, 1) ||
         s.n != PyArray_DIM(y, 0)) {
         goto done;
     }
@@ -468,7 +470,7 @@ done:
     Py_XDECREF(parts);
     Py_XDECREF(x);
     Py_XDECREF(y);
-    return answer(out);
+    return result_or_none(out);
 }
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}

@@ -25,18 +25,18 @@ typedef struct {
     volatile int failed;
 } Alignments;
 
-static double number(const char *at, int is_double) { return is_double ? *(const double *)at : *(const float *)at; }
+static double read_number(const char *at, int is_double) { return is_double ? *(const double *)at : *(const float *)at; }
 
 static int64_t label_of(const Alignments *s, int64_t item, int64_t state) {
     return state % 2 ? s->labels[item * s->labels_item + state / 2] : s->blank;
 }
 
 static double score(const Alignments *s, int64_t item, int64_t step, int64_t label) {
-    return number(s->x + step * s->x_step + item * s->x_item + label * s->x_class, s->is_double);
+    return read_number(s->x + step * s->x_step + item * s->x_item + label * s->x_class, s->is_double);
 }
 
 /* log(exp(a) + exp(b) + exp(c)), accurate to the digits of float or double. */
-static inline double summed(double a, double b, double c, int is_double) {
+static inline double log_sum_exp(double a, double b, double c, int is_double) {
     double m = b > a ? b : a;
     m = c > m ? c : m;
     if (isinf(m)) return m > 0 ? m : a + b + c; /* -inf or NaN */
@@ -46,7 +46,7 @@ static inline double summed(double a, double b, double c, int is_double) {
 
 /* Set labels[j] to the label of state j, and skips[j] to whether state j can follow state j - 2 directly, without the blank between
  * them. */
-static void states_of(const Alignments *s, int64_t item, int64_t states, int64_t *labels, char *skips) {
+static void list_states(const Alignments *s, int64_t item, int64_t states, int64_t *labels, char *skips) {
     for (int64_t j = 0; j < states; j++) {
         labels[j] = label_of(s, item, j);
         skips[j] = j >= 2 && labels[j] != s->blank && labels[j] != labels[j - 2];
@@ -54,34 +54,37 @@ static void states_of(const Alignments *s, int64_t item, int64_t states, int64_t
 }
 
 /* Set alpha[t, j] to the log probability of all paths that reach state j at step t. */
-static void from_the_first(const Alignments *s, int64_t item, int64_t states, const int64_t *labels, const char *skips, double *alpha) {
+static void run_forward(const Alignments *s, int64_t item, int64_t states, const int64_t *labels, const char *skips,
+                        double *alpha) {
     for (int64_t t = 0; t < s->lengths[item]; t++, alpha += states) {
         const double *before = alpha - states;
         for (int64_t j = 0; j < states; j++) {
             double way;
             if (t == 0) way = j < 2 ? 0 : -INFINITY;
-            else way = summed(before[j], j > 0 ? before[j - 1] : -INFINITY, skips[j] ? before[j - 2] : -INFINITY, s->is_double);
+            else way = log_sum_exp(before[j], j > 0 ? before[j - 1] : -INFINITY, skips[j] ? before[j - 2] : -INFINITY,
+                                   s->is_double);
             alpha[j] = way + score(s, item, t, labels[j]);
         }
     }
 }
 
-static double total_of(const double *last, int64_t states) {
-    return summed(last[states - 1], states > 1 ? last[states - 2] : -INFINITY, -INFINITY, 1);
+static double total_log_probability(const double *last, int64_t states) {
+    return log_sum_exp(last[states - 1], states > 1 ? last[states - 2] : -INFINITY, -INFINITY, 1);
 }
 
 /* For each state, subtract ct times the probability of the state from the cotangent of its label's class. beta[j]: log probability
  * of all continuations after state j. then[j]: beta[j] of the next step plus the score of that step. */
-static void add_shares(const Alignments *s, int64_t item, int64_t states, const int64_t *labels, const char *skips, const double *alpha,
-                       double *beta, double *then) {
+static void run_backward(const Alignments *s, int64_t item, int64_t states, const int64_t *labels, const char *skips,
+                         const double *alpha, double *beta, double *then) {
     int64_t length = s->lengths[item];
-    double total = total_of(alpha + (length - 1) * states, states), ct = number(s->ct + item * s->ct_item, s->is_double);
+    double total = total_log_probability(alpha + (length - 1) * states, states),
+           ct = read_number(s->ct + item * s->ct_item, s->is_double);
     if (!isfinite(total)) return;
     for (int64_t t = length - 1; t >= 0; t--) {
         for (int64_t j = 0; j < states; j++) {
             if (t == length - 1) beta[j] = j + 2 >= states ? 0 : -INFINITY;
-            else beta[j] = summed(then[j], j + 1 < states ? then[j + 1] : -INFINITY,
-                                  j + 2 < states && skips[j + 2] ? then[j + 2] : -INFINITY, s->is_double);
+            else beta[j] = log_sum_exp(then[j], j + 1 < states ? then[j + 1] : -INFINITY,
+                                       j + 2 < states && skips[j + 2] ? then[j + 2] : -INFINITY, s->is_double);
         }
         int64_t row = (t * s->items + item) * s->classes;
         for (int64_t j = 0; j < states; j++) {
@@ -110,10 +113,10 @@ static void align(void *ctx, int64_t begin, int64_t end) {
         double *beta = alpha + states * length, *then = beta + states;
         int64_t *labels = (int64_t *)(then + states);
         char *skips = (char *)(labels + states);
-        states_of(s, item, states, labels, skips);
-        from_the_first(s, item, states, labels, skips, alpha);
-        if (s->ct == NULL) s->losses[item] = -total_of(alpha + (length - 1) * states, states);
-        else add_shares(s, item, states, labels, skips, alpha, beta, then);
+        list_states(s, item, states, labels, skips);
+        run_forward(s, item, states, labels, skips, alpha);
+        if (s->ct == NULL) s->losses[item] = -total_log_probability(alpha + (length - 1) * states, states);
+        else run_backward(s, item, states, labels, skips, alpha, beta, then);
         free(alpha);
     }
 }
@@ -149,7 +152,7 @@ static int read_alignments(Alignments *s, PyObject *const *args) {
     return 1;
 }
 
-static void run(Alignments *s) {
+static void run_items(Alignments *s) {
     int64_t work = s->steps * (2 * s->labels_item + 1);
     PyThreadState *state = s->items * work > WORK ? PyEval_SaveThread() : NULL;
     wk_parallel_for(s->items, work >= WORK ? 1 : WORK / (work < 1 ? 1 : work), align, s);
@@ -166,7 +169,7 @@ static PyObject *ctc_losses_method(PyObject *module, PyObject *const *args, Py_s
     PyArrayObject *losses = (PyArrayObject *)wk_new_array(1, shape, NPY_DOUBLE);
     if (losses == NULL) return NULL;
     s.losses = (double *)PyArray_DATA(losses);
-    run(&s);
+    run_items(&s);
     if (!s.failed) return (PyObject *)losses;
     Py_DECREF(losses);
     return PyErr_NoMemory();
@@ -188,7 +191,7 @@ static PyObject *ctc_cotangent_method(PyObject *module, PyObject *const *args, P
     if (out == NULL) return NULL;
     memset(PyArray_DATA(out), 0, (size_t)PyArray_NBYTES(out));
     s.ct = PyArray_BYTES(ct), s.ct_item = PyArray_STRIDE(ct, 0), s.out = PyArray_BYTES(out);
-    run(&s);
+    run_items(&s);
     if (!s.failed) return (PyObject *)out;
     Py_DECREF(out);
     return PyErr_NoMemory();

@@ -76,7 +76,7 @@ static void run_rows(Distances *s, void (*body)(void *, int64_t, int64_t)) {
 }
 
 /* Whether x is a row-major array with nd dims of the given dtype. type -1: float32 or float64. */
-static int is_taken(PyObject *x, int type, int nd) {
+static int is_accepted(PyObject *x, int type, int nd) {
     if (!PyArray_CheckExact(x)) return 0;
     PyArrayObject *a = (PyArrayObject *)x;
     int its = PyArray_TYPE(a);
@@ -85,16 +85,16 @@ static int is_taken(PyObject *x, int type, int nd) {
 
 /* Read x, y (None for the pairs of x's rows) and the kind. Return 0 if they are not accepted, or with an error set. */
 static int read_rows(PyObject *x, PyObject *y, PyObject *kind, Distances *s) {
-    if (!is_taken(x, -1, 2)) return 0;
+    if (!is_accepted(x, -1, 2)) return 0;
     PyArrayObject *a = (PyArrayObject *)x;
     int type = PyArray_TYPE(a);
-    if (y != Py_None && (!is_taken(y, type, 2) || PyArray_DIM((PyArrayObject *)y, 1) != PyArray_DIM(a, 1))) return 0;
+    if (y != Py_None && (!is_accepted(y, type, 2) || PyArray_DIM((PyArrayObject *)y, 1) != PyArray_DIM(a, 1))) return 0;
     *s = (Distances){.kernels = distances_of(type), .x = PyArray_BYTES(a), .item = PyArray_ITEMSIZE(a), .n = PyArray_DIM(a, 0)};
     s->y = y != Py_None ? PyArray_BYTES((PyArrayObject *)y) : NULL;
     s->others = y != Py_None ? PyArray_DIM((PyArrayObject *)y, 0) : s->n;
     s->m = PyArray_DIM(a, 1);
     s->kind = (int)PyLong_AsLong(kind);
-    return !PyErr_Occurred() && s->kind >= WK_SUM_OF_SIZES && s->kind <= WK_LARGEST && s->n > 0 && s->others > 0;
+    return !PyErr_Occurred() && s->kind >= WK_MANHATTAN && s->kind <= WK_LARGEST && s->n > 0 && s->others > 0;
 }
 
 #define DECLINED return PyErr_Occurred() ? NULL : Py_NewRef(Py_None)
@@ -122,7 +122,7 @@ static PyObject *distances_cotangent_method(PyObject *module, PyObject *const *a
     if (!read_rows(args[1], args[2], args[4], &s)) DECLINED;
     int type = PyArray_TYPE((PyArrayObject *)args[1]), nd = s.y != NULL ? 2 : 1;
     int64_t size = s.y != NULL ? s.n * s.others : s.n * (s.n - 1) / 2;
-    if (!is_taken(args[0], type, nd) || !is_taken(args[3], type, nd) || PyArray_SIZE((PyArrayObject *)args[0]) != size ||
+    if (!is_accepted(args[0], type, nd) || !is_accepted(args[3], type, nd) || PyArray_SIZE((PyArrayObject *)args[0]) != size ||
         PyArray_SIZE((PyArrayObject *)args[3]) != size) {
         Py_RETURN_NONE;
     }

@@ -4,7 +4,7 @@
 #define WK_DISTANCES_H
 #include <stdint.h>
 
-enum { WK_SUM_OF_SIZES = 1, WK_EUCLIDEAN = 2, WK_LARGEST = 3 }; /* norms of order 1, 2 and infinity */
+enum { WK_MANHATTAN = 1, WK_EUCLIDEAN = 2, WK_LARGEST = 3 }; /* norms of order 1, 2 and infinity */
 
 typedef struct {
     /* out[r] = norm of x - y[r] for r < count. x: m numbers; y: rows of m numbers. */

@@ -28,7 +28,7 @@ static const WkGridLoops *loops_of(int type) {
 /* -- the methods --------------------------------------------------------------------------------------------------------- */
 
 /* Return x as a contiguous array of the given dtype and number of dims, a new reference. NULL: not accepted, or an error is set. */
-static PyArrayObject *take(PyObject *x, int nd, int type) {
+static PyArrayObject *take_array(PyObject *x, int nd, int type) {
     if (!PyArray_CheckExact(x)) return NULL;
     PyArrayObject *a = (PyArrayObject *)x;
     if (PyArray_NDIM(a) != nd || PyArray_TYPE(a) != type || !PyArray_ISBEHAVED_RO(a) || PyArray_SIZE(a) == 0) return NULL;
@@ -36,7 +36,7 @@ static PyArrayObject *take(PyObject *x, int nd, int type) {
 }
 
 /* Read the size of the images and the options (mode, padding, align). Return 0 if they are not accepted. */
-static int plan(Grid *s, const npy_intp *size, PyObject *options) {
+static int read_options(Grid *s, const npy_intp *size, PyObject *options) {
     if (!PyTuple_Check(options) || PyTuple_GET_SIZE(options) != 3) return 0;
     s->mode = (int)PyLong_AsLong(PyTuple_GET_ITEM(options, 0));
     s->padding = (int)PyLong_AsLong(PyTuple_GET_ITEM(options, 1));
@@ -56,14 +56,14 @@ static int plan(Grid *s, const npy_intp *size, PyObject *options) {
 
 static int64_t grain_of(int64_t work) { return work >= WORK ? 1 : WORK / (work < 1 ? 1 : work); }
 
-static PyObject *answer(PyArrayObject *out) {
+static PyObject *result_or_none(PyArrayObject *out) {
     if (out != NULL) return (PyObject *)out;
     if (PyErr_Occurred()) return NULL;
     Py_RETURN_NONE;
 }
 
 /* Return the number of spatial dims, 2 or 3, and set *type to the dtype of x. Return 0 if x is not accepted. */
-static int kind_of(PyObject *x, int *type) {
+static int read_kind(PyObject *x, int *type) {
     if (!PyArray_CheckExact(x)) return 0;
     int nd = PyArray_NDIM((PyArrayObject *)x);
     *type = PyArray_TYPE((PyArrayObject *)x);
@@ -84,12 +84,12 @@ static PyObject *sample_grid_method(PyObject *module, PyObject *const *args, Py_
     (void)module;
     int type;
     if (nargs != 3) return PyErr_Format(PyExc_TypeError, "sample_grid takes 3 arguments");
-    Grid s = {.dims = kind_of(args[0], &type)};
+    Grid s = {.dims = read_kind(args[0], &type)};
     if (s.dims == 0) Py_RETURN_NONE;
-    PyArrayObject *out = NULL, *x = take(args[0], s.dims + 2, type), *grid = take(args[1], s.dims + 2, type);
+    PyArrayObject *out = NULL, *x = take_array(args[0], s.dims + 2, type), *grid = take_array(args[1], s.dims + 2, type);
     if (x == NULL || grid == NULL) goto done;
     int64_t n = PyArray_DIM(x, 0);
-    if (!read_points(&s, grid, n) || !plan(&s, PyArray_DIMS(x) + 2, args[2])) goto done;
+    if (!read_points(&s, grid, n) || !read_options(&s, PyArray_DIMS(x) + 2, args[2])) goto done;
     npy_intp shape[5] = {n, s.channels = PyArray_DIM(x, 1)};
     memcpy(shape + 2, PyArray_DIMS(grid) + 1, (size_t)s.dims * sizeof *shape);
     out = (PyArrayObject *)wk_new_array(s.dims + 2, shape, type);
@@ -101,7 +101,7 @@ static PyObject *sample_grid_method(PyObject *module, PyObject *const *args, Py_
 done:
     Py_XDECREF(x);
     Py_XDECREF(grid);
-    return answer(out);
+    return result_or_none(out);
 }
 
 /* sample_grid_adjoint(ct, grid, shape, options): the adjoint in x, of the given shape. */
@@ -109,16 +109,16 @@ static PyObject *sample_grid_adjoint_method(PyObject *module, PyObject *const *a
     (void)module;
     int type;
     if (nargs != 4) return PyErr_Format(PyExc_TypeError, "sample_grid_adjoint takes 4 arguments");
-    Grid s = {.dims = kind_of(args[0], &type)};
+    Grid s = {.dims = read_kind(args[0], &type)};
     if (s.dims == 0 || !PyTuple_Check(args[2]) || PyTuple_GET_SIZE(args[2]) != s.dims + 2) Py_RETURN_NONE;
-    PyArrayObject *out = NULL, *ct = take(args[0], s.dims + 2, type), *grid = take(args[1], s.dims + 2, type);
+    PyArrayObject *out = NULL, *ct = take_array(args[0], s.dims + 2, type), *grid = take_array(args[1], s.dims + 2, type);
     if (ct == NULL || grid == NULL) goto done;
     npy_intp shape[5];
     for (int d = 0; d < s.dims + 2; d++) shape[d] = PyLong_AsSsize_t(PyTuple_GET_ITEM(args[2], d));
     if (PyErr_Occurred() || shape[0] != PyArray_DIM(ct, 0) || shape[1] != PyArray_DIM(ct, 1)) goto done;
     s.channels = shape[1];
     if (!read_points(&s, grid, shape[0]) || s.points * shape[0] * shape[1] != PyArray_SIZE(ct)) goto done;
-    if (!plan(&s, shape + 2, args[3])) goto done;
+    if (!read_options(&s, shape + 2, args[3])) goto done;
     out = (PyArrayObject *)wk_new_array(s.dims + 2, shape, type);
     if (out == NULL) goto done;
     s.ct = PyArray_BYTES(ct), s.out = PyArray_BYTES(out);
@@ -131,7 +131,7 @@ static PyObject *sample_grid_adjoint_method(PyObject *module, PyObject *const *a
 done:
     Py_XDECREF(ct);
     Py_XDECREF(grid);
-    return answer(out);
+    return result_or_none(out);
 }
 
 /* sample_grid_moved(ct, x, grid, options): the cotangent of grid. */
@@ -139,15 +139,15 @@ static PyObject *sample_grid_moved_method(PyObject *module, PyObject *const *arg
     (void)module;
     int type;
     if (nargs != 4) return PyErr_Format(PyExc_TypeError, "sample_grid_moved takes 4 arguments");
-    Grid s = {.dims = kind_of(args[0], &type)};
+    Grid s = {.dims = read_kind(args[0], &type)};
     if (s.dims == 0) Py_RETURN_NONE;
-    PyArrayObject *out = NULL, *ct = take(args[0], s.dims + 2, type), *x = take(args[1], s.dims + 2, type);
-    PyArrayObject *grid = take(args[2], s.dims + 2, type);
+    PyArrayObject *out = NULL, *ct = take_array(args[0], s.dims + 2, type), *x = take_array(args[1], s.dims + 2, type);
+    PyArrayObject *grid = take_array(args[2], s.dims + 2, type);
     if (ct == NULL || x == NULL || grid == NULL) goto done;
     int64_t n = PyArray_DIM(x, 0);
     s.channels = PyArray_DIM(x, 1);
     if (!read_points(&s, grid, n) || s.points * n * s.channels != PyArray_SIZE(ct)) goto done;
-    if (!plan(&s, PyArray_DIMS(x) + 2, args[3])) goto done;
+    if (!read_options(&s, PyArray_DIMS(x) + 2, args[3])) goto done;
     out = (PyArrayObject *)wk_new_array(s.dims + 2, PyArray_DIMS(grid), type);
     if (out == NULL) goto done;
     s.ct = PyArray_BYTES(ct), s.x = PyArray_BYTES(x), s.out = PyArray_BYTES(out);
@@ -158,7 +158,7 @@ done:
     Py_XDECREF(ct);
     Py_XDECREF(x);
     Py_XDECREF(grid);
-    return answer(out);
+    return result_or_none(out);
 }
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}

@@ -15,7 +15,7 @@ enum {
     PARTS = 8,     /* number of parts of a chunk that are summed side by side */
 };
 
-static int is_taken(PyObject *x) {
+static int is_accepted(PyObject *x) {
     if (!PyArray_CheckExact(x)) return 0;
     int type = PyArray_TYPE((PyArrayObject *)x);
     return (type == NPY_FLOAT || type == NPY_DOUBLE) && PyArray_ISCARRAY_RO((PyArrayObject *)x) && PyArray_SIZE((PyArrayObject *)x) > 0;
@@ -83,7 +83,7 @@ static void slopes(void *ctx, int64_t begin, int64_t end) {
 
 /* Read (x, y, delta, scale). Return 1, 0 if the arguments are not accepted, or -1 with an error set. */
 static int read_rounded(Rounded *s, PyObject *const *args) {
-    if (!is_taken(args[0]) || !is_taken(args[1])) return 0;
+    if (!is_accepted(args[0]) || !is_accepted(args[1])) return 0;
     PyArrayObject *x = (PyArrayObject *)args[0], *y = (PyArrayObject *)args[1];
     if (PyArray_TYPE(x) != PyArray_TYPE(y) || !PyArray_SAMESHAPE(x, y)) return 0;
     s->x = PyArray_DATA(x), s->y = PyArray_DATA(y), s->size = PyArray_SIZE(x), s->is_double = PyArray_TYPE(x) == NPY_DOUBLE;
@@ -184,7 +184,7 @@ static void margins(void *ctx, int64_t begin, int64_t end) {
 static int read_vector(PyObject *a, PyArrayObject *x, int64_t n, const void **data) {
     *data = NULL;
     if (a == Py_None) return 1;
-    if (!is_taken(a) || PyArray_TYPE((PyArrayObject *)a) != PyArray_TYPE(x) || PyArray_SIZE((PyArrayObject *)a) != n) return 0;
+    if (!is_accepted(a) || PyArray_TYPE((PyArrayObject *)a) != PyArray_TYPE(x) || PyArray_SIZE((PyArrayObject *)a) != n) return 0;
     *data = PyArray_DATA((PyArrayObject *)a);
     return 1;
 }
@@ -194,7 +194,7 @@ static int read_vector(PyObject *a, PyArrayObject *x, int64_t n, const void **da
 static PyObject *class_margins_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 6) return PyErr_Format(PyExc_TypeError, "class_margins takes 6 arguments");
-    if (!is_taken(args[0]) || !PyArray_CheckExact(args[1])) Py_RETURN_NONE;
+    if (!is_accepted(args[0]) || !PyArray_CheckExact(args[1])) Py_RETURN_NONE;
     PyArrayObject *x = (PyArrayObject *)args[0], *target = (PyArrayObject *)args[1];
     if (PyArray_NDIM(x) != 2 || PyArray_TYPE(target) != NPY_INT64 || !PyArray_ISCARRAY_RO(target)) Py_RETURN_NONE;
     int64_t items = PyArray_DIM(x, 0);
@@ -268,7 +268,7 @@ static void label_margins(void *ctx, int64_t begin, int64_t end) {
 static PyObject *label_margins_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 3) return PyErr_Format(PyExc_TypeError, "label_margins takes 3 arguments");
-    if (!is_taken(args[0]) || !PyArray_CheckExact(args[1])) Py_RETURN_NONE;
+    if (!is_accepted(args[0]) || !PyArray_CheckExact(args[1])) Py_RETURN_NONE;
     PyArrayObject *x = (PyArrayObject *)args[0], *labels = (PyArrayObject *)args[1];
     if (PyArray_NDIM(x) != 2 || PyArray_TYPE(labels) != NPY_INT64 || !PyArray_ISCARRAY_RO(labels) || !PyArray_SAMESHAPE(x, labels)) {
         Py_RETURN_NONE;

@@ -38,7 +38,7 @@ typedef struct {
 } Norm;
 
 /* Address of the element that lies `elements` after the start of array, or NULL. */
-static char *later(const char *array, int64_t elements, int64_t item) {
+static char *offset_by(const char *array, int64_t elements, int64_t item) {
     return array == NULL ? NULL : (char *)array + elements * item;
 }
 
@@ -58,9 +58,10 @@ static WkNormTask task_of(const Norm *s, int64_t t) {
         task.of_weight += task.of_weight ? channel : 0, task.of_bias += task.of_bias ? channel : 0;
     }
     task.n = s->inner;
-    task.ct = later(task.ct, first, s->item), task.x = later(task.x, first, s->item), task.out = later(task.out, first, s->item);
-    task.weight = later(task.weight, channel, s->item), task.bias = later(task.bias, channel, s->item);
-    task.mean = later(task.mean, one, s->item), task.rstd = later(task.rstd, one, s->item);
+    task.ct = offset_by(task.ct, first, s->item), task.x = offset_by(task.x, first, s->item),
+    task.out = offset_by(task.out, first, s->item);
+    task.weight = offset_by(task.weight, channel, s->item), task.bias = offset_by(task.bias, channel, s->item);
+    task.mean = offset_by(task.mean, one, s->item), task.rstd = offset_by(task.rstd, one, s->item);
     return task;
 }
 
@@ -84,7 +85,7 @@ static void run_norm(Norm *s) {
 }
 
 /* Whether x is an aligned, contiguous array of float32 or float64 with at least one element. */
-static int is_taken(PyObject *x) {
+static int is_accepted(PyObject *x) {
     if (!PyArray_CheckExact(x)) return 0;
     PyArrayObject *a = (PyArrayObject *)x;
     int type = PyArray_TYPE(a);
@@ -95,7 +96,8 @@ static int is_taken(PyObject *x) {
 static int read_array(PyObject *array, int type, int64_t size, const char **data) {
     *data = NULL;
     if (array == Py_None) return 1;
-    if (!is_taken(array) || PyArray_TYPE((PyArrayObject *)array) != type || PyArray_SIZE((PyArrayObject *)array) != size) return 0;
+    if (!is_accepted(array) || PyArray_TYPE((PyArrayObject *)array) != type ||
+        PyArray_SIZE((PyArrayObject *)array) != size) return 0;
     *data = PyArray_BYTES((PyArrayObject *)array);
     return 1;
 }
@@ -103,7 +105,7 @@ static int read_array(PyObject *array, int type, int64_t size, const char **data
 /* Read x and groups. groups is 0 for the norm of each channel over all items. Return 0 if they are not accepted, or with an error
  * set. */
 static int read_norm(Norm *s, PyObject *x, PyObject *groups) {
-    if (!is_taken(x)) return 0;
+    if (!is_accepted(x)) return 0;
     PyArrayObject *a = (PyArrayObject *)x;
     if (PyArray_NDIM(a) < 2) return 0;
     *s = (Norm){.norms = norms_of(PyArray_TYPE(a)), .item = PyArray_ITEMSIZE(a)};

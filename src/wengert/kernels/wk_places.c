@@ -27,7 +27,7 @@ static inline int64_t sign_outside(int64_t place, int64_t low, int64_t size) {
 }
 
 /* Negative if any of n places is out of range. */
-static int64_t outside(const char *index, int64_t step, int64_t n, int64_t low, int64_t size) {
+static int64_t sign_any_outside(const char *index, int64_t step, int64_t n, int64_t low, int64_t size) {
     int64_t signs = 0;
     if (step == sizeof(int64_t)) {
         const int64_t *places = (const int64_t *)index;
@@ -42,9 +42,9 @@ static int run_is_inside(const Places *s, const char *index, int64_t run) {
     int64_t step = s->lanes.step[0], next = s->lanes.next[0], signs = 0;
     if (next == 0) run = 1; /* the same places in all lanes */
     if (step <= next || run == 1) {
-        for (int64_t j = 0; j < run; j++) signs |= outside(index + j * next, step, s->n, s->low, s->size);
+        for (int64_t j = 0; j < run; j++) signs |= sign_any_outside(index + j * next, step, s->n, s->low, s->size);
     } else {
-        for (int64_t i = 0; i < s->n; i++) signs |= outside(index + i * step, next, run, s->low, s->size);
+        for (int64_t i = 0; i < s->n; i++) signs |= sign_any_outside(index + i * step, next, run, s->low, s->size);
     }
     return signs >= 0;
 }
@@ -206,7 +206,9 @@ ARITHMETIC(double)
 
 typedef void (*run_function)(Places *, const char *, char *, char *, int64_t);
 
-static int of_size(int64_t item) { return item == 1 ? 0 : item == 2 ? 1 : item == 4 ? 2 : item == 8 ? 3 : item == 16 ? 4 : -1; }
+static int index_of_size(int64_t item) {
+    return item == 1 ? 0 : item == 2 ? 1 : item == 4 ? 2 : item == 8 ? 3 : item == 16 ? 4 : -1;
+}
 static const run_function take_of[] = {take_uint8_t, take_uint16_t, take_uint32_t, take_uint64_t, take_pair};
 static const run_function put_of[] = {put_uint8_t, put_uint16_t, put_uint32_t, put_uint64_t, put_pair};
 static const run_function combine_of[KINDS][2] = {
@@ -235,7 +237,7 @@ static void visit_lanes(void *ctx, int64_t begin, int64_t end) {
 }
 
 /* Run over all places. Return whether all of them are in range. If not, nothing has been written, unless into_new. */
-static int visit(Places *s, run_function run, int64_t item, int into_new) {
+static int visit_places(Places *s, run_function run, int64_t item, int into_new) {
     Task task = {s, run, into_new && !has_no_gaps(s, item)};
     PyThreadState *state = s->lanes.lanes * s->n > WK_LANE_WORK ? PyEval_SaveThread() : NULL;
     int64_t grain = wk_lane_grain(s->n);
@@ -281,7 +283,7 @@ static int read_index(PyArrayObject *x, PyObject *index_, PyObject *dim_, Index 
     return 1;
 }
 
-static int lowest(PyObject *counts_back, int64_t size, int64_t *low) {
+static int read_lowest(PyObject *counts_back, int64_t size, int64_t *low) {
     int back = PyObject_IsTrue(counts_back);
     *low = back == 1 ? -size : 0;
     return back;
@@ -295,23 +297,23 @@ static PyObject *take_along_method(PyObject *module, PyObject *const *args, Py_s
     if (!is_plain(args[0])) Py_RETURN_NONE;
     PyArrayObject *x = (PyArrayObject *)args[0], *index = (PyArrayObject *)args[1];
     Index named;
-    int size = of_size(PyArray_ITEMSIZE(x));
+    int size = index_of_size(PyArray_ITEMSIZE(x));
     if (size < 0 || !read_index(x, args[1], args[2], &named)) Py_RETURN_NONE;
     Places s = {.n = named.shape[named.dim], .size = PyArray_DIM(x, named.dim)};
-    if (lowest(args[3], s.size, &s.low) < 0) return NULL;
+    if (read_lowest(args[3], s.size, &s.low) < 0) return NULL;
     PyArrayObject *out = (PyArrayObject *)wk_new_array(named.nd, named.shape, PyArray_TYPE(x));
     if (out == NULL || PyArray_SIZE(out) == 0) return (PyObject *)out;
     const npy_intp *strides[] = {named.strides, PyArray_STRIDES(x), PyArray_STRIDES(out)};
     wk_lanes_init(&s.lanes, named.nd, named.shape, named.dim, 3, strides);
     s.index = PyArray_BYTES(index), s.named = PyArray_BYTES(x), s.other = PyArray_BYTES(out);
-    if (visit(&s, take_of[size], PyArray_ITEMSIZE(x), 1)) return (PyObject *)out;
+    if (visit_places(&s, take_of[size], PyArray_ITEMSIZE(x), 1)) return (PyObject *)out;
     Py_DECREF(out);
     Py_RETURN_NONE;
 }
 
 /* Whether the values fit the index: they are a single value, or at least as many as the index along each dim. Sets their
  * strides. */
-static int fit(PyArrayObject *values, const Index *index, npy_intp *strides) {
+static int values_fit(PyArrayObject *values, const Index *index, npy_intp *strides) {
     memset(strides, 0, sizeof(npy_intp) * (size_t)index->nd);
     if (PyArray_NDIM(values) == 0) return 1;
     if (PyArray_NDIM(values) != index->nd) return 0;
@@ -347,13 +349,13 @@ static PyObject *write_along_method(PyObject *module, PyObject *const *args, Py_
     if (kind < 0 || kind >= KINDS || !is_plain(args[1]) || !is_plain(args[3])) Py_RETURN_NONE;
     PyArrayObject *held = (PyArrayObject *)args[1], *index = (PyArrayObject *)args[2], *values = (PyArrayObject *)args[3];
     Index named;
-    int type = PyArray_TYPE(held), size = of_size(PyArray_ITEMSIZE(held));
+    int type = PyArray_TYPE(held), size = index_of_size(PyArray_ITEMSIZE(held));
     if (size < 0 || !read_index(held, args[2], args[4], &named) || PyArray_TYPE(values) != type || !PyArray_ISWRITEABLE(held)) Py_RETURN_NONE;
     if (kind != PUT && type != NPY_FLOAT && type != NPY_DOUBLE) Py_RETURN_NONE;
     npy_intp value_strides[NPY_MAXDIMS];
-    if (!fit(values, &named, value_strides)) Py_RETURN_NONE;
+    if (!values_fit(values, &named, value_strides)) Py_RETURN_NONE;
     Places s = {.n = named.shape[named.dim], .size = PyArray_DIM(held, named.dim)};
-    if (lowest(args[5], s.size, &s.low) < 0) return NULL;
+    if (read_lowest(args[5], s.size, &s.low) < 0) return NULL;
     for (int d = 0; d < PyArray_NDIM(held); d++) { /* two threads must not write to one element that several positions share */
         if (PyArray_STRIDE(held, d) == 0 && PyArray_DIM(held, d) > 1) Py_RETURN_NONE;
     }
@@ -362,7 +364,8 @@ static PyObject *write_along_method(PyObject *module, PyObject *const *args, Py_
     const npy_intp *strides[] = {named.strides, PyArray_STRIDES(held), value_strides};
     wk_lanes_init(&s.lanes, named.nd, named.shape, named.dim, 3, strides);
     s.index = PyArray_BYTES(index), s.named = PyArray_BYTES(held), s.other = PyArray_BYTES(values);
-    if (visit(&s, kind == PUT ? put_of[size] : combine_of[kind][type == NPY_DOUBLE], PyArray_ITEMSIZE(held), 0)) Py_RETURN_TRUE;
+    if (visit_places(&s, kind == PUT ? put_of[size] : combine_of[kind][type == NPY_DOUBLE], PyArray_ITEMSIZE(held), 0))
+        Py_RETURN_TRUE;
     Py_RETURN_NONE;
 }
 

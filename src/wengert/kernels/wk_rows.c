@@ -44,7 +44,7 @@ const WkRows *wk_rows_of(int typenum) { return rows_of(typenum); }
 static int64_t at_least_1(int64_t n) { return n < 1 ? 1 : n; }
 
 /* Whether x is an aligned array of float32 or float64 in native byte order, with at least one element. */
-static int is_taken(PyObject *x) {
+static int is_accepted(PyObject *x) {
     if (!PyArray_CheckExact(x)) return 0;
     PyArrayObject *a = (PyArrayObject *)x;
     int type = PyArray_TYPE(a);
@@ -267,7 +267,7 @@ static int run_plan(const WkRows *rows, int kind, int item, const char *x, Plan 
 }
 
 /* Divide n results, then take their square roots if `root` is true. */
-static void finish(int typenum, void *data, int64_t n, double divisor, int root) {
+static void divide_and_root(int typenum, void *data, int64_t n, double divisor, int root) {
     for (int64_t i = 0; i < n; i++) {
         if (typenum == NPY_FLOAT) {
             float *p = (float *)data + i;
@@ -293,14 +293,15 @@ static PyObject *reduce_by(const Plan *plan, int kind, PyArrayObject *x) {
         Py_DECREF(out);
         return PyErr_NoMemory();
     }
-    if (kind >= MEAN) finish(type, PyArray_DATA(out), PyArray_SIZE(out), kind == MEAN ? (double)plan->count : 1, kind == NORM);
+    if (kind >= MEAN)
+        divide_and_root(type, PyArray_DATA(out), PyArray_SIZE(out), kind == MEAN ? (double)plan->count : 1, kind == NORM);
     return (PyObject *)out;
 }
 
 static PyObject *reduce_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 4) return PyErr_Format(PyExc_TypeError, "reduce takes 4 arguments");
-    if (!is_taken(args[1])) Py_RETURN_NONE;
+    if (!is_accepted(args[1])) Py_RETURN_NONE;
     PyArrayObject *x = (PyArrayObject *)args[1];
     int kind = (int)PyLong_AsLong(args[0]), keepdims = PyObject_IsTrue(args[3]);
     char flags[NPY_MAXDIMS];
@@ -313,7 +314,7 @@ static PyObject *reduce_method(PyObject *module, PyObject *const *args, Py_ssize
 PyObject *wk_reduce_all(PyObject *x, int takes_mean) {
     char flags[NPY_MAXDIMS];
     Plan plan;
-    if (!is_taken(x)) Py_RETURN_NONE;
+    if (!is_accepted(x)) Py_RETURN_NONE;
     memset(flags, 1, sizeof flags);
     if (!make_plan((PyArrayObject *)x, flags, 0, &plan)) Py_RETURN_NONE;
     return reduce_by(&plan, takes_mean ? MEAN : WK_SUM, (PyArrayObject *)x);
@@ -322,7 +323,7 @@ PyObject *wk_reduce_all(PyObject *x, int takes_mean) {
 PyObject *wk_reduce_to(PyObject *x, PyObject *shape) {
     char flags[NPY_MAXDIMS];
     Plan plan;
-    if (!is_taken(x)) Py_RETURN_NONE;
+    if (!is_accepted(x)) Py_RETURN_NONE;
     PyArrayObject *a = (PyArrayObject *)x;
     int nd = (int)PyTuple_GET_SIZE(shape), extra = PyArray_NDIM(a) - nd;
     if (extra < 0) Py_RETURN_NONE;
@@ -350,13 +351,13 @@ static int run_variance(const WkRows *rows, int type, int item, const char *x, P
     for (int64_t o = 0; o < outer; o++) {
         memcpy(mean + o * inner * item, x + o * n * inner * item, (size_t)(inner * item));
     }
-    if (reduce_step(rows, WK_OFF, item, x, outer, n, inner, mean, variance) < 0) return -1;
+    if (reduce_step(rows, WK_DEVIATIONS, item, x, outer, n, inner, mean, variance) < 0) return -1;
     for (int64_t i = 0; i < size; i++) {
         if (type == NPY_FLOAT) ((float *)mean)[i] += ((float *)variance)[i] / (float)n;
         else ((double *)mean)[i] += ((double *)variance)[i] / (double)n;
     }
-    if (reduce_step(rows, WK_SQUARES_OFF, item, x, outer, n, inner, mean, variance) < 0) return -1;
-    finish(type, variance, size, freedom, 0);
+    if (reduce_step(rows, WK_SQUARED_DEVIATIONS, item, x, outer, n, inner, mean, variance) < 0) return -1;
+    divide_and_root(type, variance, size, freedom, 0);
     return 0;
 }
 
@@ -364,7 +365,7 @@ static int run_variance(const WkRows *rows, int type, int item, const char *x, P
 static PyObject *variance_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 4) return PyErr_Format(PyExc_TypeError, "variance takes 4 arguments");
-    if (!is_taken(args[0])) Py_RETURN_NONE;
+    if (!is_accepted(args[0])) Py_RETURN_NONE;
     PyArrayObject *x = (PyArrayObject *)args[0];
     int keepdims = PyObject_IsTrue(args[2]), type = PyArray_TYPE(x), n_reduced = 0;
     double freedom = PyFloat_AsDouble(args[3]);
@@ -435,7 +436,7 @@ static PyObject *softmax_method(PyObject *module, PyObject *const *args, Py_ssiz
     (void)module;
     if (nargs != 3 && nargs != 4) return PyErr_Format(PyExc_TypeError, "softmax takes 3 or 4 arguments");
     PyObject *y = nargs == 4 ? args[3] : NULL;
-    if (!is_taken(args[2]) || (y != NULL && !is_taken(y))) Py_RETURN_NONE;
+    if (!is_accepted(args[2]) || (y != NULL && !is_accepted(y))) Py_RETURN_NONE;
     PyArrayObject *first = (PyArrayObject *)args[2], *second = (PyArrayObject *)y;
     int type = PyArray_TYPE(first);
     if (y != NULL && (PyArray_TYPE(second) != type || !PyArray_SAMESHAPE(first, second))) Py_RETURN_NONE;
@@ -482,7 +483,7 @@ static void logsumexp_rows(void *ctx, int64_t begin, int64_t end) {
 static PyObject *logsumexp_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 3) return PyErr_Format(PyExc_TypeError, "logsumexp takes 3 arguments");
-    if (!is_taken(args[0])) Py_RETURN_NONE;
+    if (!is_accepted(args[0])) Py_RETURN_NONE;
     PyArrayObject *x = (PyArrayObject *)args[0];
     int keepdims = PyObject_IsTrue(args[2]), type = PyArray_TYPE(x);
     char flags[NPY_MAXDIMS];
@@ -510,7 +511,7 @@ static void cross_entropy_rows(void *ctx, int64_t begin, int64_t end) {
 static PyObject *cross_entropy_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 2) return PyErr_Format(PyExc_TypeError, "cross_entropy takes 2 arguments");
-    if (!is_taken(args[0]) || !PyArray_CheckExact(args[1])) Py_RETURN_NONE;
+    if (!is_accepted(args[0]) || !PyArray_CheckExact(args[1])) Py_RETURN_NONE;
     PyArrayObject *x = (PyArrayObject *)args[0], *target = (PyArrayObject *)args[1];
     int type = PyArray_TYPE(x);
     if (PyArray_NDIM(x) != 2 || !PyArray_IS_C_CONTIGUOUS(x) || PyArray_TYPE(target) != NPY_INT64 || PyArray_NDIM(target) != 1 ||
@@ -568,7 +569,7 @@ static void standardize_cotangent_chunks(void *ctx, int64_t begin, int64_t end) 
 static int read_vector(PyObject *vector, int type, int64_t size, const char **data) {
     *data = NULL;
     if (vector == Py_None) return 1;
-    if (!is_taken(vector)) return 0;
+    if (!is_accepted(vector)) return 0;
     PyArrayObject *a = (PyArrayObject *)vector;
     *data = PyArray_BYTES(a);
     return PyArray_TYPE(a) == type && PyArray_IS_C_CONTIGUOUS(a) && PyArray_SIZE(a) == size;
@@ -578,7 +579,7 @@ static int read_vector(PyObject *vector, int type, int64_t size, const char **da
 static PyObject *standardize_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 5) return PyErr_Format(PyExc_TypeError, "standardize takes 5 arguments");
-    if (!is_taken(args[0]) || !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)args[0])) Py_RETURN_NONE;
+    if (!is_accepted(args[0]) || !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)args[0])) Py_RETURN_NONE;
     PyArrayObject *x = (PyArrayObject *)args[0];
     int type = PyArray_TYPE(x);
     Standardize s = {.rows = rows_of(type), .x = PyArray_BYTES(x), .item = PyArray_ITEMSIZE(x)};
@@ -614,7 +615,7 @@ static char *bytes_or_null(PyObject *array) { return array == Py_None ? NULL : P
 static PyObject *standardize_cotangent_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
     (void)module;
     if (nargs != 6) return PyErr_Format(PyExc_TypeError, "standardize_cotangent takes 6 arguments");
-    if (!is_taken(args[1]) || !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)args[1]) || !is_taken(args[2])) Py_RETURN_NONE;
+    if (!is_accepted(args[1]) || !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)args[1]) || !is_accepted(args[2])) Py_RETURN_NONE;
     PyArrayObject *x = (PyArrayObject *)args[1];
     int type = PyArray_TYPE(x);
     long needs = PyLong_AsLong(args[5]);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Kinds of reductions of elements x, given a number a. */
-enum { WK_SUM, WK_SQUARES, WK_SIZES, WK_OFF, WK_SQUARES_OFF, WK_MAX, WK_MIN, WK_REDUCTIONS };
+enum { WK_SUM, WK_SQUARES, WK_ABSOLUTES, WK_DEVIATIONS, WK_SQUARED_DEVIATIONS, WK_MAX, WK_MIN, WK_REDUCTIONS };
 /* The sum of x, x * x, |x|, x - a or (x - a)**2; the largest x; the smallest x. If any x is NaN, the extrema are NaN. */
 
 enum {

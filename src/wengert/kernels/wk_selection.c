@@ -15,7 +15,7 @@ enum {
     FEW = 40,        /* number of items below which insertion sort is used */
     FIRST = 16,      /* largest k for which the first k are kept in one pass over all elements */
     BLOCK = 16,      /* number of keys compared at once with the last of the first k */
-    DEARER = 8,      /* cost of an element here, relative to one that is only moved */
+    RELATIVE_COST = 8, /* cost of an element here, relative to one that is only moved */
     MIDDLE = -1,     /* for k: lower median, or the first NaN if there is one */
     MIDDLE_NUMBER = -2, /* for k: lower median of the elements other than NaN */
     MODE = -3,       /* for k: the most frequent element, the smallest of several, at its last place; no NaN equals another */
@@ -243,7 +243,7 @@ static void load_keys(const Selection *s, const char *x, void *keys) {
     }
 }
 
-static void store(const Selection *s, const int64_t *offsets, int64_t lane, int64_t count, const int64_t *places) {
+static void store_elements(const Selection *s, const int64_t *offsets, int64_t lane, int64_t count, const int64_t *places) {
     const char *x = s->x + offsets[0] + lane * s->lanes.next[0];
     char *values = s->values + offsets[1] + lane * s->lanes.next[1];
     char *out = (char *)s->places + offsets[2] + lane * s->lanes.next[2];
@@ -293,7 +293,7 @@ static void choose_first(void *ctx, int64_t begin, int64_t end) {
             first_places_32(s->k, s->n, (const int32_t *)buffers[OF_KEYS], (Item32 *)buffers[OF_ITEMS],
                             (Item32 *)buffers[OF_SCRATCH], places);
         }
-        store(s, offsets, j, s->k, places);
+        store_elements(s, offsets, j, s->k, places);
     });
     free(memory);
 }
@@ -306,7 +306,7 @@ static void choose_one(void *ctx, int64_t begin, int64_t end) {
     EACH_LANE({
         int64_t place = wide ? place_of_64(s->k, s->n, (const int64_t *)buffers[OF_KEYS], (int64_t *)buffers[OF_ITEMS])
                              : place_of_32(s->k, s->n, (const int32_t *)buffers[OF_KEYS], (int32_t *)buffers[OF_ITEMS]);
-        store(s, offsets, j, 1, &place);
+        store_elements(s, offsets, j, 1, &place);
     });
     free(memory);
 }
@@ -321,7 +321,7 @@ static void choose_mode(void *ctx, int64_t begin, int64_t end) {
                                        (Item64 *)buffers[OF_SCRATCH])
                              : mode_32(has_nan, s->n, (const int32_t *)buffers[OF_KEYS], (Item32 *)buffers[OF_ITEMS],
                                        (Item32 *)buffers[OF_SCRATCH]);
-        store(s, offsets, j, 1, &place);
+        store_elements(s, offsets, j, 1, &place);
     });
     free(memory);
 }
@@ -352,8 +352,8 @@ static PyObject *choose(PyObject *x_, PyObject *dim_, int64_t k, int64_t count, 
         s.values = PyArray_BYTES(values), s.places = (int64_t *)PyArray_DATA(places);
         const npy_intp *strides[] = {PyArray_STRIDES(x), PyArray_STRIDES(values), PyArray_STRIDES(places)};
         wk_lanes_init(&s.lanes, nd, PyArray_DIMS(x), (int)dim, 3, strides);
-        PyThreadState *state = PyArray_SIZE(x) > WK_LANE_WORK / DEARER ? PyEval_SaveThread() : NULL;
-        wk_parallel_for(s.lanes.lanes, wk_lane_grain(s.n * DEARER), body, &s);
+        PyThreadState *state = PyArray_SIZE(x) > WK_LANE_WORK / RELATIVE_COST ? PyEval_SaveThread() : NULL;
+        wk_parallel_for(s.lanes.lanes, wk_lane_grain(s.n * RELATIVE_COST), body, &s);
         if (state != NULL) PyEval_RestoreThread(state);
         both = s.failed ? PyErr_NoMemory() : PyTuple_Pack(2, values, places);
     }

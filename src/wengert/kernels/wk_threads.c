@@ -60,17 +60,17 @@ static struct {
     Range ranges[MAX_THREADS];
 } loop_;
 
-static pthread_mutex_t taken_ = PTHREAD_MUTEX_INITIALIZER; /* held by the thread whose loop runs */
-static pthread_mutex_t bed_ = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t alarm_ = PTHREAD_COND_INITIALIZER;
+static pthread_mutex_t loop_mutex_ = PTHREAD_MUTEX_INITIALIZER; /* held by the thread whose loop runs */
+static pthread_mutex_t sleep_mutex_ = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake_condition_ = PTHREAD_COND_INITIALIZER;
 static _Atomic uint64_t gate_;
 static atomic_int sleepers_;
 static atomic_int wanted_threads_; /* 0: not decided yet */
-static int workers_;               /* number of workers started; guarded by taken_ */
+static int workers_;               /* number of workers started; guarded by loop_mutex_ */
 static atomic_int usable_cores_;
 static _Thread_local int inside_; /* a body is running on this thread */
 
-static void relax(void) {
+static void pause_core(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -95,7 +95,7 @@ static int count_cores(void) {
     return n < 1 ? 1 : (int)n;
 }
 
-static int number_in(const char *variable) {
+static int threads_in_environment(const char *variable) {
     const char *text = getenv(variable);
     long n = text == NULL ? 0 : strtol(text, NULL, 10); /* of a list such as "4,2", one number per nesting level, the first */
     return n < 1 ? 0 : n > MAX_THREADS ? MAX_THREADS : (int)n;
@@ -104,8 +104,8 @@ static int number_in(const char *variable) {
 int wk_get_num_threads(void) {
     int n = atomic_load_explicit(&wanted_threads_, memory_order_relaxed);
     if (n > 0) return n;
-    n = number_in("WENGERT_NUM_THREADS");
-    if (n == 0) n = number_in("OMP_NUM_THREADS");
+    n = threads_in_environment("WENGERT_NUM_THREADS");
+    if (n == 0) n = threads_in_environment("OMP_NUM_THREADS");
     if (n == 0) n = count_cores();
     wk_set_num_threads(n);
     return wk_get_num_threads();
@@ -118,7 +118,7 @@ void wk_set_num_threads(int n) {
 
 /* -- the work ------------------------------------------------------------------------------------------------------------- */
 
-static void work(int self) {
+static void run_pieces(int self) {
     inside_ = 1;
     int threads = loop_.threads;
     for (int i = 0; i < threads; i++) {
@@ -143,20 +143,20 @@ static void await_loop(uint64_t left) {
             for (int i = 0; i < 32; i++) {
                 uint64_t gate = atomic_load_explicit(&gate_, memory_order_acquire);
                 if ((gate & OPEN) && gate / OPEN != left) return;
-                relax();
+                pause_core();
             }
             passed = nanoseconds() - start;
         } while (passed < WATCH_NANOSECONDS);
     }
-    pthread_mutex_lock(&bed_);
+    pthread_mutex_lock(&sleep_mutex_);
     atomic_fetch_add(&sleepers_, 1);
     for (;;) {
         uint64_t gate = atomic_load(&gate_);
         if ((gate & OPEN) && gate / OPEN != left) break;
-        pthread_cond_wait(&alarm_, &bed_);
+        pthread_cond_wait(&wake_condition_, &sleep_mutex_);
     }
     atomic_fetch_sub(&sleepers_, 1);
-    pthread_mutex_unlock(&bed_);
+    pthread_mutex_unlock(&sleep_mutex_);
 }
 
 static void *worker_main(void *number) {
@@ -169,28 +169,28 @@ static void *worker_main(void *number) {
         while ((gate & OPEN) && !atomic_compare_exchange_weak(&gate_, &gate, gate + 1)) {}
         if (!(gate & OPEN)) continue;
         left = gate / OPEN;
-        if (self < loop_.threads) work(self);
+        if (self < loop_.threads) run_pieces(self);
         atomic_fetch_sub(&gate_, 1);
     }
     return NULL;
 }
 
 static void forget_workers(void) {
-    pthread_mutex_init(&taken_, NULL);
-    pthread_mutex_init(&bed_, NULL);
-    pthread_cond_init(&alarm_, NULL);
+    pthread_mutex_init(&loop_mutex_, NULL);
+    pthread_mutex_init(&sleep_mutex_, NULL);
+    pthread_cond_init(&wake_condition_, NULL);
     atomic_store(&gate_, 0);
     atomic_store(&sleepers_, 0);
     workers_ = 0;
     inside_ = 0;
 }
 
-static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_workers); }
+static void install_fork_handler(void) { pthread_atfork(NULL, NULL, forget_workers); }
 
 /* Start workers until there are as many as the loop wants, or the system refuses more. Return the number of threads that work. */
 static int start_workers(int threads) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
+    pthread_once(&once, install_fork_handler);
     if (workers_ >= threads - 1) return threads;
     sigset_t all, before;
     pthread_attr_t detached;
@@ -212,16 +212,16 @@ static void open_loop(void) {
     uint64_t gate = atomic_load_explicit(&gate_, memory_order_relaxed);
     atomic_store(&gate_, (gate / OPEN | 1) * OPEN + 2 * OPEN); /* the next odd number, since OPEN is its lowest bit */
     if (atomic_load(&sleepers_) == 0) return;
-    pthread_mutex_lock(&bed_);
-    pthread_cond_broadcast(&alarm_);
-    pthread_mutex_unlock(&bed_);
+    pthread_mutex_lock(&sleep_mutex_);
+    pthread_cond_broadcast(&wake_condition_);
+    pthread_mutex_unlock(&sleep_mutex_);
 }
 
 static void close_loop(void) {
     uint64_t inside = atomic_fetch_and(&gate_, ~(uint64_t)OPEN) & (OPEN - 1);
     for (int64_t i = 0; inside != 0; i++) {
         if (i < 20000) {
-            relax();
+            pause_core();
         } else {
             sched_yield(); /* a worker inside has lost its core */
         }
@@ -235,7 +235,7 @@ void wk_parallel_for(int64_t n, int64_t grain, void (*body)(void *, int64_t, int
     int64_t units = (n - 1) / grain + 1;
     int threads = wk_get_num_threads();
     if (threads > units) threads = (int)units;
-    if (threads < 2 || inside_ || pthread_mutex_trylock(&taken_) != 0) {
+    if (threads < 2 || inside_ || pthread_mutex_trylock(&loop_mutex_) != 0) {
         body(ctx, 0, n);
         return;
     }
@@ -251,8 +251,8 @@ void wk_parallel_for(int64_t n, int64_t grain, void (*body)(void *, int64_t, int
         loop_.ranges[i].end = units * (i + 1) / threads;
     }
     open_loop();
-    work(0);
+    run_pieces(0);
     close_loop();
-    pthread_mutex_unlock(&taken_);
+    pthread_mutex_unlock(&loop_mutex_);
 }
 #endif

@@ -190,7 +190,7 @@ typedef struct {
 
 /* Set *first and *last so that exactly the windows *first <= j < *last of begin <= j < end have the given tap inside the picture
  * along dim d. */
-static void inside(const MaxPool *s, int d, int64_t tap, int64_t begin, int64_t end, int64_t *first, int64_t *last) {
+static void find_inside_windows(const MaxPool *s, int d, int64_t tap, int64_t begin, int64_t end, int64_t *first, int64_t *last) {
     int64_t start = tap * s->dilation[d] - s->padding[d], step = s->stride[d], reach = start + (s->count[d] - 1) * step;
     *first = start >= 0 ? 0 : (-start + step - 1) / step; /* divides only if windows leave the picture */
     *last = reach < s->size[d] ? s->count[d] : start >= s->size[d] ? 0 : (s->size[d] - 1 - start) / step + 1;
@@ -226,7 +226,7 @@ static void inside(const MaxPool *s, int d, int64_t tap, int64_t begin, int64_t 
             if (z < 0 || z >= s->size[0] || y < 0 || y >= s->size[1]) continue;                                       \
             for (int64_t q = 0; q < s->kernel[2]; q++) {                                                              \
                 int64_t first, last;                                                                                  \
-                inside(s, 2, q, begin, end, &first, &last);                                                           \
+                find_inside_windows(s, 2, q, begin, end, &first, &last);                                                           \
                 first -= begin, last -= begin;                                                                        \
                 integer here = (integer)((z * s->size[1] + y) * s->size[2] + q * s->dilation[2] - s->padding[2]);     \
                 const real *restrict row = x + here;                                                                  \
@@ -257,7 +257,7 @@ MAX_POOL_ROW(max_pool_row_f64, double, int64_t, INT64_MIN)
             if (z < 0 || z >= s->size[0] || y < 0 || y >= s->size[1]) continue;                        \
             for (int64_t q = 0; q < s->kernel[2]; q++) {                                               \
                 int64_t first, last;                                                                   \
-                inside(s, 2, q, 0, s->count[2], &first, &last);                                        \
+                find_inside_windows(s, 2, q, 0, s->count[2], &first, &last);                                        \
                 int64_t here = (z * s->size[1] + y) * s->size[2] + q * s->dilation[2] - s->padding[2]; \
                 const real *restrict row = (const real *)x_ + here;                                    \
                 if (s->stride[2] == 1) LARGEST_OF_TAP(1)                                               \

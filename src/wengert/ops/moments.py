@@ -232,7 +232,7 @@ def _vector_norm(xp, x, *, ord=2, dim=None, keepdim=False):
 
 
 def _norm_over(xp: Any, x: Any, ord: float, axis: tuple[int, ...], keepdim: bool) -> Any:
-    kind = rows.NORM if ord == 2 else rows.SIZES if ord == 1 else None
+    kind = rows.NORM if ord == 2 else rows.ABSOLUTES if ord == 1 else None
     if kind is not None and (found := rows.reduce(kind, x, axis, keepdim)) is not None:
         return found
     if ord == 2:
