@@ -120,6 +120,6 @@ static PyObject *role_method(PyObject *module, PyObject *name) {
 }
 
 PyMethodDef wk_levels_methods[] = {
-    {"role", role_method, METH_O, "role(name): (kernel, names of its operands, whether for default parameters only), or None."},
+    {"role", role_method, METH_O, "role(name): (kernel, names of its operands, whether it needs default parameters), or None."},
     {NULL, NULL, 0, NULL},
 };

@@ -572,8 +572,8 @@ static PyObject *names_method(PyObject *module, PyObject *unused) {
 
 PyMethodDef wk_apply_methods[] = {
     {"apply", apply_method, METH_VARARGS,
-     "apply(kernel, inputs, out=None): runs a kernel on arrays and numbers; None where it does not take them."},
-    {"find", find_method, METH_O, "find(name): the number of the kernel of this name, or -1."},
+     "apply(kernel, inputs, out=None): the result of a kernel for arrays and numbers, or None if it does not accept them."},
+    {"find", find_method, METH_O, "find(name): number of the kernel with this name, or -1."},
     {"names", names_method, METH_NOARGS, "names(): the names of all kernels, in the order of their numbers."},
     {NULL, NULL, 0, NULL},
 };

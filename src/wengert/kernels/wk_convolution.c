@@ -475,8 +475,8 @@ done:
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_convolution_methods[] = {
-    METHOD(convolve, "convolve(x, weight, bias, stride, padding, dilation, count, groups): the convolution, + bias."),
-    METHOD(convolve_adjoint, "convolve_adjoint(y, weight, stride, padding, dilation, size, groups): its adjoint in x."),
-    METHOD(convolve_weight, "convolve_weight(x, y, stride, padding, dilation, kernel, groups): its adjoint in the weight."),
+    METHOD(convolve, "convolve(x, weight, bias, stride, padding, dilation, count, groups): the convolution plus bias."),
+    METHOD(convolve_adjoint, "convolve_adjoint(y, weight, stride, padding, dilation, size, groups): the adjoint of convolve in x."),
+    METHOD(convolve_weight, "convolve_weight(x, y, stride, padding, dilation, kernel, groups): the adjoint of convolve in weight."),
     {NULL, NULL, 0, NULL},
 };

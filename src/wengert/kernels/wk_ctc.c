@@ -199,7 +199,7 @@ static PyObject *ctc_cotangent_method(PyObject *module, PyObject *const *args, P
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_ctc_methods[] = {
-    METHOD(ctc_losses, "ctc_losses(x, labels, lengths, counts, blank): minus the logarithm of each item's probability."),
-    METHOD(ctc_cotangent, "ctc_cotangent(x, labels, lengths, counts, blank, ct): the cotangent of x."),
+    METHOD(ctc_losses, "ctc_losses(x, labels, lengths, counts, blank): negative log probability of each item."),
+    METHOD(ctc_cotangent, "ctc_cotangent(x, labels, lengths, counts, blank, ct): cotangent of x."),
     {NULL, NULL, 0, NULL},
 };

@@ -141,7 +141,7 @@ static PyObject *distances_cotangent_method(PyObject *module, PyObject *const *a
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_distances_methods[] = {
-    METHOD(distances, "distances(x, y, kind): between the rows of two matrices, or with y None of one."),
-    METHOD(distances_cotangent, "distances_cotangent(ct, x, y, distances, kind): that of x."),
+    METHOD(distances, "distances(x, y, kind): distances between the rows of x and y, or of all pairs of rows of x if y is None."),
+    METHOD(distances_cotangent, "distances_cotangent(ct, x, y, distances, kind): cotangent of x."),
     {NULL, NULL, 0, NULL},
 };

@@ -176,7 +176,7 @@ static PyObject *qr_method(PyObject *module, PyObject *x) {
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_factors_methods[] = {
-    METHOD(solve_triangular, "solve_triangular(a, b, upper, unit): a^-1 @ b, of matrices or of batches of one shape."),
-    {"qr", qr_method, METH_O, "qr(x): Q and R, reduced, of matrices of up to 40,000 elements."},
+    METHOD(solve_triangular, "solve_triangular(a, b, upper, unit): a^-1 @ b, for matrices or batches of one shape."),
+    {"qr", qr_method, METH_O, "qr(x): reduced Q and R of matrices of up to 40,000 elements."},
     {NULL, NULL, 0, NULL},
 };

@@ -163,8 +163,8 @@ done:
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_grid_methods[] = {
-    METHOD(sample_grid, "sample_grid(x, grid, options): images at the points of grid."),
-    METHOD(sample_grid_adjoint, "sample_grid_adjoint(ct, grid, shape, options): its adjoint in the images, of this shape."),
-    METHOD(sample_grid_moved, "sample_grid_moved(ct, x, grid, options): the cotangent of grid."),
+    METHOD(sample_grid, "sample_grid(x, grid, options): images sampled at the points of grid."),
+    METHOD(sample_grid_adjoint, "sample_grid_adjoint(ct, grid, shape, options): adjoint of sample_grid in x, of the given shape."),
+    METHOD(sample_grid_moved, "sample_grid_moved(ct, x, grid, options): cotangent of grid."),
     {NULL, NULL, 0, NULL},
 };

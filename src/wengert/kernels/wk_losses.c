@@ -298,8 +298,8 @@ static PyObject *label_margins_method(PyObject *module, PyObject *const *args, P
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_losses_methods[] = {
-    METHOD(rounded_distances, "rounded_distances(x, y, delta, scale, adds_up): the losses, or their sum as a float."),
-    METHOD(rounded_slopes, "rounded_slopes(x, y, delta, scale): scale times the difference, limited to delta."),
+    METHOD(rounded_distances, "rounded_distances(x, y, delta, scale, adds_up): Huber losses, or their sum as a float."),
+    METHOD(rounded_slopes, "rounded_slopes(x, y, delta, scale): scale times x - y clamped to [-delta, delta]."),
     METHOD(class_margins, "class_margins(x, target, weights, margin, squared, ct): losses, or the cotangent of x."),
     METHOD(label_margins, "label_margins(x, labels, ct): losses, or the cotangent of x."),
     {NULL, NULL, 0, NULL},

@@ -308,6 +308,6 @@ static PyObject *matmul_method(PyObject *module, PyObject *const *args, Py_ssize
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_matmul_methods[] = {
-    METHOD(matmul, "matmul(x, y): x @ y, of matrices or of batches of one shape."),
+    METHOD(matmul, "matmul(x, y): x @ y, for matrices or batches of one shape."),
     {NULL, NULL, 0, NULL},
 };

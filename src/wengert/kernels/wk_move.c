@@ -303,9 +303,9 @@ static PyObject *choose_method(PyObject *module, PyObject *const *args, Py_ssize
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_move_methods[] = {
-    METHOD(triangle, "triangle(x, diagonal, upper): a copy of matrices with zeros below the diagonal, or above."),
+    METHOD(triangle, "triangle(x, diagonal, upper): copy of matrices with zeros below the diagonal if upper, else above it."),
     METHOD(choose, "choose(condition, x, y): x where the condition is true, else y."),
-    METHOD(join, "join(arrays, axis): row-major arrays, or parts of such, one after the other."),
-    {"copy_transposed", copy_transposed_method, METH_O, "copy_transposed(x): a copy in row-major order."},
+    METHOD(join, "join(arrays, axis): concatenation of row-major arrays, or of slices of these, along axis."),
+    {"copy_transposed", copy_transposed_method, METH_O, "copy_transposed(x): copy in row-major order."},
     {NULL, NULL, 0, NULL},
 };

@@ -199,7 +199,7 @@ static PyObject *normalize_cotangent_method(PyObject *module, PyObject *const *a
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_norms_methods[] = {
-    METHOD(normalize, "normalize(x, weight, bias, groups, eps): the result, means, reciprocals of deviations."),
-    METHOD(normalize_cotangent, "normalize_cotangent(ct, x, mean, rstd, weight, groups): of x, weight and bias."),
+    METHOD(normalize, "normalize(x, weight, bias, groups, eps): result, means and reciprocal deviations."),
+    METHOD(normalize_cotangent, "normalize_cotangent(ct, x, mean, rstd, weight, groups): cotangents of x, weight and bias."),
     {NULL, NULL, 0, NULL},
 };

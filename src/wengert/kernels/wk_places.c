@@ -371,7 +371,7 @@ static PyObject *write_along_method(PyObject *module, PyObject *const *args, Py_
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_places_methods[] = {
-    METHOD(take_along, "take_along(x, index, dim, counts_back): x at index along dim."),
-    METHOD(write_along, "write_along(kind, held, index, values, dim, counts_back): whether values were written there."),
+    METHOD(take_along, "take_along(x, index, dim, counts_back): the elements of x at index along dim."),
+    METHOD(write_along, "write_along(kind, held, index, values, dim, counts_back): True if the values were written, or None."),
     {NULL, NULL, 0, NULL},
 };

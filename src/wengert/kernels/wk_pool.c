@@ -238,7 +238,7 @@ static PyTypeObject buffer_type = {
     .tp_basicsize = sizeof(Buffer),
     .tp_dealloc = buffer_dealloc,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .tp_doc = "The memory of a large array, which goes back to the pool with the last array that looks into it.",
+    .tp_doc = "Memory of a large array. It goes back to the pool when the last array that uses it dies.",
 };
 
 static PyObject *pooled_array(int nd, npy_intp const *shape, PyArray_Descr *descr, size_t size) {
@@ -344,12 +344,12 @@ static PyObject *pool_counts_method(PyObject *module, PyObject *reset) {
 #endif
 
 PyMethodDef wk_pool_methods[] = {
-    {"new_array", new_array_method, METH_VARARGS, "new_array(shape, dtype): an array with its elements unset, of the pool if large."},
-    {"new_zeros", new_zeros_method, METH_VARARGS, "new_zeros(shape, dtype): the same with its elements 0."},
+    {"new_array", new_array_method, METH_VARARGS, "new_array(shape, dtype): array with unset elements; a large one uses the pool."},
+    {"new_zeros", new_zeros_method, METH_VARARGS, "new_zeros(shape, dtype): array of zeros; a large one uses the pool."},
 #ifdef HAS_MMAP
-    {"empty_cache", empty_cache_method, METH_NOARGS, "empty_cache(): gives the idle blocks back to the system."},
+    {"empty_cache", empty_cache_method, METH_NOARGS, "empty_cache(): Give the idle blocks back to the system."},
     {"pool_counts", pool_counts_method, METH_O,
-     "pool_counts(reset_peaks): bytes allocated, peak, reserved, peak; hits, misses, released blocks; the limit in bytes."},
+     "pool_counts(reset_peaks): bytes allocated, their peak, bytes reserved, their peak; hits, misses, released blocks; limit in bytes."},
 #endif
     {NULL, NULL, 0, NULL},
 };

@@ -217,7 +217,7 @@ PyMethodDef wk_program_methods[] = {
      "tuple of a kernel, the places of its inputs, and the place of its output. The places are the inputs, the outputs, and "
      "the registers. The first registers hold the constants."},
     {"run_program", run_program, METH_VARARGS,
-     "run_program(program, inputs): an array, or a tuple of arrays for several outputs. None if it does not take the inputs."},
+     "run_program(program, inputs): an array, or a tuple of arrays for several outputs. None if the inputs are not accepted."},
     {"program_stages", program_stages, METH_O,
      "program_stages(program): (number of steps, number of links) of each stage; only the steps of a chain have links."},
     {NULL, NULL, 0, NULL},

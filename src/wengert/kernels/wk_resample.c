@@ -153,6 +153,6 @@ static PyObject *resample_method(PyObject *module, PyObject *const *args, Py_ssi
 
 PyMethodDef wk_resample_methods[] = {
     {"resample", (PyCFunction)(void (*)(void))resample_method, METH_FASTCALL,
-     "resample(x, tables, divisor): x resampled along its last dims, by a table each, and divided by a number."},
+     "resample(x, tables, divisor): x resampled along its last dims, with one table for each, then divided by divisor."},
     {NULL, NULL, 0, NULL},
 };

@@ -656,12 +656,12 @@ static PyObject *standardize_cotangent_method(PyObject *module, PyObject *const 
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_rows_methods[] = {
-    METHOD(reduce, "reduce(kind, x, axes, keepdims); kind: of reduce_kinds in wengert.kernels."),
-    METHOD(variance, "variance(x, axes, keepdims, freedom): variance, and mean with the dims kept."),
-    METHOD(softmax, "softmax(logs, axis, x), or of its cotangent softmax(logs, axis, ct, out)."),
-    METHOD(logsumexp, "logsumexp(x, axes, keepdims), over the last dims."),
+    METHOD(reduce, "reduce(kind, x, axes, keepdims): a reduction. wengert.kernels.rows names the kinds."),
+    METHOD(variance, "variance(x, axes, keepdims, freedom): variance, and mean with its dims kept."),
+    METHOD(softmax, "softmax(logs, axis, x): softmax or log_softmax. softmax(logs, axis, ct, out): cotangent of x."),
+    METHOD(logsumexp, "logsumexp(x, axes, keepdims): logsumexp over the last dims."),
     METHOD(cross_entropy, "cross_entropy(x, target): losses and probabilities."),
-    METHOD(standardize, "standardize(x, weight, bias, n, eps): the result, means, reciprocals of deviations."),
-    METHOD(standardize_cotangent, "standardize_cotangent(ct, x, mean, rstd, weight, needs)."),
+    METHOD(standardize, "standardize(x, weight, bias, n, eps): result, means and reciprocal deviations."),
+    METHOD(standardize_cotangent, "standardize_cotangent(ct, x, mean, rstd, weight, needs): cotangents of x, weight and bias."),
     {NULL, NULL, 0, NULL},
 };

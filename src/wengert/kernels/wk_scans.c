@@ -276,8 +276,8 @@ static PyObject *multiply_up_method(PyObject *module, PyObject *const *args, Py_
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_scans_methods[] = {
-    METHOD(scan, "scan(kind, x, dim, reverse): running sums, products or logsumexps; of extrema a tuple with their places."),
-    METHOD(multiply_up, "multiply_up(x, dim): the products along dim, which stays with size 1."),
+    METHOD(scan, "scan(kind, x, dim, reverse): running sums, products or logsumexps; for extrema (values, places)."),
+    METHOD(multiply_up, "multiply_up(x, dim): products along dim, which stays with size 1."),
     METHOD(recurrence, "recurrence(x, y, dim, reverse, init): a linear recurrence along dim."),
     {NULL, NULL, 0, NULL},
 };

@@ -383,7 +383,7 @@ static PyObject *one_along_method(PyObject *module, PyObject *const *args, Py_ss
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_selection_methods[] = {
-    METHOD(first_along, "first_along(x, dim, k, descending): the first k elements of x, sorted along dim, and their places."),
-    METHOD(one_along, "one_along(x, dim, k): the element that sorting would put at place k, and its place."),
+    METHOD(first_along, "first_along(x, dim, k, descending): the first k elements of x sorted along dim, and their places in x."),
+    METHOD(one_along, "one_along(x, dim, k): the element at place k after sorting x along dim, and its place in x."),
     {NULL, NULL, 0, NULL},
 };

@@ -17,7 +17,7 @@ static PyObject *set_num_threads(PyObject *module, PyObject *number) {
 }
 
 PyMethodDef wk_settings_methods[] = {
-    {"get_num_threads", get_num_threads, METH_NOARGS, "get_num_threads(): how many threads a loop is spread over."},
-    {"set_num_threads", set_num_threads, METH_O, "set_num_threads(n)"},
+    {"get_num_threads", get_num_threads, METH_NOARGS, "get_num_threads(): number of threads of a loop."},
+    {"set_num_threads", set_num_threads, METH_O, "set_num_threads(n): Set the number of threads of a loop."},
     {NULL, NULL, 0, NULL},
 };

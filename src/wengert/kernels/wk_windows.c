@@ -467,10 +467,10 @@ static PyObject *add_at_places_method(PyObject *module, PyObject *const *args, P
 
 #define METHOD(name, doc) {#name, (PyCFunction)(void (*)(void))name##_method, METH_FASTCALL, doc}
 PyMethodDef wk_windows_methods[] = {
-    METHOD(fill_columns, "fill_columns(columns, padded, stride, dilation): whether the columns have been filled."),
+    METHOD(fill_columns, "fill_columns(columns, padded, stride, dilation): True if the columns were filled, or None."),
     METHOD(add_up_columns, "add_up_columns(columns, size, stride, padding, dilation): the adjoint of padding and fill_columns."),
-    METHOD(max_pool, "max_pool(x, kernel, stride, padding, dilation, count, places): largest elements, and their places."),
-    METHOD(max_pool_stretches, "max_pool_stretches(x, count): largest elements of even stretches and their places."),
+    METHOD(max_pool, "max_pool(x, kernel, stride, padding, dilation, count, places): largest element of each window, with places."),
+    METHOD(max_pool_stretches, "max_pool_stretches(x, count): adaptive maximum pooling, with places."),
     METHOD(add_at_places, "add_at_places(values, places, size): pictures with the sums of the values at their places."),
     {NULL, NULL, 0, NULL},
 };
