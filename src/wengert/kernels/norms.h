@@ -46,13 +46,13 @@ static inline double SUFFIX(norms_add_lanes)(vec v) {
             sum += (double)(TERM(d0));                                                       \
         }                                                                                    \
     } while (0)
-#define SAME_(d) d
+#define VALUE_(d) d
 #define SQUARE_(d) ((d) * (d))
 
 static double SUFFIX(sum_run)(const real *x, int64_t n) {
     double sum = 0;
     const real off = 0;
-    ADD_RUN(SAME_);
+    ADD_RUN(VALUE_);
     return sum;
 }
 
@@ -142,9 +142,9 @@ static void SUFFIX(normalize_runs_cotangent)(const WkNormTask *t) {
         }                                                                                    \
     } while (0)
 #define X_(i) x[i]
-#define X_OFF_2_(i) ((x[i] - mean[j]) * (x[i] - mean[j]))
+#define SQUARED_DEVIATION_(i) ((x[i] - mean[j]) * (x[i] - mean[j]))
 #define CT_(i) ct[i]
-#define CT_OFF_(i) (ct[i] * (x[i] - mean[j]))
+#define CT_DEVIATION_(i) (ct[i] * (x[i] - mean[j]))
 
 /* Sum neighbouring columns of one channel, in place. */
 static void SUFFIX(join_columns)(double *sums, int64_t width, int64_t inner) {
@@ -166,7 +166,7 @@ static void SUFFIX(normalize_columns)(const WkNormTask *t, double eps) {
     SUFFIX(join_columns)(sums, width, inner);
     for (int64_t c = 0; c < t->channels; c++) means[c] = (real)(sums[c] / count);
     for (int64_t j = 0; j < width; j++) mean[j] = means[j / inner];
-    ADD_COLUMNS(sums, X_OFF_2_);
+    ADD_COLUMNS(sums, SQUARED_DEVIATION_);
     SUFFIX(join_columns)(sums, width, inner);
     for (int64_t c = 0; c < t->channels; c++) rstds[c] = (real)(1 / sqrt(sums[c] / count + eps));
     for (int64_t j = 0; j < width; j++) {
@@ -190,7 +190,7 @@ static void SUFFIX(normalize_columns_cotangent)(const WkNormTask *t) {
     real mean[WK_NORM_COLUMNS], rstd[WK_NORM_COLUMNS], factor[WK_NORM_COLUMNS], constant[WK_NORM_COLUMNS], slope[WK_NORM_COLUMNS];
     for (int64_t j = 0; j < width; j++) mean[j] = means[j / inner], rstd[j] = rstds[j / inner];
     ADD_COLUMNS(sums, CT_);
-    ADD_COLUMNS(products, CT_OFF_);
+    ADD_COLUMNS(products, CT_DEVIATION_);
     SUFFIX(join_columns)(sums, width, inner);
     SUFFIX(join_columns)(products, width, inner);
     for (int64_t c = 0; c < t->channels; c++) {
@@ -219,10 +219,10 @@ const WkNorms SUFFIX(wk_norms) = {
 #undef SOME_
 #undef FLUSH
 #undef ADD_RUN
-#undef SAME_
+#undef VALUE_
 #undef SQUARE_
 #undef ADD_COLUMNS
 #undef X_
-#undef X_OFF_2_
+#undef SQUARED_DEVIATION_
 #undef CT_
-#undef CT_OFF_
+#undef CT_DEVIATION_

@@ -121,29 +121,29 @@ static inline real SUFFIX(largest)(const real *x, int64_t n) {
     return result;
 }
 
-#define ITSELF_(L, i) L(x, i)
+#define VALUE_(L, i) L(x, i)
 #define SQUARE_(L, i) (L(x, i) * L(x, i))
-#define OFF_(L, i) (L(x, i) - off)
-#define SQUARE_OFF_(L, i) ((L(x, i) - off) * (L(x, i) - off))
-#define SIZE_(L, i) SIZE_OF_##L(x, i)
-#define SIZE_OF_ONE_(p, i) FABS(ONE_(p, i))
-#define SIZE_OF_SOME_(p, i) SUFFIX(absolutes)(SOME_(p, i))
+#define DEVIATION_(L, i) (L(x, i) - off)
+#define SQUARED_DEVIATION_(L, i) ((L(x, i) - off) * (L(x, i) - off))
+#define ABSOLUTE_(L, i) ABSOLUTE_OF_##L(x, i)
+#define ABSOLUTE_OF_ONE_(p, i) FABS(ONE_(p, i))
+#define ABSOLUTE_OF_SOME_(p, i) SUFFIX(absolutes)(SOME_(p, i))
 #define EACH_ROW for (int64_t r = 0; r < rows; r++, x += step)
 
 static void SUFFIX(reduce_rows)(int kind, const void *x_, int64_t n, int64_t rows, int64_t step, const void *a_, void *out_) {
     const real *x = (const real *)x_, *a = (const real *)a_;
     real *out = (real *)out_;
     switch (kind) {
-        case WK_SUM: EACH_ROW SUM_OF(out[r], n, ITSELF_); break;
+        case WK_SUM: EACH_ROW SUM_OF(out[r], n, VALUE_); break;
         case WK_SQUARES: EACH_ROW SUM_OF(out[r], n, SQUARE_); break;
-        case WK_ABSOLUTES: EACH_ROW SUM_OF(out[r], n, SIZE_); break;
+        case WK_ABSOLUTES: EACH_ROW SUM_OF(out[r], n, ABSOLUTE_); break;
         case WK_DEVIATIONS: EACH_ROW {
             real off = a[r];
-            SUM_OF(out[r], n, OFF_);
+            SUM_OF(out[r], n, DEVIATION_);
         } break;
         case WK_SQUARED_DEVIATIONS: EACH_ROW {
             real off = a[r];
-            SUM_OF(out[r], n, SQUARE_OFF_);
+            SUM_OF(out[r], n, SQUARED_DEVIATION_);
         } break;
         case WK_MAX: EACH_ROW out[r] = SUFFIX(largest)(x, n); break;
         case WK_MIN: EACH_ROW CHOICE_OF(out[r], x, n, SMALLER, SUFFIX(smaller)); break;
@@ -198,21 +198,21 @@ static void SUFFIX(reduce_rows)(int kind, const void *x_, int64_t n, int64_t row
         }                                                                                                          \
     } while (0)
 
-#define SAME_OF_(v) (v)
+#define VALUE_OF_(v) (v)
 #define SQUARE_OF_(v) ((v) * (v))
-#define SIZE_OF_(v) FABS(v)
-#define OFF_OF_(v) ((v) - a[j])
-#define SQUARE_OFF_OF_(v) (((v) - a[j]) * ((v) - a[j]))
+#define ABSOLUTE_OF_(v) FABS(v)
+#define DEVIATION_OF_(v) ((v) - a[j])
+#define SQUARED_DEVIATION_OF_(v) (((v) - a[j]) * ((v) - a[j]))
 
 static void SUFFIX(reduce_tile)(int kind, const void *x_, int64_t n, int64_t width, int64_t stride, const void *a_, void *out_) {
     const real *restrict x = (const real *)x_, *restrict a = (const real *)a_;
     real *restrict out = (real *)out_;
     switch (kind) {
-        case WK_SUM: ADD_DOWN(SAME_OF_); break;
+        case WK_SUM: ADD_DOWN(VALUE_OF_); break;
         case WK_SQUARES: ADD_DOWN(SQUARE_OF_); break;
-        case WK_ABSOLUTES: ADD_DOWN(SIZE_OF_); break;
-        case WK_DEVIATIONS: ADD_DOWN(OFF_OF_); break;
-        case WK_SQUARED_DEVIATIONS: ADD_DOWN(SQUARE_OFF_OF_); break;
+        case WK_ABSOLUTES: ADD_DOWN(ABSOLUTE_OF_); break;
+        case WK_DEVIATIONS: ADD_DOWN(DEVIATION_OF_); break;
+        case WK_SQUARED_DEVIATIONS: ADD_DOWN(SQUARED_DEVIATION_OF_); break;
         case WK_MAX: CHOOSE_DOWN(LARGER, SUFFIX(larger)); break;
         case WK_MIN: CHOOSE_DOWN(SMALLER, SUFFIX(smaller)); break;
     }
@@ -403,9 +403,9 @@ static void SUFFIX(standardize_rows)(const void *x_, const void *weight_, const 
     for (int64_t r = 0; r < rows; r++) {
         const real *restrict x = (const real *)x_ + r * n;
         real *restrict out = (real *)out_ + r * n, off, variance;
-        SUM_OF(off, n, ITSELF_);
+        SUM_OF(off, n, VALUE_);
         off /= (real)n;
-        SUM_OF(variance, n, SQUARE_OFF_);
+        SUM_OF(variance, n, SQUARED_DEVIATION_);
         real rstd = 1 / SQRT(variance / (real)n + (real)eps);
         if (weight != NULL && bias != NULL) {
             for (int64_t i = 0; i < n; i++) out[i] = (x[i] - off) * rstd * weight[i] + bias[i];
@@ -544,21 +544,21 @@ const WkRows SUFFIX(wk_rows) = {
 #undef LARGER
 #undef SMALLER
 #undef CHOICE_OF
-#undef ITSELF_
+#undef VALUE_
 #undef SQUARE_
-#undef OFF_
-#undef SQUARE_OFF_
-#undef SIZE_
-#undef SIZE_OF_ONE_
-#undef SIZE_OF_SOME_
+#undef DEVIATION_
+#undef SQUARED_DEVIATION_
+#undef ABSOLUTE_
+#undef ABSOLUTE_OF_ONE_
+#undef ABSOLUTE_OF_SOME_
 #undef EACH_ROW
 #undef ADD_DOWN
 #undef CHOOSE_DOWN
-#undef SAME_OF_
+#undef VALUE_OF_
 #undef SQUARE_OF_
-#undef SIZE_OF_
-#undef OFF_OF_
-#undef SQUARE_OFF_OF_
+#undef ABSOLUTE_OF_
+#undef DEVIATION_OF_
+#undef SQUARED_DEVIATION_OF_
 #undef OUT_
 #undef CT_
 #undef CT_Y_
