@@ -1,7 +1,7 @@
-/* The one library of the compiled core, as a module of its own that says which modules are in it.
+/* The one library of the compiled core. As a module, it lists the modules that it contains.
  *
- * Each module keeps its init function, PyInit_op and so on, and wengert._finder makes the modules with those. One library
- * instead of one a module, because opening a library costs more than initialising most of these modules.
+ * Each module keeps its init function, PyInit_op and so on, and wengert._finder creates the modules with these functions. There is
+ * one library instead of one per module, because opening a library costs more than initialising most of these modules.
  */
 #include <Python.h>
 

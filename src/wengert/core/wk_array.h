@@ -51,7 +51,8 @@ static inline int has_dtype(PyObject *x, PyObject *dtype) {
     return PyArray_CheckExact(x) && (PyObject *)PyArray_DESCR((PyArrayObject *)x) == dtype;
 }
 
-/* NumPy gives scalars where other libraries give 0-d arrays: this is the one place where the core makes them arrays again. */
+/* Make an array of x. NumPy returns scalars where other libraries return 0-d arrays; only here does the core turn them back into
+ * arrays. */
 static inline PyObject *as_array(PyObject *x) {
     if (PyArray_Check(x)) return Py_NewRef(x);
     if (PyArray_CheckScalar(x)) return PyArray_FromScalar(x, NULL);
@@ -161,9 +162,11 @@ static inline int fill_floats(PyObject *x, PyObject *value) {
     return 1;
 }
 
-/* Whether the array alone owns its memory. Then only those who refer to the array itself can see what is written into it.
+/* Whether the array alone owns its memory. Then a write into it is visible only through references to this array.
  *
- * Memory of the pool belongs to the array whose base is its Buffer, a type of another extension, known here by name. */
+ * Memory of the pool belongs to the array whose base is its Buffer. Buffer is a type of another extension, so it is recognised by
+ * name.
+ */
 static inline int owns_data(PyObject *x) {
     if (!PyArray_CheckExact(x)) return 0;
     PyObject *base = PyArray_BASE((PyArrayObject *)x);

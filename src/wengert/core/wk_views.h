@@ -20,7 +20,7 @@ static inline PyObject *wk_view(PyArrayObject *a, WkLayout *view) {
     Py_INCREF(descr);
     PyObject *out = PyArray_NewFromDescr(&PyArray_Type, descr, view->ndim, view->shape, view->steps, PyArray_DATA(a),
                                          PyArray_FLAGS(a) & NPY_ARRAY_WRITEABLE, NULL);
-    if (out == NULL) { /* too large for an address */
+    if (out == NULL) { /* an address would overflow */
         PyErr_Clear();
         Py_RETURN_NONE;
     }
@@ -224,7 +224,8 @@ static inline PyObject *wk_make_view(int layout, PyObject *x, PyObject *params) 
     return wk_view(a, &view);
 }
 
-/* Return the cotangent of x, given that of such a view or of a sum, or None. values: saved parameters, or x's shape. */
+/* Return the cotangent of x, given the cotangent of a view of x or of a sum of x, or None. values: saved parameters, or x's
+ * shape. */
 static inline PyObject *wk_view_back(int layout, PyObject *ct, PyObject *values) {
     if (!PyArray_CheckExact(ct)) Py_RETURN_NONE;
     PyArrayObject *a = (PyArrayObject *)ct;

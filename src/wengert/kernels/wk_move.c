@@ -147,7 +147,7 @@ static PyObject *copy_transposed_method(PyObject *module, PyObject *given) {
     return (PyObject *)out;
 }
 
-/* -- one after the other --------------------------------------------------------------------------------------------------- */
+/* -- joins --------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     PyObject *const *arrays;

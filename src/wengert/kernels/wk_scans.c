@@ -33,7 +33,7 @@ typedef struct {
 #define TERM(type, j) (*(const type *)(other + (j) * s->lanes.next[2]))
 #define STEPS (x += s->lanes.step[0], out += s->lanes.step[1], other += other != NULL ? s->lanes.step[2] : 0)
 
-/* Scans of `count` lanes. count is a constant where they are inlined. in_rows: whether lanes lie next to each other. */
+/* Scans of `count` lanes. count is a constant after inlining. in_rows: whether lanes lie next to each other. */
 #define SCANS(type, exp_of, log_of)                                                                                        \
     static inline void sum_##type(const Scan *s, const char *x, char *out, char *other, int64_t count, int in_rows) {      \
         double total[ROW] = {0};                                                                                           \

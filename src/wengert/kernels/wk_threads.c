@@ -84,7 +84,7 @@ static int64_t nanoseconds(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* -- how many ------------------------------------------------------------------------------------------------------------- */
+/* -- number of threads -------------------------------------------------------------------------------------------------------- */
 
 static int count_cores(void) {
 #ifdef __linux__
@@ -97,7 +97,7 @@ static int count_cores(void) {
 
 static int threads_in_environment(const char *variable) {
     const char *text = getenv(variable);
-    long n = text == NULL ? 0 : strtol(text, NULL, 10); /* of a list such as "4,2", one number per nesting level, the first */
+    long n = text == NULL ? 0 : strtol(text, NULL, 10); /* the first of a list such as "4,2", one number per nesting level */
     return n < 1 ? 0 : n > MAX_THREADS ? MAX_THREADS : (int)n;
 }
 
@@ -116,7 +116,7 @@ void wk_set_num_threads(int n) {
     atomic_store(&wanted_threads_, n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n);
 }
 
-/* -- the work ------------------------------------------------------------------------------------------------------------- */
+/* -- running a loop ----------------------------------------------------------------------------------------------------------- */
 
 static void run_pieces(int self) {
     inside_ = 1;
