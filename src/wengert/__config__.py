@@ -26,7 +26,8 @@ def info() -> dict[str, Any]:
     Keys: "wengert", "python", "numpy" (versions); "core" ("compiled" or "python"); "why" (what the core was compiled
     with, or why it is not); "kernels" (the CPU level of the compiled kernels, if there are); "threads" (how many these
     work on); "blas" (name, version and threads; threads
-    is None where threadpoolctl is not installed); "cpu" (model, architecture, the vector instructions NumPy found).
+    is None where threadpoolctl is not installed); "products" (what multiplies matrices of middle size; WENGERT_BLAS chooses it:
+    "own", "numpy", "mkl", "blis", "openblas" or the path of a library with cblas_sgemm); "cpu" (model, architecture, the vector instructions NumPy found).
 
     >>> import wengert
     >>> wengert.__config__.info()["core"] in ("compiled", "python")
@@ -45,6 +46,7 @@ def info() -> dict[str, Any]:
         "threads": get_num_threads(),
         "kernels": "not compiled" if native is None else f"CPU level {native.level}",
         "blas": _blas(numpy_config),
+        "products": "NumPy's BLAS" if native is None else native.blas,
         "cpu": {
             "model": _cpu_model(),
             "architecture": platform.machine(),
@@ -65,6 +67,7 @@ def show() -> None:
         "NumPy": facts["numpy"],
         "kernels": facts["kernels"],
         "threads": facts["threads"],
+        "products": facts["products"],
         "BLAS": f"{blas['name']} {blas['version']}{blas_threads}",
         "CPU": f"{cpu['model']} ({cpu['architecture']})",
         "SIMD": " ".join(cpu["simd"]) or "unknown",

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "wk_apply.h"
+#include "wk_blas.h"
 #include "wk_native.h"
 #include "wk_threads.h"
 #include "wk_whole.h"
@@ -67,12 +68,19 @@ static int fill_module(PyObject *module) {
         PyErr_Format(PyExc_ImportError, "WENGERT_ISA=%s: expected base, v3 or v4, at most what this CPU has", getenv("WENGERT_ISA"));
         return -1;
     }
+    const char *complaint = wk_choose_blas(getenv("WENGERT_BLAS"));
+    if (complaint != NULL) {
+        PyErr_Format(PyExc_ImportError, "WENGERT_BLAS=%s: %s. Expected own, numpy, mkl, blis, openblas or the path of a library",
+                     getenv("WENGERT_BLAS"), complaint);
+        return -1;
+    }
     const char *missing = wk_find_action_kernels();
     if (missing != NULL) {
         PyErr_Format(PyExc_ImportError, "no kernel has the role %s, which wk_program.c needs", missing);
         return -1;
     }
     if (PyModule_AddStringConstant(module, "level", wk_level_name()) < 0) return -1;
+    if (PyModule_AddStringConstant(module, "blas", wk_blas_name()) < 0) return -1;
     functions.add = wk_find_kernel("add");
     PyObject *capsule = PyCapsule_New((void *)&functions, WK_NATIVE_CAPSULE, NULL);
     int failed = capsule == NULL || PyModule_AddObjectRef(module, "_functions", capsule) < 0;

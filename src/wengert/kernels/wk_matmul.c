@@ -12,11 +12,14 @@
  * size therefore run on our own threads, as fast as those of BLAS. A task is some rows of one panel of columns. Panels that are not
  * contiguous are copied, and the left factor is read in place. NumPy gives BLAS a batch product by product; here the products of a
  * batch are tasks too. The terms and the order of each sum are the same for any number of threads. BLAS does larger products.
+ * If the user has chosen a BLAS (wk_blas.h), the BLAS multiplies the rows of each task, and all products but the small ones are cut
+ * into such tasks.
  */
 #include "wk_matmul.h"
 
 #include <string.h>
 
+#include "wk_blas.h"
 #include "wk_pool.h"
 #include "wk_products.h"
 #include "wk_rows.h"
@@ -167,9 +170,9 @@ typedef struct {
     const WkProducts *products;
     const char *x, *y;
     char *out;
-    int64_t m, k, n, x_row, x_step, y_row, y_step; /* steps: in numbers */
-    int64_t item, rows, row_blocks, panels;        /* rows: rows of a task; panels: panels of columns */
-    int nd;                                        /* number of batch dims */
+    int64_t m, k, n, x_row, x_step, y_row, y_step;   /* steps: in numbers */
+    int64_t item, rows, columns, row_blocks, panels; /* rows, columns: of a task; row_blocks, panels: numbers of tasks down and across */
+    int nd;                                          /* number of batch dims */
     int64_t shape[NPY_MAXDIMS], x_steps[NPY_MAXDIMS], y_steps[NPY_MAXDIMS]; /* strides of the batch dims in bytes */
 } Product;
 
@@ -189,28 +192,41 @@ static void copy_panel(const Product *s, const char *y, int64_t first, int64_t d
     }
 }
 
-/* Run one task: some rows of one panel of columns of one product of the batch. */
+/* One task: some rows of some columns of one product of the batch. y: the whole right factor. */
+typedef struct {
+    const char *x, *y;
+    char *out;
+    int64_t rows, column, width;
+} Task;
+
+static Task find_task(const Product *s, int64_t number) {
+    int64_t row = number % s->row_blocks * s->rows, batch = number / s->row_blocks / s->panels, index = batch;
+    int64_t column = number / s->row_blocks % s->panels * s->columns;
+    Task task = {.x = s->x + row * s->x_row * s->item, .y = s->y, .column = column, .rows = lesser(s->rows, s->m - row),
+                 .width = lesser(s->columns, s->n - column)};
+    for (int d = s->nd - 1; d >= 0; index /= s->shape[d], d--) {
+        task.x += index % s->shape[d] * s->x_steps[d];
+        task.y += index % s->shape[d] * s->y_steps[d];
+    }
+    task.out = s->out + ((batch * s->m + row) * s->n + column) * s->item;
+    return task;
+}
+
+/* Run one task with our own product. */
 static void run_task(const Product *s, int64_t number) {
     _Alignas(64) char panel[DEPTH * PANEL_BYTES];
-    int64_t row = number % s->row_blocks * s->rows, batch = number / s->row_blocks / s->panels;
-    int64_t full = s->products->panel, column = number / s->row_blocks % s->panels * full, index = batch;
-    int64_t rows = lesser(s->rows, s->m - row), width = lesser(full, s->n - column);
-    const char *x = s->x + row * s->x_row * s->item, *y = s->y;
-    for (int d = s->nd - 1; d >= 0; index /= s->shape[d], d--) {
-        x += index % s->shape[d] * s->x_steps[d];
-        y += index % s->shape[d] * s->y_steps[d];
-    }
-    char *out = s->out + ((batch * s->m + row) * s->n + column) * s->item;
+    Task task = find_task(s, number);
+    int64_t full = s->columns;
     for (int64_t first = 0; first < s->k; first += DEPTH) {
         int64_t depth = lesser(DEPTH, s->k - first), y_row = s->y_row;
-        const char *columns = y + (first * s->y_row + column) * s->item;
-        if (s->y_step != 1 || width < full || s->rows >= COPYING_ROWS) {
-            copy_panel(s, y, first, depth, column, width, panel);
+        const char *columns = task.y + (first * s->y_row + task.column) * s->item;
+        if (s->y_step != 1 || task.width < full || s->rows >= COPYING_ROWS) {
+            copy_panel(s, task.y, first, depth, task.column, task.width, panel);
             columns = panel;
             y_row = full;
         }
-        s->products->product(x + first * s->x_step * s->item, s->x_row, s->x_step, columns, y_row, rows, width, depth, NULL,
-                             first > 0, out, s->n);
+        s->products->product(task.x + first * s->x_step * s->item, s->x_row, s->x_step, columns, y_row, task.rows, task.width, depth,
+                             NULL, first > 0, task.out, s->n);
     }
 }
 
@@ -238,8 +254,34 @@ static int is_middle(const Matrix *x, const Matrix *y, npy_intp size) {
     return m >= FEWEST && n >= (work < NARROW ? 2 * FEWEST : FEWEST) && work <= MIDDLE_PRODUCT / size;
 }
 
-/* Multiply as Note [Middle products] describes. */
-static PyObject *multiply_middle(const Matrix *x, const Matrix *y, int type) {
+/* -- products by a BLAS of the user's choice -------------------------------------------------------------------------------- */
+
+/* Run tasks with the BLAS of the user's choice. */
+static void run_blas_tasks(void *product, int64_t begin, int64_t end) {
+    const Product *s = (const Product *)product;
+    for (int64_t i = begin; i < end; i++) {
+        Task task = find_task(s, i);
+        WkBlasMatrix a = {.data = task.x}, b = {.data = task.y + task.column * s->y_step * s->item};
+        wk_blas_layout(task.rows, s->k, s->x_row, s->x_step, &a);
+        wk_blas_layout(s->k, task.width, s->y_row, s->y_step, &b);
+        wk_blas_multiply(s->item == sizeof(double), task.rows, task.width, s->k, a, b, task.out, s->n);
+    }
+}
+
+/* Whether the library can read both factors where they are. */
+static int blas_takes(const Matrix *x, const Matrix *y, npy_intp size) {
+    WkBlasMatrix a, b;
+    for (int d = 0; d < 2; d++) {
+        if (x->steps[d] % size != 0 || y->steps[d] % size != 0) return 0;
+    }
+    return wk_blas_layout(x->shape[0], x->shape[1], x->steps[0] / size, x->steps[1] / size, &a) &&
+           wk_blas_layout(y->shape[0], y->shape[1], y->steps[0] / size, y->steps[1] / size, &b);
+}
+
+/* -- tasks ------------------------------------------------------------------------------------------------------------------ */
+
+/* Multiply as Note [Middle products] describes. by_blas: the BLAS of the user's choice runs the tasks, which then have wide columns. */
+static PyObject *multiply_in_tasks(const Matrix *x, const Matrix *y, int type, int by_blas) {
     int64_t size = PyArray_ITEMSIZE(x->array), batch = 1;
     Product s = {.products = wk_products_of(type), .x = x->data, .y = y->data, .m = x->shape[0], .k = x->shape[1], .n = y->shape[1],
                  .x_row = x->steps[0] / size, .x_step = x->steps[1] / size, .y_row = y->steps[0] / size,
@@ -258,13 +300,18 @@ static PyObject *multiply_middle(const Matrix *x, const Matrix *y, int type) {
         memset(s.out, 0, (size_t)PyArray_NBYTES((PyArrayObject *)out));
         return out;
     }
-    s.panels = ceil_div(s.n, s.products->panel);
-    s.row_blocks = lesser(ceil_div(TASKS, batch * s.panels), ceil_div(s.m, FEWEST_ROWS));
+    s.columns = s.products->panel;
+    s.panels = ceil_div(s.n, s.columns);
+    s.row_blocks = lesser(ceil_div(TASKS, batch * (by_blas ? 1 : s.panels)), ceil_div(s.m, FEWEST_ROWS));
     s.rows = ceil_div(ceil_div(s.m, s.row_blocks), TILE_ROWS) * TILE_ROWS;
     s.row_blocks = ceil_div(s.m, s.rows);
-    int64_t of_task = lesser(s.rows, s.m) * s.k * lesser(s.n, s.products->panel), tasks = batch * s.panels * s.row_blocks;
+    if (by_blas) {
+        s.columns = ceil_div(s.n, lesser(ceil_div(TASKS, batch * s.row_blocks), ceil_div(s.n, FEWEST_ROWS)));
+        s.panels = ceil_div(s.n, s.columns);
+    }
+    int64_t of_task = lesser(s.rows, s.m) * s.k * lesser(s.n, s.columns), tasks = batch * s.panels * s.row_blocks;
     PyThreadState *state = tasks * of_task > RELEASING ? PyEval_SaveThread() : NULL;
-    wk_parallel_for(tasks, ceil_div(WORK, of_task), run_tasks, &s);
+    wk_parallel_for(tasks, ceil_div(WORK, of_task), by_blas ? run_blas_tasks : run_tasks, &s);
     if (state != NULL) PyEval_RestoreThread(state);
     return out;
 }
@@ -287,7 +334,9 @@ PyObject *wk_matmul(PyObject *left, int transposes_left, PyObject *right, int tr
     npy_intp computed = m * k * ceil_div(n, WK_LANES(size)) * WK_LANES(size);
     int is_small = is_batch ? computed < SMALL_OF_BATCH : m * k * n <= SMALL_PRODUCT / size;
     if (is_small && is_quick(&x, &y, size)) return multiply_small(&x, &y, type);
-    if (is_middle(&x, &y, size) && (!is_batch || m * k * n >= FEWEST_OF_BATCH)) return multiply_middle(&x, &y, type);
+    if (wk_blas() == WK_BLAS_LOADED && blas_takes(&x, &y, size)) return multiply_in_tasks(&x, &y, type, 1);
+    int is_own = wk_blas() != WK_BLAS_NUMPY && is_middle(&x, &y, size);
+    if (is_own && (!is_batch || m * k * n >= FEWEST_OF_BATCH)) return multiply_in_tasks(&x, &y, type, 0);
     if (is_batch || (m <= FEW_ROWS && k * n >= LARGE_FACTOR && y.steps[0] == size)) Py_RETURN_NONE;
     npy_intp shape[2] = {m, n};
     PyObject *result = NULL, *out = wk_new_array(2, shape, type);
