@@ -1,9 +1,9 @@
 /* Loading a BLAS and calling its gemm: see wk_blas.h.
  *
  * Note [One thread a call]
- * Products run in tasks on wengert's own threads. A library that started threads of its own would compete with them for the cores, so it is
- * set to one thread. The BLAS that NumPy has loaded keeps its setting, because NumPy's users rely on it: the choice "numpy" leaves whole
- * products to NumPy.
+ * Products run in tasks on wengert's own threads. A library that started threads of its own would compete with them for the cores,
+ * so it is set to one thread. The BLAS that NumPy has loaded keeps its setting, because NumPy's users rely on it: the choice "numpy"
+ * leaves whole products to NumPy.
  */
 #include "wk_blas.h"
 
@@ -17,9 +17,9 @@
 
 enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112 };
 
-#define GEMM(name, integer, real)                                                                                                       \
-    typedef void (*name)(int, int, int, integer, integer, integer, real, const real *, integer, const real *, integer, real, real *, \
-                         integer)
+#define GEMM(name, integer, real)                                                                                              \
+    typedef void (*name)(int, int, int, integer, integer, integer, real, const real *, integer, const real *, integer, real,   \
+                         real *, integer)
 GEMM(Gemm32f, int32_t, float);
 GEMM(Gemm32d, int32_t, double);
 GEMM(Gemm64f, int64_t, float);
@@ -46,8 +46,8 @@ static const char *const spellings[][2] = {
     {"cblas_%s", NULL}, {NULL, "cblas_%s64_"}, {NULL, "cblas_%s_64"}, {"scipy_cblas_%s", NULL}, {NULL, "scipy_cblas_%s64_"},
 };
 static const char *const thread_setters[] = {
-    "openblas_set_num_threads", "openblas_set_num_threads64_", "scipy_openblas_set_num_threads", "scipy_openblas_set_num_threads64_",
-    "MKL_Set_Num_Threads", NULL,
+    "openblas_set_num_threads", "openblas_set_num_threads64_", "scipy_openblas_set_num_threads",
+    "scipy_openblas_set_num_threads64_", "MKL_Set_Num_Threads", NULL,
 };
 static const char *const known[][4] = {
     {"mkl", "libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"},

@@ -5,8 +5,8 @@
 
 typedef enum { WK_BLAS_OWN, WK_BLAS_NUMPY, WK_BLAS_LOADED } WkBlas;
 
-/* Reads the choice: NULL or "own", "numpy", "mkl", "blis", "openblas", or the path of a library. Returns NULL, or a static text that says
- * what is wrong. A library is loaded and set to one thread a call. */
+/* Reads the choice: NULL or "own", "numpy", "mkl", "blis", "openblas", or the path of a library. A library is loaded and set to one
+ * thread. Returns NULL, or a text that says what is wrong. */
 const char *wk_choose_blas(const char *wanted);
 WkBlas wk_blas(void);
 /* The name of the choice, for people. */
