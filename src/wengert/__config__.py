@@ -23,11 +23,11 @@ __all__ = ["info", "parallel_info", "show", "summary"]
 def info() -> dict[str, Any]:
     """Return the facts that `show()` prints, as a dict of strings, ints, lists and dicts.
 
-    Keys: "wengert", "python", "numpy" (versions); "core" ("compiled" or "python"); "why" (what the core was compiled
-    with, or why it is not); "kernels" (the CPU level of the compiled kernels, if there are); "threads" (how many these
-    work on); "blas" (name, version and threads; threads
-    is None where threadpoolctl is not installed); "products" (what multiplies matrices of middle size; WENGERT_BLAS chooses it:
-    "own", "numpy", "mkl", "blis", "openblas" or the path of a library with cblas_sgemm); "cpu" (model, architecture, the vector instructions NumPy found).
+    Keys: "wengert", "python", "numpy" (versions); "core" ("compiled" or "python"); "why" (the compiler of the core, or the
+    reason why it is not compiled); "kernels" (the CPU level of the compiled kernels); "threads" (the number of threads that
+    kernels use); "products" (the library that multiplies matrices of middle size; WENGERT_BLAS chooses it: "own", "numpy",
+    "mkl", "blis", "openblas" or the path of a library with cblas_sgemm); "blas" (name, version and threads of NumPy's BLAS;
+    threads is None without threadpoolctl); "cpu" (model, architecture, the vector instructions that NumPy found).
 
     >>> import wengert
     >>> wengert.__config__.info()["core"] in ("compiled", "python")

@@ -9,7 +9,7 @@ import pytest
 
 import wengert
 from snapshots import Unchanged
-from wengert.autograd import grad
+from wengert.autograd import Function, grad
 from wengert.utils.hooks import RemovableHandle
 
 
@@ -19,6 +19,18 @@ def leaf(*numbers):
 
 def numbers(*values):
     return wengert.tensor(list(values), dtype=wengert.float64)
+
+
+class WithoutGradient(Function):
+    """Its backward returns None, so the gradient that arrives behind it is missing."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return None
 
 
 # -- hooks on tensors ------------------------------------------------------------------------------------------------------
@@ -459,6 +471,25 @@ def test_a_node_hook_may_return_none_gradients():
     y.grad_fn.register_hook(lambda gi, go: (None,) * len(gi))
     y.backward()
     assert x.grad is None
+
+
+@pytest.mark.parametrize("filled", [wengert.full((2,), 3.0, dtype=wengert.float64), wengert.full((2,), 3), wengert.full((3, 2), 1.0)])
+def test_a_prehook_that_fills_in_a_missing_gradient_is_fitted_to_the_tensor(filled):
+    a = wengert.ones(2, requires_grad=True)
+    y = a + 1
+    y.grad_fn.register_prehook(lambda grads: (filled,))
+    (found,) = grad(WithoutGradient.apply(y).sum(), a)
+    assert found.dtype == wengert.float32 and found.tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("filled", [wengert.ones(7), wengert.ones(())])
+def test_a_prehook_that_fills_in_a_gradient_of_another_shape_is_refused(filled):
+    a = wengert.ones(2, requires_grad=True)
+    y = a + 1
+    y.grad_fn.register_prehook(lambda grads: (filled,))
+    with pytest.raises(RuntimeError, match="^Function AddBackward0 returned an invalid gradient at index 0 - got"):
+        WithoutGradient.apply(y).sum().backward()
+    assert a.grad is None
 
 
 def test_a_node_prehook_replaces_the_gradients_of_outputs():

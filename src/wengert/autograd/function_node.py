@@ -34,6 +34,8 @@ from wengert.core.views import bump, check_dirty, merge_counters, rebase_history
 class FunctionCtx:
     """The ctx of forward and backward. It is the node itself, and users may put any other attribute on it."""
 
+    __module__ = "wengert.autograd.function"  # users import it from there, as in torch
+
     needs_input_grad: tuple[bool, ...] = ()
     to_save: tuple[Any, ...] = ()
     dirty_tensors: tuple[Any, ...] = ()
@@ -99,6 +101,7 @@ class _ShadowableProperty:
 class BackwardCFunction(Node, FunctionCtx):
     """The node that one application of a Function leaves in the graph. It is the ctx of that application."""
 
+    __module__ = "wengert.autograd.function"
     _forward_cls: Any  # the Function
     _positions: tuple[int, ...] = ()  # positions of the tensors among the arguments of apply; each has one edge
     _n_args = 0  # the number of arguments of apply
@@ -359,6 +362,9 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         return marked[0] if single else marked
 
     return wrapper
+
+
+once_differentiable.__module__ = "wengert.autograd.function"
 
 
 def forbid_differentiation(results: tuple[Any, ...], grads: tuple[Any, ...], error: Exception) -> tuple[Any, ...]:

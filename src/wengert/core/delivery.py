@@ -53,7 +53,7 @@ def deliver_result(task: GraphTask, node: Node, position: int, result: Any, ct: 
         return
     nr: int = node._nr0 if position == 0 else node._nr1 if position == 1 else next_nr(node, position)
     meta: TensorMeta = behind._meta if nr == 0 else behind._metas[nr]
-    if result is ct and meta is node._meta:  # what arrived here fits there
+    if result is ct and meta is node._meta and node._hooks is None:  # what arrived here fits there; a prehook's result may not
         task.arrive(behind, nr, result, False)
     elif has_meta(result, meta.shape, meta.dtype):
         owned: bool = (

@@ -23,6 +23,9 @@ class GradientEdge(NamedTuple):
     ownership_token: Any = None  # an object to keep alive with the edge
 
 
+GradientEdge.__module__ = "wengert.autograd"  # users import it from there, as in torch
+
+
 def backward(
     tensors: Any,
     grad_tensors: Any = None,
@@ -79,6 +82,9 @@ def backward(
             stacklevel=3,
         )
     run_backward(roots, cotangents, bool(keep), bool(create_graph), targets, True)
+
+
+backward.__module__ = "wengert.autograd"
 
 
 def as_tuple(x: Any) -> tuple[Any, ...]:

@@ -28,8 +28,6 @@ from wengert.core.node import (
 )
 
 if not cython.compiled:
-    from _thread import RLock
-
     from wengert.core.collector import aside_list
     from wengert.core.native import (
         is_inexact,
@@ -302,7 +300,6 @@ wk_offer_buffer(TensorBase)
 
 if not cython.compiled:
     _tensor_class: Any = None
-    _making = RLock()  # a finalizer that runs meanwhile may come here on the same thread
 
 
 def set_tensor_class(cls: type) -> None:
@@ -415,15 +412,11 @@ def accumulator_of(tensor: TensorBase) -> AccumulateGrad:
         node: AccumulateGrad | None = wk_dereference(tensor._accumulator)
         if node is not None:
             return node
-    if cython.compiled:
-        return new_accumulator(tensor)
-    with _making:  # compiled, no other thread can come between the look-up and the assignment
-        living = tensor._accumulator
-        return (living and living()) or new_accumulator(tensor)
+    return new_accumulator(tensor)
 
 
 def new_accumulator(tensor: TensorBase) -> AccumulateGrad:
-    """Make an AccumulateGrad for the leaf."""
+    """Make an AccumulateGrad for the leaf, unless another thread or a finalizer makes one meanwhile. Return the leaf's."""
     node: AccumulateGrad = wk_new_instance(AccumulateGrad, accumulate_grad_class)
     node._variable = tensor
     node._meta = meta_of(tensor)
@@ -431,5 +424,12 @@ def new_accumulator(tensor: TensorBase) -> AccumulateGrad:
         node._meta = make_meta(tensor._array.shape, getattr(tensor, "_grad_dtype"))  # noqa: B009
     # Before all operations that are ready: a gradient is added as soon as it is complete.
     node._seq = 0x4000000000000000 - next_sequence_nr()
-    tensor._accumulator = weakref.ref(node)
-    return node
+    reference = weakref.ref(node)
+    while True:
+        before = tensor._accumulator
+        living: AccumulateGrad | None = None if before is None else wk_dereference(before)
+        if living is not None:
+            return living
+        if tensor._accumulator is before:  # no call until the assignment, so no other thread or finalizer comes between
+            tensor._accumulator = reference
+            return node
