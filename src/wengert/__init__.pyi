@@ -552,9 +552,9 @@ def imag(input: Tensor, *, out: Any = None) -> Tensor:
 def angle(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Angle of each complex number in radians, from -pi to pi. Of a real x 0, or pi where x < 0; NaN stays NaN."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """real + 1j * imag, with broadcasting. real, imag: tensors of one dtype, float32 or float64."""
+    """real + 1j * imag, with broadcasting. real, imag: floating, of one dtype; float16 gives complex64."""
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """abs * exp(1j * angle), with broadcasting. abs, angle (radians): tensors of one dtype, float32 or float64."""
+    """abs * exp(1j * angle), with broadcasting. abs, angle (radians): floating, of one dtype; float16 gives complex64."""
 def isreal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Whether the imaginary part of each element is 0: a bool tensor."""
 def view_as_real(input: Tensor) -> Tensor:
@@ -590,9 +590,9 @@ def bitwise_or(input: _Operand, other: _Operand, *, out: Tensor | None = None) -
 def bitwise_xor(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Bits that are set in exactly one of x and y, with broadcasting. x, y: integers or bools, else RuntimeError."""
 def bitwise_left_shift(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """Shift the bits of x left by y; 0 where y < 0 or y >= the number of bits. x, y: integers, else RuntimeError."""
+    """Shift the bits of x left by y; 0 where y < 0 or y >= the number of bits. x, y: integers or bools, else RuntimeError."""
 def bitwise_right_shift(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """Shift the bits of x right by y, keeping the sign. x, y: integers, else RuntimeError."""
+    """Shift the bits of x right by y, keeping the sign. x, y: integers or bools, else RuntimeError."""
 def erf(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Error function: 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x."""
 def erfc(input: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -734,7 +734,7 @@ def potrf(input: Tensor, upper: _bool = True) -> Tensor:
 def set_default_tensor_type(t: Tensor) -> None:
     """Set the default dtype to that of a tensor type, "torch.DoubleTensor" or its class. Today: set_default_dtype."""
 def typename(obj: Tensor) -> _str:
-    """Return a tensor's type name, such as "torch.FloatTensor"; for another object, its class name with the module."""
+    """Return a tensor's type name, such as "torch.FloatTensor", or the name of another object's class."""
 def alias_copy(input: Tensor, *, out: Any = None) -> Tensor:
     """A copy of input. Derivative: the cotangent."""
 def detach_copy(input: Tensor, *, out: Any = None) -> Tensor:
@@ -978,7 +978,7 @@ def dist(input: Tensor, other: _Operand, p: _float = 2, *, out: Any = None) -> T
 def renorm(input: Tensor, p: _float, dim: _int, maxnorm: Any, *, out: Any = None) -> Tensor:
     """Scale each slice of input along dim whose p-norm is above maxnorm down to maxnorm."""
 def frexp(input: Tensor, *, out: Any = None) -> return_types.frexp:
-    """Named tuple (mantissa, exponent) with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1, or 0 for 0."""
+    """Named tuple (mantissa, exponent) with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1."""
 def histogramdd(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogramdd:
     """Number of points in each box of a grid, or the sum of their weights, as a named tuple (hist, bin_edges)."""
 def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:

@@ -662,16 +662,16 @@ class Tensor(TensorBase):
     def __rxor__(self, other: _Operand) -> Tensor: ...
     def __ixor__(self, other: _Operand) -> Tensor: ...
     def bitwise_left_shift(self, other: _Operand) -> Tensor:
-        """Shift the bits of x left by y; 0 where y < 0 or y >= the number of bits. x, y: integers, else RuntimeError."""
+        """Shift the bits of x left by y; 0 where y < 0 or y >= the number of bits. x, y: integers or bools, else RuntimeError."""
     def bitwise_left_shift_(self, other: _Operand) -> Tensor:
-        """Shift the bits of x left by y; 0 where y < 0 or y >= the number of bits. x, y: integers, else RuntimeError."""
+        """Shift the bits of x left by y; 0 where y < 0 or y >= the number of bits. x, y: integers or bools, else RuntimeError."""
     def __lshift__(self, other: _Operand) -> Tensor: ...
     def __rlshift__(self, other: _Operand) -> Tensor: ...
     def __ilshift__(self, other: _Operand) -> Tensor: ...
     def bitwise_right_shift(self, other: _Operand) -> Tensor:
-        """Shift the bits of x right by y, keeping the sign. x, y: integers, else RuntimeError."""
+        """Shift the bits of x right by y, keeping the sign. x, y: integers or bools, else RuntimeError."""
     def bitwise_right_shift_(self, other: _Operand) -> Tensor:
-        """Shift the bits of x right by y, keeping the sign. x, y: integers, else RuntimeError."""
+        """Shift the bits of x right by y, keeping the sign. x, y: integers or bools, else RuntimeError."""
     def __rshift__(self, other: _Operand) -> Tensor: ...
     def __rrshift__(self, other: _Operand) -> Tensor: ...
     def __irshift__(self, other: _Operand) -> Tensor: ...
@@ -991,7 +991,7 @@ class Tensor(TensorBase):
     def renorm_(self, p: _float, dim: _int, maxnorm: Any) -> Tensor:
         """Scale each slice of input along dim whose p-norm is above maxnorm down to maxnorm."""
     def frexp(self) -> return_types.frexp:
-        """Named tuple (mantissa, exponent) with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1, or 0 for 0."""
+        """Named tuple (mantissa, exponent) with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1."""
     def subtract(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
     def subtract_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:

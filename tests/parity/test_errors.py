@@ -252,6 +252,11 @@ PROGRAMS = [
     lambda: torch.autograd.backward([leaf(1).sum(), leaf(1).sum()], [None]),
     lambda: torch.set_num_threads(1.5),
     lambda: torch.set_num_threads(-1),
+    lambda: torch.linalg.cholesky_ex("x"),
+    lambda: torch.linalg.inv_ex("x"),
+    lambda: torch.linalg.solve_ex("x", leaf(2)),
+    lambda: torch.lu_unpack("x", 1),
+    lambda: torch.nn.functional.cosine_embedding_loss(None, leaf(2, 2), leaf(2, 2)),
 ]
 
 BUILTINS = (NotImplementedError, RuntimeError, TypeError, IndexError, ValueError)

@@ -159,7 +159,7 @@ def _check_parts(op: str, names: tuple[str, str], x: Any, y: Any) -> None:
 
 @linear(name="complex", method=False, promote=NONE)
 def make_complex(xp, real, imag):
-    """real + 1j * imag, with broadcasting. real, imag: tensors of one dtype, float32 or float64.
+    """real + 1j * imag, with broadcasting. real, imag: floating, of one dtype; float16 gives complex64.
 
     Derivative: the real part of ct in real, the imaginary part of ct in imag."""
     _check_parts("complex", ("real", "imag"), real, imag)
@@ -182,7 +182,7 @@ def _(F, ct):
 
 @general(method=False, promote=NONE)
 def polar(xp, abs, angle):
-    """abs * exp(1j * angle), with broadcasting. abs, angle (radians): tensors of one dtype, float32 or float64.
+    """abs * exp(1j * angle), with broadcasting. abs, angle (radians): floating, of one dtype; float16 gives complex64.
 
     Derivative: with c = ct * exp(-1j * angle), the real part of c in abs, abs times the imaginary part of c in angle."""
     _check_parts("polar", ("abs", "angle"), abs, angle)

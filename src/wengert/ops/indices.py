@@ -47,7 +47,8 @@ def as_tensor(x: Any) -> Any:
 def as_storable(value: Any, dtype: Any) -> Any:
     """Return value in a form that NumPy can write into an array of the dtype.
 
-    Arrays are returned unchanged. Numbers are converted to the dtype; RuntimeError if the dtype cannot hold a number."""
+    Arrays are returned unchanged, and numbers that NumPy casts safely. Other numbers are converted; RuntimeError if the dtype
+    cannot hold the number."""
     if isinstance(value, np.ndarray):
         return value
     if dtype.kind == "f" and type(value) in (float, int) and -65504 <= value <= 65504:

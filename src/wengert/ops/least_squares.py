@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert import dtypes, errors, return_types
 from wengert.ops.dims import as_dims, normalize_dim
-from wengert.ops.indices import raw
+from wengert.ops.indices import checked, raw
 from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix, lapack_function, zero_pivot
 from wengert.ops.registry import bilinear, composite, general, nondifferentiable
 
@@ -190,6 +190,8 @@ def linalg_lstsq(F, A, B, rcond=None, *, driver=None):
 def linalg_cond(F, A, p=None):
     """Condition number |A| * |A^-1| in the norm p. Infinite for a singular A, or huge if rounding makes A regular.
 
+    For p = -2 it is 0 for a singular A. For p = None, 2 or -2 it is NaN for a matrix of zeros.
+
     p: None or 2, the quotient of the largest and the smallest singular value; -2, the inverse quotient; "fro", "nuc", inf,
     -inf, 1 or -1. A: (..., n, n), or (..., m, n) if p is None, 2 or -2. Raises RuntimeError for another p or shape.
 
@@ -246,7 +248,7 @@ def linalg_inv_ex(F, A, *, check_errors=False):
     NaN.
 
     Derivative: as in `linalg.inv`."""
-    info = F._zero_pivots(A)
+    info = F._zero_pivots(checked("linalg_inv_ex", A, "A"))
     if check_errors or not _any_failed(info):
         return return_types.linalg_inv_ex((F.linalg_inv(A), info))
     regular, bad = _replace_failed(F, A, info)
@@ -260,7 +262,7 @@ def linalg_solve_ex(F, A, B, *, left=True, check_errors=False):
     A, B, left: as in `linalg.solve`. info: as in `linalg.inv_ex`. The result of a singular matrix is NaN.
 
     Derivative: as in `linalg.solve`."""
-    info = F._zero_pivots(A)
+    info = F._zero_pivots(checked("linalg_solve_ex", A, "A"))
     if check_errors or not _any_failed(info):
         return return_types.linalg_solve_ex((F.linalg_solve(A, B, left=left), info))
     regular, bad = _replace_failed(F, A, info)
@@ -277,7 +279,7 @@ def linalg_cholesky_ex(F, A, *, upper=False, check_errors=False):
     definite; L is NaN then.
 
     Derivative: as in `linalg.cholesky`."""
-    info = F._indefinite_minors(A)
+    info = F._indefinite_minors(checked("linalg_cholesky_ex", A))
     if check_errors or not _any_failed(info):
         return return_types.linalg_cholesky_ex((F.linalg_cholesky(A, upper=upper), info))
     regular, bad = _replace_failed(F, A, info)

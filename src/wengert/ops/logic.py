@@ -108,11 +108,11 @@ def bitwise_xor(xp, x, y):
 
 @nondifferentiable(inplace=True, complex=False, operator="lshift")
 def bitwise_left_shift(xp, x, y):
-    """Shift the bits of x left by y; 0 where y < 0 or y >= the number of bits. x, y: integers, else RuntimeError."""
+    """Shift the bits of x left by y; 0 where y < 0 or y >= the number of bits. x, y: integers or bools, else RuntimeError."""
     return integer_ufunc("lshift_cpu", xp.left_shift, x, y)
 
 
 @nondifferentiable(inplace=True, complex=False, operator="rshift")
 def bitwise_right_shift(xp, x, y):
-    """Shift the bits of x right by y, keeping the sign. x, y: integers, else RuntimeError."""
+    """Shift the bits of x right by y, keeping the sign. x, y: integers or bools, else RuntimeError."""
     return integer_ufunc("rshift_cpu", xp.right_shift, x, y)

@@ -36,7 +36,8 @@ def svd_lowrank(F, A, q=6, niter=2, M=None):
     """Approximate singular value decomposition of rank q: (U, S, V) with A - M close to U @ diag(S) @ V^H.
 
     A: (..., m, n), floating or complex. M: None, or broadcasts to A's shape. niter: the number of power iterations; more
-    give a better approximation. Returns (..., m, q), (..., q) and (..., n, q). The default generator draws random vectors.
+    give a better approximation. Returns (..., m, q), (..., q) and (..., n, q), with q cut to
+    min(m, n). The default generator draws random vectors.
 
     Derivative: that of the steps, through `linalg.qr` and `linalg.svd`."""
     q = 6 if q is None else q

@@ -131,9 +131,10 @@ def cosine_embedding_loss(F, input1, input2, target, margin=0, size_average=None
 
     Derivative: that of the formula."""
     reduction = reduction_of(size_average, reduce, reduction)
+    fits = input1.ndim == input2.ndim == target.ndim + 1  # first, so that arguments that are no tensors are refused as such
     if target.ndim > 1:
         raise errors.ShapeError("0D or 1D target tensor expected, multi-target not supported")
-    if not input1.ndim == input2.ndim == target.ndim + 1:
+    if not fits:
         raise errors.ShapeError(
             f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found inputs with sizes "
             f"{list(input1.shape)} and {list(input2.shape)}."

@@ -6,6 +6,7 @@ They are composed of the operations of wengert.linalg, which are registered at t
 from __future__ import annotations
 
 from wengert import errors, return_types
+from wengert.ops.indices import checked
 from wengert.ops.registry import composite, general
 
 
@@ -121,7 +122,7 @@ def lu_unpack(F, LU, pivots, unpack_data=True, unpack_pivots=True):
 
     L and U are empty unless unpack_data, P is empty unless unpack_pivots. Derivative: in LU the cotangents of L and U,
     each in its triangle."""
-    nothing = F._no_elements(LU)
+    nothing = F._no_elements(checked("lu_unpack", LU, "LU_data"))
     P = F._permutation(LU, pivots) if unpack_pivots else nothing
     if not unpack_data:
         return return_types.lu_unpack((P, nothing, nothing))

@@ -65,7 +65,9 @@ def set_default_tensor_type(t):
 
 @plain()
 def typename(obj):
-    """Return a tensor's type name, such as "torch.FloatTensor"; for another object, its class name with the module."""
+    """Return a tensor's type name, such as "torch.FloatTensor", or the name of another object's class.
+
+    The name has the module in front unless that is builtins."""
     if isinstance(obj, TensorBase):
         return dtypes.legacy_type_name(obj._array.dtype)
     cls = type(obj)

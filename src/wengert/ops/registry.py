@@ -226,6 +226,7 @@ class Composite:
 
     def __init__(self, fn: Callable[..., Any], settings: dict[str, Any]) -> None:
         self.name = settings.pop("name", None) or fn.__name__
+        fn.__name__ = fn.__qualname__ = self.name  # Python names it in the errors of wrong calls
         self.fn = fn
         self.doc = fn.__doc__
         self.method = settings.pop("method", False)

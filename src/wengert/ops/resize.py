@@ -177,7 +177,8 @@ def interpolate(
     size. recompute_scale_factor: compute with the factor that the rounded sizes give. mode: "nearest", "nearest-exact",
     "area" (means), "linear" (1-D), "bilinear" and "bicubic" (2-D), "trilinear" (3-D). align_corners: for the linear and
     cubic modes, align the centres of the outermost elements instead of their edges. antialias: for bilinear and bicubic,
-    average over all inputs if the size shrinks. Raises ValueError and NotImplementedError for arguments that do not fit.
+    average over all inputs if the size shrinks. Raises ValueError and
+    NotImplementedError for arguments that do not fit, RuntimeError for an empty input.
 
     Derivative: for each input the sum over the outputs of their cotangents times the input's weight."""
     shape, dtype = raw(input).shape, raw(input).dtype

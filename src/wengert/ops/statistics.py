@@ -388,7 +388,8 @@ def _(F, ct, exponent):
 
 @composite(method=True)
 def frexp(F, input):
-    """Named tuple (mantissa, exponent) with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1, or 0 for 0.
+    """Named tuple (mantissa, exponent) with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1.
 
-    input: floating; exponent is int32. Raises RuntimeError for integers. Derivative: 2**-exponent in the mantissa."""
+    The mantissa of 0, inf and NaN is the number itself. input: floating; exponent is int32. Raises RuntimeError for integers.
+    Derivative: 2**-exponent in the mantissa."""
     return return_types.frexp(F._frexp(input))
