@@ -179,6 +179,7 @@ def evaluate_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
     if not buffer.needed:
         skip(task, node)
         return
+    task.settle(node, buffer)
     if node._hooks is not None:
         call_tensor_hooks(task, node._hooks, buffer)
     if isinstance(node, AccumulateGrad):

@@ -60,6 +60,7 @@ cdef class Op:
     cdef public int layout
     cdef public bint is_read
     cdef public bint walks_memory
+    cdef public bint takes_reads
     cdef public bint own_precision
     cdef public int carries
     cdef public tuple rules

@@ -191,6 +191,7 @@ class Op:
         self.is_view = False
         self.layout = 0  # see RESHAPED
         self.is_read = False  # a view whose forward is x[index]: dispatch runs it, and rules.py its rule, themselves
+        self.takes_reads = False  # its rule takes a ReadCotangent, in an ordinary pass
         self.own_precision = False  # bfloat16 is computed in as it is; else in float32
         self.walks_memory = False  # a view whose forward reads the memory around x's elements
         self.carries = 0  # what becomes of untaken places of its cotangent: a constant of untaken.py

@@ -361,6 +361,7 @@ def measure_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
     if _log is None or not buffer.needed:
         evaluate_node(task, node, buffer)
         return
+    task.settle(node, buffer)
     shapes = None
     if _wants_shapes:
         shapes = tuple([shape_of_cotangent(cotangent_of(buffer, nr)) for nr in range(count_outputs(node))])

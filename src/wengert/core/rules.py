@@ -104,6 +104,7 @@ def deliver_several(task: GraphTask, node: OpNode, call: RuleCall, results: Any)
 def run_selecting(task: GraphTask, node: OpNode, buffer: InputBuffer) -> None:
     """Do what run_op does, if places of the cotangent are untaken or the operation selects. See Note [Untaken]."""
     plan: Plan = node._plan
+    task.settle(node, buffer)
     ct = buffer.cotangent if node._op.output_names is None else output_cotangents(node, buffer)
     values = saved_values(task, node)
     results, places = results_for(task, node, ct, values, buffer.untaken)

@@ -1,7 +1,8 @@
 cimport cython
 from wengert.core.buffers cimport InputBuffer, ReadCotangent
 from wengert.core.modes cimport quiet_enter, quiet_exit
-from wengert.core.node cimport AccumulateGrad, Edge, Node, TensorMeta, meta_at, next_node
+from wengert.core.node cimport AccumulateGrad, Edge, Node, OpNode, TensorMeta, meta_at, next_node
+from wengert.core.op cimport Op
 
 cdef extern from "wk_array.h":
     int wk_init_numpy() except -1
@@ -61,6 +62,9 @@ cdef class GraphTask:
     cdef arrive(self, Node node, int nr, object value, bint owned)
     @cython.locals(buffer=InputBuffer)
     cdef add(self, Node node, int nr, object value, bint owned)
+    @cython.locals(op_node=OpNode, op=Op)
+    cdef bint takes_read(self, Node node, InputBuffer buffer) except -1
+    cdef settle(self, Node node, InputBuffer buffer)
     @cython.locals(buffer=InputBuffer)
     cdef add_read(self, Node node, int nr, object ct, object index)
     @cython.locals(read=ReadCotangent)

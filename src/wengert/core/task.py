@@ -15,7 +15,8 @@ from typing import Any
 from wengert import _shim as cython
 from wengert.core.buffers import InputBuffer, ReadCotangent
 from wengert.core.modes import quiet_enter, quiet_exit
-from wengert.core.node import AccumulateGrad, Edge, Node, TensorMeta, find_position, meta_at, next_node
+from wengert.core.node import AccumulateGrad, Edge, Node, OpNode, TensorMeta, find_position, meta_at, next_node
+from wengert.core.op import Op
 
 if not cython.compiled:
     from wengert.core.native import add_element, as_array, is_ndarray, wk_add_into, wk_init_native, wk_init_numpy, wk_sum
@@ -252,13 +253,27 @@ class GraphTask:
                 held = (None, False)
             total = self.sum_of(held[0], held[1], value, owned, meta_at(node, nr))
             buffer.others[nr] = (total, self.sum_owned)
-        elif buffer.cotangent is None and not isinstance(value, ReadCotangent):
+        elif buffer.cotangent is None and (not isinstance(value, ReadCotangent) or self.takes_read(node, buffer)):
             buffer.cotangent = value
             buffer.owned = owned
         else:
             buffer.cotangent = self.sum_of(buffer.cotangent, buffer.owned, value, owned, node._meta)
             buffer.owned = self.sum_owned
             buffer.untaken = None  # unless deliver_selected puts back what both have in common
+
+    def takes_read(self, node: Node, buffer: InputBuffer) -> bool:
+        """Whether a read's cotangent that is about to arrive is the node's only one, and the node's rule takes it as it is."""
+        if self.create_graph or buffer.dependencies != 1 or not isinstance(node, OpNode):
+            return False
+        op_node: OpNode = node
+        op: Op = op_node._op
+        return op.takes_reads
+
+    def settle(self, node: Node, buffer: InputBuffer) -> None:
+        """Make an array of a ReadCotangent in a node's buffer, for code that looks at the buffer before the node's rules."""
+        if isinstance(buffer.cotangent, ReadCotangent):
+            buffer.cotangent = self.sum_of(None, False, buffer.cotangent, False, node._meta)
+            buffer.owned = True
 
     def add_read(self, node: Node, nr: int, ct: Any, index: Any) -> None:
         """Add the cotangent of x[index], a read that names no element twice, into the buffer of x's node."""

@@ -371,6 +371,14 @@ static void SUFFIX(softmax_cotangent_rows)(int logs, const void *ct_, const void
     }
 }
 
+static void SUFFIX(log_softmax_base_rows)(const void *sums, const void *y_, void *out_, int64_t n, int64_t rows) {
+    for (int64_t r = 0; r < rows; r++) {
+        const real *restrict y = (const real *)y_ + r * n;
+        real *restrict out = (real *)out_ + r * n, total = ((const real *)sums)[r];
+        for (int64_t i = 0; i < n; i++) out[i] = 0 - SUFFIX(exp_below)(y[i]) * total;
+    }
+}
+
 static void SUFFIX(softmax_cotangent_tile)(int logs, const void *ct_, const void *y_, void *out_, int64_t n, int64_t width,
                                            int64_t stride) {
     const real *restrict ct = (const real *)ct_, *restrict y = (const real *)y_;
@@ -524,7 +532,7 @@ static void SUFFIX(solve_triangular)(const void *a_, int64_t row, int64_t column
 const WkRows SUFFIX(wk_rows) = {
     SUFFIX(reduce_rows), SUFFIX(reduce_tile), SUFFIX(combine),
     SUFFIX(softmax_rows), SUFFIX(softmax_tile), SUFFIX(logsumexp_rows), SUFFIX(cross_entropy_rows),
-    SUFFIX(softmax_cotangent_rows), SUFFIX(softmax_cotangent_tile),
+    SUFFIX(softmax_cotangent_rows), SUFFIX(log_softmax_base_rows), SUFFIX(softmax_cotangent_tile),
     SUFFIX(standardize_rows), SUFFIX(standardize_cotangent_rows),
     SUFFIX(multiply), SUFFIX(solve_triangular),
 };

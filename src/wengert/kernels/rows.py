@@ -10,6 +10,7 @@ and float64, memory with gaps, empty reductions), and always without compiled ke
 - variance(x, axes, keepdims, freedom): the variance, and the mean with its dims kept.
 - logsumexp(x, axes, keepdims): logsumexp over the last dims.
 - softmax(logs, axis, x): log_softmax if logs, else softmax. softmax(logs, axis, ct, out): the cotangent of x.
+- log_softmax_base(sums, out): the cotangent of x where that of log_softmax is 0, given the sums of the latter along the last dim.
 - cross_entropy(x, target): losses and probabilities.
 - standardize(x, weight, bias, n, eps): the result, and means and reciprocal deviations of rows of n elements.
 - standardize_cotangent(ct, x, mean, rstd, weight, needs): cotangents of x, weight and bias (bits 1, 2, 4 of needs).
@@ -41,6 +42,7 @@ reduce: Any = compiled("reduce")
 variance: Any = compiled("variance")
 logsumexp: Any = compiled("logsumexp")
 softmax: Any = compiled("softmax")
+log_softmax_base: Any = compiled("log_softmax_base")
 cross_entropy: Any = compiled("cross_entropy")
 standardize: Any = compiled("standardize")
 standardize_cotangent: Any = compiled("standardize_cotangent")

@@ -466,6 +466,30 @@ done:
     return (PyObject *)out;
 }
 
+static void log_softmax_base_rows(void *ctx, int64_t begin, int64_t end) {
+    Softmax *s = (Softmax *)ctx;
+    int64_t at = begin * s->n * s->item;
+    s->rows->log_softmax_base_rows(s->x + begin * s->item, s->y + at, s->out + at, s->n, end - begin);
+}
+
+/* log_softmax_base(sums, y): -exp(y) times the sums, one a row along the last dim. */
+static PyObject *log_softmax_base_method(PyObject *module, PyObject *const *args, Py_ssize_t nargs) {
+    (void)module;
+    if (nargs != 2) return PyErr_Format(PyExc_TypeError, "log_softmax_base takes 2 arguments");
+    if (!is_accepted(args[0]) || !is_accepted(args[1])) Py_RETURN_NONE;
+    PyArrayObject *sums = (PyArrayObject *)args[0], *y = (PyArrayObject *)args[1];
+    int type = PyArray_TYPE(y), last = PyArray_NDIM(y) - 1;
+    if (last < 0 || PyArray_TYPE(sums) != type || !PyArray_ISCARRAY_RO(sums) || !PyArray_ISCARRAY_RO(y)) Py_RETURN_NONE;
+    Softmax s = {.rows = rows_of(type), .item = PyArray_ITEMSIZE(y), .n = PyArray_DIM(y, last)};
+    int64_t rows = PyArray_SIZE(sums);
+    if (s.n == 0 || rows * s.n != PyArray_SIZE(y)) Py_RETURN_NONE;
+    PyObject *out = wk_new_array(PyArray_NDIM(y), PyArray_DIMS(y), type);
+    if (out == NULL) return NULL;
+    s.x = PyArray_BYTES(sums), s.y = PyArray_BYTES(y), s.out = PyArray_BYTES((PyArrayObject *)out);
+    RELEASED(rows * s.n, wk_parallel_for(rows, at_least_1(WORK_EXP / s.n), log_softmax_base_rows, &s));
+    return out;
+}
+
 typedef struct {
     const WkRows *rows;
     const char *x;
@@ -659,6 +683,7 @@ PyMethodDef wk_rows_methods[] = {
     METHOD(reduce, "reduce(kind, x, axes, keepdims): a reduction. wengert.kernels.rows names the kinds."),
     METHOD(variance, "variance(x, axes, keepdims, freedom): variance, and mean with its dims kept."),
     METHOD(softmax, "softmax(logs, axis, x): softmax or log_softmax. softmax(logs, axis, ct, out): cotangent of x."),
+    METHOD(log_softmax_base, "log_softmax_base(sums, out): -exp(out) times the sum of each row."),
     METHOD(logsumexp, "logsumexp(x, axes, keepdims): logsumexp over the last dims."),
     METHOD(cross_entropy, "cross_entropy(x, target): losses and probabilities."),
     METHOD(standardize, "standardize(x, weight, bias, n, eps): result, means and reciprocal deviations."),

@@ -35,6 +35,8 @@ typedef struct {
     void (*cross_entropy_rows)(const void *x, const int64_t *target, void *out, void *losses, int64_t n, int64_t rows);
     /* Compute the cotangent of x, given the cotangent ct of the result and the result y. */
     void (*softmax_cotangent_rows)(int logs, const void *ct, const void *y, void *out, int64_t n, int64_t rows);
+    /* Compute the cotangent of x of log_softmax where the cotangent of the result is 0, given the sums of its rows. */
+    void (*log_softmax_base_rows)(const void *sums, const void *y, void *out, int64_t n, int64_t rows);
     void (*softmax_cotangent_tile)(int logs, const void *ct, const void *y, void *out, int64_t n, int64_t width, int64_t stride);
 
     /* out = (x - mean) * rstd * weight + bias, row by row. Stores means and rstds. weight and bias may be NULL. */

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.core.buffers import ReadCotangent, dense_of
 from wengert.kernels import rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.dims import normalize_dim, normalize_dims, restore_dims
-from wengert.ops.indices import raw
+from wengert.ops.indices import Along, is_mesh, raw
 from wengert.ops.registry import INT_TO_FLOAT, composite, general
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -227,9 +228,36 @@ def log_softmax(xp, x, *, dim=None, _stacklevel=3, dtype=None):
     return out.astype(result, copy=False).reshape(shape)
 
 
+log_softmax.takes_reads = True
+
+
 @log_softmax.vjp("x")
 def _(F, ct, out, dim):
+    if isinstance(ct, ReadCotangent):
+        return _log_softmax_cotangent_of_read(F, ct, out, dim)
     return F._log_softmax_cotangent(ct, out, dim=dim)
+
+
+def _log_softmax_cotangent_of_read(F: Any, read: ReadCotangent, out: Any, dim: Any) -> Any:
+    """Cotangent of x, given a cotangent of log_softmax(x) that is 0 except where the result was read.
+
+    A loss reads one class of each row. Then the cotangent is computed without a dense cotangent of log_softmax(x)."""
+    result = None
+    last = out.ndim - 1
+    index = read.index
+    row: Any
+    if type(index) is Along and index.dim == last:
+        row = Along(np.zeros_like(index.index), last)
+    else:
+        row = (*index[:-1], np.zeros_like(index[-1])) if is_mesh(index, out.ndim) else None
+    if row is not None and _resolved_dim(dim, out.ndim) == last:
+        sums = np.zeros((*out.shape[:-1], 1), out.dtype)
+        F.add_at(sums, row, read.value, True)
+        result = rows.log_softmax_base(sums, out)
+    if result is not None:
+        F.add_at(result, read.index, read.value, read.repeats)
+        return result
+    return F._log_softmax_cotangent(dense_of(read, out.shape, out.dtype, F), out, dim=dim)
 
 
 @log_softmax.jvp("x")
