@@ -1,4 +1,4 @@
-"""What Python's garbage collector sees of graphs, and when.
+"""Visibility of graphs to Python's garbage collector.
 
 Note [Set aside]
 A graph is freed by reference counts. The collector is needed for the rare cycle through user code: a hook that refers to a

@@ -140,8 +140,9 @@ def is_narrow(op: Op, array: Any) -> bool:
 
 
 def run_in_float32(op: Op, arrays: list[Any], params: dict[str, Any]) -> Any:
-    """What the forward gives for operands in bfloat16: computed in float32 and rounded once, as torch does. ml_dtypes' own
-    arithmetic rounds at each step, and leaves the dtype where a Python float takes part.
+    """Run the forward for operands in bfloat16: compute in float32 and round once, as torch does.
+
+    The arithmetic of ml_dtypes rounds at each step. It leaves bfloat16 if an operand is a Python float.
     """
     narrow = arrays[0].dtype
     wide = [x.astype(np.float32) if isinstance(x, np.ndarray) and x.dtype == narrow else x for x in arrays]

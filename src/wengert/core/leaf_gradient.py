@@ -1,4 +1,4 @@
-"""What a leaf keeps of its gradients: .grad, and the dtype that gradients have there. Not compiled: read between passes."""
+"""Gradients of a leaf: .grad, and the dtype that gradients have there. Not compiled: read between passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tensors had in torch 0.1 to 0.3 and have lost since: volatile, creator, reinforce. Not compiled: rarely used.
+"""Attributes of tensors in torch 0.1 to 0.3 that torch has dropped: volatile, creator, reinforce. Not compiled: rarely used.
 
 Note [Volatile tensors]
 One volatile input makes every result of an operation volatile, and nothing that depends on one is recorded. The fast

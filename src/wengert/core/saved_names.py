@@ -1,4 +1,4 @@
-"""What nodes saved, as users look at it: grad_fn._saved_self, ._raw_saved_self and the like. Not compiled.
+"""Saved values of nodes under the names that users read: grad_fn._saved_self, ._raw_saved_self and the like. Not compiled.
 
 The names are torch's: self and other for the inputs x and y, result for the output, <input>_sym_sizes for a shape; all
 else is called as the operation calls it.

@@ -81,7 +81,7 @@ class VersionCounter:
 @cython.trashcan(True)
 @cython.cclass
 class ViewInfo:
-    """What a view knows of its base: the base, and the view operations that lead from the base to the view."""
+    """Record of a view: its base, and the view operations that lead from the base to the view."""
 
     if not cython.compiled:
         __slots__ = ("base", "before", "creation", "op", "output_nr", "params", "version")
