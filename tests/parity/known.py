@@ -42,6 +42,11 @@ def anywhere(where: str, text: str) -> bool:
     return True
 
 
+def known_in(reason: str, entries: str, *aspects: str, only: Condition = anywhere) -> dict[tuple[str, str], Known]:
+    """One reason for each aspect of each of the entries, whose names are separated by spaces."""
+    return {(entry, aspect): Known(reason, only) for entry in entries.split() for aspect in aspects}
+
+
 def torch_is_nan(where: str, text: str) -> bool:
     """Whether each element that differs is NaN in torch."""
     return isinstance(text, Difference) and bool(np.isnan(text.theirs).all())

@@ -243,7 +243,7 @@ const WkProducts *wk_products_of(int typenum) {
     return f64 ? &wk_products_base_f64 : &wk_products_base_f32;
 }
 
-/* Whether multiply_middle takes the product; otherwise BLAS does. With narrow registers, these products were never measured against
+/* Whether our own product takes this one; otherwise BLAS does. With narrow registers, these products were never measured against
  * BLAS. */
 static int is_middle(const Matrix *x, const Matrix *y, npy_intp size) {
     for (int d = 0; d < 2; d++) {
