@@ -11,6 +11,7 @@
 #   make inplace     compile the core next to its sources, for work with PYTHONPATH=src
 #   make record      the same, and keep the numbers in benchmarks/record.json, from which pages are written: on an idle machine
 #   make generate    write the generated files: stubs, names of late families, tables of kernels, docs/operators.md, tables of pages
+#   make fuzz        all fuzzers for MINUTES=10 with seeds from the clock, each batch of calls in a child process with a watchdog
 #   make parity-table  compare with the whole of torch's operator database, and write docs/parity.md: ten minutes
 #   make oracle      add torch, a build for the CPU, so that the tests against torch run
 #   make browser     add Chromium and its driver, where apt-get can, so that the tests of pages for browsers run
@@ -20,7 +21,9 @@ VENV ?= .venv
 JOBS ?= auto
 # Further arguments for pip when it builds, such as -Csetup-args=-Dnative=enabled, which fails where nothing compiles.
 WENGERT_BUILD_ARGS ?=
-# Further arguments for pytest or the benchmarks.
+# Minutes of `make fuzz`, for all fuzzers together.
+MINUTES ?= 10
+# Further arguments for pytest, the benchmarks or the fuzzers.
 ARGS ?=
 
 # The first Python on the path that is new enough. A name can be there and still not run, so each is tried.
@@ -35,7 +38,7 @@ sources := $(wildcard pyproject.toml meson.build meson.options LICENSE README.md
 	$(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pxd' -o -name '*.[ch]' -o -name '*.in' -o -name meson.build \
 	-o -path '*/page/*.*')
 
-.PHONY: demo test test-all test-pure test-fast check bench record inplace generate parity-table oracle browser clean
+.PHONY: demo test test-all test-pure test-fast check bench record inplace generate fuzz parity-table oracle browser clean
 
 demo: $(stamps)/extra-examples
 	$(python) examples/digits.py
@@ -75,6 +78,9 @@ generate: $(stamps)/dependencies
 	PYTHONPATH=src WENGERT_PURE=1 $(python) -m wengert.ops.fuse
 	PYTHONPATH=src:tests WENGERT_PURE=1 $(python) -m operators_page
 	PYTHONPATH=src WENGERT_PURE=1 $(python) tools/pages.py
+
+fuzz: $(stamps)/extra-test oracle
+	PYTHONPATH=tests $(python) -m fuzz --minutes $(MINUTES) $(ARGS)
 
 parity-table: $(stamps)/extra-test oracle
 	PYTHONPATH=tests $(python) -m parity.op_db_table $(ARGS)
