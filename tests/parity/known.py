@@ -67,6 +67,18 @@ def torch_is_not_finite(where: str, text: str) -> bool:
     return isinstance(text, Difference) and not np.isfinite(text.theirs).any()
 
 
+def one_is_not_finite(where: str, text: str) -> bool:
+    """Whether each element that differs is infinite or NaN, in torch or here."""
+    return isinstance(text, Difference) and not (np.isfinite(text.theirs) & np.isfinite(text.ours)).any()
+
+
+def one_not_finite_or_zero(where: str, text: str) -> bool:
+    """Whether each element that differs is infinite, NaN or 0, in torch or here."""
+    if not isinstance(text, Difference):
+        return False
+    return not (np.isfinite(text.theirs) & np.isfinite(text.ours) & (text.theirs != 0) & (text.ours != 0)).any()
+
+
 def indices_alone(where: str, text: str) -> bool:
     """Whether the tensor that differs holds indices."""
     return isinstance(text, Difference) and text.theirs.dtype == np.int64
