@@ -8,6 +8,7 @@
 
 #include "vm.h"
 #include "dtype.h"
+#include "wk_index.h"
 #include "wk_rows.h"
 #if WK_BITS == 32
 #define EXP vm_exp_f32
@@ -306,7 +307,7 @@ static void SUFFIX(cross_entropy_rows)(const void *x_, const int64_t *target, vo
         const real *restrict x = (const real *)x_ + r * n;
         real *restrict out = (real *)out_ + r * n, high = SUFFIX(largest)(x, n), total = SUFFIX(exponentials)(x, high, out, n);
         SUFFIX(scale)(out, n, 1 / total);
-        ((real *)losses)[r] = LOG(total) - (x[target[r]] - high);
+        ((real *)losses)[r] = LOG(total) - (x[wk_index(target + r, n)] - high);
     }
 }
 

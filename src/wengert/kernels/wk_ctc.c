@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wk_index.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
 #include "wk_threads.h"
@@ -28,7 +29,7 @@ typedef struct {
 static double read_number(const char *at, int is_double) { return is_double ? *(const double *)at : *(const float *)at; }
 
 static int64_t label_of(const Alignments *s, int64_t item, int64_t state) {
-    return state % 2 ? s->labels[item * s->labels_item + state / 2] : s->blank;
+    return state % 2 ? wk_index(s->labels + item * s->labels_item + state / 2, s->classes) : s->blank;
 }
 
 static double score(const Alignments *s, int64_t item, int64_t step, int64_t label) {
@@ -53,10 +54,10 @@ static void list_states(const Alignments *s, int64_t item, int64_t states, int64
     }
 }
 
-/* Set alpha[t, j] to the log probability of all paths that reach state j at step t. */
-static void run_forward(const Alignments *s, int64_t item, int64_t states, const int64_t *labels, const char *skips,
-                        double *alpha) {
-    for (int64_t t = 0; t < s->lengths[item]; t++, alpha += states) {
+/* Set alpha[t, j] to the log probability of all paths that reach state j at step t. length: number of steps. */
+static void run_forward(const Alignments *s, int64_t item, int64_t length, int64_t states, const int64_t *labels,
+                        const char *skips, double *alpha) {
+    for (int64_t t = 0; t < length; t++, alpha += states) {
         const double *before = alpha - states;
         for (int64_t j = 0; j < states; j++) {
             double way;
@@ -74,9 +75,8 @@ static double total_log_probability(const double *last, int64_t states) {
 
 /* For each state, subtract ct times the probability of the state from the cotangent of its label's class. beta[j]: log probability
  * of all continuations after state j. then[j]: beta[j] of the next step plus the score of that step. */
-static void run_backward(const Alignments *s, int64_t item, int64_t states, const int64_t *labels, const char *skips,
-                         const double *alpha, double *beta, double *then) {
-    int64_t length = s->lengths[item];
+static void run_backward(const Alignments *s, int64_t item, int64_t length, int64_t states, const int64_t *labels,
+                         const char *skips, const double *alpha, double *beta, double *then) {
     double total = total_log_probability(alpha + (length - 1) * states, states),
            ct = read_number(s->ct + item * s->ct_item, s->is_double);
     if (!isfinite(total)) return;
@@ -99,7 +99,8 @@ static void run_backward(const Alignments *s, int64_t item, int64_t states, cons
 static void align(void *ctx, int64_t begin, int64_t end) {
     Alignments *s = (Alignments *)ctx;
     for (int64_t item = begin; item < end; item++) {
-        int64_t states = 2 * s->counts[item] + 1, length = s->lengths[item];
+        int64_t states = 2 * wk_index(s->counts + item, s->labels_item + 1) + 1;
+        int64_t length = wk_index(s->lengths + item, s->steps + 1);
         if (length == 0) { /* an item without steps can only have no labels */
             if (s->losses != NULL) s->losses[item] = states == 1 ? 0 : INFINITY;
             continue;
@@ -114,9 +115,9 @@ static void align(void *ctx, int64_t begin, int64_t end) {
         int64_t *labels = (int64_t *)(then + states);
         char *skips = (char *)(labels + states);
         list_states(s, item, states, labels, skips);
-        run_forward(s, item, states, labels, skips, alpha);
+        run_forward(s, item, length, states, labels, skips, alpha);
         if (s->ct == NULL) s->losses[item] = -total_log_probability(alpha + (length - 1) * states, states);
-        else run_backward(s, item, states, labels, skips, alpha, beta, then);
+        else run_backward(s, item, length, states, labels, skips, alpha, beta, then);
         free(alpha);
     }
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "wk_index.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
 #include "wk_threads.h"
@@ -152,7 +153,7 @@ typedef struct {
         type margin = (type)s->margin;                                                                       \
         for (int64_t i = begin; i < end; i++) {                                                              \
             const type *restrict x = (const type *)s->x + i * n;                                             \
-            int64_t target = s->target[i];                                                                   \
+            int64_t target = wk_index(s->target + i, n);                                                     \
             type weight = s->weights != NULL ? ((const type *)s->weights)[i] : 1, own = x[target], total = 0; \
             if (s->ct == NULL) {                                                                             \
                 for (int64_t j = 0; j < n; j++) {                                                            \
@@ -243,14 +244,15 @@ typedef struct {
                 is_label[j] = 0;                                                                             \
                 if (out != NULL) out[j] = 0;                                                                 \
             }                                                                                                \
-            for (int64_t k = 0; k < n && labels[k] >= 0; k++) is_label[labels[k]] = 1;                       \
-            for (int64_t k = 0; k < n && labels[k] >= 0; k++) {                                              \
-                type own = x[labels[k]];                                                                     \
+            for (int64_t k = 0; k < n && wk_read_index(labels + k) >= 0; k++) is_label[wk_index(labels + k, n)] = 1; \
+            for (int64_t k = 0; k < n && wk_read_index(labels + k) >= 0; k++) {                              \
+                int64_t label = wk_index(labels + k, n);                                                     \
+                type own = x[label];                                                                         \
                 for (int64_t j = 0; j < n; j++) {                                                            \
                     type gap = 1 - own + x[j];                                                               \
                     if (is_label[j] || gap <= 0) continue;                                                   \
                     total += gap;                                                                            \
-                    if (out != NULL && gap > 0) out[j] += each, out[labels[k]] -= each;                                 \
+                    if (out != NULL && gap > 0) out[j] += each, out[label] -= each;                          \
                 }                                                                                            \
             }                                                                                                \
             if (out == NULL) ((type *)s->out)[i] = total / (type)n;                                          \

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "wk_index.h"
 #include "wk_lanes.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
@@ -70,8 +71,8 @@ typedef struct {
     const int64_t named_step = s->lanes.step[1], named_next = s->lanes.next[1];       \
     const int64_t other_step = s->lanes.step[2], other_next = s->lanes.next[2]
 
-#define INDEX(i, j) (*(const int64_t *)(index + (i) * step + (j) * next))
-#define COUNTED(p) ((p) + (size & (p) >> 63)) /* a negative place counts from the end */
+/* See Note [Indices are checked at use]. */
+#define INDEX(i, j) wk_index_from_end((const int64_t *)(index + (i) * step + (j) * next), size)
 #define NAMED(type, p, j) ((type *)(named + (p) * named_step + (j) * named_next))
 #define OTHER(type, i, j) ((type *)(other + (i) * other_step + (j) * other_next))
 
@@ -83,15 +84,15 @@ typedef struct {
         if (next == 0 && run > 1 && named_next == item && other_next == item) {                               \
             for (int64_t i = 0; i < n; i++) {                                                                 \
                 int64_t p = INDEX(i, 0);                                                                      \
-                type *restrict at = NAMED(type, COUNTED(p), 0), *restrict value = OTHER(type, i, 0);          \
+                type *restrict at = NAMED(type, p, 0), *restrict value = OTHER(type, i, 0);          \
                 for (int64_t j = 0; j < run; j++, at++, value++) statement;                                   \
             }                                                                                                 \
         } else if (step == sizeof(int64_t) && named_step == item && other_step == item) {                     \
             for (int64_t j = 0; j < run; j++) {                                                               \
-                const int64_t *restrict places = &INDEX(0, j);                                                \
+                const int64_t *restrict places = (const int64_t *)(index + j * next);                         \
                 type *restrict lane = NAMED(type, 0, j), *restrict value = OTHER(type, 0, j);                 \
                 for (int64_t i = 0; i < n; i++, value++) {                                                    \
-                    type *at = lane + COUNTED(places[i]);                                                     \
+                    type *at = lane + wk_index_from_end(places + i, size);                                    \
                     statement;                                                                                \
                 }                                                                                             \
             }                                                                                                 \
@@ -99,7 +100,7 @@ typedef struct {
             for (int64_t j = 0; j < run; j++) {                                                               \
                 for (int64_t i = 0; i < n; i++) {                                                             \
                     int64_t p = INDEX(i, j);                                                                  \
-                    type *at = NAMED(type, COUNTED(p), j), *value = OTHER(type, i, j);                        \
+                    type *at = NAMED(type, p, j), *value = OTHER(type, i, j);                        \
                     statement;                                                                                \
                 }                                                                                             \
             }                                                                                                 \
@@ -107,7 +108,7 @@ typedef struct {
             for (int64_t i = 0; i < n; i++) {                                                                 \
                 for (int64_t j = 0; j < run; j++) {                                                           \
                     int64_t p = INDEX(i, j);                                                                  \
-                    type *at = NAMED(type, COUNTED(p), j), *value = OTHER(type, i, j);                        \
+                    type *at = NAMED(type, p, j), *value = OTHER(type, i, j);                        \
                     statement;                                                                                \
                 }                                                                                             \
             }                                                                                                 \
@@ -138,7 +139,7 @@ static int has_no_gaps(const Places *s, int64_t item) {
             const type *restrict lane = (const type *)(named + j * s->lanes.next[1]);                          \
             type *restrict value = (type *)(other + j * s->lanes.next[2]);                                     \
             for (uint64_t i = 0; i < n; i++) {                                                                 \
-                uint64_t place = (uint64_t)places[i];                                                          \
+                uint64_t place = (uint64_t)wk_read_index(places + i);                                          \
                 if (place >= size && (place += back) >= size) {                                                \
                     s->wrong = 1;                                                                              \
                     return;                                                                                    \
@@ -165,10 +166,10 @@ MOVES(pair)
             const int64_t *restrict places = (const int64_t *)(index + j * s->lanes.next[0]);                  \
             const type *restrict value = (const type *)(other + j * s->lanes.next[2]);                         \
             type *restrict lane = (type *)(named + j * s->lanes.next[1]);                                      \
-            int64_t last = COUNTED(places[0]);                                                                 \
+            int64_t last = wk_index_from_end(places, size);                                                    \
             type sum = lane[last] + value[0];                                                                  \
             for (int64_t i = 1; i < n; i++) {                                                                  \
-                int64_t place = COUNTED(places[i]);                                                            \
+                int64_t place = wk_index_from_end(places + i, size);                                           \
                 if (place != last) {                                                                           \
                     lane[last] = sum;                                                                          \
                     last = place;                                                                              \

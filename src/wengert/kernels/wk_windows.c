@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "wk_index.h"
 #include "wk_lanes.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
@@ -429,9 +430,10 @@ static void add_at_pictures(void *ctx, int64_t begin, int64_t end) {
         char *out = s->out + picture * s->size * s->item;
         memset(out, 0, (size_t)(s->size * s->item));
         for (int64_t i = 0; i < s->n; i++) {
-            if (places[i] < 0 || places[i] >= s->size) continue; /* no place in this picture */
-            if (s->item == 4) ((float *)out)[places[i]] += ((const float *)values)[i];
-            else ((double *)out)[places[i]] += ((const double *)values)[i];
+            int64_t place = wk_read_index(places + i);
+            if (place < 0 || place >= s->size) continue; /* no place in this picture */
+            if (s->item == 4) ((float *)out)[place] += ((const float *)values)[i];
+            else ((double *)out)[place] += ((const double *)values)[i];
         }
     }
 }

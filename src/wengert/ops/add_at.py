@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert import errors
 from wengert.kernels import places
-from wengert.ops.indices import Along
+from wengert.ops.indices import Along, are_inside, private_index
 
 _FEW_ELEMENTS = 256  # np.add.at is fastest below this size of value
 _WIDE_ROW = 128  # adding row by row is faster than element by element from this row length on
@@ -34,6 +35,7 @@ def add_at(target: Any, index: Any, value: Any, repeats: bool) -> None:
         part = target[index] if isinstance(index, tuple) and Ellipsis in index else target[(*_as_tuple(index), ...)]
         np.add(part, value, out=part, casting="unsafe")
     else:
+        index = private_index(index)
         target[index] += value
 
 
@@ -56,7 +58,7 @@ def _add_repeated(target: Any, index: Any, value: Any) -> None:
         return
     items = _as_tuple(index)
     if value.size < _FEW_ELEMENTS or not target.flags.c_contiguous:
-        np.add.at(target, index, value)
+        np.add.at(target, private_index(index), value)
         return
     dim = len(items) - 1
     integers = [isinstance(item, np.ndarray) and item.dtype.kind == "i" for item in items]
@@ -65,14 +67,24 @@ def _add_repeated(target: Any, index: Any, value: Any) -> None:
     elif all(integers) and len(items) == target.ndim:
         _add_elements(target, items, value)
     else:
-        np.add.at(target, index, value)
+        np.add.at(target, private_index(index), value)
+
+
+def _counted_from_start(index: Any, size: int) -> Any:
+    """Return a copy of an index array in which negative indices are replaced. Raises IndexError for one out of range.
+
+    SciPy's products with sparse matrices check nothing, and an index out of range would name an element of another row."""
+    found = np.where(index < 0, index + size, index)
+    if not are_inside(found, 0, size):
+        raise errors.TensorIndexError("index out of range in self")
+    return found
 
 
 def _add_elements(target: Any, items: tuple, value: Any) -> None:
     """Add value if every dimension has an index array: by one index into the flattened target."""
     flat: Any = 0
     for item, size in zip(items, target.shape, strict=True):
-        flat = flat * size + np.where(item < 0, item + size, item)
+        flat = flat * size + _counted_from_start(item, size)
     value = np.broadcast_to(value, flat.shape)
     if not places.write_along(places.ADD, target.reshape(-1), flat.reshape(-1), value.reshape(-1), 0, False):
         np.add.at(target.reshape(-1), flat.reshape(-1), value.reshape(-1))
@@ -89,7 +101,7 @@ def _add_rows(target: Any, dim: int, index: Any, value: Any) -> None:
     if places.write_along(places.ADD, target, index.reshape(-1), flat_value, dim, True):
         return
     blocks, value = target.reshape(-1, size, width), value.reshape(-1, index.size, width)
-    index = np.where(index < 0, index + size, index).reshape(-1)
+    index = _counted_from_start(index, size).reshape(-1)
     if value.size >= _MANY_ELEMENTS and index.size * 4 >= size and target.dtype.char in "fdFD":
         _add_rows_by_product(blocks, index, value)
     elif width >= _WIDE_ROW:

@@ -79,7 +79,7 @@ def _checked_bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[
         raise errors.ElementError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {indices.ndim}")
     if offsets is None:
         raise errors.ElementError("offsets has to be a 1D Tensor but got None")
-    starts = raw(offsets)
+    starts = np.array(raw(offsets))
     if starts.ndim != 1:
         raise errors.ElementError("offsets has to be a 1D Tensor")
     if starts.size and starts[0] != 0:
@@ -91,6 +91,13 @@ def _checked_bags(input: Any, offsets: Any, include_last_offset: bool) -> tuple[
         raise errors.ShapeError(
             f"offsets[-1] can not be greater than input's length {indices.size} but got offsets[-1] of {int(starts[-1])}"
         )
+    if not is_index(starts):
+        raise errors.UnsupportedDtypeError(
+            "Expected tensor for argument #3 'offsets' to have one of the following scalar types: Long, Int; but got "
+            f"{errors.tensor_type(starts.dtype)} instead (while checking arguments for embedding_bag)"
+        )
+    if (starts[1:] < starts[:-1]).any():
+        raise errors.ShapeError(f"embedding_bag: offsets has to be ascending, but got {starts.tolist()}")
     ends = starts[1:] if include_last_offset else np.append(starts[1:], indices.size)
     starts = starts[:-1] if include_last_offset else starts
     return indices[: int(ends[-1]) if ends.size else 0], np.repeat(np.arange(starts.size), ends - starts), starts.size

@@ -165,10 +165,12 @@ def _(F, ct, x, out, states):
 
 
 def _checked_lengths(value: Any, n: int, name: str) -> Any:
-    """Return lengths as an int64 vector. Raises RuntimeError unless there are n."""
-    found = np.asarray(raw(value), np.int64).reshape(-1)
+    """Return lengths as a new int64 vector. Raises RuntimeError unless there are n, and all are at least 0."""
+    found = np.array(raw(value), np.int64).reshape(-1)
     if found.size != n:
         raise errors.ShapeError(f"{name} must be of size batch_size")
+    if n and found.min() < 0:
+        raise errors.ShapeError(f"Expected {name} to have value at least 0, but got value {found.min()} {_WHERE}")
     return found
 
 

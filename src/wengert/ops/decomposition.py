@@ -10,9 +10,9 @@ from wengert import errors, return_types
 from wengert.kernels import rows
 from wengert.kernels.memory import new_array, triangle
 from wengert.ops.blas import batched_product
-from wengert.ops.householder import apply_reflections
+from wengert.ops.householder import apply_reflections, check_reflections
 from wengert.ops.indices import raw
-from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix, identity_like, lapack_function
+from wengert.ops.matrices import adjoint, check_lu_pivots, check_matrix, check_square, each_matrix, identity_like, lapack_function
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -349,7 +349,11 @@ def linalg_lu_solve(F, LU, pivots, B, *, left=True, adjoint=False):
 
     LU: (..., n, n), pivots: (..., n), B: (..., n, k), or (..., k, n) if not left. adjoint: solve with A^H in place of A.
 
+    Raises RuntimeError for pivots that `linalg.lu_factor` does not return: they are int32 and count from 1.
+
     Derivative: that of the two triangular systems."""
+    check_square("linalg.lu_solve", raw(LU))
+    check_lu_pivots("linalg.lu_solve", raw(LU), raw(pivots))
     P, (L, U) = F._permutation(LU, pivots), _unpack_lu(F, LU)
     if not left:  # X A = B is A^H X^H = B^H
         X = F.linalg_lu_solve(LU, pivots, F.adjoint(B), adjoint=not adjoint)
@@ -376,6 +380,7 @@ def linalg_householder_product(F, A, tau):
         raise errors.ShapeError(
             "torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]"
         )
+    check_reflections("torch.linalg.householder_product", A, tau)
     if not tau.shape[-1]:
         return F._constant_eye(A)
     return apply_reflections(F, A, tau, F._eye_like(A), False)

@@ -13,6 +13,7 @@ import numpy as np
 from wengert import errors, return_types
 from wengert.kernels import memory, places, rows, scans
 from wengert.ops.dims import as_dim, count_of, normalize_dim, normalize_dims, restore_dims
+from wengert.ops.indices import private_index
 from wengert.ops.registry import NONE, composite, general, linear, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -166,7 +167,8 @@ def aminmax(F, input, *, dim=None, keepdim=False):
 
 
 def _index_along(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
-    """NumPy index that names, for each element of index, one element along dim. index: of size 1 in dim."""
+    """NumPy index that names, for each element of index, one element along dim. index: of size 1 in dim; it is copied."""
+    index = private_index(index)
     if index.ndim == 1:
         return (index,)
     ones = (1,) * index.ndim

@@ -49,13 +49,15 @@ def _argmax_of_windows(images: Any, samples: Any, kernel: tuple[int, ...], outpu
 
 
 def _check_windows(op: str, dims: int, input: Any, kernel: tuple[int, ...], output: tuple[int, ...], samples: Any) -> None:
-    """Raise RuntimeError if the windows do not fit into the input, or samples have a wrong size."""
+    """Raise RuntimeError if the windows do not fit into the input, or samples have a wrong size or are not finite."""
     names = ("time", "height", "width")[-dims:]
     for name, size, k, out in zip(names, input.shape[-dims:], kernel, output, strict=True):
         if out + k - 1 > size:
             raise errors.ShapeError(f"{op}(): pool {name} {k} too large relative to input {name} {size}")
     if samples is not None and samples.shape[-1] != dims:
         raise errors.ShapeError(f"Expect _random_samples.size(2) equals to {dims}; got {samples.shape[-1]}.")
+    if samples is not None and not np.isfinite(raw(samples)).all():
+        raise errors.ShapeError(f"{op}(): _random_samples must be finite")
 
 
 def _pool(F: Any, op: str, dims: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Any) -> Any:

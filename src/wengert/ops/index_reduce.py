@@ -85,7 +85,7 @@ def as_strided_scatter(F, input, src, size, stride, storage_offset=None):
     for n, step in zip(size, stride, strict=True):
         places = places[..., None] + np.arange(n) * step
     places, shape = places.reshape(-1), tuple(input.shape)
-    if places.size and places.max() >= raw(input).size:
+    if places.size and not 0 <= places.min() <= places.max() < raw(input).size:
         raise errors.outside_storage(size, stride, storage_offset or 0, raw(input).itemsize, places.max(), raw(input).size)
     flat = F._replace(
         F.reshape(input, shape=(-1,)), F.reshape(src, shape=(-1,)), index=(places,), node="AsStridedScatterBackward0"

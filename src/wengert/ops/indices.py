@@ -56,6 +56,16 @@ def as_storable(value: Any, dtype: Any) -> Any:
     return dtypes.checked_scalar(value, dtype)
 
 
+def private_index(index: Any) -> Any:
+    """Return a NumPy index with copies of its arrays.
+
+    NumPy checks the arrays of an index, lets go of Python's lock and then reads them again. Meanwhile another thread may
+    write into the memory of a tensor, but not into the copies."""
+    if isinstance(index, tuple):
+        return tuple([item.copy() if isinstance(item, np.ndarray) else item for item in index])
+    return index.copy() if isinstance(index, np.ndarray) else index
+
+
 def is_mesh(index: Any, ndim: int) -> bool:
     """Whether an index is a tuple with one array for each dimension, as mesh_of returns it."""
     return isinstance(index, tuple) and len(index) == ndim and all(isinstance(i, np.ndarray) for i in index)
@@ -64,8 +74,9 @@ def is_mesh(index: Any, ndim: int) -> bool:
 def mesh_of(index: Any, shape: tuple, dim: int) -> tuple:
     """Return the NumPy index of gather and scatter: index along dim, and 0, 1, 2, ... along the other dimensions.
 
-    A 0-d shape counts as (1,). Raises RuntimeError if index is larger than shape in another dimension, or out of range."""
-    shape, index = shape or (1,), np.atleast_1d(index)
+    A 0-d shape counts as (1,). index is copied: see private_index. Raises RuntimeError if index is larger than shape in
+    another dimension, or out of range."""
+    shape, index = shape or (1,), np.array(index, ndmin=1)
     if index.ndim != len(shape):
         raise errors.ShapeError("Index tensor must have the same number of dimensions as input tensor")
     mesh: list[Any] = []

@@ -64,6 +64,25 @@ def linalg_ldl_factor(F, A, *, hermitian=False):
     return return_types.linalg_ldl_factor(F.linalg_ldl_factor_ex(A, hermitian=hermitian, check_errors=True)[:2])
 
 
+def _checked_pivots(pivots: Any) -> Any:
+    """Return a copy of the pivots of one matrix, as LAPACK takes them. Raises RuntimeError if LAPACK cannot have returned them.
+
+    A pivot p > 0 stands for a 1 x 1 block of D, whose row was exchanged with row p. Two equal pivots -p < 0 stand for a
+    2 x 2 block, whose second row was exchanged with row p. LAPACK checks nothing, and would write outside of B."""
+    found = np.array(pivots, np.int64)
+    n, i = found.size, 0
+    given = found.tolist()
+    while i < n:
+        p = given[i]
+        if not 1 <= abs(p) <= n or (p < 0 and given[i + 1 : i + 2] != [p]):
+            raise errors.ShapeError(
+                f"torch.linalg.ldl_solve: pivots[{i}] = {p} is no pivot of a {n} x {n} matrix. Expected 1 to {n}, or twice the "
+                f"same number of -1 to -{n}. Did you properly pass the result of ldl_factor? Hint: pivots count from 1"
+            )
+        i += 1 if p > 0 else 2
+    return found.astype(np.int32)
+
+
 @general(promote=NONE, **_PRIVATE)
 def _ldl_solve(xp, B, LD, pivots, *, hermitian):
     """linalg.ldl_solve. Derivative: in B, the solution for ct with the adjoint matrix."""
@@ -73,7 +92,7 @@ def _ldl_solve(xp, B, LD, pivots, *, hermitian):
     pivots = xp.broadcast_to(pivots, batch + pivots.shape[-1:])
     if not B.size:
         return xp.zeros(B.shape, B.dtype)
-    return each_matrix(lambda a, p, b: (solve(a, p, b, lower=1)[0],), batch, LD, pivots, B)[0]
+    return each_matrix(lambda a, p, b: (solve(a, _checked_pivots(p), b, lower=1)[0],), batch, LD, pivots, B)[0]
 
 
 @_ldl_solve.vjp("B")
@@ -88,12 +107,22 @@ def _(F, ct, LD, pivots, hermitian):
 def linalg_ldl_solve(F, LD, pivots, B, *, hermitian=False):
     """X with A @ X = B, given LD and pivots from `linalg.ldl_factor` of A. LD: (..., n, n), pivots: (..., n), B: (..., n, k).
 
-    hermitian: as in `linalg.ldl_factor`. Raises RuntimeError for shapes and dtypes that do not fit.
+    hermitian: as in `linalg.ldl_factor`. Raises RuntimeError for shapes and dtypes that do not fit, and for
+    pivots that `linalg.ldl_factor` does not return.
 
     Derivative: A^-H @ ct in B; none in the factors."""
     check_square("torch.linalg.ldl_solve", raw(LD))
-    if B.ndim < 2 or B.shape[-2] != LD.shape[-1] or tuple(pivots.shape[-1:]) != tuple(LD.shape[-1:]):
+    if B.ndim < 2 or B.shape[-2] != LD.shape[-1]:
         raise errors.equation_shapes("torch.linalg.ldl_solve", tuple(LD.shape), tuple(B.shape), True)
+    if tuple(pivots.shape) != tuple(LD.shape[:-1]):
+        raise errors.ShapeError(
+            "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+            f"{list(pivots.shape)} instead"
+        )
+    if raw(pivots).dtype.kind not in "iu":
+        raise errors.UnsupportedDtypeError(
+            f"torch.linalg.ldl_solve: Expected pivots to be integers. Got {errors.scalar_name(raw(pivots).dtype)}"
+        )
     if LD.dtype != B.dtype:
         raise errors.PromotionError(
             f"torch.linalg.ldl_solve: Expected LD and B to have the same data type, but got {LD.dtype} and {B.dtype}"

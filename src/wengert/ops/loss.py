@@ -16,7 +16,7 @@ from wengert.core.tensor import wrap
 from wengert.kernels import losses as kernels, places, rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.faces import array_face
-from wengert.ops.indices import Along, are_inside, raw
+from wengert.ops.indices import Along, are_inside, private_index, raw
 from wengert.ops.reductions import STACKLEVEL, check_floating, reduce_losses, reduction_of
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 from wengert.ops.values import number_of
@@ -377,7 +377,7 @@ def _loss_weights(xp: Any, index: Any, ignored: Any, weight: Any, dtype: Any) ->
 def _class_element_index(xp: Any, index: Any, dim: int) -> tuple[Any, ...]:
     """NumPy index that names, for each element of index, one element along dim of an array with one dimension more."""
     grid = [xp.arange(n).reshape((n,) + (1,) * (index.ndim - d - 1)) for d, n in enumerate(index.shape)]
-    return (*grid[:dim], index, *grid[dim:])
+    return private_index((*grid[:dim], index, *grid[dim:]))
 
 
 def _with_class_dim(index: Any, dim: int) -> Any:

@@ -12,7 +12,7 @@ from wengert import dtypes, errors
 from wengert.core.dispatch import call
 from wengert.core.tensor import TensorBase, wrap
 from wengert.ops.faces import array_face
-from wengert.ops.indices import as_storable, as_tensor, broadcast_shape, raw, zero_dim_value
+from wengert.ops.indices import as_storable, as_tensor, broadcast_shape, private_index, raw, zero_dim_value
 from wengert.ops.inplace import write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain
 
@@ -106,7 +106,7 @@ def _check_mask_fits(x: Any, mask: Any) -> None:
 
 
 def _scatter_masked(x: Any, mask: Any, source: Any) -> None:
-    where = mask if mask.shape == x.shape else np.broadcast_to(mask, x.shape)
+    where = private_index(mask if mask.shape == x.shape else np.broadcast_to(mask, x.shape))
     count = int(np.count_nonzero(where))
     if source.size < count:
         raise errors.ShapeError("Number of elements of source < number of ones in mask")
@@ -175,9 +175,9 @@ def _masked_select(xp, x, mask):
 
     Derivative: the cotangent at the selected elements, 0 elsewhere."""
     if x.shape == mask.shape:
-        return x[mask]
+        return x[private_index(mask)]
     shape = broadcast_shape(x, mask)
-    return xp.broadcast_to(x, shape)[xp.broadcast_to(mask, shape)]
+    return xp.broadcast_to(x, shape)[private_index(xp.broadcast_to(mask, shape))]
 
 
 def _is_not_selected(x_shape, mask):

@@ -42,6 +42,29 @@ def zero_pivot(matrix: Any) -> int:
     return max(0, int(lapack_function("getrf", matrix.dtype)(matrix)[2]))
 
 
+def check_lu_pivots(op: str, LU: Any, pivots: Any) -> None:
+    """Raise RuntimeError unless pivots, of shape LU.shape[:-2] + (k,), are row exchanges that `linalg.lu_factor` can return.
+
+    LU, pivots: arrays. They are int32, and 1 <= pivot <= LU.shape[-2]."""
+    rows, k = LU.shape[-2:] if LU.ndim > 1 else (0, 0)
+    if pivots.dtype != np.int32:
+        raise errors.UnsupportedDtypeError(
+            f"{op}: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype, but got "
+            f"{errors.scalar_name(pivots.dtype)}. Note: this function is intended to be used with the output produced by "
+            "torch.linalg.lu_factor"
+        )
+    if pivots.shape != (*LU.shape[:-2], min(rows, k)):
+        raise errors.ShapeError(
+            f"{op}: Number of pivots per batch should be same as the dimension of the matrix, but got LU with shape "
+            f"{list(LU.shape)} and pivots with shape {list(pivots.shape)}"
+        )
+    if pivots.size and not 1 <= pivots.min() <= pivots.max() <= rows:
+        raise errors.ShapeError(
+            f"{op}: pivots must be between 1 and LU.size(-2) = {rows} inclusive, but they lie between {pivots.min()} and "
+            f"{pivots.max()}. Did you properly pass the result of lu_factor? Hint: they count from 1"
+        )
+
+
 def identity_like(x: Any) -> Any:
     """Return identity matrices in the shape and dtype of x."""
     eye = np.eye(*x.shape[-2:], dtype=x.dtype)

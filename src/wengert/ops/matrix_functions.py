@@ -6,7 +6,8 @@ They are composed of the operations of wengert.linalg, which are registered at t
 from __future__ import annotations
 
 from wengert import errors, return_types
-from wengert.ops.indices import checked
+from wengert.ops.indices import checked, raw
+from wengert.ops.matrices import check_lu_pivots, check_matrix, each_matrix
 from wengert.ops.registry import composite, general
 
 
@@ -120,9 +121,13 @@ def lu_solve(F, B, LU, pivots):
 def lu_unpack(F, LU, pivots, unpack_data=True, unpack_pivots=True):
     """Return a named tuple (P, L, U) with A = P @ L @ U, given LU and pivots from `linalg.lu_factor` of A.
 
-    L and U are empty unless unpack_data, P is empty unless unpack_pivots. Derivative: in LU the cotangents of L and U,
+    L and U are empty unless unpack_data, P is empty unless unpack_pivots. Raises RuntimeError for pivots that
+    `linalg.lu_factor` does not return: they are int32 and count from 1. Derivative: in LU the cotangents of L and U,
     each in its triangle."""
     nothing = F._no_elements(checked("lu_unpack", LU, "LU_data"))
+    check_matrix("torch.lu_unpack", raw(LU))
+    if unpack_pivots:
+        check_lu_pivots("torch.lu_unpack", raw(LU), raw(checked("lu_unpack", pivots, "LU_pivots")))
     P = F._permutation(LU, pivots) if unpack_pivots else nothing
     if not unpack_data:
         return return_types.lu_unpack((P, nothing, nothing))
@@ -136,8 +141,6 @@ def lu_unpack(F, LU, pivots, unpack_data=True, unpack_pivots=True):
 def _geqrf(xp, A):
     """geqrf. Not differentiable."""
     from scipy.linalg import get_lapack_funcs
-
-    from wengert.ops.matrices import check_matrix, each_matrix
 
     check_matrix("geqrf", A)
     (factor,) = get_lapack_funcs(("geqrf",), (A,))
@@ -179,17 +182,13 @@ def ormqr(F, input, tau, other, left=True, transpose=False):
     that do not fit.
 
     Derivative: that of the products."""
-    from wengert.ops.householder import apply_reflections
+    from wengert.ops.householder import apply_reflections, check_reflections
 
     if input.ndim < 2:
         raise errors.ShapeError("torch.ormqr: input must have at least 2 dimensions.")
     if other.ndim < 2:
         raise errors.ShapeError("torch.ormqr: other must have at least 2 dimensions.")
-    if tau.ndim != input.ndim - 1:
-        raise errors.ShapeError(
-            f"torch.ormqr: Expected tau to have one dimension less than input, but got tau.ndim equal to {tau.ndim} and "
-            f"input.ndim is equal to {input.ndim}"
-        )
+    check_reflections("torch.ormqr", input, tau)
     side = -2 if left else -1
     if other.shape[side] != input.shape[-2]:
         raise errors.ShapeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")

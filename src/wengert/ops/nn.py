@@ -11,6 +11,7 @@ from wengert import dtypes, errors
 from wengert.kernels import memory, places, rows
 from wengert.ops.blas import matrix_product
 from wengert.ops.dims import normalize_dims
+from wengert.ops.indices import private_index
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 from wengert.ops.row_norms import limit_rows
 
@@ -174,6 +175,7 @@ def _row_factors(xp, x, ct, *, padding_idx, by_frequency):
     """Factor of the cotangent of each looked-up row: 0 for the padding row, 1 / n for a row used n times."""
     factors = xp.ones(x.shape, ct.dtype)
     if by_frequency and x.size:
+        x = private_index(x)
         factors /= xp.bincount(x.reshape(-1))[x]
     if padding_idx is not None:
         factors[x == padding_idx] = 0

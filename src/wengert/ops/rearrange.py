@@ -236,7 +236,7 @@ def repeat_interleave(F, input, repeats=None, dim=None, *, output_size=None):
 
 
 def _repeat_counts(repeats: Any) -> Any:
-    counts = np.atleast_1d(repeats._array if isinstance(repeats, TensorBase) else np.asarray(repeats))
+    counts = np.array(repeats._array if isinstance(repeats, TensorBase) else repeats, ndmin=1)
     if counts.dtype.kind not in "iu":
         raise errors.ShapeError("repeats has to be Long or Int tensor")
     if counts.ndim > 1:

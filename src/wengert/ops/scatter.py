@@ -202,7 +202,7 @@ def _index_arguments(op: str, x: Any, dim: Any, index: Any) -> tuple[Any, int]:
 
 def _slices_at(x: Any, index: Any, dim: int) -> tuple[Any, tuple]:
     """Return (x with at least one dimension, NumPy's index of the slices `index` along dim)."""
-    return np.atleast_1d(x), (*((FULL,) * dim), np.atleast_1d(index))
+    return np.atleast_1d(x), (*((FULL,) * dim), np.array(index, ndmin=1))
 
 
 def _check_source(op: str, x: Any, dim: int, index: Any, source: Any) -> None:

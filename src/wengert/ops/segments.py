@@ -20,7 +20,7 @@ def _checked_lengths(data: Any, lengths: Any, offsets: Any, axis: int, unsafe: b
     """Return the lengths of the segments, (*data.shape[:axis], n), after checking them unless unsafe."""
     if lengths is None and offsets is None:
         raise errors.ShapeError("segment_reduce(): Either lengths or offsets must be defined.")
-    given = raw(offsets if lengths is None else lengths)
+    given = np.array(raw(offsets if lengths is None else lengths))
     if given.dtype.kind not in "iu":
         raise errors.unsupported_dtype("_segment_reduce_lengths_cpu_kernel1", given.dtype)
     if given.ndim - 1 != axis:
@@ -29,14 +29,20 @@ def _checked_lengths(data: Any, lengths: Any, offsets: Any, axis: int, unsafe: b
             f"but got {axis}."
         )
     found = given[..., 1:] - given[..., :-1] if lengths is None else given
+    if found.size and found.min() < 0:
+        raise errors.ShapeError("lengths contains negative value!")
     if not unsafe:
-        if found.size and found.min() < 0:
-            raise errors.ShapeError("lengths contains negative value!")
         if lengths is not None and (found.sum(axis=-1) != data.shape[axis]).any():
             raise errors.ShapeError(
                 "segment_reduce(): Expected all rows of lengths along axis to sum to data.size(lengths.dim()-1) when "
                 "!unsafe."
             )
+    ends = given if lengths is None else found.sum(axis=-1)
+    if ends.size and not 0 <= ends.min() <= ends.max() <= data.shape[axis]:
+        raise errors.ShapeError(
+            f"segment_reduce(): Expected all segments to lie within 0 and data.size({axis}) = {data.shape[axis]}, but they lie "
+            f"between {min(ends.min(), 0)} and {ends.max()}."
+        )
     return found
 
 

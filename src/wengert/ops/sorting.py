@@ -14,7 +14,7 @@ from wengert import errors, return_types
 from wengert.core.tensor import wrap
 from wengert.kernels import scans
 from wengert.ops.dims import normalize_dim
-from wengert.ops.indices import Along, as_tensor, checked, mesh_of, raw
+from wengert.ops.indices import Along, as_tensor, checked, mesh_of, private_index, raw
 from wengert.ops.options import numpy_dtype
 from wengert.ops.registry import NONE, composite, general, nondifferentiable, plain
 
@@ -260,6 +260,7 @@ def _checked_sorter(sorter: Any, edges: Any) -> Any:
         raise errors.UnsupportedDtypeError(
             f"torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {errors.scalar_name(sorter.dtype)}"
         )
+    sorter = private_index(sorter)
     if sorter.size and not 0 <= sorter.min() <= sorter.max() < edges.shape[-1]:
         raise errors.ShapeError("torch.searchsorted(): sorter index out of range")
     return sorter
@@ -342,6 +343,7 @@ def bincount(input, weights=None, minlength=0):
     sums of weights, float32 for float32 weights, else float64. Raises RuntimeError for another input. Not
     differentiable."""
     x = raw(checked("bincount", input))
+    x = private_index(x)
     if x.ndim != 1 or x.dtype.kind not in "iub" or (x.size and x.min() < 0):
         raise errors.ShapeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
