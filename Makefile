@@ -15,6 +15,7 @@
 #   make parity-table  compare with the whole of torch's operator database, and write docs/parity.md: ten minutes
 #   make oracle      add torch, a build for the CPU, so that the tests against torch run
 #   make browser     add Chromium and its driver, where apt-get can, so that the tests of pages for browsers run
+#   make compilers   add clang and gcc for aarch64, where apt-get can, so that the tests check the C files with them
 #   make clean       remove what these commands have made
 
 VENV ?= .venv
@@ -34,11 +35,11 @@ export PATH := $(abspath $(VENV))/bin:$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 python := $(VENV)/bin/python
 stamps := $(VENV)/stamps
-sources := $(wildcard pyproject.toml meson.build meson.options LICENSE README.md) \
+sources := $(wildcard pyproject.toml tools/build_backend.py meson.build meson.options LICENSE README.md) \
 	$(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.pxd' -o -name '*.[ch]' -o -name '*.in' -o -name meson.build \
 	-o -path '*/page/*.*')
 
-.PHONY: demo test test-all test-pure test-fast check bench record inplace generate fuzz parity-table oracle browser clean
+.PHONY: demo test test-all test-pure test-fast check bench record inplace generate fuzz parity-table oracle browser compilers clean
 
 demo: $(stamps)/extra-examples
 	$(python) examples/digits.py
@@ -91,6 +92,10 @@ oracle: $(stamps)/extra-oracle
 browser:
 	@{ command -v chromium && command -v chromedriver; } >/dev/null || \
 		{ apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends chromium chromium-driver; }
+
+compilers:
+	@{ command -v clang && command -v aarch64-linux-gnu-gcc; } >/dev/null || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross; }
 
 inplace: $(stamps)/build
 	@test -e build/inplace-$(tag)/build.ninja || $(meson) setup -Dnative=enabled build/inplace-$(tag)

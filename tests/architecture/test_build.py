@@ -204,6 +204,30 @@ def test_without_a_compiler_a_pure_package_is_installed(tmp_path):
 
 @pytest.mark.exhaustive
 @needs_build_tools
+@pytest.mark.parametrize(
+    ("refused", "core", "kernels"), [("rows_v4.c", "compiled", "CPU level base"), ("native.c", "python", "not compiled")]
+)
+def test_a_compiler_that_fails_for_one_file_ends_in_a_working_package(tmp_path, refused, core, kernels):
+    """Without the kernels for newer processors if that helps, else uncompiled. -O0 only spares time."""
+    compiler = tmp_path / "compiler"
+    compiler.write_text(f'#!/bin/sh\ncase "$*" in *{refused}*) echo "no {refused}" >&2; exit 1;; esac\nexec cc "$@" -O0\n')
+    compiler.chmod(0o755)
+    built = build_wheel(tmp_path, compiler=str(compiler))
+    assert built.returncode == 0, built.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    site = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    code = f"import sys; sys.path.insert(0, {str(site)!r})\nimport json, wengert\nx = wengert.ones(3, requires_grad=True)\n"
+    code += "x.exp().softmax(0).sum().backward()\nprint(json.dumps(wengert.__config__.info()))"
+    info = json.loads(run_python(code, pure=False))
+    assert (info["core"], info["kernels"]) == (core, kernels)
+    if core == "python":
+        assert info["why"] == "the C compiler failed"
+
+
+@pytest.mark.exhaustive
+@needs_build_tools
 def test_native_enabled_fails_without_a_compiler(tmp_path):
     built = build_wheel(tmp_path, "-Csetup-args=-Dnative=enabled", compiler="/bin/false")
     assert built.returncode != 0

@@ -36,7 +36,7 @@ static inline int wk_is_internal(PyCodeObject *code, PyObject *files, PyObject *
 
 /* Return the code object of the innermost frame outside the package, or None if no Python code runs. *lasti receives its
  * instruction offset. */
-static PyObject *wk_find_code(PyObject *files, PyObject *package, int *lasti) {
+__attribute__((unused)) static PyObject *wk_find_code(PyObject *files, PyObject *package, int *lasti) {
     static PyCodeObject *last = NULL; /* the user code of the previous call, which most often calls again; owned */
     PyFrameObject *frame = PyEval_GetFrame();
     *lasti = -1;

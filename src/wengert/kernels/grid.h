@@ -45,7 +45,7 @@ static void SUFFIX(move_inside)(const Grid *s, int64_t n, int64_t count, real *r
     if (s->padding == ZEROS) return;
     for (int64_t p = 0; p < count; p++) {
         real here = place[p];
-        slope[p] = (here <= 0) | (here >= last) ? 0 : slope[p];
+        slope[p] = ((here <= 0) | (here >= last)) ? 0 : slope[p];
         here = here <= 0 ? 0 : here;
         place[p] = here >= last ? last : here;
     }

@@ -5,3 +5,4 @@
 #undef WK_BITS
 #define WK_BITS 64
 #include "grid.h"
+#include "target_end.h"

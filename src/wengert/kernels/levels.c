@@ -9,8 +9,7 @@
     npy_intp wk_chain_##level##_f32(const WkLink *, char **, npy_intp);      \
     npy_intp wk_chain_##level##_f64(const WkLink *, char **, npy_intp);
 EXTERN_(base)
-#if defined(__x86_64__) && defined(__GNUC__)
-#define WK_HAS_LEVELS
+#ifdef WK_HAS_LEVELS
 EXTERN_(v3)
 EXTERN_(v4)
 #endif

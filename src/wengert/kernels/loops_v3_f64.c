@@ -3,3 +3,4 @@
 #define WK_BITS 64
 #include "target_v3.h"
 #include "loops.h"
+#include "target_end.h"

@@ -3,3 +3,4 @@
 #define WK_BITS 32
 #include "target_v4.h"
 #include "loops.h"
+#include "target_end.h"

@@ -8,3 +8,4 @@
 #undef WK_BITS
 #define WK_BITS 64
 #include "products.h"
+#include "target_end.h"

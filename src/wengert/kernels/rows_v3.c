@@ -11,3 +11,4 @@
 #include "norms.h"
 #include "factors.h"
 #include "distances.h"
+#include "target_end.h"

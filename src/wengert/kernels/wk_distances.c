@@ -17,7 +17,7 @@ enum { WORK = 32768 }; /* least number of elements for a thread */
 
 static const WkDistances *distances_of(int typenum) {
     int f64 = typenum == NPY_DOUBLE;
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef WK_HAS_LEVELS
     if (strcmp(wk_level_name(), "v4") == 0) return f64 ? &wk_distances_v4_f64 : &wk_distances_v4_f32;
     if (strcmp(wk_level_name(), "v3") == 0) return f64 ? &wk_distances_v3_f64 : &wk_distances_v3_f32;
 #endif

@@ -19,7 +19,7 @@ const char *wk_level_name(void);
 
 static const WkGridLoops *loops_of(int type) {
     int f64 = type == NPY_DOUBLE;
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef WK_HAS_LEVELS
     if (strcmp(wk_level_name(), "base") != 0) return f64 ? &wk_grid_v3_f64 : &wk_grid_v3_f32;
 #endif
     return f64 ? &wk_grid_base_f64 : &wk_grid_base_f32;

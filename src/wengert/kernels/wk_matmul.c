@@ -236,7 +236,7 @@ static void run_tasks(void *product, int64_t begin, int64_t end) {
 
 const WkProducts *wk_products_of(int typenum) {
     int f64 = typenum == NPY_DOUBLE;
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef WK_HAS_LEVELS
     if (strcmp(wk_level_name(), "v4") == 0) return f64 ? &wk_products_v4_f64 : &wk_products_v4_f32;
     if (strcmp(wk_level_name(), "v3") == 0) return f64 ? &wk_products_v3_f64 : &wk_products_v3_f32;
 #endif

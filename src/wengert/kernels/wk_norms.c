@@ -22,7 +22,7 @@ static const WkNorms *norms_of(int typenum) {
     static const WkNorms *tables[2];
     if (tables[0] == NULL) {
         tables[1] = &wk_norms_base_f64, tables[0] = &wk_norms_base_f32;
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef WK_HAS_LEVELS
         if (strcmp(wk_level_name(), "v3") == 0) tables[1] = &wk_norms_v3_f64, tables[0] = &wk_norms_v3_f32;
         if (strcmp(wk_level_name(), "v4") == 0) tables[1] = &wk_norms_v4_f64, tables[0] = &wk_norms_v4_f32;
 #endif

@@ -31,7 +31,7 @@ static const WkRows *rows_of(int typenum) {
     static const WkRows *tables[2];
     if (tables[0] == NULL) {
         tables[0] = &wk_rows_base_f32, tables[1] = &wk_rows_base_f64;
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef WK_HAS_LEVELS
         if (strcmp(wk_level_name(), "v3") == 0) tables[0] = &wk_rows_v3_f32, tables[1] = &wk_rows_v3_f64;
         if (strcmp(wk_level_name(), "v4") == 0) tables[0] = &wk_rows_v4_f32, tables[1] = &wk_rows_v4_f64;
 #endif

@@ -245,7 +245,7 @@ MAX_POOL_ROW(max_pool_row_f64, double, int64_t, INT64_MIN)
 #define LARGEST_OF_TAP(step)                                              \
     for (int64_t j = first; j < last; j++) {                              \
         real value = row[j * (step)];                                     \
-        best[j] = (value > best[j]) | (value != value) ? value : best[j]; \
+        best[j] = ((value > best[j]) | (value != value)) ? value : best[j];\
     }
 #define LARGEST_ROW(name, real_type)                                                                   \
     static void name(const MaxPool *s, const void *x_, int64_t h, int64_t i, void *best_) {            \

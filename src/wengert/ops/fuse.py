@@ -49,7 +49,7 @@ _FORMS = {
     "add": "({0} + {1})", "subtract": "({0} - {1})", "multiply": "({0} * {1})", "divide": "({0} / {1})", "negative": "(-{0})",
     "where": "({0} ? {1} : {2})", "as_number": "({0} ? C(1.0) : C(0.0))",
     "maximum": "larger_({0}, {1})", "minimum": "smaller_({0}, {1})",
-    "fmax": "(({0} >= {1}) | ({1} != {1}) ? {0} : {1})", "fmin": "(({0} <= {1}) | ({1} != {1}) ? {0} : {1})",
+    "fmax": "((({0} >= {1}) | ({1} != {1})) ? {0} : {1})", "fmin": "((({0} <= {1}) | ({1} != {1})) ? {0} : {1})",
     "sign": "({0} > 0 ? C(1.0) : {0} < 0 ? C(-1.0) : {0} == 0 ? C(0.0) : {0})",
     "absolute": "LIBM(fabs)({0})", "sqrt": "LIBM(sqrt)({0})", "copysign": "LIBM(copysign)({0}, {1})",
     **{name: f"LIBM({name})({{0}})" for name in ("floor", "ceil", "trunc", "rint")},
