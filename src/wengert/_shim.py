@@ -15,7 +15,8 @@ Reasons for this form:
   and `declare` do work where the ones here do none.
 - `try: import cython / except ImportError: ...` compiles too, but imports the package if the user has it.
 
-Class decorators stay in the .py (in a .pxd they are silently ignored), `@cython.cclass` innermost.
+Class decorators stay in the .py (in a .pxd they are silently ignored), `@cython.cclass` innermost. With `@cython.binding(False)`
+Python checks the class of self: `Node.name(None)` is a TypeError.
 """
 
 from __future__ import annotations

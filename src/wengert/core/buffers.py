@@ -19,6 +19,7 @@ wk_init_numpy()
 @cython.final
 @cython.no_gc  # alive during a run only, which takes it off its node: no cycle lasts
 @cython.freelist(256)
+@cython.binding(False)
 @cython.cclass
 class InputBuffer:
     """The state of one node in one run: the number of cotangents still to come, and the sum of those that came, per output.
@@ -71,6 +72,7 @@ def set_cotangent(buffer: InputBuffer, nr: int, value: Any) -> None:
 
 
 @cython.final
+@cython.binding(False)
 @cython.cclass
 class ReadCotangent:
     """The cotangent of a read (x[i], a slice, a gather): value at index of zeros.

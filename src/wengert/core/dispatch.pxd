@@ -82,19 +82,19 @@ cdef object save_tensor(TensorBase x, object array, int position, int kind)
 cdef object save_constant(object array, int kind)
 
 @cython.locals(mode=long, needs=long, arrays=list)
-cpdef object call(Op op, tuple inputs, dict params)
+cpdef object call(Op op, tuple inputs, object params)
 
 @cython.locals(needs=long, bit=long, i=int, plain=bint, t=TensorBase, arrays=list)
 cpdef tuple unwrap(Op op, tuple inputs)
 
 @cython.locals(outputs=tuple)
-cpdef object finish(Op op, long needs, tuple inputs, list arrays, dict params, object out)
+cpdef object finish(Op op, long needs, tuple inputs, list arrays, object params, object out)
 
 @cython.locals(t=TensorBase)
 cpdef bint propagate_volatile(tuple inputs, tuple outputs) except -1
 
 @cython.locals(x=TensorBase, y=TensorBase, first=TensorBase, several=tuple)
-cpdef object record(Op op, long needs, tuple inputs, list arrays, dict params, tuple outputs)
+cpdef object record(Op op, long needs, tuple inputs, list arrays, object params, tuple outputs)
 
 @cython.locals(view=TensorBase, counter=VersionCounter, info=ViewInfo, parent=ViewInfo)
 cdef TensorBase make_view(Op op, object params, int nr, TensorBase source, object array, long mode)

@@ -16,7 +16,7 @@ cdef object _tensor_face
 cdef object _watch
 
 @cython.locals(task=GraphTask, outer=GraphTask, depth=int, finished=bint)
-cpdef list run_backward(list roots, list cotangents, bint keep_graph, bint create_graph, list inputs, bint accumulate_inputs, bint run_all=*)
+cpdef list run_backward(list roots, list cotangents, bint keep_graph, bint create_graph, object inputs, bint accumulate_inputs, bint run_all=*)
 cdef GraphTask new_task(bint keep_graph, bint on_tensors)
 @cython.locals(root=Edge, i=Py_ssize_t, node=Node)
 cpdef start(GraphTask task, list roots, list cotangents)

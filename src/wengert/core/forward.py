@@ -96,6 +96,8 @@ def run_whole(op: Op, x: Any, y: Any) -> Any:
 
 def run_compiled(op: Op, arrays: list[Any], params: dict[str, Any] | None) -> Any:
     """Run the operation's compiled kernel on any inputs and parameters. None if it does not take them."""
+    if len(arrays) != len(op.input_names):
+        return None  # a kernel reads one operand for each input
     if params is None:
         params = op.defaults
     operands = arrays[:]

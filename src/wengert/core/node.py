@@ -41,6 +41,7 @@ _counter = 0  # of nodes made in this process; gives every node its sequence num
 @cython.final
 @cython.no_gc
 @cython.freelist(64)
+@cython.binding(False)
 @cython.cclass
 class TensorMeta:
     """Shape and dtype of one output of a node: those of the cotangent that arrives there. Immutable and shared."""
@@ -64,6 +65,7 @@ def make_meta(shape: tuple[int, ...], dtype: Any) -> TensorMeta:
 @cython.final
 @cython.freelist(256)
 @cython.trashcan(True)
+@cython.binding(False)
 @cython.cclass
 class Edge:
     """A node and the number of that node's output: where the cotangent of one input goes."""
@@ -85,6 +87,7 @@ def make_edge(node: Node, input_nr: int) -> Edge:
 
 
 @cython.final
+@cython.binding(False)
 @cython.cclass
 class NodeHooks:
     """A node's hooks, and the metadata of the user: made when the first of them is asked for."""
@@ -109,6 +112,7 @@ PreviousFunction = namedtuple("PreviousFunction", ["function", "index"])
 
 # Long chains of nodes are released without recursion: the trashcan of Node and Edge defers nodes that nest too deep.
 @cython.trashcan(True)
+@cython.binding(False)
 @cython.cclass
 class Node:
     """A vertex of the graph: one recorded operation. Public face: what torch calls grad_fn.
@@ -256,6 +260,7 @@ class Node:
 
 @cython.no_gc
 @cython.freelist(256)
+@cython.binding(False)
 @cython.cclass
 class Saved:
     """Base of SavedTensor (saved.py): lets a node tell the arrays it holds from the numbers."""
@@ -273,6 +278,7 @@ def holds_arrays(values: list[Any] | tuple[Any, ...]) -> bool:
 
 
 @cython.trashcan(True)
+@cython.binding(False)
 @cython.cclass
 class OpNode(Node):
     """The node of a registered operation: its rules and what they need, as the op's Plan says."""
@@ -338,6 +344,7 @@ def is_plain(value: Any) -> bool:
     return value is None or isinstance(value, (bool, int, float, complex, str))
 
 
+@cython.binding(False)
 @cython.cclass
 class AccumulateGrad(Node):
     """The node of a leaf: adds gradients into its .grad. A leaf has one, which lives as long as a graph refers to it."""

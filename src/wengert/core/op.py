@@ -41,6 +41,7 @@ EXPANDED = 7
 REDUCED = 8  # a sum over dim: no view, but its cotangent goes back as a view
 
 
+@cython.binding(False)
 @cython.cclass
 class Rule:
     """A vjp formula: function(F, ct, *values) -> the cotangent of one input, or a tuple of them for several."""
@@ -68,6 +69,7 @@ class JvpRule:
         self.names = names  # what it asks for beyond F, <input>_t for the tangent of an input
 
 
+@cython.binding(False)
 @cython.cclass
 class SaveEntry:
     """One thing to keep for a backward pass."""
@@ -81,6 +83,7 @@ class SaveEntry:
         self.name = name  # of the parameter
 
 
+@cython.binding(False)
 @cython.cclass
 class RuleCall:
     """A rule, and the positions of its arguments among the node's saved values.
@@ -136,6 +139,7 @@ class RuleCall:
 
 @cython.final
 @cython.no_gc  # in no cycle: its operation's plans refer to it, and it to rules
+@cython.binding(False)
 @cython.cclass
 class Plan:
     """For one set of inputs that need gradients: what to save, and which rules to run on which of the saved values.
@@ -163,6 +167,7 @@ class Plan:
         return any(e.kind in (SAVE_INPUT, SAVE_VARIADIC) and e.index == position for e in self.saves)
 
 
+@cython.binding(False)
 @cython.cclass
 class Op:
     """An operation as dispatch and engine see it. wengert.ops.registry makes these; see there for the fields."""

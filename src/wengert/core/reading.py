@@ -38,6 +38,7 @@ def rows(array: Any) -> tuple[Any, ...]:
     return tuple([row_of(array, i) for i in range(len(array))])
 
 
+@cython.binding(False)
 @cython.cclass
 class ReadableBase(TensorBase):
     """TensorBase with x[index]."""

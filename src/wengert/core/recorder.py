@@ -42,6 +42,7 @@ get_ident = threading.get_ident
 @cython.final
 @cython.no_gc  # it holds names, code objects and shapes: no cycle
 @cython.freelist(256)
+@cython.binding(False)
 @cython.cclass
 class Record:
     """One thing that ran. Times in nanoseconds of perf_counter_ns; sequence_nr is that of the node, -1 without one."""

@@ -27,6 +27,7 @@ OUTPUT = 1
 
 @cython.final
 @cython.no_gc
+@cython.binding(False)
 @cython.cclass
 class SavedTensor(Saved):
     """One saved array. role says whether it was an input or an output of the node, position which one."""

@@ -28,6 +28,7 @@ wk_init_native()
 
 
 @cython.final
+@cython.binding(False)
 @cython.cclass
 class GraphTask:
     """One backward run. face: the F that its rules see."""

@@ -56,6 +56,7 @@ _volatile = IS_VOLATILE  # in the compiled core a C number, which other modules 
 @cython.final
 @cython.no_gc
 @cython.freelist(128)
+@cython.binding(False)
 @cython.cclass
 class VersionCounter:
     """The number of writes in place into the memory that a tensor and its views share, and the line of the last write."""
@@ -79,6 +80,7 @@ class VersionCounter:
 
 @cython.final
 @cython.trashcan(True)
+@cython.binding(False)
 @cython.cclass
 class ViewInfo:
     """Record of a view: its base, and the view operations that lead from the base to the view."""
@@ -97,6 +99,7 @@ class ViewInfo:
 
 
 @cython.trashcan(True)
+@cython.binding(False)
 @cython.cclass
 class TensorBase:
     """The core's tensor: no operations, only what the graph needs. Fields begin with an underscore."""
@@ -324,6 +327,8 @@ def wrap(array: Any) -> Any:
 
 def wrap_as(cls: type, array: Any) -> Any:
     """Return a tensor of a subclass of the tensor class, without history."""
+    if not (isinstance(cls, type) and issubclass(cls, TensorBase)):
+        raise TypeError(f"{cls!r} is no class of tensors")
     tensor: TensorBase = wk_new_instance(TensorBase, cls)
     tensor._array = array
     return tensor

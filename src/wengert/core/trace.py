@@ -35,6 +35,7 @@ class UntraceableError(TypeError):
     """The traced function asks for something that its values do not know, or uses a function that its tracer cannot record."""
 
 
+@cython.binding(False)
 @cython.cclass
 class Traced:
     """The fields of a Value, and the type by which dispatch recognises one: calls with a Value go to record_call."""

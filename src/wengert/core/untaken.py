@@ -58,6 +58,7 @@ _SMALL = 1024  # elements. A larger mask is made at once, so that the arrays tha
 
 
 @cython.final
+@cython.binding(False)
 @cython.cclass
 class Places:
     """Untaken places of a cotangent: an array of bools that broadcasts to the cotangent. It is made when first asked for.

@@ -339,6 +339,8 @@ def call_inplace(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None)
         return observed
     if flags() & DUAL:
         return _write_dual(op, inputs, params)
+    if not isinstance(inputs[0], TensorBase):
+        raise errors.wrong_receiver(op.name + "_", type(inputs[0]))
     target: TensorBase = inputs[0]
     refresh_target(target)
     arrays, needs = unwrap(op, inputs)
@@ -457,6 +459,8 @@ def call_inplace_view(op: Op, target: TensorBase, params: dict[str, Any], node_c
 
     node_class: of the node, which has a name of its own.
     """
+    if not isinstance(target, TensorBase):
+        raise errors.wrong_receiver(op.name + "_", type(target))
     if flags() & DUAL:
         return _become_view_dual(op, target, params, node_class)
     refresh_view(target)

@@ -25,9 +25,9 @@ cdef int IS_INFERENCE
 cdef int IS_VOLATILE
 cdef dict _kernels
 
-cpdef object write(Op op, tuple inputs, dict params)
+cpdef object write(Op op, tuple inputs, object params)
 @cython.locals(target=TensorBase, other=TensorBase, operands=list, recording=bint, i=Py_ssize_t)
-cpdef bint write_at_once(Op op, tuple inputs, dict params) except -1
+cpdef bint write_at_once(Op op, tuple inputs, object params) except -1
 @cython.locals(mode=long)
 cdef bint is_writable(TensorBase target) except -1
 @cython.locals(plain=bint)

@@ -59,6 +59,8 @@ def write_at_once(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None
         set_kernel(op)
     if op.native < 0 and op.adds_product is None:
         return False
+    if not isinstance(inputs[0], TensorBase):
+        return False
     target: TensorBase = inputs[0]
     if not is_writable(target):
         return False

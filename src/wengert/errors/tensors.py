@@ -30,6 +30,13 @@ def wrong_argument_type(
     )
 
 
+def wrong_receiver(method: str, got: type) -> ArgumentError:
+    """Return the error for a method of a tensor that is called with something else in the tensor's place."""
+    return ArgumentError(
+        f"descriptor '{called(method)}' for 'torch._C.TensorBase' objects doesn't apply to a '{got.__name__}' object"
+    )
+
+
 def too_many_arguments(op: str, expected: int, got: int) -> ArgumentError:
     return ArgumentError(
         f"{called(op)}() takes {expected} positional argument{'s' if expected != 1 else ''} but {got} "
