@@ -19,7 +19,7 @@ FILES = [path for path in sorted(CORE.glob("*.py")) if path.name != "trace.py"]
 TREES = {path.name: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
 # Names that the core takes from F, the operations on arrays or on tensors.
-OF_F = {"_zero_where", "add_at", "cast", "clone", "copy", "copy_like", "expand", "sum_to_size", "tensor", "zeros"}
+OF_F = {"_flat_in", "_zero_where", "add_at", "cast", "clone", "copy", "copy_like", "expand", "sum_to_size", "tensor", "zeros"}
 # The methods of tensors that compute or write.
 OF_TENSORS = {"clone", "copy_", "to", "zero_"}
 # Strings that are the name of an operation too, and what they are here.

@@ -49,6 +49,7 @@ class _ThreadState(_local):
         self.saved_hooks_refused: str | None = None  # why no pair may be added now
         self.task: Any = None  # the GraphTask of the innermost pass that is running
         self.multithreading = True  # what set_multithreading_enabled says
+        self.output_places: dict[Any, Any] = {}  # nodes of writes into views that run now; see saved.output_place
         self.mutation: Any = None  # what keeps saved values apart from later writes
         self.dual_levels: tuple[Any, ...] = ()  # the open levels of forward mode, innermost last; see dual.py
         self.saved_levels: tuple[Any, ...] = ()  # those at which what is saved keeps its tangents

@@ -5,6 +5,7 @@ cdef class Rule:
     cdef public tuple targets
     cdef public tuple names
     cdef public object untaken
+    cdef public object flat
 
 cdef class SaveEntry:
     cdef public int kind
@@ -29,6 +30,7 @@ cdef class RuleCall:
     cdef public int layout
     cdef public bint fresh
     cdef public object untaken
+    cdef public object flat
 
 cdef class Plan:
     cdef public tuple saves

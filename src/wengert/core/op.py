@@ -47,15 +47,21 @@ class Rule:
     """A vjp formula: function(F, ct, *values) -> the cotangent of one input, or a tuple of them for several."""
 
     if not cython.compiled:
-        __slots__ = ("function", "names", "targets", "untaken")
+        __slots__ = ("flat", "function", "names", "targets", "untaken")
 
     def __init__(
-        self, function: Callable[..., Any], targets: tuple[int, ...], names: tuple[str, ...], untaken: Any = None
+        self,
+        function: Callable[..., Any],
+        targets: tuple[int, ...],
+        names: tuple[str, ...],
+        untaken: Any = None,
+        flat: str | bool = False,
     ) -> None:
         self.function = function
         self.targets = targets  # positions of the inputs whose cotangents it returns
         self.names = names  # what it asks for beyond F and ct: the save list
         self.untaken = untaken  # untaken(*values): where the input is not selected; see Note [Untaken]
+        self.flat = flat  # the result is piecewise constant in the target, and its graph leads there; see Note [Flat rules]
 
 
 class JvpRule:
@@ -99,6 +105,7 @@ class RuleCall:
     if not cython.compiled:
         __slots__ = (
             "first",
+            "flat",
             "fresh",
             "function",
             "kernel",
@@ -125,6 +132,7 @@ class RuleCall:
         self.targets = rule.targets
         self.target = rule.targets[0] if len(rule.targets) == 1 else -1
         self.untaken = rule.untaken
+        self.flat = rule.flat
         self.positions = positions
         self.n = len(positions)
         self.first = positions[0] if positions else -1

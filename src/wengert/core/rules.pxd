@@ -1,9 +1,9 @@
 cimport cython
 from wengert.core.buffers cimport InputBuffer, cotangent_of
 from wengert.core.delivery cimport deliver_from, deliver_new, deliver_parts, deliver_result
-from wengert.core.node cimport Node, OpNode, Saved, count_outputs, meta_at, release_op
+from wengert.core.node cimport Edge, Node, OpNode, Saved, TensorMeta, count_outputs, edge_at, meta_at, release_op
 from wengert.core.op cimport Op, Plan, RuleCall
-from wengert.core.saved cimport SavedTensor, unpack_array, unpack_tensor
+from wengert.core.saved cimport SavedTensor, attach, unpack_array, unpack_tensor
 from wengert.core.task cimport GraphTask
 from wengert.core.untaken cimport deliver_selected, places_behind
 
@@ -24,6 +24,8 @@ cdef extern from "wk_native.h":
 cpdef run_op(GraphTask task, OpNode node, InputBuffer buffer)
 @cython.locals(n=int)
 cdef object apply_rule(GraphTask task, OpNode node, RuleCall call, object ct, list values, bint real)
+@cython.locals(edge=Edge, meta=TensorMeta)
+cdef object keep_in_graph(GraphTask task, OpNode node, RuleCall call, object result)
 cdef deliver_several(GraphTask task, OpNode node, RuleCall call, object results)
 cpdef tuple rule_results(GraphTask task, OpNode node, InputBuffer buffer)
 @cython.locals(plan=Plan, values=list, call=RuleCall, i=Py_ssize_t)

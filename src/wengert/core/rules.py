@@ -6,12 +6,14 @@ if False:
     import cython
 from typing import Any
 
+import numpy as np
+
 from wengert import _shim as cython
 from wengert.core.buffers import InputBuffer, cotangent_of
 from wengert.core.delivery import deliver_from, deliver_new, deliver_parts, deliver_result
-from wengert.core.node import Node, OpNode, Saved, count_outputs, freed_error, locate, meta_at, release_op
+from wengert.core.node import Node, OpNode, Saved, count_outputs, edge_at, freed_error, locate, meta_at, release_op
 from wengert.core.op import REDUCED, Op, Plan, RuleCall
-from wengert.core.saved import SavedTensor, unpack_array, unpack_tensor
+from wengert.core.saved import SavedTensor, attach, unpack_array, unpack_tensor
 from wengert.core.task import GraphTask
 from wengert.core.untaken import deliver_selected, places_behind
 
@@ -74,7 +76,10 @@ def apply_rule(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: l
                 if call.right == -2:
                     return kernel(first)
                 return kernel(first, ct if call.right < 0 else values[call.right])
-        if call.layout != 0 and not task.create_graph:
+        if task.create_graph:
+            if call.flat is not False:
+                return keep_in_graph(task, node, call, call.function(task.face, ct, *[values[p] for p in call.positions]))
+        elif call.layout != 0:
             view = wk_view_back(call.layout, ct, values)
             if view is not None:
                 return view
@@ -88,6 +93,25 @@ def apply_rule(task: GraphTask, node: OpNode, call: RuleCall, ct: Any, values: l
     except Exception as error:
         add_source(error, node)
         raise
+
+
+# Note [Flat rules]
+# The cotangent of relu's input does not change with the input, but for the kinks. torch computes such a cotangent by a function
+# of ct and the input, which is recorded: its graph leads to the input, with the cotangent 0. So a gradient penalty on a ReLU
+# network has gradients of 0, not None, for parameters that it does not depend on, and the gradient of a gradient that depends
+# on nothing is 0, not an error. A rule declared as flat does the same. The zeros are untaken (see Note [Untaken]), so that they
+# make no NaN. Rules of operations that torch differentiates without the input, as those of clamp and max, are not flat.
+
+
+def keep_in_graph(task: GraphTask, node: OpNode, call: RuleCall, result: Any) -> Any:
+    """Return the result of a flat rule, with a graph that leads to the rule's target too. See Note [Flat rules]."""
+    edge = edge_at(node, call.target)
+    if edge is None or result is None:
+        return result
+    meta = meta_at(edge.node, edge.input_nr)
+    place = attach(np.broadcast_to(np.zeros((), meta.dtype), meta.shape), None, edge.node, edge.input_nr)
+    name = node.name().replace("Backward0", "BackwardBackward0") if call.flat is True else call.flat
+    return task.face._flat_in(result, place, node=name)
 
 
 def deliver_several(task: GraphTask, node: OpNode, call: RuleCall, results: Any) -> None:

@@ -13,11 +13,13 @@ if False:
     import cython
 from _thread import allocate_lock
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from wengert import _shim as cython
 from wengert import errors
+from wengert.core.modes import state
 from wengert.core.node import AccumulateGrad, Edge, Node, Saved, edge_at, keeps_stacks, locate
 from wengert.core.tensor import IS_DUAL, IS_INFERENCE, TensorBase, VersionCounter, counter_of, is_differentiable, wrap
 
@@ -145,11 +147,28 @@ def unpack_tensor(saved: SavedTensor, node: Node) -> Any:
     """Return the saved array as a tensor at the original's place in the graph."""
     array = unpack_array(saved, node)
     if saved._role == OUTPUT:
+        place = state.output_places.get(node) if state.output_places else None
+        if place is not None:
+            return attach(array, saved._counter, place[0], place[1])
         return attach(array, saved._counter, node, saved._position)
     edge: Edge | None = edge_at(node, saved._position)  # None also for what is no input of a custom Function
     if edge is None:
         return attach(array, saved._counter, None, 0)
     return attach(array, saved._counter, edge.node, edge.input_nr)
+
+
+@contextmanager
+def output_place(node: Node, maker: Node | None, output_nr: int) -> Iterator[None]:
+    """Unpack what `node` saved of its output as output output_nr of maker, in this block on this thread.
+
+    The node of a write into a view is not in the graph: the view is made of its base, which the write gave a CopySlices.
+    """
+    before = state.output_places
+    state.output_places = {**before, node: (maker, output_nr)}
+    try:
+        yield
+    finally:
+        state.output_places = before
 
 
 def attach(array: Any, counter: VersionCounter | None, node: Node | None, output_nr: int) -> Any:

@@ -56,7 +56,7 @@ from wengert.core.node import (
     record_position,
 )
 from wengert.core.op import Op
-from wengert.core.saved import OUTPUT, SavedTensor, before_write, is_watched
+from wengert.core.saved import OUTPUT, SavedTensor, attach, before_write, is_watched, output_place
 from wengert.core.saved_hooks import pack_saved, packing_deferred
 from wengert.core.tensor import (
     IS_DUAL,
@@ -98,7 +98,9 @@ class CopySlicesNode(Node):
         if self._layout is not None and ct._array.size:
             outside._array = lay_out(ct._array, self._layout)
         region: Any = replay(self._steps, outside)
-        results = run_node(self._inner, region.clone(), True)
+        written: Any = replay(self._steps, attach(outside._array, None, self, 0))
+        with output_place(self._inner, written._grad_fn, written._output_nr):
+            results = run_node(self._inner, region.clone(), True)
         through = results[0]
         with set_recording(grad_enabled()):
             if through is None or repeats_memory(region._array):  # which can have been written with a constant only

@@ -51,7 +51,7 @@ def _leaky_relu(xp, x, *, negative_slope=0.01):
     return xp.where(x > 0, x, x * negative_slope)
 
 
-@_leaky_relu.vjp("x")
+@_leaky_relu.vjp("x", flat=True)
 def _(F, ct, x, negative_slope):
     return F.where(x > 0, ct, ct * negative_slope)
 
@@ -160,12 +160,12 @@ def _prelu(xp, x, weight):
     return xp.where(x > 0, x, x * weight)
 
 
-@_prelu.vjp("x")
+@_prelu.vjp("x", flat=True)
 def _(F, ct, x, weight):
     return F.where(x > 0, ct, ct * weight)
 
 
-@_prelu.vjp("weight")
+@_prelu.vjp("weight", flat=True)
 def _(F, ct, x):
     return F.where(x > 0, 0.0, ct * x)
 
@@ -200,7 +200,7 @@ def _hardtanh(xp, x, *, min_val=-1.0, max_val=1.0):
     return xp.minimum(xp.maximum(x, min_val), max_val)
 
 
-@_hardtanh.vjp("x")
+@_hardtanh.vjp("x", flat=True)
 def _(F, ct, x, min_val, max_val):
     return F.where((x <= min_val) | (x >= max_val), 0.0, ct)
 
@@ -221,7 +221,7 @@ def _threshold(xp, x, *, threshold=0.0, value=0.0):
     return xp.where(x <= threshold, x.dtype.type(value) if x.dtype.kind == "f" else xp.asarray(value).astype(x.dtype), x)
 
 
-@_threshold.vjp("x")
+@_threshold.vjp("x", flat=True)
 def _(F, ct, x, threshold):
     return F.where(x <= threshold, 0.0, ct)
 
@@ -473,7 +473,7 @@ def _hardsigmoid(xp, x):
     return xp.minimum(xp.maximum(x + 3, 0), 6) / 6
 
 
-@_hardsigmoid.vjp("x")
+@_hardsigmoid.vjp("x", flat=True)
 def _(F, ct, x):
     return F.where((x > -3) & (x < 3), ct / 6, 0.0)
 
@@ -498,7 +498,7 @@ def _softshrink(xp, x, *, lambd=0.5):
     return xp.where(x > lambd, x - lambd, xp.where(x < -lambd, x + lambd, x * 0))
 
 
-@_softshrink.vjp("x")
+@_softshrink.vjp("x", flat=True)
 def _(F, ct, x, lambd):
     return F.where((x >= -lambd) & (x <= lambd), 0.0, ct)
 
@@ -518,6 +518,6 @@ def _hardshrink(xp, x, *, lambd=0.5):
     return xp.where((x >= -lambd) & (x <= lambd), x.dtype.type(0), x)
 
 
-@_hardshrink.vjp("x")
+@_hardshrink.vjp("x", flat=True)
 def _(F, ct, x, lambd):
     return F.where((x >= -lambd) & (x <= lambd), 0.0, ct)

@@ -31,6 +31,34 @@ def _zeros(xp, x):
     return xp.zeros(x.shape, x.dtype)
 
 
+def _everywhere(*_):
+    """Return the untaken mask of an input whose cotangent is 0 everywhere."""
+    return np.ones((), np.bool_)
+
+
+@linear(promote=NONE, array=lambda x, y, *, node: x, **_PRIVATE)
+def _flat_in(xp, x, y, *, node):
+    """x itself, with a graph that leads to y too. x is piecewise constant in y. See Note [Flat rules] in core/rules.py.
+
+    Derivative: the cotangent in x, 0 in y."""
+    return x
+
+
+@_flat_in.vjp("x")
+def _(F, ct):
+    return ct
+
+
+@_flat_in.vjp("y", untaken=_everywhere)
+def _(F, ct, y_shape):
+    return F.new_zeros(ct, size=y_shape) if F.is_tensor else F.zeros(y_shape, ct.dtype)
+
+
+@_flat_in.jvp("x", "y")
+def _(F, x_t):
+    return x_t
+
+
 @linear(promote=NONE, **_PRIVATE)
 def _zero_where(xp, x, mask):
     """x with 0 where mask is true. mask broadcasts to x.
@@ -53,11 +81,6 @@ def _zero_where(xp, x, mask):
 @_zero_where.vjp("x", untaken=lambda mask: mask)
 def _(F, ct, mask):
     return F._zero_where(ct, mask)
-
-
-def _all_overwritten():
-    """Return the untaken mask of an input that is overwritten everywhere."""
-    return np.ones((), np.bool_)
 
 
 # -- larger and smaller ------------------------------------------------------------------------------------------------
@@ -398,7 +421,7 @@ def _make_fill(name, with_number, with_tensor):
 
     op = general(name=name, promote=NONE, node=node, **_PRIVATE)(_full)
 
-    @op.vjp("x", untaken=_all_overwritten)
+    @op.vjp("x", untaken=_everywhere)
     def _(F, ct):
         return F._zeros(ct)
 
@@ -448,7 +471,7 @@ def _zero(xp, x):
     return xp.zeros_like(x)
 
 
-@_zero.vjp("x", untaken=_all_overwritten)
+@_zero.vjp("x", untaken=_everywhere)
 def _(F, ct):
     return F._zeros(ct)
 
@@ -477,7 +500,7 @@ def _copy(xp, x, src):
     return result
 
 
-@_copy.vjp("x", untaken=_all_overwritten)
+@_copy.vjp("x", untaken=_everywhere)
 def _(F, ct):
     return F._zeros(ct)
 

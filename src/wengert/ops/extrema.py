@@ -116,11 +116,6 @@ def _(F, ct_, x, y, dim, nan_ties, ct_shape):
     return F.reshape(total, shape=ct_shape)
 
 
-@_share.vjp("x", "y")
-def _(F, ct_):
-    return None, None  # the set of ties is constant between the kinks
-
-
 @_share.jvp("ct", "x", "y")
 def _(F, ct_t, x, y, dim, nan_ties):
     return None if ct_t is None else F._share(ct_t, x, y, dim=dim, nan_ties=nan_ties)

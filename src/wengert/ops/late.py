@@ -138,7 +138,7 @@ OPERATIONS = {
     ),
     "pool": (
         "_adaptive_max_pool _add_at_places _at_places _avg_pool _avg_pool_cotangent _max_pool _max_unpool "
-        "_max_values _resample adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d "
+        "_max_values _resample _resample_flat adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d "
         "adaptive_max_pool1d adaptive_max_pool1d_with_indices adaptive_max_pool2d "
         "adaptive_max_pool2d_with_indices adaptive_max_pool3d adaptive_max_pool3d_with_indices avg_pool1d "
         "avg_pool2d avg_pool3d lp_pool1d lp_pool2d lp_pool3d max_pool1d max_pool1d_with_indices max_pool2d "

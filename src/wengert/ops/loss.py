@@ -434,7 +434,7 @@ def _nll_node(ndim: int, reduction: str) -> str:
     return "ViewBackward0" if reduction == "none" and ndim != 4 else "NllLoss2DBackward0"
 
 
-@_nll_loss.vjp("x")
+@_nll_loss.vjp("x", flat=True)
 def _(F, ct, x_shape, target, weight, ignore_index, reduction):
     if not F.is_tensor:
         values, index = _nll_cotangent_values(np, ct, target, weight, x_shape, ignore_index, reduction)

@@ -323,7 +323,7 @@ def _multi_margin_loss(xp, x, target, weights=None, *, p, margin, reduction):
     return _reduce_array(xp, losses if x.ndim == 2 or target.ndim else losses[0, ...], reduction)
 
 
-@_multi_margin_loss.vjp("x")
+@_multi_margin_loss.vjp("x", flat=True)
 def _(F, ct, x, target, weights, p, margin, reduction):
     rows = x if x.ndim == 2 else F.reshape(x, shape=(1, -1))
     if not F.is_tensor:
@@ -400,7 +400,7 @@ def _multilabel_slopes(xp, x, target):
     return (slopes / rows.shape[1]).astype(x.dtype, copy=False)
 
 
-@_multilabel_margin_loss.vjp("x")
+@_multilabel_margin_loss.vjp("x", flat=True)
 def _(F, ct, x, target, reduction):
     if not F.is_tensor:
         rows, labels = (a if a.ndim == 2 else a.reshape(1, -1) for a in (x, target))

@@ -127,7 +127,8 @@ def pad(F, input, pad, mode="constant", value=None):
         raise errors.ShapeError(f"Padding mode \"{mode}\" doesn't take in value argument")
     if mode not in _NODES:
         raise errors.UnsupportedModeError(f"Unrecognised padding mode {mode}")
-    return F._resample(input, tables=_padding_tables(raw(input).shape, pad, mode), node=_NODES[mode].format(len(pad) // 2))
+    resample = F._resample if mode == "circular" else F._resample_flat
+    return resample(input, tables=_padding_tables(raw(input).shape, pad, mode), node=_NODES[mode].format(len(pad) // 2))
 
 
 # -- shuffles ----------------------------------------------------------------------------------------------------------

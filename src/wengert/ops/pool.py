@@ -177,18 +177,18 @@ def _(F, ct, indices, size):
     return F._add_at_places(ct, indices, size=size)
 
 
-@_max_pool.vjp("x")
+@_max_pool.vjp("x", flat=True)
 def _(F, ct, indices, windows):
     return None if ct[0] is None else F._add_at_places(ct[0], indices, size=windows.size)
 
 
-@_max_values.vjp("x")
+@_max_values.vjp("x", flat=True)
 def _(F, ct, x, windows):
     places = F._max_pool(x, windows=windows, node="MaxPool2DWithIndicesBackward0")[1]
     return F._add_at_places(ct, places, size=windows.size)
 
 
-@_adaptive_max_pool.vjp("x")
+@_adaptive_max_pool.vjp("x", flat=True)
 def _(F, ct, x_shape, indices, size):
     return None if ct[0] is None else F._add_at_places(ct[0], indices, size=tuple(x_shape[-len(size) :]))
 
@@ -287,7 +287,7 @@ def _avg_pool_cotangent(xp, x, *, windows, divisors, node):
     return _window_sums_adjoint(xp, shares, windows).reshape(*x.shape[: x.ndim - dims], *windows.size).astype(x.dtype, copy=False)
 
 
-@_avg_pool.vjp("x")
+@_avg_pool.vjp("x", flat=True)
 def _(F, ct, windows, divisors, node):
     name = node.replace("Backward0", "BackwardBackward0")
     return F._avg_pool_cotangent(ct, windows=windows, divisors=divisors, node=name)
@@ -314,9 +314,14 @@ def _resample(xp, x, *, tables, node):
 
 
 @_resample.vjp("x")
-def _(F, ct, tables, node):
+def _resample_back(F, ct, tables, node):
     backwards = tuple([None if table is None else table.transposed for table in tables])
     return F._resample(ct, tables=backwards, node=node.replace("Backward0", "BackwardBackward0"))
+
+
+# For pools and paddings, whose derivative torch computes by a function of x, too.
+_resample_flat = linear(promote=NONE, name="_resample_flat", **_PRIVATE)(_resample.forward)
+_resample_flat.vjp("x", flat=True)(_resample_back)
 
 
 # -- torch's arguments -------------------------------------------------------------------------------------------------
@@ -439,7 +444,7 @@ def _adaptive_average(F: Any, op: str, dims: int, x: Any, size: tuple[int, ...])
     if size == (1,) * dims and raw(x).dtype.kind not in "biu":
         return F.mean(x, dim=tuple(range(-dims, 0)), keepdim=True)
     _check_dtype(op, raw(x), integers=False)
-    return F._resample(x, tables=_averaging_tables(raw(x).shape[-dims:], size), node=f"AdaptiveAvgPool{dims}DBackward0")
+    return F._resample_flat(x, tables=_averaging_tables(raw(x).shape[-dims:], size), node=f"AdaptiveAvgPool{dims}DBackward0")
 
 
 _ADAPTIVE_DOC = """Adaptive pooling: the {what} of each of output_size regions that cover the input.

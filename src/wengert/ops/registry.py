@@ -39,6 +39,10 @@ operations, by views, and by operations with moves=True or along_dim=True. moves
 cotangent, or add them with weights of one sign. along_dim=True: the operation works on each line along the parameter dim
 alone, and its results have the shape of x, or lack dim. See Note [Untaken].
 
+`vjp("x", flat=True)` declares a result that is piecewise constant in x, and that torch computes by a function of x. If the
+derivative is itself differentiated, its graph leads to x, with the cotangent 0. The result must be a new array. In place of
+True, flat may be the name of the node. See Note [Flat rules] in core/rules.py.
+
 A composite is a function of F and torch's arguments, made of other operations. It needs no rules and runs on both faces.
 Every operation and composite takes out=. One with inplace= has an in-place form. A plain function is no operation: it
 makes tensors (`@creation`), or sorts out arguments at no further cost (`@plain`, which takes out= if its declaration says
@@ -158,15 +162,17 @@ class Operation(Op):
         self.node_name = node if isinstance(node, str) else None  # None: the name comes from the operation's
         self.function = _named(make_function(self), self)
 
-    def vjp(self, *inputs: str, untaken: Any = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Register the decorated function as the rule for these inputs. untaken: see the docstring of the module."""
+    def vjp(
+        self, *inputs: str, untaken: Any = None, flat: str | bool = False
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Register the decorated function as the rule for these inputs. untaken, flat: see the docstring of the module."""
 
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             code = function.__code__
             names = code.co_varnames[2 : code.co_argcount]
             self._check_names("vjp", names, inputs)
             targets = tuple([self.input_names.index(i) for i in inputs])
-            self.rules = (*self.rules, Rule(function, targets, names, untaken))
+            self.rules = (*self.rules, Rule(function, targets, names, untaken, flat))
             return function
 
         return register
