@@ -15,16 +15,30 @@ class RemovableHandle:
     id: int
     next_id = 0
 
-    def __init__(self, hooks: OrderedDict[int, Any]) -> None:
+    def __init__(self, hooks: OrderedDict[int, Any], *, extra_dict: Any = None) -> None:
         self._hooks = weakref.ref(hooks)
+        # Further dicts, which hold properties of the hook under its id.
+        extra = extra_dict if isinstance(extra_dict, list) else [] if extra_dict is None else [extra_dict]
+        self._extra = [weakref.ref(properties) for properties in extra]
         self.id = RemovableHandle.next_id
         RemovableHandle.next_id += 1
 
     def remove(self) -> None:
         """Remove the hook; does nothing where it is gone already."""
-        hooks = self._hooks()
-        if hooks is not None:
-            hooks.pop(self.id, None)
+        for reference in (self._hooks, *self._extra):
+            hooks = reference()
+            if hooks is not None:
+                hooks.pop(self.id, None)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self._hooks(), self.id, [reference() for reference in self._extra]
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        hooks, self.id, extra = state
+        # The dict may be gone. An empty one, which dies at once, takes its place.
+        self._hooks = weakref.ref(OrderedDict() if hooks is None else hooks)
+        self._extra = [weakref.ref(OrderedDict() if properties is None else properties) for properties in extra]
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
 
     def __enter__(self) -> RemovableHandle:
         return self

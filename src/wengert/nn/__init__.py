@@ -1,3 +1,35 @@
-"""torch.nn: the operations of neural networks, in nn.functional."""
+"""torch.nn: layers, losses and containers, and nn.functional, nn.init, nn.utils.
 
-from wengert.nn import functional as functional
+Each name is loaded when it is first used.
+"""
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any as _Any
+
+if TYPE_CHECKING:
+    from wengert.nn import functional as functional
+
+_MODULES = ("attention", "functional", "grad", "init", "modules", "parallel", "parameter", "utils")
+_PARAMETERS = ("Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter")
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _MODULES:
+        return _import_module(f"wengert.nn.{name}")
+    if name.startswith("_") and name != "__all__":
+        raise AttributeError(f"module 'wengert.nn' has no attribute {name!r}")
+    modules = _import_module("wengert.nn.modules")
+    if name == "__all__":
+        return [*_PARAMETERS, *modules.__all__]
+    if name in _PARAMETERS:
+        found = getattr(_import_module("wengert.nn.parameter"), name)
+    elif name in modules.HOMES:
+        found = getattr(modules, name)
+    else:
+        raise AttributeError(f"module 'wengert.nn' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES, *_PARAMETERS, *_import_module("wengert.nn.modules").HOMES})
