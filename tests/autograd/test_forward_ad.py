@@ -428,6 +428,7 @@ def written(ctx, x):
         (lambda ctx, x: x * 2, lambda ctx, t: 1.0, r"expected Variable or None \(got float\) for grad output 0"),
         (lambda ctx, x: x * 2, lambda ctx, t: None, "jvp returned None at position 0"),
         (lambda ctx, x: x * 2, lambda ctx, t: t.sum(), r"size \[2\] while the given forward gradient is of size \[\]"),
+        (lambda ctx, x: x * 2, lambda ctx, t: t.long(), "tangent of dtype torch.int64, but a tangent is floating point or complex"),
         (lambda ctx, x: x.argmax(), lambda ctx, t: t.sum(), "jvp returned a gradient at position 0, but  the"),
         (lambda ctx, x: x, lambda ctx, t: t * 1, "returning a view .or an input as-is. but the jvp is not returning a view"),
         (lambda ctx, x: x.view(2), lambda ctx, t: t.clone().view(2), "not returning a view of the same base as the given"),

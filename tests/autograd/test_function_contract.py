@@ -75,6 +75,14 @@ def test_mark_dirty_on_a_leaf():
     assert x.is_leaf and x.requires_grad
 
 
+def test_mark_dirty_of_a_tensor_that_is_no_input_warns():
+    f = function(lambda ctx, x: (y := x * 2, ctx.mark_dirty(y))[0], lambda ctx, g: g * 2)
+    x = leaf(1.0)
+    with pytest.warns(UserWarning, match=r"^ctx.mark_dirty\(\) received a tensor that was not an input"):
+        f(x).backward()
+    assert x.grad.item() == 2.0
+
+
 def test_mark_dirty_without_requires_grad():
     x = numbers(1.0)
     y = function(triple_forward, lambda ctx, g: g * 3)(x)

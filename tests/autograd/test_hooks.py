@@ -607,6 +607,16 @@ def test_for_a_captured_tensor_only_its_own_hooks_run():
     assert log == ["tensor"]
 
 
+def test_a_hook_that_fails_after_a_leaf_got_no_gradient_is_reported():
+    """The pass then takes first gradients off their leaves, and one leaf has none."""
+    x, without = leaf(1.0), leaf(2.0)
+    y = x * 2
+    y.register_hook(lambda g: (g,))
+    with pytest.raises(TypeError, match="expected Variable, but hook returned 'tuple'"):
+        (WithoutGradient.apply(without) + y).backward()
+    assert x.grad is None and without.grad is None
+
+
 # -- cycles ----------------------------------------------------------------------------------------------------------------
 
 

@@ -92,13 +92,19 @@ def _zeros(x: Any) -> Any:
 
 
 def check_tangent(output: Any, tangent: Any, inputs: tuple[Any, ...], given: list[Any]) -> None:
-    """Raise RuntimeError if a tangent has another shape than its output, or does not share memory as the output does.
+    """Raise RuntimeError if a tangent has another shape than its output, no floating-point or complex dtype, or does not share
+    memory as the output does.
 
     If forward wrote an input in place, jvp must write the input's tangent in place. If the output is a view of an input,
     its tangent must be a view of the input's tangent.
     """
     if tangent._array.shape != output._array.shape:
         raise errors.tangent_shape(output._array.shape, tangent._array.shape)
+    if not is_differentiable(tangent._array):
+        raise errors.FunctionError(
+            f"Function's jvp returned a tangent of dtype {errors.dtype_name(tangent._array.dtype)}, but a tangent is floating "
+            f"point or complex. Hint: return it as {errors.dtype_name(output._array.dtype)}."
+        )
     for x, t in zip(inputs, given, strict=True):
         if not isinstance(x, TensorBase) or t is None:
             continue

@@ -257,11 +257,16 @@ def attach_outputs(
 def _mark_written(
     ctx: BackwardCFunction, tensor: Any, inputs: list[Any], outputs: tuple[Any, ...], recording: bool
 ) -> None:
-    """Check that an input may be written in place and is among the outputs. Count the write."""
+    """Check that an input may be written in place and is among the outputs. Count the write. Warn if it is no input."""
     if not any(tensor is o for o in outputs):
         raise errors.FunctionError(
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
             "modified inplace must all be outputs of the Function."
+        )
+    if not any(tensor is t for t in inputs):
+        warnings.warn(
+            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be "
+            "passed to ctx.mark_dirty(). Hint: leave it out.", UserWarning, stacklevel=5,
         )
     bump(tensor)  # comes first because forward has written the tensor in any case
     if recording:

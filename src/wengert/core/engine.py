@@ -232,7 +232,7 @@ def run_leaf(task: GraphTask, node: AccumulateGrad, buffer: InputBuffer) -> None
     accumulate(leaf, buffer.cotangent, buffer.owned, task.face, task.create_graph)
     if hooks is not None and hooks.post:
         call_posthooks(hooks.post, (), (as_tensor(buffer.cotangent),))
-    elif first and leaf._post_hooks is None:
+    elif first and leaf._grad is not None and leaf._post_hooks is None:
         task.first_grads.append((leaf, leaf._grad))
 
 
