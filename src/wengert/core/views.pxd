@@ -2,7 +2,7 @@ cimport cython
 from wengert.core.dispatch cimport observe, record, unwrap
 from wengert.core.modes cimport flags, quiet_enter, quiet_exit
 from wengert.core.op cimport Op
-from wengert.core.saved cimport before_write, is_watched
+from wengert.core.saved cimport attach, before_write, is_watched
 from wengert.core.tensor cimport TensorBase, VersionCounter, ViewInfo, counter_of, refresh_view, wrap
 
 cdef int DUAL
