@@ -515,12 +515,14 @@ def scalar_to_array(value: Any, numpy_dtype: NumpyDtype) -> np.ndarray[Any, Any]
         return np.array(value, numpy_dtype)
 
 
-def checked_scalar(value: Any, numpy_dtype: NumpyDtype) -> np.ndarray[Any, Any]:
+def checked_scalar(value: Any, numpy_dtype: NumpyDtype, overflows: builtins.bool = False) -> np.ndarray[Any, Any]:
     """Convert a Python number to a 0-d array, as a value to store (fill_, full, assignment, where, clamp).
 
     Integer types truncate fractions, and a negative integer may wrap around in an unsigned type (-1 is 255 in uint8), as
     in torch. Raises RuntimeError for a number that the type cannot hold: one that is too large, NaN or an infinity for an
     integer type, a complex number for a real type.
+
+    overflows: whether a number too large for float16 or bfloat16 becomes an infinity, as in x[index] = number.
     """
     d = from_numpy_dtype(numpy_dtype)
     if d.category == BOOL:
@@ -532,9 +534,11 @@ def checked_scalar(value: Any, numpy_dtype: NumpyDtype) -> np.ndarray[Any, Any]:
     if d.category == INT:
         return np.array(_checked_int(value, d), numpy_dtype)
     largest = finfo(d).max
-    for part in (value.real, value.imag):
-        if largest < abs(part) < _INFINITY:
+    if any(largest < abs(part) < _INFINITY for part in (value.real, value.imag)):
+        if not overflows or numpy_dtype.itemsize > 2 or (isinstance(value, builtins.int) and abs(value) >= 2**63):
             raise errors.value_overflow(d.c_name)
+        with np.errstate(over="ignore"):
+            return np.array(value, numpy_dtype)
     return np.array(value, numpy_dtype)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.hooks import RemovableHandle, warn_if_has_hooks
-from wengert.core.leaf_gradient import GradientMembers
+from wengert.core.leaf_gradient import GradientMembers, set_accumulator_aside
 from wengert.core.legacy import LegacyMembers, set_volatile
 from wengert.core.modes import DUAL, flags
 from wengert.core.node import note_cut
@@ -29,6 +29,7 @@ from wengert.core.tensor import (
 )
 from wengert.devices import device
 from wengert.dtypes import dtype as _dtype
+from wengert.kernels.memory import owner_of
 from wengert.layouts import strided
 from wengert.ops import OPS, OperationMethods
 from wengert.ops.options import check_device, dtype_of_type
@@ -160,9 +161,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
 
     def storage_offset(self) -> int:
         """Number of elements between the start of the underlying memory and the first element of this tensor."""
-        base = self._array
-        while isinstance(base.base, np.ndarray):
-            base = base.base
+        base = owner_of(self._array)
         if base is self._array:
             return 0
         return (self._array.ctypes.data - base.ctypes.data) // self._array.itemsize
@@ -261,7 +260,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         if self.requires_grad and not is_differentiable(value._array):
             raise errors.RequiresGradError("data set to a tensor that requires gradients must be floating point or complex dtype")
         if value._array.shape != self._array.shape or value._array.dtype != self._array.dtype:
-            self._accumulator = None  # older graphs hold the previous one, which expects gradients of the old shape and dtype
+            set_accumulator_aside(self)
         self._array = value._array
         self._meta = None
 

@@ -33,7 +33,7 @@ SAMPLES = {
         *[Sample(Data(2, 3, low=-20, high=20), decimals=n, **_REAL) for n in (1, 2, -1)],
         Sample(_INTEGERS),
     ],
-    "nan_to_num": _unary((2, 3), (), (0, 3), **_REAL),
+    "nan_to_num": _unary((2, 3), (), (0, 3)),
     # complex.py
     "conj": _unary((2, 3), (), (0, 3)),
     "conj_physical": _unary((2, 3), ()),

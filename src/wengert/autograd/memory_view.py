@@ -9,9 +9,9 @@ from typing import Any
 
 from wengert import errors
 from wengert.autograd.profiler_table import format_bytes
-from wengert.core.mutation import owner_of
 from wengert.core.node import AccumulateGrad, Node, Saved, count_outputs, edge_at, meta_at
 from wengert.core.tensor import TensorBase, gradient_edge
+from wengert.kernels.memory import owner_of
 
 __all__ = ["MemorySummary", "NodeMemory", "memory_summary"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from typing import Any
+from weakref import WeakValueDictionary
 
 from wengert import dtypes, errors
 from wengert.core.node import make_meta
@@ -101,6 +102,26 @@ class GradientMembers:
         self._flags |= HAS_GRAD_DTYPE
         if self._requires_grad:
             accumulator_of(self)._meta = make_meta(self._array.shape, wanted)
+
+
+_aside: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by the leaf's id: what set_accumulator_aside has replaced
+
+
+def set_accumulator_aside(leaf: TensorBase) -> None:
+    """Let the next use of a leaf, whose shape or dtype changes, make a new AccumulateGrad.
+
+    Graphs that exist hold the old one, which expects gradients of the old shape and dtype."""
+    node = None if leaf._accumulator is None else leaf._accumulator()
+    if node is not None:
+        _aside[id(leaf)] = node
+    leaf._accumulator = None
+
+
+def accumulator_aside(leaf: TensorBase) -> Any:
+    """The AccumulateGrad that set_accumulator_aside replaced, if graphs hold it and the leaf was not used since, or None."""
+    node = _aside.get(id(leaf)) if leaf._accumulator is None else None
+    is_its_own = node is not None and node._variable is leaf and node._meta.dtype == leaf._array.dtype
+    return node if is_its_own else None
 
 
 def grad_dtype_of(tensor: Any) -> Any:

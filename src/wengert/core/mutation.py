@@ -10,10 +10,10 @@ from typing import Any
 from weakref import WeakSet
 
 from wengert import errors
-from wengert.backends import numpy as numpy_backend
 from wengert.core.modes import state
 from wengert.core.saved import set_write_guard
 from wengert.core.tensor import TensorBase, VersionCounter, counter_of, wrap
+from wengert.kernels.memory import owner_of
 
 
 class KeptValue:
@@ -63,13 +63,6 @@ class MutationKeeper:
     def clear(self) -> None:
         """Forget all of it."""
         self.by_owner.clear()
-
-
-def owner_of(array: Any) -> Any:
-    """Return the array that owns this array's memory: the array itself, or the first base. `x.data` shares x's owner."""
-    while isinstance(array.base, numpy_backend.ndarray):
-        array = array.base
-    return array
 
 
 def guard_write(target: TensorBase) -> None:

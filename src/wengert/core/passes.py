@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.engine import run_backward
+from wengert.core.leaf_gradient import accumulator_aside
 from wengert.core.legacy import StochasticNode, is_volatile
 from wengert.core.node import Edge, Node, meta_at
 from wengert.core.tensor import TensorBase, gradient_edge, wrap
@@ -127,7 +128,8 @@ def input_edges(inputs: tuple[Any, ...]) -> list[Edge]:
                 ".requires_grad_() on it before the computation."
             )
         else:
-            edges.append(gradient_edge(x))  # type: ignore[arg-type]  # not None: it requires grad
+            before = accumulator_aside(x) if x._grad_fn is None else None
+            edges.append(gradient_edge(x) if before is None else Edge(before, 0))  # type: ignore[arg-type]  # it requires grad
     return edges
 
 

@@ -34,6 +34,7 @@ from wengert.core.dispatch import (
 )
 from wengert.core.engine import run_single
 from wengert.core.forward import cast_array, explain_broadcast, set_kernel
+from wengert.core.leaf_gradient import set_accumulator_aside
 from wengert.core.modes import (
     DUAL,
     INFERENCE,
@@ -68,6 +69,7 @@ from wengert.core.tensor import (
     ViewInfo,
     counter_of,
     gradient_edge,
+    is_differentiable,
     make_volatile,
     refresh_view,
     set_view_refresher,
@@ -75,6 +77,7 @@ from wengert.core.tensor import (
 )
 from wengert.dtypes import NONE
 from wengert.kernels import native
+from wengert.kernels.memory import owner_of
 
 
 class CopySlicesNode(Node):
@@ -132,9 +135,7 @@ def layout_of(array: Any, operations: list[Any]) -> tuple[tuple[int, ...], int, 
     """
     if not any(op.walks_memory for op, _, _ in operations):
         return None
-    memory = array
-    while isinstance(memory.base, numpy_backend.ndarray):
-        memory = memory.base
+    memory = owner_of(array)
     return array.strides, array.ctypes.data - memory.ctypes.data, memory.nbytes
 
 
@@ -481,7 +482,7 @@ def call_inplace_view(op: Op, target: TensorBase, params: dict[str, Any], node_c
         move_history(target, carrier._grad_fn, 0)
     target._array = seen
     target._meta = None
-    target._accumulator = None  # the one that old graphs hold expects gradients of the old shape
+    set_accumulator_aside(target)
     before_write(target)  # nothing is written, but it counts as a write
     bump(target)
     if target._view is not None and target._grad_fn is not None and target._grad_fn.__class__ is not node_class:
@@ -636,19 +637,19 @@ def write_results(name: str, out: Any, inputs: Iterable[Any], compute: Callable[
     for tensor in outs:
         if not isinstance(tensor, TensorBase):
             raise errors.wrong_argument_type(name, "out", len(inputs), type(tensor))
-    if not flags() & NO_GRAD:
-        for tensor in (*inputs, *outs):
-            if isinstance(tensor, TensorBase) and tensor.requires_grad:
-                raise errors.out_requires_grad(name)
     if flags() & DUAL and any(isinstance(x, TensorBase) and x._flags & IS_DUAL for x in (*inputs, *outs)):
         raise errors.FunctionNotImplementedError(
             f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
         )
-    with set_recording(False):
-        results = compute()
+    results = compute()
     results = results if isinstance(results, (tuple, list)) else (results,)
+    if not flags() & NO_GRAD:
+        for tensor, result in zip(outs, results, strict=True):
+            if result.requires_grad or (tensor.requires_grad and is_differentiable(result._array)):
+                raise errors.out_requires_grad(name)
     for tensor, result in zip(outs, results, strict=True):
-        store_out(tensor, result._array)
+        with set_recording(grad_enabled() and is_differentiable(result._array)):
+            store_out(tensor, result._array)
     return out
 
 

@@ -36,6 +36,17 @@ def add_into(x: Any, y: Any) -> None:
         x += y
 
 
+def owner_of(array: Any) -> Any:
+    """Return the array that owns the memory of `array`, or the first array over memory that is no array's."""
+    while True:
+        base = array.base
+        if not isinstance(base, np.ndarray):
+            base = getattr(base, "base", None)  # numpy.lib.stride_tricks puts an object of its own between two arrays
+            if not isinstance(base, np.ndarray):
+                return array
+        array = base
+
+
 def contiguous_copy(x: Any) -> Any:
     """Return a copy in row-major order."""
     if x.size >= LARGE and native is not None and type(x) is np.ndarray:
@@ -54,9 +65,11 @@ def copy(x: Any) -> Any:
 
 
 def copy_like(x: Any, template: Any) -> Any:
-    """Return a copy of x with the memory layout of template, which has the shape of x."""
+    """Return a copy of x with the memory layout of template, if it has the shape of x."""
     if type(template) is np.ndarray and x.size >= LARGE and template.flags.c_contiguous:
         return contiguous_copy(x)
+    if x.shape != template.shape:
+        return copy(x)
     result = np.empty_like(template, x.dtype)
     np.copyto(result, x)
     return result
@@ -73,11 +86,12 @@ def reshape(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def concatenate(arrays: Sequence[Any], axis: int) -> Any:
-    """Concatenate arrays of one dtype along axis. Raises ValueError if their shapes do not fit."""
+    """Concatenate arrays of one dtype along axis, in row-major order. Raises ValueError if their shapes do not fit."""
     first = arrays[0]
     about = len(arrays) * max(first.size, arrays[-1].size)
     if about < LARGE or not -first.ndim <= axis < first.ndim or first.dtype.char not in "fd":
-        return np.concatenate(arrays, axis=axis)
+        joined = np.concatenate(arrays, axis=axis)
+        return joined if joined.flags.c_contiguous else joined.copy(order="C")  # of transposed arrays, NumPy's is transposed
     axis %= first.ndim
     found = None if native is None else native.join(tuple(arrays), axis)
     if found is not None:

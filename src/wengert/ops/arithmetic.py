@@ -367,7 +367,8 @@ def float_power(F, input, exponent):
 
     Derivative: as in `pow`."""
     dtype = np.dtype(np.complex128 if is_complex(input) or is_complex(exponent) else np.float64)
-    operands = [dtype.type(x).item() if is_number(x) else F.cast(x, dtype=dtype) for x in (input, exponent)]
+    numbers = (int, float, complex, np.generic)
+    operands = [dtype.type(x).item() if isinstance(x, numbers) else F.cast(x, dtype=dtype) for x in (input, exponent)]
     return F.pow(*operands)
 
 

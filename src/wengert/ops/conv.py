@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from math import prod
 from typing import Any, NamedTuple
 
 from wengert import dtypes, errors
@@ -47,7 +48,7 @@ def _widen_half(xp: Any, x: Any) -> Any:
 
 def _split_groups(x: Any, groups: int) -> Any:
     """Reshape (n, groups * channels, ...) to (n, groups, channels, places)."""
-    return x.reshape(x.shape[0], groups, x.shape[1] // groups, -1)
+    return x.reshape(x.shape[0], groups, x.shape[1] // groups, prod(x.shape[2:]))
 
 
 def _columns_buffer(xp: Any, n: int, channels: int, windows: Windows, dtype: Any, side_by_side: bool) -> Any:
@@ -97,7 +98,7 @@ def _convolve_columns(xp: Any, x: Any, weight: Any, windows: Windows, groups: in
     """Convolve by NumPy's matrix products. See Note [Columns]."""
     dtype, x, weight = x.dtype, _widen_half(xp, x), _widen_half(xp, weight)
     n, c, o = x.shape[0], x.shape[1], weight.shape[0]
-    rows = weight.reshape(groups, o // groups, -1)
+    rows = weight.reshape(groups, o // groups, prod(weight.shape[1:]))
     out = xp.empty((n, groups, o // groups, windows.places), x.dtype)
     if _fits_without_columns(windows):
         xp.matmul(rows, _split_groups(x, groups), out=out)
@@ -131,14 +132,14 @@ def _convolve_adjoint(xp: Any, y: Any, weight: Any, windows: Windows, groups: in
     dtype, y, weight = y.dtype, _widen_half(xp, y), _widen_half(xp, weight)
     n, o = y.shape[:2]
     c = weight.shape[1] * groups
-    rows = weight.reshape(groups, o // groups, -1).swapaxes(1, 2)
+    rows = weight.reshape(groups, o // groups, prod(weight.shape[1:])).swapaxes(1, 2)
     y = _split_groups(y, groups)
     if _fits_without_columns(windows):
         return xp.matmul(rows, y).reshape(n, c, *windows.size).astype(dtype, copy=False)
     out = xp.empty((n, c, *windows.size), y.dtype)
     for chunk in _chunks(n, c * windows.taps * windows.places * y.itemsize):
         columns = xp.matmul(rows, y[chunk])
-        out[chunk] = windows.add_up(xp, columns.reshape(-1, c, *windows.kernel, *windows.count))
+        out[chunk] = windows.add_up(xp, columns.reshape(len(columns), c, *windows.kernel, *windows.count))
     return out.astype(dtype, copy=False)
 
 

@@ -611,7 +611,7 @@ def _as_value_tensor(target: Any, value: Any) -> Any:
     if isinstance(value, TensorBase):
         return value
     if isinstance(value, (bool, int, float, complex, np.generic)):
-        return wrap(dtypes.checked_scalar(value, target._array.dtype))
+        return wrap(dtypes.checked_scalar(value, target._array.dtype, overflows=True))
     if isinstance(value, np.ndarray):
         return wrap(np.asarray(value))
     kind = dtypes.legacy_type_name(target._array.dtype)

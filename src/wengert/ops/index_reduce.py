@@ -113,8 +113,9 @@ def fill_diagonal_(self, fill_value, wrap=False):
         raise errors.ShapeError("dimensions must larger than 1")
     if len(shape) > 2 and len(set(shape)) > 1:
         raise errors.ShapeError("all dimensions of input must be of equal length")
-    n = min(shape)
-    region = self.as_strided((n,), (sum(self.stride()),))
+    region = self
+    while region.ndim > 1:
+        region = region.diagonal(0, 0, -1)
     region.fill_(fill_value)
     if wrap and len(shape) == 2:
         rows, columns = shape

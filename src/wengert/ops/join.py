@@ -290,6 +290,8 @@ def combinations(F, input, r=2, with_replacement=False):
     from itertools import combinations as chosen, combinations_with_replacement as chosen_again
 
     _check_vector(input)
+    if not r:
+        return F.new_zeros(input, size=(0,))
     choose = chosen_again if with_replacement else chosen
     picks = np.array(list(choose(range(input.shape[0]), r)), np.int64).reshape(-1, r)
     return F.stack([F.index_select(input, 0, picks[:, i]) for i in range(r)], dim=1)

@@ -57,7 +57,7 @@ def _linear_general(xp: Any, x: Any, weight: Any) -> Any:
         raise errors.matmul(x.shape, weight.T.shape)
     if x.dtype.itemsize == 2 and x.dtype.kind in "fV":
         return _linear_general(xp, x.astype(xp.float32), weight.astype(xp.float32)).astype(x.dtype)
-    rows = x.reshape(-1, x.shape[-1]) if x.ndim > 2 else x
+    rows = x.reshape(prod(x.shape[:-1]), x.shape[-1]) if x.ndim > 2 else x
     product = matrix_product(xp, rows, weight.T) if rows.ndim == weight.ndim == 2 else xp.asarray(xp.dot(rows, weight.T))
     return product.reshape(x.shape[:-1] + weight.shape[:-1])
 

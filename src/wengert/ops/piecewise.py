@@ -6,7 +6,7 @@ import math
 
 from wengert import errors
 from wengert.ops.registry import INT_TO_FLOAT, alias, pointwise
-from wengert.ops.values import kind_of
+from wengert.ops.values import is_complex, kind_of
 
 _LARGE = 4096  # elements
 _LONG_ROW = 64
@@ -113,18 +113,28 @@ def _(F, ct):
     return ct
 
 
-@pointwise(inplace=True, complex=False, own_precision=True)
+@pointwise(inplace=True, own_precision=True)
 def nan_to_num(xp, x, *, nan=0.0, posinf=None, neginf=None):
-    """Replace NaN by nan, inf by posinf and -inf by neginf.
+    """Replace NaN by nan, inf by posinf and -inf by neginf; in a complex x in each part.
 
     nan: None means 0. posinf, neginf: None means the largest and the lowest finite number of the dtype.
 
-    x: any shape, real. Derivative: 1; 0 where an element was replaced."""
+    x: any shape. Derivative: 1; 0 where an element, or its part, was replaced."""
     return xp.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
-@nan_to_num.vjp("x", untaken=lambda x: ~(abs(x) < math.inf))
+def _is_replaced(x):
+    """Return the untaken mask of nan_to_num: True where x, or both parts of a complex x, were replaced."""
+    if is_complex(x):
+        return ~((abs(x.real) < math.inf) | (abs(x.imag) < math.inf))
+    return ~(abs(x) < math.inf)
+
+
+@nan_to_num.vjp("x", untaken=_is_replaced)
 def _(F, ct, x):
+    if is_complex(x):
+        parts = [F._zero_where(part(ct), ~F.isfinite(part(x))) for part in (F.real, F.imag)]
+        return parts[0] + 1j * parts[1]
     return F._zero_where(ct, ~F.isfinite(x))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from wengert import errors
 from wengert.core.dispatch import call
 from wengert.core.views import call_inplace_view, set_stride_finder
+from wengert.kernels.memory import owner_of
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import checked
 from wengert.ops.registry import NONE, linear, node_class, plain, view
@@ -32,8 +33,9 @@ def diagonal(xp, x, *, offset=0, dim1=0, dim2=1):
     """
     dim1, dim2 = _normalize_two_dims(dim1, dim2, x.ndim)
     result = x.diagonal(offset, dim1, dim2)
-    if result.size:
-        result.flags.writeable = x.flags.writeable  # NumPy returns a read-only view
+    if not result.size:
+        return xp.lib.stride_tricks.as_strided(x, result.shape, result.strides)
+    result.flags.writeable = x.flags.writeable  # NumPy returns a read-only view
     return result
 
 
@@ -130,9 +132,7 @@ _as_strided.walks_memory = True
 
 def _memory_of(x: Any) -> tuple[Any, int]:
     """Return (the whole memory of x as a vector of x's dtype, size of an element in bytes)."""
-    base = x
-    while isinstance(base.base, np.ndarray):
-        base = base.base
+    base = owner_of(x)
     if not (base.flags.c_contiguous or base.flags.f_contiguous):
         raise errors.ShapeError("as_strided needs memory without gaps. Hint: call contiguous() first.")
     return base.reshape(-1, order="A").view(x.dtype), x.itemsize
@@ -163,6 +163,9 @@ def _overlap(of_x: tuple[Any, ...], of_view: tuple[Any, ...]) -> tuple[Any, Any,
 
 @_as_strided.vjp("x")
 def _(F, ct, x_shape, size, stride, storage_offset, x_stride, x_offset):
+    if not x_shape:
+        shown = _memory_positions(size, stride, storage_offset) == x_offset
+        return F.sum(F._read(F.reshape(ct, shape=(prod(size),)), index=shown))
     few = prod(x_shape) + prod(size) <= _FEW  # indices of larger views would take more memory than they save time
     find = _overlap if few else _overlap.__wrapped__
     index, inside, repeats = find((tuple(x_shape), x_stride, x_offset), (size, stride, storage_offset))
