@@ -187,7 +187,7 @@ def round(input: _Operand, *, decimals: _int = 0, out: Tensor | None = None) -> 
 def frac(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Fractional part x - trunc(x), with the sign of x. Raises RuntimeError for integers and bools."""
 def nan_to_num(input: _Operand, nan: _float = 0.0, posinf: Any = None, neginf: Any = None, *, out: Tensor | None = None) -> Tensor:
-    """Replace NaN by nan, inf by posinf and -inf by neginf."""
+    """Replace NaN by nan, inf by posinf and -inf by neginf; in a complex x in each part."""
 def deg2rad(input: _Operand, *, out: Tensor | None = None) -> Tensor:
     """Convert degrees to radians."""
 def rad2deg(input: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1195,7 +1195,7 @@ def log_(input: Tensor) -> Tensor:
 def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
     """Inverse of the sigmoid, log(x / (1 - x)). eps: clamp x to [eps, 1 - eps] first; NaN outside [0, 1] if None."""
 def nan_to_num_(input: Tensor, nan: _float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
-    """Replace NaN by nan, inf by posinf and -inf by neginf."""
+    """Replace NaN by nan, inf by posinf and -inf by neginf; in a complex x in each part."""
 def neg_(input: Tensor) -> Tensor:
     """Negative of each element, -x. Raises RuntimeError for bool x."""
 def negative_(input: Tensor) -> Tensor:

@@ -253,9 +253,9 @@ class Tensor(TensorBase):
     def frac_(self) -> Tensor:
         """Fractional part x - trunc(x), with the sign of x. Raises RuntimeError for integers and bools."""
     def nan_to_num(self, nan: _float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
-        """Replace NaN by nan, inf by posinf and -inf by neginf."""
+        """Replace NaN by nan, inf by posinf and -inf by neginf; in a complex x in each part."""
     def nan_to_num_(self, nan: _float = 0.0, posinf: Any = None, neginf: Any = None) -> Tensor:
-        """Replace NaN by nan, inf by posinf and -inf by neginf."""
+        """Replace NaN by nan, inf by posinf and -inf by neginf; in a complex x in each part."""
     def deg2rad(self) -> Tensor:
         """Convert degrees to radians."""
     def deg2rad_(self) -> Tensor:
