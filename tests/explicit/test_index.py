@@ -357,6 +357,47 @@ def test_index_select_and_its_errors():
         grid().index_select(1, torch.tensor([[0]]))
 
 
+@pytest.mark.parametrize("accumulate", [False, True])
+def test_index_put_takes_0d_tensors_as_index_arrays(accumulate):
+    def put(indices, value):
+        return torch.zeros(3, 2).index_put_(indices, torch.tensor(value), accumulate).tolist()
+
+    assert put((torch.tensor(1), torch.tensor([0])), 5.0) == [[0, 0], [5, 0], [0, 0]]
+    assert put((torch.tensor([0, 2]), torch.tensor(-1)), [5.0, 6.0]) == [[0, 5], [0, 0], [0, 6]]
+    assert put((torch.tensor(1), torch.tensor(1)), 5.0) == [[0, 0], [0, 5], [0, 0]]
+    assert put((None, torch.tensor(1)), [1.0, 2.0, 3.0]) == [[0, 1], [0, 2], [0, 3]]
+    assert put((torch.tensor(True), torch.tensor([1])), 5.0) == [[0, 0], [5, 5], [0, 0]]
+    assert put((torch.tensor(False), torch.tensor([1])), 5.0) == [[0, 0], [0, 0], [0, 0]]
+
+
+def test_gradients_of_index_put_with_0d_tensors():
+    x, value = torch.ones(3, 2, requires_grad=True), torch.tensor([7.0], requires_grad=True)
+    out = x.index_put((torch.tensor(1), torch.tensor([0])), value)
+    (out * torch.arange(6.0).reshape(3, 2)).sum().backward()
+    assert x.grad.tolist() == [[0, 1], [0, 3], [4, 5]]
+    assert value.grad.tolist() == [2]
+    ct = torch.arange(6.0).reshape(3, 2)
+    value = torch.tensor(7.0, requires_grad=True)
+    gradient = torch.autograd.grad(x.index_put((torch.tensor(1), torch.tensor(0)), value), value, ct)[0]
+    gradient.add_(1)
+    assert ct.tolist() == [[0, 1], [2, 3], [4, 5]]  # the gradient is no view of it
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("shape", [(1, 1, 3, 3, 1), (1, 3, 2, 3), (3, 2, 2)])
+def test_index_put_refuses_values_that_do_not_broadcast(accumulate, shape):
+    indices = (None, None, torch.tensor([-3, 2, 1]), torch.tensor([0]))  # np.add.at would read outside of the first values
+    with pytest.raises(RuntimeError, match="shape mismatch: value tensor of shape"):
+        torch.zeros(3, 2, 3, 1).index_put_(indices, torch.ones(shape), accumulate)
+
+
+def test_a_0d_index_tensor_may_have_any_integer_dtype():
+    for dtype in (torch.int8, torch.int16, torch.int32, torch.uint16):
+        assert torch.arange(3)[torch.tensor(1, dtype=dtype)].item() == 1
+    with pytest.raises(IndexError, match="tensors used as indices must be"):
+        torch.arange(3)[torch.tensor([1], dtype=torch.int8)]
+
+
 @pytest.mark.parametrize(("write", "wanted", "gradient"), [
     (lambda y: y.index_add_(0, torch.tensor([1, 1]), torch.ones(2, 3)), [[1, 2, 3], [6, 7, 8]], [[1, 1, 1], [1, 1, 1]]),
     (lambda y: y.index_copy_(1, torch.tensor([0]), torch.zeros(2, 1)), [[0, 2, 3], [0, 5, 6]], [[0, 1, 1], [0, 1, 1]]),

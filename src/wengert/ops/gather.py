@@ -24,8 +24,10 @@ def _index_select(xp, x, index, *, dim):
     """Slices of x along dim >= 0 that a vector of ints names.
 
     Derivative: each slice gets the sum of the cotangents of its copies."""
-    if not x.ndim:
-        return x.copy()
+    if not x.ndim or not x.size:  # NumPy does not look at an index if it reads nothing
+        if not are_inside(index, 0, x.shape[dim] if x.ndim else 1):
+            raise errors.TensorIndexError("index out of range in self")
+        return x.copy() if not x.ndim else xp.empty((*x.shape[:dim], index.size, *x.shape[dim + 1 :]), x.dtype)
     result = places.take_along(x, index.reshape(-1), dim, False)
     if result is not None:
         return result
@@ -127,6 +129,8 @@ def take_along_dim(F, input, indices, dim=None):
     indices = as_tensor(indices)
     if dim is None:
         return F.gather(F.flatten(input), 0, F.flatten(indices))
+    if not input.ndim:
+        raise errors.TensorIndexError("Dimension specified as 0 but tensor has no dimensions")
     if input.ndim != indices.ndim:
         raise errors.ShapeError(
             "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "

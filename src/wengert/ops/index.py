@@ -248,14 +248,16 @@ def checked_slice(item: slice) -> slice:
 # -- sorting an index out ----------------------------------------------------------------------------------------------
 
 
-def parse_index(index: Any, shape: tuple) -> tuple[tuple, list, tuple, Any]:
+def parse_index(index: Any, shape: tuple, selects: bool = True) -> tuple[tuple, list, tuple, Any]:
     """Split an index into a basic index and index arrays for the dimensions of the basic index's result.
 
     Returns (basic, arrays, dims, op). op is the operation that makes the view x[basic], or None if the basic index does
     nothing and arrays follow. arrays[i], a tensor of ints or a mask, belongs to dimension dims[i] and, for a mask with several
     dimensions, to those after it.
+
+    selects: whether a 0-d tensor of ints counts as an int, as in x[index], or as an index array, as in index_put.
     """
-    items = [_normalize_item(item) for item in _as_items(index)]
+    items = [_normalize_item(item, selects) for item in _as_items(index)]
     used = sum([_dims_consumed(item) for item in items])
     if used > len(shape):
         if not shape and type(index) is int:
@@ -308,8 +310,8 @@ def _as_items(index: Any) -> Sequence[Any]:
     return (index,)
 
 
-def _normalize_item(item: Any) -> Any:
-    """Return one item of an index as an int, a slice, None, Ellipsis, or a tensor of ints or bools.
+def _normalize_item(item: Any, selects: bool) -> Any:
+    """Return one item of an index as an int, a slice, None, Ellipsis, or a tensor of ints or bools. selects: see parse_index.
 
     Raises IndexError for an item that is no index."""
     kind = type(item)
@@ -331,7 +333,7 @@ def _normalize_item(item: Any) -> Any:
                 "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
                 f"{kind.__name__})"
             ) from None
-    return _checked_index_tensor(item)
+    return _checked_index_tensor(item, selects)
 
 
 def _array_of_sequence(items: Any) -> Any:
@@ -340,8 +342,8 @@ def _array_of_sequence(items: Any) -> Any:
     return array if array.size else array.astype(np.int64)
 
 
-def _checked_index_tensor(tensor: Any) -> Any:
-    """Return an index tensor of bools or ints, and a 0-d tensor of ints as an int. Raises IndexError for other dtypes."""
+def _checked_index_tensor(tensor: Any, selects: bool) -> Any:
+    """Return an index tensor of bools or ints, or an int for a 0-d tensor of ints if selects. Raises IndexError for others."""
     array = tensor._array
     kind = array.dtype.kind
     if kind == "b":
@@ -351,9 +353,11 @@ def _checked_index_tensor(tensor: Any) -> Any:
             "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", stacklevel=6
         )
         return wrap(array.astype(np.bool_))
+    if kind in "iu" and selects and array.ndim == 0:  # of any size: only an index array has to be int32 or int64
+        return int(array)
     if not is_index(array):
         raise errors.TensorIndexError("tensors used as indices must be long, int, byte or bool tensors")
-    return int(array) if array.ndim == 0 else tensor
+    return tensor
 
 
 def _dims_consumed(item: Any) -> int:
@@ -423,7 +427,8 @@ def _index(xp, x, *indices, dims):
     try:
         if len(dims) == 1 and indices[0].dtype.kind != "b":
             return x.take(indices[0], axis=dims[0])  # a third of the cost of x[...]
-        return x[private_index(index_of(indices, dims))]
+        found = x[private_index(index_of(indices, dims))]
+        return found if any(i.ndim for i in indices) else xp.array(found)  # NumPy counts 0-d arrays as ints and returns a view
     except IndexError:
         raise index_error(x.shape, indices, dims) from None
 
@@ -518,11 +523,38 @@ def _put_arguments(x: Any, indices: Any, values: Any) -> tuple[Any, list, tuple]
             f"{names[1]} for the source."
         )
     items = tuple([_FULL if item is None else as_tensor(item) for item in indices])
-    basic, arrays, dims, _ = parse_index(items, tuple(x.shape))
-    if not dims:  # parse_index turns 0-d index tensors into ints; index_put treats them as arrays
-        found = [(place, wrap(np.asarray([i]))) for place, i in enumerate(basic[:-1]) if isinstance(i, int)]
-        arrays, dims = [array for _, array in found], tuple([place for place, _ in found])
+    scalars = [item for item in items if _is_scalar_mask(item)]
+    if all(scalar._array for scalar in scalars):
+        items = tuple([item for item in items if not _is_scalar_mask(item)])
+        _, arrays, dims, _ = parse_index(items, tuple(x.shape), selects=False)
+    else:  # a 0-d mask that is False names nothing
+        arrays, dims = [wrap(np.zeros(tuple(x.shape), np.bool_))], (0,)
+    _check_values(raw(values).shape, tuple(x.shape), [array._array for array in arrays], dims)
     return values, arrays, dims
+
+
+def _is_scalar_mask(item: Any) -> bool:
+    """Whether an item of an index is a 0-d tensor of bools or bytes."""
+    return isinstance(item, TensorBase) and not item._array.ndim and item._array.dtype in (np.bool_, np.uint8)
+
+
+def _check_values(given: tuple, shape: tuple, arrays: list, dims: tuple) -> None:
+    """Raise torch's error unless values of the shape `given` broadcast to x[index] of an x of this shape.
+
+    np.add.at reads outside of values that have more dimensions than x[index]."""
+    masks = arrays and arrays[0].dtype.kind == "b"  # then it is the only one
+    try:
+        named = (np.count_nonzero(arrays[0]),) if masks else np.broadcast_shapes(*[array.shape for array in arrays])
+    except ValueError:
+        raise index_error(shape, arrays, dims) from None
+    consumed = range(dims[0], dims[0] + arrays[0].ndim) if masks else dims
+    start = dims[0] if consumed and len(consumed) == consumed[-1] - dims[0] + 1 else 0  # the first dimension of the named elements
+    kept = [size for dim, size in enumerate(shape) if dim not in consumed]
+    wanted = [*kept[:start], *named, *kept[start:]]
+    if len(given) > len(wanted) or any(n not in (1, m) for n, m in zip(given[::-1], wanted[::-1], strict=False)):
+        raise errors.ShapeError(
+            f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing result of shape {wanted}"
+        )
 
 
 @composite(method=True)
@@ -572,7 +604,7 @@ def setitem(self, index, value):
         return
     value = _without_leading_ones(_as_value_tensor(self, value))
     region = self
-    if op is not None and basic != (_FULL, ...) and op is not _alias:
+    if op is not None and (basic != (_FULL, ...) or not self._array.ndim) and op is not _alias:
         region = call(op, (self,), {"index": basic})
     if dims:
         if value._array.dtype != region._array.dtype:
