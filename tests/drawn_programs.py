@@ -178,8 +178,8 @@ def write(p, i, j, k):
         lambda: x.add_(y),
         lambda: x.mul_(y),
         lambda: x.copy_(y),
-        lambda: x.__setitem__(-1, y.sum() * 0.1),
-        lambda: x.__setitem__(p.torch.tensor([0]), y.sum() * 0.2),
+        lambda: x.__setitem__(-1, y.sum() * p.half),
+        lambda: x.__setitem__(p.torch.tensor([0]), y.sum() * p.half),
         lambda: x.sub_(y, alpha=2),
         lambda: x.div_(y * y + 1),
         lambda: x.addcmul_(y, y, value=0.5),
@@ -244,8 +244,8 @@ def node_hook(p, i, j, k):
 
 @step
 def leaf_hook(p, i, j, k):
-    # torch calls it for a leaf that does not require grad any more, too.
-    p[i].register_post_accumulate_grad_hook(lambda x: p.note("accumulated", i, x.grad) if x.requires_grad else None)
+    # torch calls it for a leaf that does not require grad any more, or to which no gradient came, too.
+    p[i].register_post_accumulate_grad_hook(lambda x: p.note("accumulated", i, x.grad) if x.requires_grad and x.grad is not None else None)
 
 
 # -- passes ----------------------------------------------------------------------------------------------------------------

@@ -75,6 +75,17 @@ def test_mark_dirty_on_a_leaf():
     assert x.is_leaf and x.requires_grad
 
 
+def test_a_written_input_forgets_its_retained_gradient():
+    x = leaf(1.0)
+    y = x * 2
+    y.retain_grad()
+    y.backward(retain_graph=True)
+    function(triple_forward, lambda ctx, g: g * 3)(y)
+    assert y.grad is None
+    y.backward()
+    assert (y.grad.item(), x.grad.item()) == (1.0, 8.0)
+
+
 def test_mark_dirty_of_a_tensor_that_is_no_input_warns():
     f = function(lambda ctx, x: (y := x * 2, ctx.mark_dirty(y))[0], lambda ctx, g: g * 2)
     x = leaf(1.0)

@@ -297,6 +297,7 @@ def _attach_output(
     if any(output is t for t in ctx.dirty_tensors):
         if differentiable:
             rebase_history(output, ctx, nr)
+            output._grad = None  # a retained gradient belongs to the value before the write
         elif output._view is None and any(output is t for t in ctx.non_differentiable):
             output.detach_()
         return output
