@@ -1,31 +1,57 @@
-"""Random number generators: torch's Generator on NumPy's, and the default generator of wengert.manual_seed.
+"""Random number generators: torch's Generator on NumPy's Mersenne Twister, and the default generator of wengert.manual_seed.
 
-The numbers come from NumPy's PCG64. A seed gives the same numbers on every platform; they are not torch's numbers.
+A seed gives the numbers that torch draws on a CPU, on every platform. Note [Random numbers] says how words of the Mersenne
+Twister become numbers. Integers, permutations and uniform numbers agree with torch's to the bit, normal ones to the last place.
+
+Note [Random numbers]
+A word is an output of MT19937, 32 bits; a long word is two words, the high bits first.
+- Uniform numbers in [0, 1): the low 24 bits of a word for float32, the low 53 bits of a long word for float64.
+- Integers of a range: a word modulo the size of the range; a long word if the size is 2**28 or more.
+- Normal numbers, fewer than 16: Box and Muller's transform of two float64 uniforms gives a pair of numbers. The second number of
+  a pair is kept for the next call.
+- Normal numbers, 16 and more: uniforms of the dtype in groups of 16, whose halves are the two inputs of the transform. If the size
+  is no multiple of 16, the last 16 numbers are drawn again.
+- Permutations: the shuffle of Fisher and Yates, with a word for each place but the last.
+- bernoulli_ and dropout compare float64 uniforms with the probability; exponential, Cauchy and geometric numbers are quantiles
+  of float64 uniforms.
+torch leaves bernoulli_ and exponential_ to MKL on processors of Intel; these numbers are those of its own kernels.
 """
 
 from __future__ import annotations
 
+import math
 from _thread import allocate_lock
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from wengert import errors
 from wengert.core.tensor import TensorBase, wrap
 from wengert.devices import device as _device
+from wengert.kernels import native
 
 if TYPE_CHECKING:
     import numpy as np
 
 _FIRST_SEED = 67280421310721  # seed of a new Generator, as in torch
-_STATE_SIZES = (8, 16, 16, 4, 1)  # bytes of: seed, PCG64's state, increment, buffered 32-bit draw, flag of that draw
 _MASK_64 = (1 << 64) - 1
+_MASK_32 = (1 << 32) - 1
+_WORDS = 624  # length of the state of MT19937
+_LONG_RANGE = 1 << 28  # size of a range of integers from which they are made of long words
+_GROUP = 16  # normal numbers that are made together, and the least number of them that are made in groups
+# Layout of a state: torch's own. `left` counts the words until the state is renewed, and the next word, itself included.
+_STATE = [
+    ("seed", "<u8"), ("left", "<i4"), ("seeded", "<i4"), ("next", "<u8"), ("words", "<u8", _WORDS), ("normal_x", "<f8"),
+    ("normal", "<f8"), ("normal_rho", "<f8"), ("has_normal", "<i4"), ("", "V4"), ("float_normal", "<f4"), ("has_float", "V4"),
+]  # fmt: skip
+_STATE_SIZE = 5056  # bytes
 
 
 class Generator:
     """Source of random numbers, for the argument `generator=`.
 
-    The state (get_state, set_state) is complete: after set_state the numbers are those that followed get_state. `numpy`
-    is the np.random.Generator that draws them. Threads may share a generator: draws do not mix, but their order is not
-    determined.
+    The state (get_state, set_state) is complete: after set_state the numbers are those that followed get_state. States have torch's
+    format and can be exchanged with torch. `numpy` is an np.random.Generator that draws from the same words. Threads may share a
+    generator: draws do not mix, but their order is not determined.
 
     >>> import wengert
     >>> g = wengert.Generator().manual_seed(0)
@@ -35,7 +61,7 @@ class Generator:
     True
     """
 
-    __slots__ = ("_lock", "_numpy", "_seed", "device")
+    __slots__ = ("_lock", "_normal", "_numpy", "_seed", "device")
 
     def __init__(self, device: Any = None) -> None:
         kind = "cpu" if device is None else _device(device).type
@@ -44,6 +70,7 @@ class Generator:
         self.device = _device(kind)  # without index: there is one CPU
         self._seed: int | None = _FIRST_SEED
         self._numpy: Any = None  # made at the first use, because importing numpy.random takes milliseconds
+        self._normal: float | None = None  # second number of the last pair of normal numbers
         self._lock = allocate_lock()
 
     @property
@@ -53,11 +80,13 @@ class Generator:
         return self._start() if found is None else found
 
     def _start(self) -> np.random.Generator:
-        from numpy.random import PCG64, Generator as NumpyGenerator
+        from numpy.random import MT19937, Generator as NumpyGenerator
 
         with self._lock:
             if self._numpy is None:
-                self._numpy = NumpyGenerator(PCG64(self._seed_or_entropy()))
+                bits = MT19937(0)
+                bits.state = _seeded_state(self._seed_or_entropy())
+                self._numpy = NumpyGenerator(bits)
             return self._numpy
 
     def _seed_or_entropy(self) -> int:
@@ -79,13 +108,12 @@ class Generator:
         return self
 
     def _restart(self, seed: int) -> None:
-        from numpy.random import PCG64
-
         # Replace the state, not the generator, so that a `.numpy` that somebody holds draws the new numbers too.
         bits = self.numpy.bit_generator
+        state = _seeded_state(seed)
         with self._lock, bits.lock:
-            bits.state = PCG64(seed).state
-            self._seed = seed
+            bits.state = state
+            self._seed, self._normal = seed, None
 
     def seed(self) -> int:
         """Restart from a random seed of the operating system and return the seed."""
@@ -106,46 +134,155 @@ class Generator:
             return None
         bits = self._numpy.bit_generator
         with self._lock, bits.lock:
-            return bits.state
+            state = bits.state["state"]
+            return state["pos"], state["key"].tobytes(), self._normal
 
     def get_state(self) -> Any:
-        """Return the complete state, as a uint8 tensor."""
+        """Return the complete state, in torch's format: a uint8 tensor of 5056 elements."""
         import numpy
 
         bits = self.numpy.bit_generator
+        found = numpy.zeros((), _STATE)
         with self._lock, bits.lock:
-            state, seed = bits.state, self._seed_or_entropy()
-        numbers = (seed, state["state"]["state"], state["state"]["inc"], state["uinteger"], state["has_uint32"])
-        data = b"".join([number.to_bytes(n, "little") for number, n in zip(numbers, _STATE_SIZES, strict=True)])
-        return wrap(numpy.frombuffer(data, numpy.uint8).copy())
+            state = bits.state["state"]
+            found["seed"], found["words"], found["seeded"] = self._seed_or_entropy(), state["key"], 1
+            found["left"] = _WORDS + 1 - state["pos"]
+            found["next"] = state["pos"] % _WORDS
+            if self._normal is not None:
+                found["normal"], found["has_normal"] = self._normal, 1
+        return wrap(numpy.frombuffer(found.tobytes(), numpy.uint8).copy())
 
     def set_state(self, new_state: Any) -> Generator:
-        """Restore a state that get_state returned, and return self. Raises TypeError or RuntimeError for anything else."""
+        """Restore a state that get_state returned, here or in torch, and return self.
+
+        new_state: a uint8 tensor of 5056 elements. Raises TypeError or RuntimeError for anything else."""
+        import numpy
+
         if not isinstance(new_state, TensorBase):
             raise errors.wrong_argument_type("set_state", "new_state", 0, type(new_state))
         array: Any = new_state._array
         if array.dtype != "uint8":
             raise errors.DtypeError("RNG state must be a torch.ByteTensor")
-        if array.shape != (sum(_STATE_SIZES),):
+        if array.shape != (_STATE_SIZE,):
             raise RuntimeError(
-                f"Expected a CPUGeneratorImplState of size {sum(_STATE_SIZES)} "
-                f"but found the input RNG state size to be {array.size}"
+                f"Expected a CPUGeneratorImplState of size {_STATE_SIZE} but found the input RNG state size to be {array.size}"
             )
-        data, numbers = array.tobytes(), []
-        for n in _STATE_SIZES:
-            numbers.append(int.from_bytes(data[:n], "little"))
-            data = data[n:]
-        seed, state, increment, half, has_half = numbers
+        found = numpy.frombuffer(array.tobytes(), _STATE)[0]
+        if not 1 <= found["left"] <= _WORDS or found["words"].max() > _MASK_32:
+            raise RuntimeError("Invalid mt19937 state")
         bits = self.numpy.bit_generator
+        state = _state_of_words(found["words"].astype(numpy.uint32), _WORDS + 1 - int(found["left"]))
         with self._lock, bits.lock:
-            bits.state = {
-                "bit_generator": "PCG64",
-                "state": {"state": state, "inc": increment},
-                "uinteger": half,
-                "has_uint32": has_half,
-            }
-            self._seed = seed
+            bits.state = state
+            self._seed = int(found["seed"])
+            self._normal = float(found["normal"]) if found["has_normal"] else None
         return self
+
+    # -- draws: see Note [Random numbers] ------------------------------------------------------------------------------
+
+    def words(self, n: int) -> Any:
+        """Draw n words, as uint64."""
+        return self._fill((n,), "uint64", False)
+
+    def uniform(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Draw uniform numbers from [0, 1), as float32 or float64."""
+        return self._fill(shape, dtype, dtype == "float64")
+
+    def _fill(self, shape: tuple[int, ...], dtype: Any, is_long: bool) -> Any:
+        """Draw uniform numbers from [0, 1) as float32 or float64, or words or long words as uint64."""
+        import numpy
+
+        bits = self.numpy.bit_generator
+        if native is not None:
+            out = numpy.empty(shape, dtype)
+            with bits.lock:
+                native.fill_random(bits.capsule, out, is_long)
+            return out
+        words: Any = bits.random_raw((2, *shape) if is_long else shape)
+        if is_long:
+            pairs = words.reshape(-1, 2)
+            words = (pairs[:, 0] << 32 | pairs[:, 1]).reshape(shape)
+        if dtype == "uint64":
+            return words
+        digits = 53 if is_long else 24
+        return (words & ((1 << digits) - 1)).astype(dtype) * numpy.dtype(dtype).type(2.0**-digits)
+
+    def uniform_like(self, array: Any) -> Any:
+        """Draw a float64 number from [0, 1) for each element of an array, in the order of the memory of the array."""
+        from numpy import dtype
+
+        float64 = dtype("float64")
+        return in_memory_order(array, lambda shape: self.uniform(shape, float64))
+
+    def integers(self, shape: tuple[int, ...], size: int, is_long: bool | None = None) -> Any:
+        """Draw integers from [0, size), 1 <= size <= 2**64, as uint64.
+
+        is_long: whether they are made of long words. None: if the size asks for it."""
+        if not (size >= _LONG_RANGE if is_long is None else is_long):
+            return self._fill(shape, "uint64", False) % size
+        words = self._fill(shape, "uint64", True)
+        return words if size > _MASK_64 else words % size
+
+    def normal(self, shape: tuple[int, ...], dtype: Any, in_groups: bool = True) -> Any:
+        """Draw normal numbers of mean 0 and variance 1 in a floating dtype. Each part of complex numbers has variance 1/2.
+
+        in_groups: make 16 numbers and more in groups, as torch does for contiguous memory."""
+        import numpy
+
+        if dtype.kind == "c":
+            part = numpy.dtype(dtype.type(0).real)
+            found = self.normal((*shape, 2), part, in_groups) * part.type(math.sqrt(0.5))
+            return found.view(dtype).reshape(shape)
+        if in_groups and math.prod(shape) >= _GROUP:
+            return self._normal_in_groups(shape, dtype)
+        found = numpy.empty(shape, dtype)
+        self._fill_by_pairs(found.reshape(-1))
+        return found
+
+    def _fill_by_pairs(self, out: Any) -> None:
+        import numpy
+
+        self._start()
+        with self._lock:
+            found = [] if self._normal is None else [self._normal]
+            missing = max(out.size - len(found), 0)
+            for u, v in self.uniform(((missing + 1) // 2, 2), numpy.dtype("float64")).tolist():
+                radius, angle = math.sqrt(-2 * math.log1p(-v)), 2 * math.pi * u
+                found += radius * math.cos(angle), radius * math.sin(angle)
+            out[:] = found[: out.size]
+            self._normal = found[-1] if len(found) > out.size else None
+
+    def _normal_in_groups(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        import numpy
+
+        if dtype.itemsize > 2:
+            found = self.uniform(shape, dtype)
+        else:  # torch does not draw the numbers that the last group overwrites, as it does for other dtypes
+            found = numpy.empty(shape, numpy.float32)
+            whole = found.size - found.size % _GROUP
+            found.reshape(-1)[:whole] = self.uniform((whole,), found.dtype)
+        numbers = found.reshape(-1)
+        rest = found.size % _GROUP
+        _transform_groups(numbers[: found.size - rest])
+        if rest:
+            last = self.uniform((_GROUP,), found.dtype)
+            _transform_groups(last)
+            numbers[-_GROUP:] = last
+        return found.astype(dtype, copy=False)
+
+    def permutation(self, n: int) -> Any:
+        """Draw a permutation of 0, ..., n - 1, as int64."""
+        import numpy
+
+        found, bits = numpy.arange(n), self.numpy.bit_generator
+        if native is not None:
+            with bits.lock:
+                native.shuffle(bits.capsule, found)
+            return found
+        order, places = found.tolist(), found[: max(n - 1, 0)].astype(numpy.uint64)
+        for i, j in enumerate((places + self.words(len(places)) % (n - places)).tolist()):
+            order[i], order[j] = order[j], order[i]
+        return numpy.array(order, numpy.int64)
 
     def clone_state(self) -> Generator:
         """Return a new generator in the same state."""
@@ -159,6 +296,32 @@ class Generator:
         return _rebuild, (self.get_state()._array.tobytes(),)
 
 
+def _transform_groups(u: Any) -> None:
+    """Replace uniform numbers by normal ones, in groups of 16, by Box and Muller's transform of the halves of a group."""
+    import numpy
+
+    halves = u.reshape(-1, 2, _GROUP // 2)
+    radius = 1 - halves[:, 0]
+    numpy.log(radius, out=radius)
+    radius *= -2
+    numpy.sqrt(radius, out=radius)
+    angle = halves[:, 1] * u.dtype.type(2 * math.pi)
+    numpy.multiply(radius, numpy.cos(angle), out=halves[:, 0])
+    numpy.multiply(radius, numpy.sin(angle, out=angle), out=halves[:, 1])
+
+
+def _state_of_words(words: Any, position: int) -> Any:
+    """State of NumPy's MT19937: 624 words, and the position of the next word."""
+    return {"bit_generator": "MT19937", "state": {"key": words, "pos": position}}
+
+
+def _seeded_state(seed: int) -> Any:
+    """State of MT19937 that starts from the low 32 bits of a seed, by Matsumoto and Nishimura's init_genrand (2002)."""
+    from numpy.random import RandomState
+
+    return _state_of_words(RandomState(seed & _MASK_32).get_state(legacy=False)["state"]["key"], _WORDS)
+
+
 def _rebuild(state: bytes) -> Generator:
     import numpy
 
@@ -169,23 +332,33 @@ default_generator = Generator()
 default_generator._seed = None  # a random seed of the operating system, drawn at the first use
 
 
-def generator_of(generator: Generator | None) -> np.random.Generator:
-    """Return the NumPy generator of a `generator=` argument; None means the default generator."""
+def in_memory_order(array: Any, draw: Callable[[tuple[int, ...]], Any]) -> Any:
+    """Return draw(shape) with the dimensions in array's order, where shape lists the dimensions in the order of array's memory.
+
+    torch fills tensors in the order of their memory, so that a transposed tensor gets the numbers of its base."""
+    order = sorted(range(array.ndim), key=lambda dim: -abs(array.strides[dim]))
+    if order == list(range(array.ndim)):
+        return draw(array.shape)
+    drawn = draw(tuple([array.shape[dim] for dim in order]))
+    return drawn.transpose([order.index(dim) for dim in range(array.ndim)])
+
+
+def generator_of(generator: Generator | None) -> Generator:
+    """Return the Generator of a `generator=` argument; None means the default generator."""
     if generator is None:
-        return default_generator.numpy
+        return default_generator
     if not isinstance(generator, Generator):
         raise TypeError(f"expected a wengert.Generator as generator=, but got {type(generator).__name__}")
-    return generator.numpy
+    return generator
 
 
 def manual_seed(seed: int) -> Generator:
     """Restart the default generator from a seed and return the generator.
 
     >>> import wengert
-    >>> a = wengert.manual_seed(0) and wengert.rand(2)
-    >>> b = wengert.manual_seed(0) and wengert.rand(2)
-    >>> bool((a == b).all())
-    True
+    >>> _ = wengert.manual_seed(0)
+    >>> wengert.rand(3)
+    tensor([0.4963, 0.7682, 0.0885])
     """
     return default_generator.manual_seed(seed)
 

@@ -17,6 +17,25 @@ def values(tensor):
     return tensor.detach().numpy().tolist()
 
 
+# -- the numbers of a seed ---------------------------------------------------------------------------------------------
+
+
+def test_words_are_those_of_the_mersenne_twister():
+    """The C++ standard (26.6.6) gives the 10,000th output of MT19937 with the seed 5489."""
+    assert int(torch.Generator().manual_seed(5489).words(10000)[-1]) == 4123659995
+
+
+def test_a_seed_gives_the_numbers_that_tutorials_of_torch_print():
+    torch.manual_seed(0)
+    assert str(torch.rand(3)) == "tensor([0.4963, 0.7682, 0.0885])"
+    torch.manual_seed(0)
+    assert str(torch.randn(3)) == "tensor([ 1.5410, -0.2934, -2.1788])"
+    torch.manual_seed(0)
+    assert torch.randperm(10).tolist() == [4, 1, 7, 5, 3, 9, 0, 8, 6, 2]
+    torch.manual_seed(42)
+    assert str(torch.rand(2, 2)) == "tensor([[0.8823, 0.9150],\n        [0.3829, 0.9593]])"
+
+
 # -- generators --------------------------------------------------------------------------------------------------------
 
 

@@ -26,6 +26,7 @@ extern PyMethodDef wk_norms_methods[];
 extern PyMethodDef wk_places_methods[];
 extern PyMethodDef wk_pool_methods[];
 extern PyMethodDef wk_program_methods[];
+extern PyMethodDef wk_random_methods[];
 extern PyMethodDef wk_resample_methods[];
 extern PyMethodDef wk_rows_methods[];
 extern PyMethodDef wk_scans_methods[];
@@ -47,6 +48,7 @@ static PyMethodDef *const method_tables[] = {
     wk_places_methods,
     wk_pool_methods,
     wk_program_methods,
+    wk_random_methods,
     wk_resample_methods,
     wk_rows_methods,
     wk_scans_methods,

@@ -186,7 +186,7 @@ _SATURATION = -1.7580993408473766  # limit of selu at minus infinity: -scale * a
 def _keep_mask(xp, x, *, p, dims):
     """Random 1 (probability 1 - p) or 0, of x's size in the first `dims` dimensions, of size 1 in the others."""
     shape = (*x.shape[:dims], *(1,) * (x.ndim - dims))
-    return (default_generator.numpy.random(shape, dtype=xp.float32) >= p).astype(x.dtype)
+    return (default_generator.uniform_like(x if dims == x.ndim else xp.empty(shape)) < 1 - p).astype(x.dtype)
 
 
 def _alpha_dropout(F: Any, input: Any, p: float, training: bool, inplace: bool, dims: int) -> Any:

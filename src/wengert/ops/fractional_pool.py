@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.core.tensor import wrap
-from wengert.generator import generator_of
+from wengert.generator import default_generator
 from wengert.ops.indices import raw
 from wengert.ops.registry import composite
 from wengert.ops.windows import sizes_of_argument
@@ -82,7 +82,10 @@ def _pool(F: Any, op: str, dims: int, input: Any, kernel_size: Any, output_size:
         raise errors.pool_sizes(op, "kernel_size" if kernel is None else "output_size", dims)
     _check_windows(op, dims, input, kernel, output, samples)
     images = raw(input).reshape(-1, *size)
-    draws = generator_of(None).random((len(images), dims)) if samples is None else raw(samples).reshape(-1, dims)
+    if samples is None:
+        draws = default_generator.uniform((len(images), dims), np.dtype(np.float64 if images.dtype == "float64" else np.float32))
+    else:
+        draws = raw(samples).reshape(-1, dims)
     # The samples of an image are ordered (width, height), those of a volume (time, height, width).
     places = _argmax_of_windows(images, draws[:, ::-1] if dims == 2 else draws, kernel, output)
     lead = tuple(input.shape[:-dims])

@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert import errors, return_types
 from wengert.core.tensor import wrap
-from wengert.generator import generator_of
+from wengert.generator import default_generator
 from wengert.ops.indices import raw
 from wengert.ops.matrices import adjoint
 from wengert.ops.registry import composite
@@ -19,12 +19,8 @@ def _range_basis(F: Any, A: Any, q: int, niter: int) -> Any:
 
     Halko, Martinsson, Tropp, Finding Structure with Randomness, 2011, algorithm 4.4."""
     array = raw(A)
-    part = array.real.dtype if array.dtype.kind == "c" else array.dtype
     shape = (array.shape[-1], min(q, *array.shape[-2:]))
-    draws = generator_of(None).standard_normal(shape).astype(part)
-    if array.dtype.kind == "c":
-        draws = draws + 1j * generator_of(None).standard_normal(shape).astype(part)
-    Q = F.linalg_qr(F.matmul(A, wrap(draws.astype(array.dtype))))[0]
+    Q = F.linalg_qr(F.matmul(A, wrap(default_generator.normal(shape, array.dtype))))[0]
     for _ in range(niter):
         Q = F.linalg_qr(F.matmul(adjoint(F, A), Q))[0]
         Q = F.linalg_qr(F.matmul(A, Q))[0]

@@ -234,7 +234,8 @@ def _dropout_noise(xp, x, *, p, independent_dims=None):
     shape = x.shape if independent_dims is None else x.shape[:independent_dims] + (1,) * (x.ndim - independent_dims)
     if p == 1:
         return xp.zeros(shape, x.dtype)
-    return (default_generator.numpy.random(shape, dtype=xp.float32) >= p) * x.dtype.type(1 / (1 - p))
+    drawn = default_generator.uniform_like(x if independent_dims is None else xp.empty(shape))
+    return (drawn < 1 - p) * x.dtype.type(1 / (1 - p))
 
 
 def _apply_dropout(F: Any, input: Any, p: float, training: bool, inplace: bool, independent_dims: int | None = None) -> Any:

@@ -8,6 +8,8 @@ Samples of bernoulli, multinomial and normal whose parameters require grad can b
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from wengert import dtypes, errors
 from wengert.core.dispatch import propagate_volatile
 from wengert.core.tensor import TensorBase, wrap
-from wengert.generator import generator_of
+from wengert.generator import Generator, generator_of, in_memory_order
 from wengert.ops.indices import checked, raw
 from wengert.ops.inplace import write_inplace
 from wengert.ops.options import numpy_dtype, sizes_of, tensor_from
@@ -33,39 +35,39 @@ def _samples_of(distribution: str, parameters: tuple[Any, ...], array: Any) -> A
 
 def _draw_uniform(generator: Any, shape: tuple, dtype: Any) -> Any:
     """Draw uniform numbers from [0, 1) in a floating dtype; for a complex dtype, both parts."""
+    source = generator_of(generator)
     if dtype == np.float32 or dtype == np.float64:
-        return np.asarray(generator_of(generator).random(shape, dtype))
+        return source.uniform(shape, dtype)
     if dtype.kind == "c":
-        part = np.float32 if dtype == np.complex64 else np.float64
-        numbers = generator_of(generator).random((*shape, 2), part)
-        return numbers.view(dtype).reshape(shape)
+        return source.uniform((*shape, 2), np.dtype(dtype.type(0).real)).view(dtype).reshape(shape)
     if not dtypes.is_floating_point(dtype):
         raise errors.unsupported_dtype("check_uniform_bounds", dtype)
-    # Multiples of a step that the 16-bit dtype represents: rounding a float32 could give 1.
-    steps = 2 ** (11 if dtype == np.float16 else 8)
-    return (generator_of(generator).integers(0, steps, shape) / steps).astype(dtype)
+    return _below(source.uniform(shape, np.dtype(np.float32)).astype(dtype), 0, 1)
 
 
-def _draw_gaussian(generator: Any, shape: tuple, dtype: Any) -> Any:
-    """Draw normal numbers of mean 0 and variance 1; for a complex dtype, each part has variance 1/2."""
-    if dtype == np.float32 or dtype == np.float64:
-        return np.asarray(generator_of(generator).standard_normal(shape, dtype))
-    if dtype.kind == "c":
-        part = np.float32 if dtype == np.complex64 else np.float64
-        numbers = generator_of(generator).standard_normal((*shape, 2), part) * part(math.sqrt(0.5))
-        return numbers.view(dtype).reshape(shape)
-    if not dtypes.is_floating_point(dtype):
+def _below(values: Any, low: Any, high: Any) -> Any:
+    """Replace numbers of [low, high) that rounding took to high by low, as torch does."""
+    values[values == values.dtype.type(high)] = low
+    return values
+
+
+def _draw_normal(generator: Any, shape: tuple, dtype: Any, in_groups: bool = True) -> Any:
+    """Draw normal numbers. Parameters as in Generator.normal. Raises NotImplementedError for other dtypes than floating ones."""
+    if not dtypes.is_differentiable(dtype):
         raise errors.unsupported_dtype("normal_kernel_cpu", dtype)
-    return np.asarray(generator_of(generator).standard_normal(shape, np.float32)).astype(dtype)
+    return generator_of(generator).normal(shape, dtype, in_groups)
 
 
-def _draw_integers(generator: Any, low: Any, high: Any, shape: tuple, dtype: Any) -> Any:
-    """Draw integers from [low, high), in any dtype."""
+def _draw_integers(generator: Any, low: Any, high: Any, shape: tuple, dtype: Any, is_long: bool | None = None) -> Any:
+    """Draw integers from [low, high), in any dtype. is_long: as in Generator.integers."""
     low, high = int(low), int(high)
     if low >= high:
         raise errors.ShapeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    kind = np.uint64 if high > 2**63 else np.int64
-    return np.asarray(generator_of(generator).integers(low, high, shape, kind)).astype(dtype, copy=False)
+    values = generator_of(generator).integers(shape, high - low, is_long)
+    if high <= 2**63:
+        # The sum of two's complements is right modulo 2**64.
+        values = (values + np.uint64(low % 2**64)).view(np.int64)
+    return values.astype(dtype, copy=False)
 
 
 def _as_int(op: str, argument: str, value: Any) -> int:
@@ -74,6 +76,11 @@ def _as_int(op: str, argument: str, value: Any) -> int:
         return int(value)
     except TypeError:
         raise errors.wrong_argument_type(op, argument, 0, type(value), "int") from None
+
+
+def _draw_exponential(source: Generator, rate: Any, shape: tuple) -> Any:
+    """Draw from the exponential distribution, in float64."""
+    return -1 / rate * np.log1p(-source.uniform(shape, np.dtype(np.float64)))
 
 
 # -- tensors of a given size -------------------------------------------------------------------------------------------
@@ -92,7 +99,7 @@ def randn(*sizes, size=None, generator=None, dtype=None, **options):
     """Return random numbers from the normal distribution of mean 0 and variance 1: randn(2, 3) or randn((2, 3)).
 
     dtype: floating or complex, the default dtype if None; real and imaginary part of complex numbers have variance 1/2."""
-    return tensor_from("randn", _draw_gaussian(generator, sizes_of("randn", sizes, size), numpy_dtype(dtype)), options)
+    return tensor_from("randn", _draw_normal(generator, sizes_of("randn", sizes, size), numpy_dtype(dtype)), options)
 
 
 @creation()
@@ -131,31 +138,30 @@ def randperm(n, *, generator=None, dtype=None, **options):
     return tensor_from("randperm", order.astype(numpy_dtype(int if dtype is None else dtype), copy=False), options)
 
 
-def _shape_and_dtype_of(input: Any, dtype: Any) -> tuple[tuple, Any]:
-    array = raw(input)
-    return array.shape, array.dtype if dtype is None else numpy_dtype(dtype)
+def _drawn_like(op: str, input: Any, dtype: Any, draw: Callable[[tuple, Any], Any], options: Any) -> Any:
+    """Tensor of draw(shape, dtype) with the shape and memory order of input, and its dtype if dtype is None."""
+    array = raw(checked(op, input))
+    wanted = array.dtype if dtype is None else numpy_dtype(dtype)
+    return tensor_from(op, in_memory_order(array, lambda shape: draw(shape, wanted)), options)
 
 
 @creation()
 def rand_like(input, *, generator=None, dtype=None, **options):
     """rand() with the shape of a tensor, and its dtype unless dtype is given."""
-    checked("rand_like", input)
-    return tensor_from("rand_like", _draw_uniform(generator, *_shape_and_dtype_of(input, dtype)), options)
+    return _drawn_like("rand_like", input, dtype, partial(_draw_uniform, generator), options)
 
 
 @creation()
 def randn_like(input, *, generator=None, dtype=None, **options):
     """randn() with the shape of a tensor, and its dtype unless dtype is given."""
-    checked("randn_like", input)
-    return tensor_from("randn_like", _draw_gaussian(generator, *_shape_and_dtype_of(input, dtype)), options)
+    return _drawn_like("randn_like", input, dtype, partial(_draw_normal, generator), options)
 
 
 @creation()
 def randint_like(input, low, high=None, *, generator=None, dtype=None, **options):
     """randint(low, high), or randint(high), with the shape of a tensor, and its dtype unless dtype is given."""
-    checked("randint_like", input)
     low, high = (0, low) if high is None else (low, high)
-    return tensor_from("randint_like", _draw_integers(generator, low, high, *_shape_and_dtype_of(input, dtype)), options)
+    return _drawn_like("randint_like", input, dtype, partial(_draw_integers, generator, low, high), options)
 
 
 # -- samples of distributions with given parameters --------------------------------------------------------------------
@@ -166,9 +172,14 @@ def _check_probability(p: Any, name: str) -> None:
         raise errors.ShapeError(f"Expected {name} >= 0 && {name} <= 1 to be true, but got false.")
 
 
-def _draw_bernoulli(generator: Any, p: Any, shape: tuple, dtype: Any) -> Any:
-    """Draw 1 with probability p, else 0."""
-    return np.asarray(generator_of(generator).random(shape) < p).astype(dtype)
+def _draw_bernoulli(generator: Any, p: Any, array: Any) -> Any:
+    """Draw 1 with probability p, else 0, in the shape, dtype and memory order of an array.
+
+    Probabilities in float32 or in a 16-bit dtype, in an array, are compared with float32 numbers, others with float64 numbers."""
+    is_single = isinstance(p, np.ndarray) and dtypes.is_floating_point(p.dtype) and p.dtype.itemsize <= 4
+    p = p.astype(np.float32) if is_single else p
+    draws = in_memory_order(array, lambda shape: _draw_uniform(generator, shape, np.dtype(np.float32 if is_single else np.float64)))
+    return np.asarray(draws < p).astype(array.dtype)
 
 
 @plain(method=True, out=True)
@@ -187,7 +198,7 @@ def bernoulli(input, p=None, *, generator=None):
         _check_probability(array, "p_in")
     else:
         _check_probability(raw(p), "p")
-    samples = _samples_of("bernoulli", (p,), _draw_bernoulli(generator, raw(p), array.shape, array.dtype))
+    samples = _samples_of("bernoulli", (p,), _draw_bernoulli(generator, raw(p), np.empty(array.shape, array.dtype)))
     propagate_volatile((input,), (samples,))
     return samples
 
@@ -208,21 +219,20 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
     """
     weights = raw(checked("multinomial", input))
     _check_weights(weights, num_samples, replacement)
-    rows = np.atleast_2d(weights).astype(np.float64)
-    rng = generator_of(generator)
+    rows, source = np.atleast_2d(weights), generator_of(generator)
     if replacement:
         # The index is the place of a random fraction of the total among the cumulative sums. It is clipped to the last
         # index of positive weight, because the fraction may round up to the total.
-        sums = rows.cumsum(axis=1)
-        points = rng.random((len(rows), num_samples)) * sums[:, -1:]
+        sums = rows.astype(np.float64).cumsum(axis=1)
+        points = source.uniform((len(rows), num_samples), np.dtype(np.float64)) * sums[:, -1:]
         drawn = [np.searchsorted(s, p, side="right") for s, p in zip(sums, points, strict=True)]
         last = rows.shape[1] - 1 - (rows[:, ::-1] > 0).argmax(axis=1)
         indices = np.minimum(np.array(drawn, np.int64).reshape(-1, num_samples), last[:, None])
     else:
         # The order of exponential waiting times whose rates are the weights is a draw without replacement.
         with np.errstate(divide="ignore"):
-            times = rng.standard_exponential(rows.shape) / rows
-        indices = times.argsort(axis=1, kind="stable")[:, :num_samples].astype(np.int64)
+            rates = rows / _draw_exponential(source, 1.0, rows.shape).astype(rows.dtype)
+        indices = (-rates).argsort(axis=1, kind="stable")[:, :num_samples].astype(np.int64)
     return _samples_of("multinomial", (input,), indices if weights.ndim == 2 else indices[0])
 
 
@@ -268,7 +278,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, **option
         except ValueError:
             raise errors.broadcast_shapes(*[x.shape for x in arrays]) from None
         wanted = dtypes.resolve(dtypes.SAME, arrays)
-    values = _draw_normal(generator, mean, std, shape, wanted)
+    values = _scaled(_draw_normal(generator, shape, wanted), mean, std)
     return tensor_from("normal", values, options) if options else _samples_of("normal", parameters, values)
 
 
@@ -279,8 +289,11 @@ def _check_std(std: Any) -> None:
         raise errors.ShapeError(f"normal expects std >= 0.0, but found std {std:g}")
 
 
-def _draw_normal(generator: Any, mean: Any, std: Any, shape: tuple, dtype: Any) -> Any:
-    return np.asarray(_draw_gaussian(generator, shape, dtype) * std + mean).astype(dtype, copy=False)
+def _scaled(drawn: Any, mean: Any, std: Any) -> Any:
+    """Return drawn * std + mean in drawn's dtype. A number is the mean of both parts of complex numbers, as in torch."""
+    if drawn.dtype.kind == "c" and not isinstance(mean, np.ndarray):
+        mean = complex(mean, mean)
+    return np.asarray(drawn * std + mean).astype(drawn.dtype, copy=False)
 
 
 @plain()
@@ -293,7 +306,7 @@ def poisson(input, generator=None):
         raise errors.unsupported_dtype("poisson_cpu", rates.dtype)
     if not np.all(rates >= 0):
         raise errors.ShapeError("invalid Poisson rate, expected rate to be non-negative")
-    return wrap(np.asarray(generator_of(generator).poisson(rates)).astype(rates.dtype))
+    return wrap(np.asarray(generator_of(generator).numpy.poisson(rates)).astype(rates.dtype))
 
 
 @plain()
@@ -303,7 +316,7 @@ def binomial(count, prob, generator=None):
     count, prob: tensors that broadcast; the result has prob's dtype and no history."""
     n, p = raw(checked("binomial", count, "count")), raw(prob)
     _check_probability(p, "prob")
-    return wrap(np.asarray(generator_of(generator).binomial(n.astype(np.int64), p)).astype(p.dtype))
+    return wrap(np.asarray(generator_of(generator).numpy.binomial(n.astype(np.int64), p)).astype(p.dtype))
 
 
 @general(complex=False, node="StandardGammaBackward0", method=False)
@@ -314,7 +327,7 @@ def _standard_gamma(xp, x, *, generator=None):
     distribution function and p the density (M. Figurnov and others, Implicit reparameterization gradients, 2018)."""
     if x.dtype.kind in "biu":
         raise errors.unsupported_dtype("gamma_cpu", x.dtype)
-    return xp.asarray(generator_of(generator).standard_gamma(x.astype(np.float64))).astype(x.dtype)
+    return xp.asarray(generator_of(generator).numpy.standard_gamma(x.astype(np.float64))).astype(x.dtype)
 
 
 @_standard_gamma.vjp("x")
@@ -388,13 +401,19 @@ def uniform_(self, *bounds, generator=None, **keywords):
     if low > high:
         raise errors.ShapeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
     dtype = self._array.dtype
-    values = _draw_uniform(generator, self._array.shape, dtype)
-    if (low, high) != (0.0, 1.0):
-        values = (values * (high - low) + low).astype(dtype)
-        if high > low:  # rounding must not reach the excluded bound
-            below = np.nextafter(dtype.type(high), dtype.type(low)) if dtype.kind == "f" else high
-            values = np.minimum(values, below) if dtype.kind == "f" else values
-    return _fill_recorded(self, values, "UniformBackward0")
+
+    part = np.dtype(dtype.type(0).real) if dtype.kind == "c" else dtype
+    lower, upper = np.array([low, high], np.result_type(part, np.float32))
+    length = float(upper - lower)
+
+    def draw(shape: tuple) -> Any:
+        if (low, high) == (0.0, 1.0):
+            return _draw_uniform(generator, shape, dtype)
+        numbers = _draw_uniform(generator, (*shape, 2) if dtype.kind == "c" else shape, np.result_type(part, np.float32))
+        # torch rounds once, after the sum. float64 holds the product of float32 numbers.
+        return _below((numbers.astype(np.float64) * length + float(lower)).astype(part), lower, upper).view(dtype).reshape(shape)
+
+    return _fill_recorded(self, in_memory_order(self._array, draw), "UniformBackward0")
 
 
 @plain(method=True, namespaces=())
@@ -402,8 +421,10 @@ def normal_(self, mean=0.0, std=1.0, *, generator=None):
     """Fill the tensor with normal random numbers of the given mean and std, and return it. Derivative: 0."""
     _check_floating(self, "normal_kernel_cpu")
     _check_std(std)
-    values = _draw_normal(generator, mean, std, self._array.shape, self._array.dtype)
-    return _fill_recorded(self, values, "NormalBackward0")
+    array = self._array
+    in_groups = array.flags.c_contiguous
+    drawn = in_memory_order(array, lambda shape: _draw_normal(generator, shape, array.dtype, in_groups))
+    return _fill_recorded(self, _scaled(drawn, mean, std), "NormalBackward0")
 
 
 @plain(method=True, namespaces=())
@@ -417,13 +438,16 @@ def random_(self, *bounds, generator=None, **keywords):
         bounds = (0, bounds[0])
     low, high = _from_and_to("random_", bounds, keywords, (0, None))
     dtype = self._array.dtype
+    is_long = None
     if high is None:
+        is_long = dtype.itemsize == 8
         d = dtypes.from_numpy_dtype(dtype)
         if d.is_floating_point:
             high = 2 ** round(1 - math.log2(dtypes.finfo(d).eps)) + 1
         else:
             high = 2 if d is dtypes.bool_ else dtypes.iinfo(d).max + 1
-    return _fill_recorded(self, _draw_integers(generator, low, high, self._array.shape, dtype), node)
+    values = in_memory_order(self._array, lambda shape: _draw_integers(generator, low, high, shape, dtype, is_long))
+    return _fill_recorded(self, values, node)
 
 
 @plain(method=True, namespaces=())
@@ -434,7 +458,7 @@ def bernoulli_(self, p=0.5, *, generator=None):
     node = f"BernoulliBackward{1 if isinstance(p, TensorBase) else 2}"
     p = raw(p)
     _check_probability(p, "p")
-    return _fill_recorded(self, _draw_bernoulli(generator, p, self._array.shape, self._array.dtype), node)
+    return _fill_recorded(self, _draw_bernoulli(generator, p, self._array), node)
 
 
 @plain(method=True, namespaces=())
@@ -443,7 +467,8 @@ def exponential_(self, lambd=1.0, *, generator=None):
     _check_floating(self, "exponential_cpu")
     if not lambd > 0:
         raise errors.ShapeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
-    values = generator_of(generator).standard_exponential(self._array.shape) / lambd
+    source = generator_of(generator)
+    values = in_memory_order(self._array, lambda shape: _draw_exponential(source, lambd, shape))
     return _fill_recorded(self, values, "ExponentialBackward0")
 
 
@@ -452,7 +477,9 @@ def geometric_(self, p, *, generator=None):
     """Fill the tensor with geometric random numbers, the trials until a success of probability p. Derivative: 0."""
     if not 0 < p < 1:
         raise errors.ShapeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    return _fill_recorded(self, generator_of(generator).geometric(p, self._array.shape), "GeometricBackward0")
+    with np.errstate(divide="ignore"):
+        values = np.ceil(np.log(generator_of(generator).uniform_like(self._array)) / math.log1p(-p))
+    return _fill_recorded(self, values, "GeometricBackward0")
 
 
 @plain(method=True, namespaces=())
@@ -461,7 +488,7 @@ def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
     _check_floating(self, "cauchy_cpu")
     if not sigma > 0:
         raise errors.ShapeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
-    values = generator_of(generator).standard_cauchy(self._array.shape) * sigma + median
+    values = median + sigma * np.tan(math.pi * (generator_of(generator).uniform_like(self._array) - 0.5))
     return _fill_recorded(self, values, "CauchyBackward0")
 
 
@@ -471,4 +498,6 @@ def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
     _check_floating(self, "log_normal_cpu")
     if not std > 0:
         raise errors.ShapeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    return _fill_recorded(self, generator_of(generator).lognormal(mean, std, self._array.shape), "LogNormalBackward0")
+    source = generator_of(generator)
+    drawn = in_memory_order(self._array, lambda shape: source.normal(shape, np.dtype(np.float64), in_groups=False))
+    return _fill_recorded(self, np.exp(drawn * std + mean), "LogNormalBackward0")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wengert import errors
-from wengert.generator import generator_of
+from wengert.generator import default_generator, generator_of
 from wengert.ops.indices import raw
 from wengert.ops.registry import composite, nondifferentiable
 
@@ -15,8 +15,10 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 @nondifferentiable(**_PRIVATE)
 def _random_slopes(xp, x, *, lower, upper, generator=None):
     """Draw a slope from [lower, upper) for each element x <= 0; 1 for the other elements."""
-    draws = generator_of(generator).random(x.shape) * (upper - lower) + lower
-    return xp.where(x <= 0, draws, 1.0).astype(x.dtype)
+    slopes, is_negative = xp.ones(x.shape), x <= 0
+    draws = generator_of(generator).uniform((int(is_negative.sum()),), slopes.dtype)
+    slopes[is_negative] = draws * (upper - lower) + lower
+    return slopes.astype(x.dtype)
 
 
 @composite(namespaces=("", "nn.functional"))
@@ -40,7 +42,8 @@ def rrelu(F, input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False,
 @nondifferentiable(**_PRIVATE)
 def _gumbel_noise(xp, x):
     """Draw from the Gumbel distribution, in x's shape and dtype."""
-    return -xp.log(generator_of(None).standard_exponential(x.shape)).astype(x.dtype)
+    waiting_times = -xp.log1p(-default_generator.uniform(x.shape, xp.dtype("float64")))
+    return -xp.log(waiting_times.astype(x.dtype))
 
 
 @composite(namespaces=("nn.functional",))
