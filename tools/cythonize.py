@@ -19,6 +19,16 @@ from pathlib import Path
 
 from Cython.Compiler import Main, Options
 
+# Cython 3.3 gives away x when an element of a list comprehension cannot be appended for lack of memory. The code around this
+# helper then gives x away a second time.
+WRONG_HELPER = """    int result = PyList_Append(list, x);
+    Py_DECREF(x);
+    return result;
+"""
+RIGHT_HELPER = """    if (PyList_Append(list, x) < 0) return -1;
+    Py_DECREF(x);
+    return 0;
+"""
 DIRECTIVES = {"annotation_typing": False, "binding": True, "allow_none_for_extension_args": False, "nonecheck": True}
 
 
@@ -30,6 +40,9 @@ def translate(name: str, folder: Path) -> None:
     )
     if Main.compile_single(f"wengert/core/{name}.py", options, full_module_name=f"wengert.core.{name}").num_errors:
         sys.exit(1)
+    text = fresh.read_text(encoding="utf-8")
+    if "__Pyx_ListComp_AppendAndDecref(PyObject* list, PyObject* x) {" in text:
+        fresh.write_text(text.replace(WRONG_HELPER, RIGHT_HELPER), encoding="utf-8")
     if target.exists() and target.read_bytes() == fresh.read_bytes():
         fresh.unlink()
     else:

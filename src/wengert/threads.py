@@ -25,7 +25,7 @@ _without_kernels: int | None = None  # what was set where no kernels are compile
 def set_num_threads(n: int) -> None:
     """Set the number of threads of the kernels and of NumPy's BLAS. n: int, n >= 1; otherwise RuntimeError.
 
-    threadpoolctl sets the threads of BLAS if it is installed. Without it, only an OpenBLAS on Linux is set.
+    BLAS gets no more threads than there are cores that this process may use. threadpoolctl sets the threads of BLAS if it is installed. Without it, only an OpenBLAS on Linux is set.
 
     >>> import wengert
     >>> before = wengert.get_num_threads()
@@ -40,7 +40,8 @@ def set_num_threads(n: int) -> None:
         native.set_num_threads(n)
     else:
         _without_kernels = n
-    _set_blas_threads(n)
+    # On more threads than cores, OpenBLAS waits for its own threads: products take fifty times as long.
+    _set_blas_threads(min(n, _usable_cores()))
 
 
 def get_num_threads() -> int:
@@ -81,6 +82,10 @@ def apply_environment() -> None:
 
 
 def _usable_cores() -> int:
+    """Number of cores that this process may use, and with compiled kernels at most what its control groups allow."""
+    if native is not None:
+        cores: int = native.usable_cores()
+        return cores
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -200,8 +205,9 @@ def register_with_threadpoolctl() -> None:
 def empty_cache() -> None:
     """Return the unused memory of the pool to the system.
 
-    The kernels keep freed memory of large results for the next ones, up to a limit: WENGERT_POOL_LIMIT bytes, or the lesser of
-    1 GiB and a quarter of the machine's memory. Without compiled kernels there is no pool, and this does nothing."""
+    The kernels keep freed memory of large results for the next ones, up to a limit: WENGERT_POOL_LIMIT bytes (such as 5e8),
+    or the lesser of 1 GiB and a quarter of the memory that the machine or the container has. Without compiled kernels there
+    is no pool, and this does nothing."""
     if native is not None and hasattr(native, "empty_cache"):
         native.empty_cache()
 

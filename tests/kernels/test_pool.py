@@ -279,3 +279,16 @@ def test_threads_take_and_give_back_at_once():
     for thread in threads:
         thread.join()
     assert not failures
+
+
+@pytest.mark.parametrize(("text", "expected"), [("1e9", 10**9), ("500000000", 500000000), ("2.5e8", 250000000), ("0", 0), ("1e300", 2**62)])
+def test_limit_of_the_pool_is_a_number_of_bytes(text, expected):
+    program = "import wengert; print(wengert.memory_stats()['limit_bytes'])"
+    ours = [
+        subprocess.run(
+            [sys.executable, "-c", program], env=os.environ | {"WENGERT_POOL_LIMIT": value}, check=True, timeout=600, capture_output=True
+        ).stdout
+        for value in (text, "", "12 apples", "-5", "nan")
+    ]
+    assert int(ours[0]) == expected
+    assert ours[1] == ours[2] == ours[3] == ours[4]  # the limit of a process that says nothing

@@ -209,3 +209,43 @@ def test_parallel_info_names_the_settings_that_decide():
     assert f"wengert.get_num_threads() : {wengert.get_num_threads()}" in text
     assert "WENGERT_NUM_THREADS" in text and "OMP_NUM_THREADS" in text
     assert __config__.info()["threads"] == wengert.get_num_threads()
+
+
+@needs_kernels
+@pytest.mark.parametrize(("groups", "files", "expected"), [
+    ("0::/a/b\n", {"a/b/cpu.max": "150000 100000", "a/b/memory.max": "max", "a/memory.max": "1000000"}, (2, 1000000)),
+    ("0::/a\n", {"cpu.max": "max 100000", "memory.max": "4096"}, (None, 4096)),  # as in a container: only the root is there
+    (
+        "4:memory:/m\n3:cpu,cpuacct:/c/d\n2:pids:/\n",
+        {
+            "memory/m/memory.limit_in_bytes": "9223372036854771712", "memory/memory.limit_in_bytes": "2000",
+            "cpu,cpuacct/c/cpu.cfs_quota_us": "300000", "cpu,cpuacct/c/cpu.cfs_period_us": "100000",
+            "cpu,cpuacct/c/d/cpu.cfs_quota_us": "-1", "cpu,cpuacct/c/d/cpu.cfs_period_us": "100000",
+        },
+        (3, 2000),
+    ),
+    ("0::/a\n", {"a/cpu.max": "1000 100000"}, (1, None)),
+    ("0::/a\n", {"a/cpu.max": "", "a/memory.max": "none"}, (None, None)),
+    ("", {}, (None, None)),
+])  # fmt: skip
+def test_limits_of_control_groups(tmp_path, groups, files, expected):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text + "\n")
+    (tmp_path / "groups").write_text(groups)
+    assert native.group_limits(str(tmp_path), str(tmp_path / "groups")) == expected
+    assert native.group_limits(str(tmp_path), str(tmp_path / "absent")) == (None, None)
+
+
+def test_blas_gets_no_more_threads_than_there_are_cores():
+    program = (
+        "import os, wengert\n"
+        "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "wengert.set_num_threads(8)\n"
+        "from wengert.threads import blas_threads\n"
+        "assert wengert.get_num_threads() == 8\n"
+        "assert blas_threads() in (1, None), blas_threads()\n"
+    )
+    if not hasattr(os, "sched_setaffinity"):
+        pytest.skip("this system does not bind processes to cores")
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=600)

@@ -50,12 +50,18 @@ class detect_anomaly:
     def __enter__(self) -> None:
         check_flag(self.check_nan, "check_nan", 2)
         self._before.append(anomaly.settings())
-        anomaly.apply(Settings(True, self.check_nan, self.check != "backward", bool(self.inf)))
+        try:
+            anomaly.apply(Settings(True, self.check_nan, self.check != "backward", bool(self.inf)))
+        except BaseException:  # no memory, or an interrupt
+            anomaly.apply(self._before.pop())
+            raise
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        error = anomaly.unreported() if self.check != "backward" else None
-        anomaly.forget_found()
-        anomaly.apply(self._before.pop())
+        try:
+            error = anomaly.unreported() if self.check != "backward" else None
+            anomaly.forget_found()
+        finally:
+            anomaly.apply(self._before.pop())
         if kind is None and error is not None:
             try:
                 raise error

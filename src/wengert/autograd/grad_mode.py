@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import errors
-from wengert.core.modes import BLOCK, INFERENCE, NO_GRAD, flags, grad_enabled, set_flags, state
+from wengert.core.modes import BLOCK, INFERENCE, NO_GRAD, FlagsSwitch, flags, grad_enabled, set_flags, state
 from wengert.core.node import note_block
 
 __all__ = [
@@ -43,26 +43,12 @@ def is_inference_mode_enabled() -> bool:
     return (flags() & INFERENCE) != 0
 
 
-class _Mode:
+class _Mode(FlagsSwitch):
     """Context manager and decorator that changes the flags word and restores it at the end."""
-
-    def __init__(self) -> None:
-        self._before: list[int] = []  # a stack, because an object can be entered again inside its own block
-
-    def _changed_flags(self, before: int) -> int:
-        raise NotImplementedError
 
     def clone(self) -> _Mode:
         """Return a new context manager with the same setting. Each call of a decorated function uses a new one."""
         return type(self)()
-
-    def __enter__(self) -> None:
-        before = flags()
-        self._before.append(before)
-        set_flags(self._changed_flags(before))
-
-    def __exit__(self, *_: object) -> None:
-        set_flags(self._before.pop())
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(function, type):
@@ -220,7 +206,7 @@ class set_grad_enabled(_Mode):
 
     def __enter__(self) -> None:
         # __init__ has switched the mode already; leaving the block restores the mode from before that.
-        self._before.append(self._found if not self._before else flags())
+        self._before = flags() if self._before else self._found, self._before
         set_flags(self._changed_flags(flags()))
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:

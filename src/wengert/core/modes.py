@@ -186,3 +186,28 @@ class set_recording:
 
     def __exit__(self, *_: object) -> None:
         set_flags(self.before)
+
+
+class FlagsSwitch:
+    """Context manager that changes the calling thread's flags word and restores it at the end.
+
+    The methods are compiled and take no variable arguments. So no interrupt and no failing allocation comes between entering
+    the block and restoring the word."""
+
+    def __init__(self) -> None:
+        # (the word to restore, the pair before), as an object can be entered again inside its own block. To take a pair off needs
+        # no memory; a list may be moved when it gets shorter.
+        self._before: Any = None
+
+    def _changed_flags(self, before: int) -> int:
+        raise NotImplementedError
+
+    def __enter__(self) -> None:
+        before = flags()
+        changed = self._changed_flags(before)
+        self._before = before, self._before
+        set_flags(changed)
+
+    def __exit__(self, kind: Any = None, error: Any = None, traceback: Any = None) -> None:
+        word, self._before = self._before
+        set_flags(word)

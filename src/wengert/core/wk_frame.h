@@ -52,7 +52,7 @@ __attribute__((unused)) static PyObject *wk_find_code(PyObject *files, PyObject 
         PyCodeObject *code = PyFrame_GetCode(frame);
         int internal = wk_is_internal(code, files, package);
         PyFrameObject *back = internal == 1 ? PyFrame_GetBack(frame) : NULL;
-        if (internal < 0) {
+        if (internal < 0 || (back == NULL && PyErr_Occurred())) { /* no memory for the frame object */
             Py_DECREF(code);
             Py_DECREF(frame);
             return NULL;

@@ -195,9 +195,9 @@ static inline int wk_lay_repeated(WkLayout *view, PyArrayObject *a, PyObject *sh
     return from == PyArray_NDIM(a);
 }
 
-/* Return a parameter, borrowed, or NULL. key: its name as a Python string, which is made once. */
+/* Return a parameter, borrowed, or NULL without an error. key: its name as a Python string, which is made once. */
 static inline PyObject *wk_param(PyObject *params, PyObject **key, const char *name) {
-    if (*key == NULL) *key = PyUnicode_InternFromString(name);
+    if (*key == NULL && (*key = PyUnicode_InternFromString(name)) == NULL) PyErr_Clear();
     return *key == NULL || !PyDict_CheckExact(params) ? NULL : PyDict_GetItem(params, *key);
 }
 

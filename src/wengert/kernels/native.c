@@ -20,6 +20,7 @@ extern PyMethodDef wk_factors_methods[];
 extern PyMethodDef wk_grid_methods[];
 extern PyMethodDef wk_levels_methods[];
 extern PyMethodDef wk_losses_methods[];
+extern PyMethodDef wk_machine_methods[];
 extern PyMethodDef wk_matmul_methods[];
 extern PyMethodDef wk_move_methods[];
 extern PyMethodDef wk_norms_methods[];
@@ -42,6 +43,7 @@ static PyMethodDef *const method_tables[] = {
     wk_grid_methods,
     wk_levels_methods,
     wk_losses_methods,
+    wk_machine_methods,
     wk_matmul_methods,
     wk_move_methods,
     wk_norms_methods,

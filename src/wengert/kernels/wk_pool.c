@@ -22,13 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wk_machine.h"
 #include "wk_threads.h"
 
 #if !defined(_WIN32) && !defined(__EMSCRIPTEN__)
 #define HAS_MMAP
 #include <pthread.h>
 #include <sys/mman.h>
-#include <unistd.h>
 #endif
 
 #ifdef HAS_MMAP
@@ -47,6 +47,7 @@ enum {
     NUMPY_DOMAIN = 389047, /* domain of tracemalloc in which NumPy reports its memory */
 };
 #define HUGE_FROM (4 * MiB)
+#define MOST ((size_t)1 << 62)
 #define HUGE_PAGE (2 * MiB)
 
 typedef struct Block {
@@ -77,12 +78,15 @@ static void unlock_pool(void) { pthread_mutex_unlock(&lock_); }
 
 /* -- blocks; all under the lock ------------------------------------------------------------------------------------------- */
 
-/* Default limit of idle bytes: WENGERT_POOL_LIMIT, else min(1 GiB, a quarter of the memory). 0 keeps nothing. */
+/* Default limit of idle bytes: WENGERT_POOL_LIMIT, a number such as 500000000 or 5e8, else min(1 GiB, a quarter of the memory that
+ * the process may use). 0 keeps nothing. */
 static size_t default_limit(void) {
     const char *text = getenv("WENGERT_POOL_LIMIT");
-    if (text != NULL && *text != '\0') return (size_t)strtoull(text, NULL, 10);
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
-    size_t quarter = pages > 0 && page > 0 ? (size_t)pages * (size_t)page / 4 : 256 * MiB;
+    char *end = NULL;
+    double bytes = text != NULL ? strtod(text, &end) : -1;
+    if (bytes >= 0 && end != text && end[strspn(end, " ")] == '\0') return bytes < (double)MOST ? (size_t)bytes : MOST;
+    int64_t memory = wk_usable_memory();
+    size_t quarter = memory > 0 ? (size_t)memory / 4 : 256 * MiB;
     return quarter < 1024 * MiB ? quarter : 1024 * MiB;
 }
 

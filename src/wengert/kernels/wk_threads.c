@@ -37,7 +37,8 @@ void wk_set_num_threads(int n) { (void)n; }
 #include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "wk_machine.h"
 
 enum {
     MAX_THREADS = 256,
@@ -86,15 +87,6 @@ static int64_t nanoseconds(void) {
 
 /* -- number of threads -------------------------------------------------------------------------------------------------------- */
 
-static int count_cores(void) {
-#ifdef __linux__
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-#endif
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : (int)n;
-}
-
 static int threads_in_environment(const char *variable) {
     const char *text = getenv(variable);
     long n = text == NULL ? 0 : strtol(text, NULL, 10); /* the first of a list such as "4,2", one number per nesting level */
@@ -106,13 +98,13 @@ int wk_get_num_threads(void) {
     if (n > 0) return n;
     n = threads_in_environment("WENGERT_NUM_THREADS");
     if (n == 0) n = threads_in_environment("OMP_NUM_THREADS");
-    if (n == 0) n = count_cores();
+    if (n == 0) n = wk_usable_cores();
     wk_set_num_threads(n);
     return wk_get_num_threads();
 }
 
 void wk_set_num_threads(int n) {
-    atomic_store(&usable_cores_, count_cores());
+    atomic_store(&usable_cores_, wk_usable_cores());
     atomic_store(&wanted_threads_, n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n);
 }
 
