@@ -25,7 +25,8 @@ _without_kernels: int | None = None  # what was set where no kernels are compile
 def set_num_threads(n: int) -> None:
     """Set the number of threads of the kernels and of NumPy's BLAS. n: int, n >= 1; otherwise RuntimeError.
 
-    BLAS gets no more threads than there are cores that this process may use. threadpoolctl sets the threads of BLAS if it is installed. Without it, only an OpenBLAS on Linux is set.
+    BLAS gets no more threads than there are cores that this process may use. threadpoolctl sets the threads of BLAS if it is
+    installed. Without it, only an OpenBLAS on Linux is set.
 
     >>> import wengert
     >>> before = wengert.get_num_threads()

@@ -39,7 +39,9 @@ UnpackedDualTensor.__module__ = "torch.autograd.forward_ad"
 
 def _levels() -> list[DualLevel]:
     """Return the levels that this module has opened on this thread: at most one."""
-    found: list[DualLevel] = state.__dict__.setdefault("named_dual_levels", [])
+    found: list[DualLevel] | None = getattr(state, "named_dual_levels", None)
+    if found is None:
+        found = state.named_dual_levels = []
     return found
 
 
@@ -63,7 +65,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
         )
     if not levels:
         raise errors.DualLevelError("Dual level must be a positive number.")
-    close_level(levels.pop())
+    close_level(levels[0])
+    levels.clear()
 
 
 class dual_level:

@@ -50,9 +50,12 @@ from wengert.dtypes import NONE
 
 
 class DualLevel:
-    """An open level. tangents: id of a tensor -> (weak reference to it, its tangent). None: it certainly has no tangent."""
+    """An open level. tangents: id of a tensor -> (weak reference to it, its tangent). None: it certainly has no tangent.
+
+    around: the levels that were open when this one was opened."""
 
     def __init__(self) -> None:
+        self.around: tuple[DualLevel, ...] = ()
         self.tangents: dict[int, tuple[Any, Any]] = {}
 
     def set(self, tensor: TensorBase, tangent: Any) -> None:
@@ -136,17 +139,21 @@ def laid_out(tangent: Any, like: TensorBase) -> Any:
 def open_level() -> DualLevel:
     """Open a level on this thread, inside those that are open."""
     level = DualLevel()
-    state.dual_levels = state.saved_levels = (*state.dual_levels, level)
+    level.around = state.dual_levels
+    state.dual_levels = state.saved_levels = (*level.around, level)
     set_flags(flags() | DUAL)
     return level
 
 
 def close_level(level: DualLevel) -> None:
-    """Close a level."""
-    state.dual_levels = state.saved_levels = tuple([other for other in state.dual_levels if other is not level])
-    level.close()
-    if not state.dual_levels:
+    """Close a level. If it is the innermost one, this needs no memory, of which there may be none."""
+    levels = state.dual_levels
+    innermost = len(levels) > 0 and levels[-1] is level
+    remaining = level.around if innermost else tuple([other for other in levels if other is not level])
+    if not remaining:
         set_flags(flags() & ~DUAL)
+    state.dual_levels = state.saved_levels = remaining
+    level.close()
 
 
 class innermost_set_aside:
@@ -163,12 +170,12 @@ class innermost_set_aside:
     def __enter__(self) -> DualLevel:
         self.before = flags(), state.dual_levels, state.saved_levels
         levels = state.dual_levels
+        level: DualLevel = levels[self.down_to]
         state.dual_levels = levels[: self.down_to]
         if not state.dual_levels:
             set_flags(flags() & ~DUAL)
         if not self.still_saved:
             state.saved_levels = state.dual_levels
-        level: DualLevel = levels[self.down_to]
         return level
 
     def __exit__(self, *_: object) -> None:
