@@ -188,6 +188,49 @@ def test_a_zero_cotangent_that_is_a_value_stays_zero():
     assert math.isnan(derivatives(lambda x: wengert.where(x >= 0, x.sqrt() * 0, 0.0), leaf(POINT), 1)[0][0])
 
 
+BOUNDS: dict[str, Callable[[Any], Any]] = {
+    "clamp": lambda x: x.sqrt().clamp(0, 1),
+    "clamp min": lambda x: x.sqrt().clamp(min=3.0),
+    "clamp with tensors": lambda x: x.sqrt().clamp(number(0.0), number(1.0)),
+    "clamp_min": lambda x: x.sqrt().clamp_min(3.0),
+    "clamp_max": lambda x: x.sqrt().clamp_max(1.0),
+    "clip": lambda x: x.sqrt().clip(0, 1),
+    "min": lambda x: number(5.0).clamp(min=x.sqrt()),
+    "max": lambda x: number(1.0).clamp(max=x.sqrt()),
+    "min and max": lambda x: number(1.0).clamp(number(0.0), x.sqrt()),
+    "clamp_min's bound": lambda x: wengert.clamp_min(number(5.0), x.sqrt()),
+    "clamp_max's bound": lambda x: wengert.clamp_max(number(1.0), x.sqrt()),
+}
+
+
+@each("name", BOUNDS)
+def test_clamp_takes_a_nan_and_its_derivative(name):
+    """clamp of NaN is NaN, so the branch that made the NaN is taken. At 4 another branch is."""
+    for create_graph in (False, True):
+        x = leaf([-1.0, 4.0])
+        value = BOUNDS[name](x)
+        assert math.isnan(value[0].item())
+        (found,) = grad(value.sum(), x, create_graph=create_graph)
+        assert math.isnan(found[0].item()) and found[1].item() == 0.0
+
+
+def test_hooks_decide_together_which_elements_stay_untaken():
+    def gradient(*hooks: Callable[[Any], Any]) -> list[float]:
+        x = leaf(POINT)
+        y = x.sqrt()
+        for hook in hooks:
+            y.register_hook(hook)
+        return grad(wengert.where(x > 0, y, 0.0).sum(), x)[0].tolist()
+
+    def in_place(g: Any) -> None:
+        g.add_(1)
+
+    assert gradient(lambda g: 2 * g) == [0.0, 0.5]
+    assert gradient(lambda g: g + 1) == [inf, 0.5]
+    assert gradient(in_place) == [inf, 0.5]  # a write in place counts as well
+    assert gradient(lambda g: g + 1, lambda g: g - 1) == [0.0, 0.25]  # what the last one leaves counts
+
+
 def test_a_zero_cotangent_that_is_a_value_stays_zero_in_programs():
     assert math.isnan(derivatives(value_of_zero, leaf(POINT), 1)[0][0])
 

@@ -190,6 +190,11 @@ def _is_outside(x, min, max):
     return ~((x >= min) & (x <= max))
 
 
+def _is_replaced(x, min, max):
+    """Untaken mask of clamp's x: True where a bound replaces x. clamp keeps a NaN in x, so the mask is False there."""
+    return _is_outside(x, min, max) & (x == x)
+
+
 @pointwise(complex=False, node="ClampBackward1", inplace="_clamp_between_", **_PRIVATE)
 def _clamp_between(xp, x, *, min, max):
     """clamp of a floating x. min, max: numbers or None.
@@ -198,7 +203,7 @@ def _clamp_between(xp, x, *, min, max):
     return _clamp_array(xp, x, min, max)
 
 
-@_clamp_between.vjp("x", untaken=_is_outside)
+@_clamp_between.vjp("x", untaken=_is_replaced)
 def _(F, ct, x, min, max):
     return F._zero_where(ct, _is_outside(x, min, max))
 
@@ -215,7 +220,7 @@ def _clamp(xp, x, min=None, max=None):
     return _clamp_array(xp, x, min, max)
 
 
-@_clamp.vjp("x", untaken=_is_outside)
+@_clamp.vjp("x", untaken=_is_replaced)
 def _(F, ct, x, min, max):
     return F._zero_where(ct, _is_outside(x, min, max))
 
@@ -230,12 +235,12 @@ def _is_not_max(x, min, max):
     return ~(x > max) if min is None else ~((x > max) | (max < min))
 
 
-@_clamp.vjp("min", untaken=_is_not_min)
+@_clamp.vjp("min", untaken=lambda x, min, max: _is_not_min(x, min, max) & (min == min))
 def _(F, ct, x, min, max):
     return F._zero_where(ct, _is_not_min(x, min, max))
 
 
-@_clamp.vjp("max", untaken=_is_not_max)
+@_clamp.vjp("max", untaken=lambda x, min, max: _is_not_max(x, min, max) & (max == max))
 def _(F, ct, x, min, max):
     return F._zero_where(ct, _is_not_max(x, min, max))
 
@@ -288,12 +293,12 @@ def clamp_min(xp, x, min):
     return xp.maximum(x, min)
 
 
-@clamp_min.vjp("x", untaken=lambda x, min: ~(x >= min))
+@clamp_min.vjp("x", untaken=lambda x, min: _is_replaced(x, min, None))
 def _(F, ct, x, min):
     return F._zero_where(ct, ~(x >= min))
 
 
-@clamp_min.vjp("min", untaken=lambda x, min: ~(x < min))
+@clamp_min.vjp("min", untaken=lambda x, min: _is_not_min(x, min, None) & (min == min))
 def _(F, ct, x, min):
     return F._zero_where(ct, ~(x < min))
 
@@ -306,12 +311,12 @@ def clamp_max(xp, x, max):
     return xp.minimum(x, max)
 
 
-@clamp_max.vjp("x", untaken=lambda x, max: ~(x <= max))
+@clamp_max.vjp("x", untaken=lambda x, max: _is_replaced(x, None, max))
 def _(F, ct, x, max):
     return F._zero_where(ct, ~(x <= max))
 
 
-@clamp_max.vjp("max", untaken=lambda x, max: ~(x > max))
+@clamp_max.vjp("max", untaken=lambda x, max: _is_not_max(x, None, max) & (max == max))
 def _(F, ct, x, max):
     return F._zero_where(ct, ~(x > max))
 
