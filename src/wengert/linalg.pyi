@@ -40,10 +40,6 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Product of two or more matrices, multiplied in the order with the fewest operations."""
 def vecdot(x: Tensor, y: Any, *, dim: _int = -1, out: Any = None) -> Tensor:
     """Sum of conj(x) * y over one dimension. x, y: floating or complex, shapes that broadcast."""
-def svd(A: Tensor, full_matrices: _bool = True, *, driver: Any = None, out: Any = None) -> return_types.linalg_svd:
-    """Singular value decomposition A = U @ diag(S) @ Vh, as a named tuple (U, S, Vh)."""
-def svdvals(A: Tensor, *, driver: Any = None, out: Any = None) -> Tensor:
-    """Singular values of a matrix, or of each matrix of a batch, descending: (..., min(m, n))."""
 def matrix_norm(A: Tensor, ord: _str = 'fro', dim: _int = ..., keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
     """Norm of a matrix, or of each matrix of a batch."""
 def norm(A: Tensor, ord: Any = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
@@ -56,6 +52,10 @@ def eig(A: Tensor, *, out: Any = None) -> return_types.linalg_eig:
     """Eigenvalues L and eigenvectors V of length 1 of a square matrix: A @ V = V @ diag(L)."""
 def eigvals(A: Tensor, *, out: Any = None) -> Tensor:
     """Eigenvalues of a square matrix, complex, in no particular order: (..., n). A: as in `linalg.eig`."""
+def svd(A: Tensor, full_matrices: _bool = True, *, driver: Any = None, out: Any = None) -> return_types.linalg_svd:
+    """Singular value decomposition A = U @ diag(S) @ Vh, as a named tuple (U, S, Vh)."""
+def svdvals(A: Tensor, *, driver: Any = None, out: Any = None) -> Tensor:
+    """Singular values of a matrix, or of each matrix of a batch, descending: (..., min(m, n))."""
 def matrix_exp(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Exponential of a matrix, the sum of A^k / k! over k >= 0. A: (..., n, n), floating or complex."""
 def solve_triangular(A: Tensor, B: Any, *, upper: Any, left: _bool = True, unitriangular: _bool = False, out: Any = None) -> Tensor:

@@ -54,7 +54,7 @@ SAMPLES = {
     "linalg_eigvals": [*_fixed((3, 3), (2, 2, 2)), _NOT_DIFFERENTIATED[2]],
     "linalg_matrix_exp": [Sample((3, 3)), Sample((2, 2, 2)), Sample((1, 1)), Sample((0, 2, 2))],
     "matrix_exp": [Sample((3, 3))],
-    "_masked_complex_reciprocal": [Sample((2, 3))],
+    "_limit": [Sample((2, 3), (2, 3), np.ones((2, 3), bool), np.zeros((2, 3), bool))],
     # decomposition.py
     "linalg_solve_triangular": _TRIANGULAR,
     "linalg_qr": [

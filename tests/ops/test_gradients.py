@@ -29,7 +29,7 @@ RULES_TESTED_BY_HAND = {
     "_geqrf": "tests/explicit/test_factorisations.py",
     "_standard_gamma": "tests/explicit/test_statistics.py",
     "_ldl_solve": "tests/explicit/test_low_rank.py",
-    "_masked_reciprocal": "tests/explicit/test_factorisations.py",
+    "_limit": "tests/explicit/test_equal_values.py",
     "view_as_real": "tests/explicit/test_complex_views.py",
     "_overwrite": "test_random_fills_pass_no_gradient_on",
 }

@@ -7,7 +7,7 @@ from wengert.core.modes cimport current_task, flags, set_current_task, set_flags
 from wengert.core.node cimport AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs, next_node
 from wengert.core.rules cimport add_source, rule_results, run_op
 from wengert.core.task cimport GraphTask
-from wengert.core.tensor cimport TensorBase
+from wengert.core.tensor cimport TensorBase, wrap
 from wengert.core.untaken cimport deliver_selected, set_array_face, still_untaken
 
 cdef int DUAL
@@ -15,7 +15,7 @@ cdef object _array_face
 cdef object _tensor_face
 cdef object _watch
 
-@cython.locals(task=GraphTask, outer=GraphTask, depth=int, finished=bint)
+@cython.locals(task=GraphTask, outer=GraphTask, depth=int, finished=bint, recorded=bint)
 cpdef list run_backward(list roots, list cotangents, bint keep_graph, bint create_graph, object inputs, bint accumulate_inputs, bint run_all=*)
 cdef GraphTask new_task(bint keep_graph, bint on_tensors)
 @cython.locals(root=Edge, i=Py_ssize_t, node=Node)

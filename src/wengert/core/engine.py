@@ -8,7 +8,8 @@ At each node these run in turn: tensor hooks of its outputs, retained gradients,
 node, node posthooks, release of the saved values. At a leaf the gradient is accumulated, then post-accumulate hooks run.
 
 In an ordinary pass cotangents are raw arrays, and rules run on arrays. With create_graph they are tensors, and rules run on
-tensors and are recorded. `face` is the F that rules see. It has the little arithmetic that the engine needs, too.
+tensors and are recorded. A pass to a node whose rule needs this runs so too (recorded_passes.py), but its gradients have no graph.
+`face` is the F that rules see. It has the little arithmetic that the engine needs, too.
 
     buffers     what has arrived at a node          rules        running an operation's rules
     task        what a run knows of the graph       hook_calls   calling hooks
@@ -23,6 +24,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wengert import _shim as cython
+from wengert.core import recorded_passes
 from wengert.core.accumulate import accumulate
 from wengert.core.buffers import InputBuffer, cotangent_of, set_cotangent
 from wengert.core.delivery import as_tensor, as_value, dense
@@ -32,7 +34,7 @@ from wengert.core.node import AccumulateGrad, Edge, Node, NodeHooks, OpNode, cou
 from wengert.core.reentry import LEVELS, run_on_new_thread
 from wengert.core.rules import add_source, rule_results, run_op
 from wengert.core.task import GraphTask
-from wengert.core.tensor import TensorBase
+from wengert.core.tensor import TensorBase, wrap
 from wengert.core.untaken import deliver_selected, set_array_face, still_untaken
 
 if not cython.compiled:
@@ -86,8 +88,15 @@ def run_backward(
             run_backward, roots, cotangents, keep_graph, create_graph, inputs, accumulate_inputs, run_all
         )
         return results
-    task: GraphTask = new_task(keep_graph, create_graph or (before & DUAL) != 0)
+    recorded = recorded_passes.NODES and not create_graph and recorded_passes.must_record(roots)
+    task: GraphTask = new_task(keep_graph, recorded or create_graph or (before & DUAL) != 0)
     task.depth = depth
+    if recorded:
+        create_graph = True
+        task.detaches = not before & DUAL  # arrays alone would lose their tangents
+        if not keep_graph:  # the rules may still differentiate what has run
+            task.keep_graph = True
+            task.to_release = []
     finished = False
     task.partial = inputs is not None
     try:
@@ -111,11 +120,20 @@ def run_backward(
         task.end_quiet()
         set_flags(before)
         set_current_task(outer)
+        for node in task.to_release or ():
+            node._release(task.position)
         if not finished:
             task.clear(roots)
     if inputs is None or accumulate_inputs:
         return None
+    if task.detaches:
+        return [None if r is None else wrap(raw_array(r)) for r in task.results]
     return [None if r is None else as_tensor(r) for r in task.results]
+
+
+def raw_array(cotangent: Any) -> Any:
+    """Return the array of a cotangent, which may be a tensor, or None."""
+    return None if cotangent is None else as_tensor(cotangent)._array
 
 
 def new_task(keep_graph: bool, on_tensors: bool) -> GraphTask:
@@ -192,6 +210,8 @@ def evaluate_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
         if not task.has_needed_input(node):
             skip(task, node)
             return
+    if task.to_release is not None:
+        task.to_release.append(node)
     hooks: NodeHooks | None = node._hooks
     if hooks is not None and hooks.pre:
         call_prehooks(task, node, buffer, hooks.pre)
@@ -229,7 +249,10 @@ def run_leaf(task: GraphTask, node: AccumulateGrad, buffer: InputBuffer) -> None
     leaf: TensorBase = node._variable
     hooks: NodeHooks | None = node._hooks
     first = leaf._grad is None
-    accumulate(leaf, buffer.cotangent, buffer.owned, task.face, task.create_graph)
+    if task.detaches:
+        accumulate(leaf, raw_array(buffer.cotangent), False, _array_face, False)
+    else:
+        accumulate(leaf, buffer.cotangent, buffer.owned, task.face, task.create_graph)
     if hooks is not None and hooks.post:
         call_posthooks(hooks.post, (), (as_tensor(buffer.cotangent),))
     elif first and leaf._grad is not None and leaf._post_hooks is None:

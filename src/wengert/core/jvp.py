@@ -34,6 +34,22 @@ def output_tangents(
     return Application(op, inputs, tangents, params, outputs).tangents_out()
 
 
+def directional_derivative(result: TensorBase, inputs: list[Any], tangents: list[Any]) -> Any:
+    """Return the derivative of a recorded result along tangents of inputs that it was computed from, or None if it does not depend
+    on them. The derivative is recorded. See Note [Derived tangents], the general way."""
+    cotangent = wrap(np.zeros(result._array.shape, result._array.dtype))
+    cotangent._requires_grad = True
+    edges: list[Any] = [gradient_edge(x) for x in inputs]
+    parts: Any = engine.run_backward([gradient_edge(result)], [cotangent], True, True, edges, False)  # type: ignore[list-item]
+    found = [(part, t) for part, t in zip(parts, tangents, strict=True) if part is not None and part.requires_grad]
+    if not found:
+        return None
+    roots: Any = [gradient_edge(part) for part, _ in found]
+    target: Any = gradient_edge(cotangent)
+    derivative: Any = engine.run_backward(roots, [t for _, t in found], True, True, [target], False)
+    return derivative[0]
+
+
 class Application:
     """One call of an operation, with all that its rules may ask for."""
 

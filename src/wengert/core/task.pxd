@@ -19,6 +19,8 @@ cdef class GraphTask:
     cdef public bint keep_graph
     cdef public object position
     cdef public bint create_graph
+    cdef public bint detaches
+    cdef public list to_release
     cdef public object face
     cdef public dict displaced
     cdef public list stack

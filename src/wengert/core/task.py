@@ -39,6 +39,7 @@ class GraphTask:
             "check",
             "create_graph",
             "depth",
+            "detaches",
             "displaced",
             "face",
             "first_grads",
@@ -51,12 +52,15 @@ class GraphTask:
             "results",
             "stack",
             "sum_owned",
+            "to_release",
         )
 
     def __init__(self, keep_graph: bool, create_graph: bool, face: Any) -> None:
         self.keep_graph = keep_graph
         self.position = None if keep_graph else find_position()  # where the pass was called, for nodes that it releases
         self.create_graph = create_graph
+        self.detaches = False  # the pass is recorded for its rules alone: gradients get no graph
+        self.to_release: list[Node] | None = None  # nodes that have run, if they are released at the end of the pass
         self.face = face
         self.displaced: dict[Node, InputBuffer] = {}
         # The ready nodes. Most nodes become ready in the order in which they were made, and need no heap.

@@ -1,22 +1,56 @@
-"""Eigenvalues and eigenvectors, and the exponential of a matrix.
+"""Eigenvalues and eigenvectors, singular values and vectors, and the exponential of a matrix.
 
-See Note [Equal values] in factor.py. The derivatives follow M. Giles, An extended collection of matrix derivative results
-for forward and reverse mode algorithmic differentiation, 2008.
+The derivatives follow M. Giles, An extended collection of matrix derivative results for forward and reverse mode algorithmic
+differentiation, 2008.
+
+See Note [Equal values] in equal_values.py.
 """
 
 from __future__ import annotations
 
+from functools import partial
+from math import nan
 from typing import Any
 
+import numpy as np
+
 from wengert import errors, return_types
+from wengert.ops.equal_values import Quotients, record_if_equal, rounding_error, skew_matrix
+from wengert.ops.indices import raw
 from wengert.ops.matrices import adjoint, check_square
-from wengert.ops.registry import composite, general
+from wengert.ops.registry import NONE, composite, general
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 _LINALG: dict[str, Any] = {"namespaces": ("linalg",)}
 
 
+# -- equal values -----------------------------------------------------------------------------------------------------
+
+
+@general(promote=NONE, **_PRIVATE)
+def _limit(xp, x, y, known, open):
+    """x where known, else NaN. x: limits of quotients, right for one value of their divisors y.
+
+    Derivative: NaN in y where it is open, because there the limits are not known as functions of y."""
+    return xp.where(known, x, x.dtype.type(xp.nan))
+
+
+@_limit.vjp("x")
+def _(F, ct, known):
+    return ct * F.where(known, 1.0, nan)
+
+
+@_limit.vjp("y")
+def _(F, ct, open):
+    return F.where(open, nan, 0.0 * ct)
+
+
 # -- Hermitian matrices ------------------------------------------------------------------------------------------------
+
+
+def _gaps_of_pairs(values: Any) -> Any:
+    """values[j] - values[i] for each pair: (..., k, k)."""
+    return values[..., None, :] - values[..., :, None]
 
 
 @general(outputs=("eigenvalues", "eigenvectors"), node="LinalgEighBackward0", **_PRIVATE)
@@ -37,12 +71,21 @@ def _eigh(xp, A, *, UPLO="L"):
 @_eigh.vjp("A")
 def _(F, ct, eigenvalues, eigenvectors):
     of_values, of_vectors = ct
+    record_if_equal(eigenvalues, eigenvectors, 0)
     left = None if of_values is None else eigenvectors * F.unsqueeze(of_values, dim=-2)
     if of_vectors is not None:
-        # 1 / (l_j - l_i), 0 for equal values.
-        gaps = F._masked_reciprocal(F.unsqueeze(eigenvalues, dim=-2) - F.unsqueeze(eigenvalues, dim=-1))
-        turned = F.matmul(eigenvectors, F.matmul(adjoint(F, eigenvectors), of_vectors) * gaps)
-        left = turned if left is None else left + turned
+        turn = F.matmul(adjoint(F, eigenvectors), of_vectors)
+
+        def turned(planes: Any) -> Any:
+            V = raw(eigenvectors)
+            turn = skew_matrix(planes, V.dtype)
+            return [eigenvectors], [V @ turn], turn, turn
+
+        quotient = Quotients(F, eigenvalues, of_values, [of_vectors], turned)
+        skew = 0.5 * (turn - adjoint(F, turn))
+        inner = quotient(turn, _gaps_of_pairs, pairs=True, vanishing=skew)
+        inner = inner if of_values is None else inner + F.diag_embed(of_values)
+        left = F.matmul(eigenvectors, quotient.checked(inner))
     return F.matmul(left, adjoint(F, eigenvectors))
 
 
@@ -54,11 +97,12 @@ def linalg_eigh(F, A, UPLO="L"):
     Only the lower triangle of A is read, or the upper one for UPLO="U". Raises RuntimeError for another UPLO, and if LAPACK
     does not converge.
 
-    Derivative: V @ (diag(ct_L) + (V^H @ ct_V) / (l_j - l_i)) @ V^H. The quotient counts as 0 where l_i = l_j. The derivative
-    is right for functions that do not depend on the signs (phases) of the eigenvectors, nor on their choice where
-    eigenvalues are equal.
+    Derivative: V @ (diag(ct_L) + (V^H @ ct_V) / (l_j - l_i)) @ V^H. Where l_i = l_j, the quotient is its limit, or NaN if the
+    function depends on the choice of vectors (docs/derivatives.md). The function must not depend on their signs (phases).
     """
-    return return_types.linalg_eigh(F._eigh(A, UPLO=UPLO))
+    values, vectors = F._eigh(A, UPLO=UPLO)
+    record_if_equal(values, vectors, 0)
+    return return_types.linalg_eigh((values, vectors))
 
 
 @composite(**_LINALG)
@@ -91,6 +135,7 @@ def _eig(xp, A):
 @_eig.vjp("A")
 def _(F, ct, eigenvalues, eigenvectors):
     of_values, of_vectors = ct
+    record_if_equal(eigenvalues, eigenvectors, 0)
     inner = None if of_values is None else F.diag_embed(of_values)
     V_h = adjoint(F, eigenvectors)
     if of_vectors is not None:
@@ -98,23 +143,19 @@ def _(F, ct, eigenvalues, eigenvectors):
         turn = F.matmul(V_h, of_vectors)
         along = F.unsqueeze(F.real(F.diagonal(turn, dim1=-2, dim2=-1)), dim=-2)
         turn = turn - F.matmul(V_h, eigenvectors) * along
-        gaps = F.unsqueeze(eigenvalues, dim=-2) - F.unsqueeze(eigenvalues, dim=-1)
-        turn = turn * F.conj(F._masked_complex_reciprocal(gaps))
-        inner = turn if inner is None else inner + turn
+
+        def turned(planes: Any) -> Any:
+            V, turn = raw(eigenvectors), skew_matrix(planes, raw(eigenvectors).dtype)
+            stretch = (V.conj() * (V @ turn)).sum(axis=-2, keepdims=True).real  # of the lengths, which do not change
+            turn = turn - stretch * np.eye(turn.shape[-1])
+            adjoint_turn = turn.conj().swapaxes(-1, -2)
+            return [eigenvectors], [V @ turn], -adjoint_turn, -adjoint_turn
+
+        quotient = Quotients(F, eigenvalues, of_values, [of_vectors], turned)
+        quotient.error = quotient.error * np.linalg.cond(raw(eigenvectors), 1)[..., None, None]
+        inner = _add_optional(inner, quotient(turn, lambda values: _gaps_of_pairs(values).conj(), pairs=True))
+        inner = quotient.checked(inner)
     return F.linalg_solve(V_h, F.matmul(inner, V_h))
-
-
-@general(**_PRIVATE)
-def _masked_complex_reciprocal(xp, x):
-    """1 / x, and 0 where x is 0: _masked_reciprocal for complex numbers.
-
-    Derivative: -out**2."""
-    return xp.where(x == 0, x.dtype.type(0), xp.reciprocal(x))
-
-
-@_masked_complex_reciprocal.vjp("x")
-def _(F, ct, out):
-    return -ct * F.conj(out * out)
 
 
 @composite(**_LINALG)
@@ -125,11 +166,12 @@ def linalg_eig(F, A):
     eigenvectors), (..., n) and (..., n, n), both complex.
 
     Derivative: V^-H @ (diag(ct_L) + (V^H @ ct_V - V^H @ V @ diag(Re(diag(V^H @ ct_V)))) / conj(l_j - l_i)) @ V^H, and its
-    real part for a real A (C. Boeddeker and others, On the computation of complex-valued gradients, 2017). The quotient
-    counts as 0 where l_i = l_j. The derivative is right for functions that do not depend on the phases of the eigenvectors,
-    nor on their choice where eigenvalues are equal.
+    real part for a real A (C. Boeddeker and others, On the computation of complex-valued gradients, 2017). Where l_i = l_j, the
+    quotient is its limit, or NaN, as in `linalg.eigh`. The function must not depend on the phases of the vectors.
     """
-    return return_types.linalg_eig(F._eig(A))
+    values, vectors = F._eig(A)
+    record_if_equal(values, vectors, 0)
+    return return_types.linalg_eig((values, vectors))
 
 
 @composite(**_LINALG)
@@ -138,6 +180,122 @@ def linalg_eigvals(F, A):
 
     Derivative: V^-H @ diag(ct) @ V^H."""
     return F._eig(A)[0]
+
+
+# -- singular values ----------------------------------------------------------------------------------------------------
+
+
+def _leading_columns(F: Any, U: Any, of_U: Any, k: int) -> tuple[Any, Any]:
+    """Return the first k columns of a unitary matrix U and their cotangent, given the cotangent of U or None.
+
+    The other columns span the orthogonal complement of the first k. So their cotangent adds to that of the first k."""
+    rest = U.shape[-1] - k
+    first = F.narrow(U, -1, 0, k)
+    if of_U is None or not rest:
+        return first, of_U
+    others, of_others = F.narrow(U, -1, k, rest), F.narrow(of_U, -1, k, rest)
+    return first, F.narrow(of_U, -1, 0, k) - F.matmul(others, F.matmul(adjoint(F, of_others), first))
+
+
+@general(outputs=("U", "S", "Vh"), node="LinalgSvdBackward0", **_PRIVATE)
+def _svd(xp, A, *, full_matrices=False):
+    """linalg_svd as a plain tuple."""
+    if A.ndim < 2:
+        raise errors.square_matrix("linalg.svd", A.shape)
+    if A.dtype.kind not in "fc":
+        raise errors.norm_dtype("linalg.svd", A.dtype)
+    if A.dtype.itemsize == 2:
+        raise errors.low_precision("linalg.svd", A.dtype)
+    try:
+        return tuple(xp.linalg.svd(A, full_matrices=full_matrices))
+    except xp.linalg.LinAlgError:
+        raise errors.svd_not_finite() from None
+
+
+@_svd.vjp("A")
+def _(F, ct, A_shape, U, S, Vh, full_matrices):
+    of_U, of_S, of_Vh = ct
+    m, n = A_shape[-2:]
+    record_if_equal(S, U, 1, with_zeros=True)
+    quotient = Quotients(F, S, of_S, [x for x in (of_U, of_Vh) if x is not None], partial(_turned, U, S, Vh))
+    V, of_V = adjoint(F, Vh), None if of_Vh is None else adjoint(F, of_Vh)
+    if full_matrices and m != n:
+        U, of_U = _leading_columns(F, U, of_U, min(m, n))
+        V, of_V = _leading_columns(F, V, of_V, min(m, n))
+    # The result is left @ V^H + outer.
+    left = None if of_S is None else U * F.unsqueeze(of_S, dim=-2)
+    outer = None
+    if of_U is not None or of_V is not None:
+        turn_U, turn_V = (None if of_X is None else F.matmul(adjoint(F, X), of_X) for X, of_X in ((U, of_U), (V, of_V)))
+        skew_U, skew_V = (None if turn is None else turn - adjoint(F, turn) for turn in (turn_U, turn_V))
+        # The skew parts are twice the cotangents of rotations. Their sum is that of the rotation that U and V share, their
+        # difference that of the rotation by which U and V differ.
+        common = _add_optional(skew_U, skew_V)
+        difference = -skew_V if skew_U is None else skew_U if skew_V is None else skew_U - skew_V
+        inner = quotient(common, _gaps_of_pairs, pairs=True)
+        inner = 0.5 * (inner + quotient(difference, lambda S: S[..., None, :] + S[..., :, None], pairs=True))
+        diagonal = of_S
+        if skew_U is not None and raw(U).dtype.kind == "c":  # the diagonal is a change of phases, all of it attributed to U
+            phases = F.unsqueeze(F.diagonal(skew_U, dim1=-2, dim2=-1), dim=-2)
+            diagonal = _add_optional(diagonal, F.squeeze(quotient(phases, lambda S: 2.0 * S[..., None, :]), dim=-2))
+        inner = inner if diagonal is None else inner + F.diag_embed(diagonal)
+        left = F.matmul(U, quotient.checked(inner))
+        if of_U is not None and m > n:
+            outer = F.matmul(quotient(of_U - F.matmul(U, turn_U), lambda S: S[..., None, :]), adjoint(F, V))
+        if of_V is not None and n > m:
+            right = quotient(of_V - F.matmul(V, turn_V), lambda S: S[..., None, :])
+            outer = _add_optional(outer, F.matmul(U, adjoint(F, right)))
+    return _add_optional(outer, F.matmul(left, adjoint(F, V)))
+
+
+def _turned(U: Any, S: Any, Vh: Any, planes: Any) -> Any:
+    """Return U and Vh, their changes as the vectors of equal values turn, and the turns of U and V: equal unless values are 0."""
+    u, s, vh = raw(U), raw(S), raw(Vh)
+    k = s.shape[-1]
+    together = skew_matrix(planes, u.dtype)
+    zero = s <= rounding_error(s[..., None, :])[..., 0]
+    apart = np.where(zero[..., None, :] & zero[..., :, None], 2 * together, together)
+    of_U, of_Vh = np.zeros_like(u), np.zeros_like(vh)
+    of_U[..., :k] = u[..., :k] @ together
+    of_Vh[..., :k, :] = apart.conj().swapaxes(-1, -2) @ vh[..., :k, :]
+    return [U, Vh], [of_U, of_Vh], together, apart
+
+
+def _add_optional(a: Any, b: Any) -> Any:
+    """a + b. None stands for zeros."""
+    return b if a is None else a if b is None else a + b
+
+
+@composite(namespaces=("linalg",))
+def linalg_svd(F, A, full_matrices=True, *, driver=None):
+    """Singular value decomposition A = U @ diag(S) @ Vh, as a named tuple (U, S, Vh).
+
+    A: (..., m, n), floating or complex. S: (..., k), descending, with k = min(m, n). U and Vh have orthonormal columns and
+    rows: (..., m, m) and (..., n, n), or (..., m, k) and (..., k, n) if not full_matrices. driver is ignored.
+
+    Derivative: right for functions that do not depend on the signs (phases) of the vectors. NaN if values are equal and the
+    function depends on the choice of their vectors (docs/derivatives.md). The vectors beyond the first k count by the space that
+    they span (J. Townsend, Differentiating the singular value decomposition, 2016).
+    """
+    return return_types.linalg_svd(F._svd_with_vectors(A, full_matrices=full_matrices))
+
+
+@composite(**_PRIVATE)
+def _svd_with_vectors(F, A, *, full_matrices):
+    """The outputs of linalg_svd as a plain tuple, for a function that may read the vectors."""
+    U, S, Vh = F._svd(A, full_matrices=full_matrices)
+    record_if_equal(S, U, 1, with_zeros=True)
+    return U, S, Vh
+
+
+@composite(namespaces=("linalg",))
+def linalg_svdvals(F, A, *, driver=None):
+    """Singular values of a matrix, or of each matrix of a batch, descending: (..., min(m, n)).
+
+    A: (..., m, n), floating or complex. driver is ignored.
+
+    Derivative: U @ diag(ct) @ V^H."""
+    return F._svd(A)[1]
 
 
 # -- the exponential ---------------------------------------------------------------------------------------------------

@@ -1,13 +1,4 @@
-"""Inverses, linear equations, determinants, Cholesky factors, matrix powers, singular values and matrix norms.
-
-Note [Equal values]
-If two singular values (or eigenvalues, in eigen.py) are equal, only the plane of their vectors is determined. The derivative
-of the vectors divides by the difference of the values. A function that does not depend on the choice of vectors within the
-plane multiplies this quotient by 0, which would give NaN. So 1 / (a - b) counts as 0 where a = b. This is right for functions
-of the values and of the spaces that the vectors of equal values span, and finite for all functions. A function of the whole
-matrix, V f(values) V^H, also needs the limit of (f(a) - f(b)) / (a - b), which no rule for the vectors knows. So its
-derivative lacks the part between vectors of equal values.
-"""
+"""Inverses, linear equations, determinants, Cholesky factors, matrix powers and matrix norms."""
 
 from __future__ import annotations
 
@@ -18,7 +9,7 @@ from typing import Any
 from wengert import dtypes, errors, return_types
 from wengert.ops.dims import as_dims, normalize_dim
 from wengert.ops.matrices import adjoint, check_square, finite_part, first_failing, identity_like, zero_pivot
-from wengert.ops.registry import NONE, composite, general, nondifferentiable, pointwise
+from wengert.ops.registry import NONE, composite, general, nondifferentiable
 from wengert.ops.values import number_of
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -451,113 +442,6 @@ def linalg_vecdot(F, x, y, *, dim=-1):
 
 
 # -- matrix norms ------------------------------------------------------------------------------------------------------
-
-
-@pointwise(complex=False, **_PRIVATE)
-def _masked_reciprocal(xp, x):
-    """1 / x, and 0 where x is 0. See Note [Equal values].
-
-    Derivative: -out**2."""
-    return xp.where(x == 0, x.dtype.type(0), xp.reciprocal(x))
-
-
-@_masked_reciprocal.vjp("x")
-def _(F, ct, out):
-    return -ct * out * out
-
-
-def _leading_columns(F: Any, U: Any, of_U: Any, k: int) -> tuple[Any, Any]:
-    """Return the first k columns of a unitary matrix U and their cotangent, given the cotangent of U or None.
-
-    The other columns span the orthogonal complement of the first k. So their cotangent adds to that of the first k."""
-    rest = U.shape[-1] - k
-    first = F.narrow(U, -1, 0, k)
-    if of_U is None or not rest:
-        return first, of_U
-    others, of_others = F.narrow(U, -1, k, rest), F.narrow(of_U, -1, k, rest)
-    return first, F.narrow(of_U, -1, 0, k) - F.matmul(others, F.matmul(adjoint(F, of_others), first))
-
-
-@general(outputs=("U", "S", "Vh"), node="LinalgSvdBackward0", **_PRIVATE)
-def _svd(xp, A, *, full_matrices=False):
-    """linalg_svd as a plain tuple."""
-    if A.ndim < 2:
-        raise errors.square_matrix("linalg.svd", A.shape)
-    if A.dtype.kind not in "fc":
-        raise errors.norm_dtype("linalg.svd", A.dtype)
-    if A.dtype.itemsize == 2:
-        raise errors.low_precision("linalg.svd", A.dtype)
-    try:
-        return tuple(xp.linalg.svd(A, full_matrices=full_matrices))
-    except xp.linalg.LinAlgError:
-        raise errors.svd_not_finite() from None
-
-
-@_svd.vjp("A")
-def _(F, ct, A_shape, U, S, Vh, full_matrices):
-    of_U, of_S, of_Vh = ct
-    m, n = A_shape[-2:]
-    if full_matrices and m != n:
-        U, of_U = _leading_columns(F, U, of_U, min(m, n))
-        V, of_V = _leading_columns(F, adjoint(F, Vh), None if of_Vh is None else adjoint(F, of_Vh), min(m, n))
-        Vh, of_Vh = adjoint(F, V), None if of_V is None else adjoint(F, of_V)
-    # The result is left @ Vh + outer.
-    left = None if of_S is None else U * F.unsqueeze(of_S, dim=-2)
-    outer = None
-    columns, rows = F.unsqueeze(S, dim=-2), F.unsqueeze(S, dim=-1)
-    identity = F._identity(columns * rows)
-    # common: twice the cotangent of the rotation that U and V share, which is divided by s_j - s_i. difference: twice the
-    # cotangent of the rotation by which they differ, which is divided by s_j + s_i. So equal values lose only the first,
-    # which is the choice of vectors.
-    common = difference = None
-    if of_U is not None:
-        turn = F.matmul(adjoint(F, U), of_U)
-        common = difference = turn - adjoint(F, turn)
-        # The diagonal is a change of phases. All of it is attributed to U.
-        left = _add_optional(left, F.matmul(U, common * F._masked_reciprocal(2.0 * rows * identity)))
-        if m > n:
-            outer = F.matmul((of_U - F.matmul(U, turn)) / columns, Vh)
-    if of_Vh is not None:
-        V, of_V = adjoint(F, Vh), adjoint(F, of_Vh)
-        turn = F.matmul(Vh, of_V)
-        skew = turn - adjoint(F, turn)
-        common, difference = _add_optional(common, skew), _add_optional(difference, -skew)
-        if n > m:
-            outer = _add_optional(outer, F.matmul(U, adjoint(F, (of_V - F.matmul(V, turn)) / columns)))
-    if common is not None:
-        inner = common * F._masked_reciprocal(columns - rows)  # See Note [Equal values]
-        inner = inner + difference * F._masked_reciprocal((columns + rows) * (1.0 - identity))
-        left = _add_optional(left, F.matmul(U, 0.5 * inner))
-    return _add_optional(outer, F.matmul(left, Vh))
-
-
-def _add_optional(a: Any, b: Any) -> Any:
-    """a + b. A None in place of a stands for zeros."""
-    return b if a is None else a + b
-
-
-@composite(namespaces=("linalg",))
-def linalg_svd(F, A, full_matrices=True, *, driver=None):
-    """Singular value decomposition A = U @ diag(S) @ Vh, as a named tuple (U, S, Vh).
-
-    A: (..., m, n), floating or complex. S: (..., k), descending, with k = min(m, n). U and Vh have orthonormal columns and
-    rows: (..., m, m) and (..., n, n), or (..., m, k) and (..., k, n) if not full_matrices. driver is ignored.
-
-    Derivative: right for functions that do not depend on the signs (phases) of the vectors, nor on their choice where
-    singular values are equal (Note [Equal values]). For the vectors beyond the first k, these are functions of the space that
-    they span (J. Townsend, Differentiating the singular value decomposition, 2016).
-    """
-    return return_types.linalg_svd(F._svd(A, full_matrices=full_matrices))
-
-
-@composite(namespaces=("linalg",))
-def linalg_svdvals(F, A, *, driver=None):
-    """Singular values of a matrix, or of each matrix of a batch, descending: (..., min(m, n)).
-
-    A: (..., m, n), floating or complex. driver is ignored.
-
-    Derivative: U @ diag(ct) @ V^H."""
-    return F._svd(A)[1]
 
 
 @composite(namespaces=("linalg",))

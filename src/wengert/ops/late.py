@@ -43,14 +43,14 @@ OPERATIONS = {
     ),
     "distance": "_cdist _is_nonzero _magnitude_equals _pdist _sign cdist pairwise_distance pdist",
     "eigen": (
-        "_eig _eigh _masked_complex_reciprocal linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh "
-        "linalg_matrix_exp "
+        "_eig _eigh _limit _svd _svd_with_vectors linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh "
+        "linalg_matrix_exp linalg_svd linalg_svdvals "
     ),
     "einsum": "_contract_pair einsum",
     "factor": (
-        "_cholesky _cofactors _constant_eye _identity _masked_reciprocal _second_cofactors _slogdet _solve "
-        "_svd det inverse linalg_cholesky linalg_inv linalg_matrix_norm linalg_multi_dot linalg_norm "
-        "linalg_solve linalg_svd linalg_svdvals linalg_vecdot logdet matrix_power slogdet "
+        "_cholesky _cofactors _constant_eye _identity _second_cofactors _slogdet _solve det inverse "
+        "linalg_cholesky linalg_inv linalg_matrix_norm linalg_multi_dot linalg_norm linalg_solve "
+        "linalg_vecdot logdet matrix_power slogdet "
     ),
     "fft": (
         "_fft_c2c _fft_c2r _fft_r2c _fit_sizes _weigh_frequencies fft_fft fft_fft2 fft_fftfreq fft_fftn "
@@ -362,8 +362,8 @@ FUNCTIONS = {
     },
     "linalg": {
         "decomposition": "householder_product lu lu_factor lu_factor_ex lu_solve qr solve_triangular",
-        "eigen": "eig eigh eigvals eigvalsh matrix_exp",
-        "factor": "cholesky det inv matrix_norm matrix_power multi_dot norm slogdet solve svd svdvals vecdot",
+        "eigen": "eig eigh eigvals eigvalsh matrix_exp svd svdvals",
+        "factor": "cholesky det inv matrix_norm matrix_power multi_dot norm slogdet solve vecdot",
         "ldl": "ldl_factor ldl_factor_ex ldl_solve",
         "least_squares": (
             "cholesky_ex cond cross diagonal inv_ex lstsq matmul matrix_rank pinv solve_ex tensorinv tensorsolve "

@@ -60,7 +60,7 @@ def svd(F, input, some=True, compute_uv=True):
 
     some: reduced matrices; otherwise full ones. If compute_uv is False, U and V are zeros. Derivative: as linalg.svd."""
     if compute_uv:
-        U, S, Vh = F._svd(input, full_matrices=not some)
+        U, S, Vh = F._svd_with_vectors(input, full_matrices=not some)
         return return_types.svd((U, S, F.adjoint(Vh)))
     m, n = input.shape[-2:]
     S = F.linalg_svdvals(input)
