@@ -88,7 +88,7 @@ def run_backward(
             run_backward, roots, cotangents, keep_graph, create_graph, inputs, accumulate_inputs, run_all
         )
         return results
-    recorded = recorded_passes.NODES and not create_graph and recorded_passes.must_record(roots)
+    recorded = bool(recorded_passes.NODES) and not create_graph and recorded_passes.must_record(roots)
     task: GraphTask = new_task(keep_graph, recorded or create_graph or (before & DUAL) != 0)
     task.depth = depth
     if recorded:

@@ -231,7 +231,7 @@ def _(F, ct, A_shape, U, S, Vh, full_matrices):
         # The skew parts are twice the cotangents of rotations. Their sum is that of the rotation that U and V share, their
         # difference that of the rotation by which U and V differ.
         common = _add_optional(skew_U, skew_V)
-        difference = -skew_V if skew_U is None else skew_U if skew_V is None else skew_U - skew_V
+        difference = _add_optional(skew_U, None if skew_V is None else -skew_V)
         inner = quotient(common, _gaps_of_pairs, pairs=True)
         inner = 0.5 * (inner + quotient(difference, lambda S: S[..., None, :] + S[..., :, None], pairs=True))
         diagonal = of_S
