@@ -5,8 +5,11 @@ NumPy calls __array_ufunc__ or __array_function__ of an operand, so that the ope
 function has a derivative, the operation of the same meaning runs it, under torch's rules: float32 stays float32, and
 integers become the default dtype instead of float64. A ufunc returns a tensor, as it does for torch's tensors. A function
 that arrays also have as a method returns a tensor too. Any other function (np.concatenate) returns a tensor if an argument
-requires grad, which torch refuses, and an array otherwise, as for torch's tensors. A function that is not listed here runs on
-the memory of the tensors. It refuses tensors that require grad.
+is differentiated, which torch refuses, and an array otherwise, as for torch's tensors. A function that is not listed here runs on
+the memory of the tensors, and refuses those that are differentiated: tensors that require grad, and dual tensors.
+
+UFUNCS, REDUCTIONS, ACCUMULATIONS, FUNCTIONS and PLAIN are the tables: one row a function of NumPy. PLAIN functions ask about
+tensors, have no derivative, and take every tensor. tests/core/test_numpy_functions.py calls each public function of NumPy.
 
 This module is loaded when NumPy first calls a tensor.
 """
@@ -20,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.core.leaving import has_tangent
 from wengert.core.modes import set_recording
 from wengert.core.tensor import TensorBase
 from wengert.core.views import bump
@@ -61,7 +65,9 @@ _SCIPY = """
     betainc digamma:psi entr erf erfc erfcx erfinv expit exp2 expm1 gammainc gammaincc gammaln i0 i0e i1 i1e log1p log_ndtr
     logit ndtr ndtri xlog1py xlogy
 """
-_REDUCTIONS = {"add": "sum", "logical_and": "all", "logical_or": "any", "maximum": "max", "minimum": "min", "multiply": "prod"}
+# The functions in FUNCTIONS that reduce and accumulate by a ufunc.
+REDUCTIONS = {"add": "sum", "logical_and": "all", "logical_or": "any", "maximum": "max", "minimum": "min", "multiply": "prod"}
+ACCUMULATIONS = {"add": "cumsum", "multiply": "cumprod"}
 
 
 def _ufuncs() -> dict[str, Callable[..., Any]]:
@@ -86,13 +92,8 @@ def run_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: d
                 if isinstance(x, (list, tuple)):
                     return function(*[_operand(x) for x in inputs])
             return function(*inputs)
-    if method == "reduce" and ufunc.__name__ in _REDUCTIONS and _needs_gradient(inputs):
-        reduction = FUNCTIONS[getattr(np, _REDUCTIONS[ufunc.__name__])]
-        names = ("a", "axis", "dtype", "out", "keepdims")
-        given = _given({"axis": 0} | dict(zip(names, inputs, strict=False)) | settings)
-        if not _fits(reduction, (), given):
-            raise _unsupported_arguments(f"{ufunc.__name__}.reduce", _unknown(reduction, given))
-        return reduction(**given)
+    if _is_differentiated((*inputs, *settings.values())):
+        return _run_ufunc_method(ufunc, method, inputs, settings)
     out = settings.pop("out", ())
     if out:
         settings["out"] = tuple([_memory(x) for x in out])
@@ -103,6 +104,23 @@ def run_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: d
                 bump(x)
         return out[0] if len(out) == 1 else out
     return tuple([_tensor(x) for x in found]) if isinstance(found, tuple) else _tensor(found)
+
+
+def _run_ufunc_method(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    """Run a method of a ufunc, or a call with settings, on tensors that are differentiated. Raises if it has no derivative."""
+    name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+    table = {"reduce": REDUCTIONS, "accumulate": ACCUMULATIONS}.get(method, {})
+    if ufunc.__name__ in table:
+        function = FUNCTIONS[getattr(np, table[ufunc.__name__])]
+        names = ("a", "axis", "dtype", "out", "keepdims")
+        given = _given({"axis": 0} | dict(zip(names, inputs, strict=False)) | settings)
+        if not _fits(function, (), given):
+            raise _unsupported_arguments(name, _unknown(function, given))
+        return function(**given)
+    if method == "outer" and ufunc.__name__ in UFUNCS and not settings:
+        a, b = _all(inputs)
+        return UFUNCS[ufunc.__name__](a.reshape(a.shape + (1,) * b.ndim), b)
+    raise _no_derivative(" with ".join([name, *settings]), (*inputs, *settings.values()))
 
 
 def _operand(x: Any) -> Any:
@@ -116,7 +134,7 @@ def _tensor(x: Any) -> Any:
 
 
 def _memory(x: Any) -> Any:
-    """Return x with each tensor replaced by its memory. Raises RuntimeError if a tensor requires grad."""
+    """Return x with each tensor replaced by its memory. Raises RuntimeError if a tensor is differentiated."""
     if isinstance(x, TensorBase):
         return x.numpy()  # type: ignore[attr-defined]  # a TensorBase is a Tensor
     if isinstance(x, (list, tuple)):
@@ -124,10 +142,27 @@ def _memory(x: Any) -> Any:
     return x
 
 
-def _needs_gradient(values: Iterable[Any]) -> bool:
+def _is_differentiated(values: Iterable[Any]) -> bool:
+    """Whether a tensor among the values, or in a list of them, requires grad or is dual."""
+    for x in values:
+        if isinstance(x, TensorBase):
+            if x.requires_grad or has_tangent(x):
+                return True
+        elif isinstance(x, (list, tuple)) and _is_differentiated(x):
+            return True
+    return False
+
+
+def _no_derivative(function: str, values: Iterable[Any]) -> Exception:
+    """The error for a function of NumPy that has no derivative, and was called with these arguments."""
+    kind = "Tensor that requires grad" if _requires_grad(values) else "a dual Tensor, which has a tangent"
+    return errors.no_array_of(kind, f"numpy.{function}" if hasattr(np, function.partition(" ")[0].partition(".")[0]) else function)
+
+
+def _requires_grad(values: Iterable[Any]) -> bool:
     """Whether a tensor among the values, or in a list of them, requires grad."""
     return any(
-        _needs_gradient(x) if isinstance(x, (list, tuple)) else isinstance(x, TensorBase) and x.requires_grad for x in values
+        _requires_grad(x) if isinstance(x, (list, tuple)) else isinstance(x, TensorBase) and x.requires_grad for x in values
     )
 
 
@@ -141,8 +176,8 @@ def _unsupported_arguments(function: str, given: list[str]) -> Exception:
     """The error for a call of a function of NumPy with arguments that the operation does not take. given: their names."""
     named = f" with {', '.join(given)}" if given else " in this way"
     return errors.ArgumentError(
-        f"numpy.{function} cannot be called{named} on a Tensor that requires grad. Hint: call the operation of wengert, "
-        "or detach the tensor first."
+        f"numpy.{function} cannot be called{named} on a Tensor that requires grad or has a tangent. Hint: call the "
+        "operation of wengert, or detach the tensor first."
     )
 
 
@@ -154,17 +189,25 @@ def run_function(function: Any, types: Iterable[type], args: tuple[Any, ...], kw
         with set_recording(False):
             return function(*_detached(args), **{name: _detached(x) for name, x in kwargs.items()})
     ours = FUNCTIONS.get(function)
+    differentiated = _is_differentiated((*args, *kwargs.values()))
     if ours is not None:
         if len(args) == 1 and not kwargs and function in METHODS:
             return ours(*args)
-        needs_gradient = _needs_gradient((*args, *kwargs.values()))
         unnamed, named = _named(function, args, kwargs)
         fits = _fits(ours, unnamed, named)
-        if needs_gradient and not fits:
-            raise _unsupported_arguments(function.__name__, _unknown(ours, named))
-        if fits and (needs_gradient or function in METHODS):
+        if differentiated and not fits:
+            raise _unsupported_arguments(_name_of(function), _unknown(ours, named))
+        if fits and (differentiated or function in METHODS):
             return ours(*unnamed, **named)
+    elif differentiated:
+        raise _no_derivative(_name_of(function), (*args, *kwargs.values()))
     return function(*_memory(args), **{name: _memory(x) for name, x in kwargs.items()})
+
+
+def _name_of(function: Any) -> str:
+    """Name of a function as users write it after "numpy."."""
+    module = function.__module__.removeprefix("numpy").lstrip(".")
+    return f"{module}.{function.__name__}" if module in ("linalg", "fft") else function.__name__
 
 
 @cache

@@ -10,6 +10,7 @@ import numpy as np
 from wengert import dtypes, errors
 from wengert.core.hooks import RemovableHandle, warn_if_has_hooks
 from wengert.core.leaf_gradient import GradientMembers, set_accumulator_aside
+from wengert.core.leaving import has_tangent, warn_of_number
 from wengert.core.legacy import LegacyMembers, set_volatile
 from wengert.core.modes import DUAL, flags
 from wengert.core.node import note_cut
@@ -308,19 +309,25 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         return self._array.tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
-        """Return the tensor's memory as a NumPy array, without a copy. Raises RuntimeError if the tensor requires grad.
+        """Return the tensor's memory as a NumPy array, without a copy. Raises RuntimeError if the tensor requires grad or is dual.
 
         force=True detaches the tensor first.
         """
-        if not force and self.requires_grad:
-            raise errors.ConversionError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if not force:
+            self._check_array_may_be_taken()
         if self._requires_grad:
             note_cut("numpy()", self)
         return self._array
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def _check_array_may_be_taken(self) -> None:
+        """Raise RuntimeError if the tensor requires grad or is dual: an array has neither gradient nor tangent."""
         if self.requires_grad:
-            raise errors.ConversionError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+            raise errors.no_array_of("Tensor that requires grad")
+        if has_tangent(self):
+            raise errors.no_array_of("a dual Tensor, which has a tangent")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        self._check_array_may_be_taken()
         if dtype is not None and np.dtype(dtype) != self._array.dtype:
             if copy is False:
                 raise ValueError("a copy is needed to change the dtype, and copy=False forbids it")
@@ -336,6 +343,14 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         from wengert.array_protocol import run_function
 
         return run_function(function, types, args, kwargs)
+
+    def _exported(self) -> np.ndarray:
+        """Return the array for other libraries. Raise BufferError if the tensor requires grad or is dual."""
+        if self.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        if has_tangent(self):
+            raise BufferError("Can't export dual tensors, which have a tangent, use tensor.detach()")
+        return self._array
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         return self._exported().__dlpack__(**kwargs)
@@ -360,9 +375,11 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
     __long__ = __int__
 
     def __float__(self) -> float:
+        warn_of_number(self)
         return float(self.item())
 
     def __complex__(self) -> complex:
+        warn_of_number(self)
         return complex(self.item())
 
     def __index__(self) -> int:
@@ -424,6 +441,15 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
 
     # -- copies --------------------------------------------------------------------------------------------------------
 
+    def __copy__(self) -> Any:
+        """Return a tensor of the same memory. The copy of a leaf is a leaf, that of a result or a dual tensor a view of it."""
+        if self.grad_fn is None and not has_tangent(self):
+            rebuild, arguments = self.__reduce_ex__(4)
+            return rebuild(*arguments)
+        result = self.view_as(self)
+        result.__dict__.update(self.__dict__)
+        return result
+
     def __deepcopy__(self, memo: dict) -> Any:
         from copy import deepcopy
 
@@ -432,6 +458,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
                 "Hint: use .detach().clone() for the values, or .clone() for a copy that stays in the graph."
             )
+        self._check_no_tangent("deepcopy")
         if id(self) in memo:
             return memo[id(self)]
         result = wrap_as(type(self), self._array.copy(order="K"))
@@ -442,7 +469,13 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         result.__dict__.update(deepcopy(self.__dict__, memo))
         return result
 
+    def _check_no_tangent(self, protocol: str) -> None:
+        """Raise RuntimeError if the tensor is dual."""
+        if has_tangent(self):
+            raise errors.ConversionError(f"Dual tensors do not support the {protocol} protocol. Hint: detach() gives the values.")
+
     def __reduce_ex__(self, protocol: Any) -> tuple:
+        self._check_no_tangent("pickle")
         if self._leaf_hooks:
             warn_if_has_hooks(self)
         # A result of an operation loses its history and becomes a leaf.

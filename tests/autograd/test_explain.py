@@ -126,6 +126,7 @@ def test_a_cut_by_an_integer_cast():
     assert says(loss, w, "integers").reason.startswith("cut off by a cast to torch.int64 at ")
 
 
+@pytest.mark.filterwarnings("ignore:Converting a tensor")
 @pytest.mark.parametrize(
     ("take", "what"),
     [

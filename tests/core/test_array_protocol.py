@@ -240,14 +240,14 @@ def test_numpy_queries_take_any_tensor():
 
 NO_NUMPY = r"^Can't call numpy\(\) on Tensor that requires grad\. Use tensor\.detach\(\)\.numpy\(\) instead\."
 REFUSED = {
-    "no derivative": (lambda x: np.histogram(x), RuntimeError, NO_NUMPY),
+    "no derivative": (lambda x: np.histogram(x), RuntimeError, NO_NUMPY + r" numpy\.histogram has no derivative here"),
     "ufunc without a derivative": (lambda x: np.modf(x), RuntimeError, NO_NUMPY),
-    "method of a ufunc": (lambda x: np.add.outer(x, x), RuntimeError, NO_NUMPY),
+    "method of a ufunc": (lambda x: np.add.reduceat(x, [0]), RuntimeError, NO_NUMPY + r" numpy\.add\.reduceat has no derivative here"),
     "ufunc with settings": (lambda x: np.add(x, 1, where=np.array([True, False])), RuntimeError, NO_NUMPY),
-    "out": (lambda x: np.add(x, 1, out=np.zeros(2)), RuntimeError, NO_NUMPY),
+    "out": (lambda x: np.add(x, 1, out=np.zeros(2)), RuntimeError, NO_NUMPY + r" numpy\.add with out has no derivative here"),
     "arguments": (
         lambda x: np.sum(x, where=[True, False]), TypeError,
-        r"^numpy\.sum cannot be called with where on a Tensor that requires grad\. Hint: call the operation of wengert, or detach",
+        r"^numpy\.sum cannot be called with where on a Tensor that requires grad or has a tangent\. Hint: call the operation of wengert, or detach",
     ),
     "arguments of a reduction": (
         lambda x: np.add.reduce(x, where=[True, False]), TypeError, r"^numpy\.add\.reduce cannot be called with where on a"

@@ -2,14 +2,17 @@
 
 import copy
 import gc
+import math
 import pickle
 import sys
 import weakref
 
 import numpy as np
 import pytest
+import scipy.integrate
 
 import wengert
+from loops import each
 
 
 def leaf(*numbers):
@@ -94,7 +97,9 @@ def test_conversions():
 
 def test_conversions_of_a_tensor_that_requires_grad():
     x = leaf(2.5)
-    assert float(x) == x.item() == 2.5 and int(x) == 2 and bool(x) is True
+    with pytest.warns(UserWarning, match="^Converting a tensor with requires_grad=True to a scalar"):
+        assert float(x) == 2.5
+    assert x.item() == 2.5 and int(x) == 2 and bool(x) is True
 
 
 def test_truth_value_of_a_tensor():
@@ -354,6 +359,50 @@ def test_copy_shares_memory():
     x = leaf(1.0, 2.0)
     y = copy.copy(x)
     assert y is not x and y.data_ptr() == x.data_ptr() and y.requires_grad and y.is_leaf
+
+
+def test_a_copy_of_a_result_keeps_the_history():
+    x = leaf(1.0, 2.0)
+    y = x * 3
+    z = copy.copy(y)
+    assert z is not y and z.data_ptr() == y.data_ptr() and not z.is_leaf
+    z.mul_(2)
+    assert y.tolist() == [6.0, 12.0]
+    (y + z).sum().backward()
+    assert x.grad.tolist() == [12.0, 12.0]
+
+
+@pytest.mark.filterwarnings("ignore:Converting a tensor")  # which SciPy does with its estimate of the error
+def test_scipy_integrates_a_function_of_a_tensor():
+    x = wengert.tensor([1.0, 2.0], dtype=wengert.float64, requires_grad=True)
+    value, _ = scipy.integrate.quad_vec(lambda t: t * x, 0, 1)
+    assert value.tolist() == pytest.approx([0.5, 1.0])
+    value.sum().backward()
+    assert x.grad.tolist() == pytest.approx([0.5, 0.5])
+
+
+NUMBERS = {
+    "float": lambda x: float(x), "complex": lambda x: complex(x), "math": lambda x: math.sin(x), "floor": lambda x: math.floor(x),
+    "NumPy's number": lambda x: np.float64(x), "element": lambda x: np.zeros(2).__setitem__(0, x),
+    "list": lambda x: wengert.tensor([x, 1.0]),
+}  # fmt: skip
+
+
+@each("name", NUMBERS)
+def test_a_number_that_loses_a_gradient_warns_at_the_line(name):
+    text = r"^Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior\.\nConsider using tensor\.detach\("
+    for x in (leaf(0.5)[0], wengert.tensor(0.5, requires_grad=True)):
+        with pytest.warns(UserWarning, match=text) as given:
+            NUMBERS[name](x)
+        assert {warning.filename for warning in given} == {__file__}
+    with wengert.no_grad():
+        NUMBERS[name](x)
+    NUMBERS[name](x.detach())
+
+
+def test_what_is_constant_between_jumps_does_not_warn():
+    x = wengert.tensor(2.5, requires_grad=True)
+    assert (int(x), bool(x), x.item(), x.tolist(), f"{x:.1f}") == (2, True, 2.5, 2.5, "2.5")
 
 
 # -- dtype, device, shape ------------------------------------------------------------------------------------------------------

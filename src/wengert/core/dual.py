@@ -201,6 +201,11 @@ def tangent_of(tensor: TensorBase) -> Any:
     return state.dual_levels[-1].find(tensor) if state.dual_levels else None
 
 
+def is_dual(tensor: TensorBase) -> bool:
+    """Whether the tensor has a tangent at an open level."""
+    return any(level.find(tensor) is not None for level in state.dual_levels)
+
+
 # -- operations --------------------------------------------------------------------------------------------------------
 
 

@@ -150,12 +150,6 @@ class TensorBase:
             self._post_hooks = None
             return self
 
-    def _exported(self) -> Any:
-        """Return the array for other libraries. Raise BufferError if the tensor requires grad."""
-        if self.requires_grad:
-            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-        return self._array
-
     @property
     def requires_grad(self) -> bool:
         """Whether a backward pass computes a gradient for this tensor. Can be set on leaves only."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from .classes import (
     ArgumentError,
+    ConversionError,
     DimensionError,
     ShapeError,
     SingularMatrixError,
@@ -54,6 +55,15 @@ def unexpected_keyword(op: str, argument: str) -> ArgumentError:
 
 def multiple_values(op: str, argument: str) -> ArgumentError:
     return ArgumentError(f"{called(op)}() got multiple values for argument '{argument}'")
+
+
+def no_array_of(what: str, function: str | None = None) -> ConversionError:
+    """Return the error for a tensor that must not become an array, whose gradient or tangent would be lost.
+
+    what: the kind of tensor. function: the function of NumPy that has no derivative, or None.
+    """
+    text = f"Can't call numpy() on {what}. Use tensor.detach().numpy() instead."
+    return ConversionError(text if function is None else f"{text} {function} has no derivative here.")
 
 
 # -- dimensions and shapes ---------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.core.leaving import warn_of_number
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.tensor import TensorBase
 
@@ -138,6 +139,7 @@ def _array_of_mixture(data: Any, dtype: Any) -> Any:
 def _tensors_to_arrays(data: Any, found: list[Any]) -> Any:
     """Return data with each tensor replaced by its array, 0-d if it has one element. Append the leaves' dtypes to found."""
     if isinstance(data, TensorBase):
+        warn_of_number(data)
         data = data._array.reshape(()) if data._array.size == 1 else data._array
     if isinstance(data, (np.ndarray, np.generic)):
         found.append(dtypes.from_numpy_dtype(data.dtype))
