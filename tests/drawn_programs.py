@@ -48,7 +48,9 @@ class Program:
         return self.tensors[i % len(self.tensors)]
 
     def note(self, *what):
-        self.log.append([describe(x, self.torch) for x in what])
+        """Log gradients and texts. The node of a gradient's gradient is not compared: rules are made of different operations."""
+        shown = [describe(x, self.torch) for x in what]
+        self.log.append([{**x, "grad_fn": None, "output_nr": 0} if isinstance(x, dict) and "grad_fn" in x else x for x in shown])
 
     def run(self, steps):
         """Run the steps and log the outcome of each."""
@@ -244,8 +246,15 @@ def node_hook(p, i, j, k):
 
 @step
 def leaf_hook(p, i, j, k):
-    # torch calls it for a leaf that does not require grad any more, or to which no gradient came, too.
-    p[i].register_post_accumulate_grad_hook(lambda x: p.note("accumulated", i, x.grad) if x.requires_grad and x.grad is not None else None)
+    # torch calls it for a leaf that does not require grad any more, or to which no gradient came, too: then .grad is as before.
+    before = [None if p[i].grad is None else p[i].grad.tolist()]
+
+    def note(x):
+        if x.requires_grad and x.grad is not None and x.grad.tolist() != before[0]:
+            before[0] = x.grad.tolist()
+            p.note("accumulated", i, x.grad)
+
+    p[i].register_post_accumulate_grad_hook(note)
 
 
 # -- passes ----------------------------------------------------------------------------------------------------------------
@@ -265,8 +274,11 @@ def backward_into(p, i, j, k):
 
 @step
 def gradients(p, i, j, k):
-    wanted = [x for x in p.leaves if x.requires_grad and x.is_leaf] + ([p[j]] if p[j].requires_grad else [])
-    found = p.torch.autograd.grad((p[i] * 2).sum(), wanted, retain_graph=True, allow_unused=True, create_graph=k % 2 == 0)
+    total, found = (p[i] * 2).sum(), []
+    # One after the other: if a tensor and a leaf behind it are wanted together, torch gives the tensor's gradient before its hooks.
+    for wanted in ([x for x in p.leaves if x.requires_grad and x.is_leaf], [p[j]] if p[j].requires_grad else []):
+        if wanted:
+            found += p.torch.autograd.grad(total, wanted, retain_graph=True, allow_unused=True, create_graph=k % 2 == 0)
     p.note(*[None if g is None else Described(values=describe(g.detach(), p.torch)["values"]) for g in found])
     # With a node of its own: rules and theirs are made of different operations.
     return tuple([g + 0 for g in found if g is not None][-1:]) if k % 2 == 0 else None

@@ -80,7 +80,8 @@ class Call:
         self.case = case
         self.seed = draw.randrange(2**32)
         self.second = draw.random() < 0.25
-        self.writes = draw.random() < 0.2 and callable(getattr(wengert.Tensor, f"{case.name}_", None))
+        is_method = bool(case.sample.inputs) and isinstance(case.sample.inputs[0], Data)
+        self.writes = draw.random() < 0.2 and is_method and callable(getattr(wengert.Tensor, f"{case.name}_", None))
         self.dtype = draw_dtype(case, draw)
         self.specs = draw_shapes(case, draw)
         values, self.rng = np.random.default_rng(1000 + case.number), np.random.default_rng(self.seed)

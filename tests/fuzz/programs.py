@@ -15,7 +15,8 @@ from twins import Raised, assert_same
 
 needs_torch = True
 CALLS = 600
-STALE = "is a view and its base or another view of its base has been modified inplace"
+PASSES = ("backward", "backward_into")
+STALE = "its base or another view of its base has been modified inplace"
 
 
 def draw_steps(draw: random.Random) -> list[tuple[str, int, int, int]]:
@@ -29,9 +30,12 @@ def check(steps: Any, torch: Any) -> None:
     # torch fails on an assertion of its own, or because a leaf was detached and written, which is allowed here.
     if any(isinstance(end, Raised) and ("INTERNAL ASSERT" in end[2] or "moved into the graph interior" in end[2]) for end in theirs):
         return
+    if isinstance(ours[-1], Raised) and isinstance(theirs[-1], Raised):
+        # Of a pass that fails, the hooks before the failure depend on the order of nodes, which writes under no_grad change in torch.
+        ours, theirs = [log[: max(n for n, entry in enumerate(log) if entry in PASSES)] + log[-1:] for log in (ours, theirs)]
     for number, (a, b) in enumerate(zip(ours, theirs, strict=False)):
-        if isinstance(a, Raised) and isinstance(b, Raised) and STALE in a[2] + b[2]:
-            return  # a stale view, and a second reason: either is named
+        if any(isinstance(end, Raised) and STALE in end[2] for end in (a, b)):
+            return  # a stale view raises when it is asked for its grad_fn, which torch does later
         assert_same(a, b, f"log[{number}]")
     assert len(ours) == len(theirs)
 
