@@ -165,6 +165,32 @@ CASES = {
     "MultiMarginLoss": [((2, 0.5), {}, [X, Ints(6, 4)])],
     "TripletMarginLoss": [((), {"swap": True}, [X, X, X])],
     "TripletMarginWithDistanceLoss": [((), {}, [X, X, X])],
+    **{
+        name: [
+            ((3, 4), {}, [(5, 2, 3)]),
+            ((3, 4), {"num_layers": 2, "bidirectional": True, "batch_first": True}, [(2, 5, 3)]),
+            ((3, 4), {"bias": False}, [(5, 3)]),
+        ]
+        for name in ("RNN", "LSTM", "GRU")
+    },
+    "RNNCell": [((3, 4), {}, [(2, 3), (2, 4)]), ((3, 4, False, "relu"), {}, [(2, 3)])],
+    "LSTMCell": [((3, 4), {}, [(2, 3)]), ((3, 4, False), {}, [(3,)])],
+    "GRUCell": [((3, 4), {}, [(2, 3), (2, 4)]), ((3, 4, False), {}, [(3,)])],
+    "MultiheadAttention": [
+        ((8, 2), {}, [(3, 2, 8), (4, 2, 8), (4, 2, 8)]),
+        ((8, 2), {"kdim": 3, "vdim": 5, "add_bias_kv": True, "batch_first": True}, [(2, 3, 8), (2, 4, 3), (2, 4, 5)]),
+        ((8, 4), {"bias": False, "add_zero_attn": True}, [(3, 8), (4, 8), (4, 8)]),
+    ],
+    "TransformerEncoderLayer": [
+        ((8, 2, 16, 0.0), {}, [(3, 2, 8)]),
+        ((8, 2, 16, 0.0, "gelu"), {"batch_first": True, "norm_first": True, "bias": False}, [(2, 3, 8)]),
+    ],
+    "TransformerDecoderLayer": [
+        ((8, 2, 16, 0.0), {}, [(3, 2, 8), (4, 2, 8)]),
+        ((8, 2, 16, 0.0), {"batch_first": True, "norm_first": True}, [(2, 3, 8), (2, 4, 8)]),
+    ],
+    "AdaptiveLogSoftmaxWithLoss": [((16, 10, [2, 5]), {"head_bias": True, "div_value": 2.0}, [(4, 16), Ints(10, 4)])],
+    "Transformer": [((8, 2, 1, 2, 16, 0.0), {}, [(3, 2, 8), (4, 2, 8)])],
     "LinearCrossEntropyLoss": [((6, 5), {"bias": True}, [X, Ints(5, 4)])],
 }
 
@@ -178,6 +204,11 @@ def values(rng, wanted):
     if type(wanted) is Positive:
         return rng.uniform(0.1, 0.9, wanted.shape)
     return rng.standard_normal(wanted)
+
+
+def flat(values):
+    """Return the tensors of nested tuples as a list."""
+    return [x for value in values for x in flat(value)] if isinstance(values, tuple) else [values]
 
 
 def as_numpy(tensor):
@@ -200,7 +231,7 @@ def run(library, name, arguments, options, arrays, wanted, state, training):
         for place, tensor in enumerate(inputs):
             tensor.requires_grad_(tensor.is_floating_point() and (place == 0 or isinstance(wanted[place], tuple)))
         outputs = module(*inputs)
-        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        outputs = flat(outputs)
         if outputs[0].requires_grad:
             outputs[0].pow(2).sum().backward()
         gradients = [as_numpy(tensor.grad) for tensor in (*inputs, *module.parameters())]

@@ -74,7 +74,7 @@ def _combine_masks(F: Any, mask: Any, padding: Any, shape: tuple[int, int, int, 
             )
         if tuple(mask.shape) != wanted:
             raise errors.ShapeError(
-                f"The shape of the {mask.ndim}D attn_mask is {tuple(mask.shape)}, but should be {tuple(wanted)}."
+                f"The shape of the {mask.ndim}D attn_mask is {mask.shape}, but should be {tuple(wanted)}."
             )
         found = _as_additive_mask(mask, dtype, "attn_mask")
         found = found if mask.ndim == 2 else F.reshape(found, shape=shape)
@@ -140,8 +140,8 @@ def multi_head_attention_forward(
     _check_shapes(query, key, value, embed_dim_to_check, num_heads)
     if is_causal and attn_mask is None:
         raise errors.ShapeError(
-            "Need attn_mask if specifying the is_causal hint. Hint: is_causal says that attn_mask is causal; make it with "
-            "torch.triu(torch.ones(n, n, dtype=torch.bool), 1)."
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+            "`generate_square_subsequent_mask` to create this mask."
         )
     unbatched = query.ndim == 2
     separate = _separate_weights(use_separate_proj_weight, in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight)

@@ -6,110 +6,176 @@ Derivatives are those of the steps.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from wengert import errors
 from wengert.ops.registry import composite
 
 
-def _gate_summands(F: Any, x: Any, h: Any, weights: Any) -> tuple[Any, Any]:
-    """Return (w_ih x + b_ih, w_hh h + b_hh), the two summands of the gates.
-
-    weights: (w_ih, w_hh) or (w_ih, w_hh, b_ih, b_hh)."""
-    w_ih, w_hh, b_ih, b_hh = weights if len(weights) == 4 else (*weights, None, None)
-    return F.linear(x, w_ih, b_ih), F.linear(h, w_hh, b_hh)
+def _split_gates(F: Any, sums: Any, count: int, size: int) -> Any:
+    """Return the parts of the gates, each of this size, of the last dimension."""
+    return F._unsafe_split(sums, sizes=(size,) * count, dim=sums.ndim - 1, node="UnsafeSplitBackward0")
 
 
-def _tanh_step(F: Any, x: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
-    a, b = _gate_summands(F, x, state[0], weights)
-    return (F.tanh(a + b),)
+def _tanh_step(F: Any, a: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
+    return (F.tanh(a + _of_state(F, state, weights)),)
 
 
-def _relu_step(F: Any, x: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
-    a, b = _gate_summands(F, x, state[0], weights)
-    return (F.relu(a + b),)
+def _relu_step(F: Any, a: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
+    return (F.relu(a + _of_state(F, state, weights)),)
 
 
-def _gru_step(F: Any, x: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
-    a, b = _gate_summands(F, x, state[0], weights)
+def _gru_step(F: Any, a: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
+    b = _of_state(F, state, weights)
     size = state[0].shape[-1]
-    of_x, of_h = ([F.narrow(t, -1, i * size, size) for i in range(3)] for t in (a, b))
+    of_x, of_h = (_split_gates(F, t, 3, size) for t in (a, b))
     reset, update = F.sigmoid(of_x[0] + of_h[0]), F.sigmoid(of_x[1] + of_h[1])
     new = F.tanh(of_x[2] + reset * of_h[2])
     return (new + update * (state[0] - new),)
 
 
-def _lstm_step(F: Any, x: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
-    a, b = _gate_summands(F, x, state[0], weights)
+def _lstm_step(F: Any, a: Any, state: tuple[Any, ...], weights: Any) -> tuple[Any, ...]:
     size = state[1].shape[-1]
-    gates = [F.narrow(a + b, -1, i * size, size) for i in range(4)]
+    sums = a + _of_state(F, state, weights)
+    gates = _split_gates(F, sums, 4, size)
     cell = F.sigmoid(gates[1]) * state[1] + F.sigmoid(gates[0]) * F.tanh(gates[2])
-    return F.sigmoid(gates[3]) * F.tanh(cell), cell
+    hidden = F.sigmoid(gates[3]) * F.tanh(cell)
+    return (F.linear(hidden, weights.w_hr) if weights.w_hr is not None else hidden), cell
+
+
+class _Weights(NamedTuple):
+    """The weights of one direction of one layer. w_hr projects the hidden state of an lstm."""
+
+    w_ih: Any
+    w_hh: Any
+    b_ih: Any = None
+    b_hh: Any = None
+    w_hr: Any = None
+
+
+def _of_input(F: Any, x: Any, weights: _Weights) -> Any:
+    """Return w_ih x + b_ih, the summand of the gates that the input gives."""
+    return F.linear(x, weights.w_ih, weights.b_ih)
+
+
+def _of_state(F: Any, state: tuple[Any, ...], weights: _Weights) -> Any:
+    """Return w_hh h + b_hh, the summand of the gates that the state gives."""
+    return F.linear(state[0], weights.w_hh, weights.b_hh)
+
+
+def _split_weights(params: Any, has_biases: bool, has_projections: bool, count: int) -> list[_Weights]:
+    """Return the weights of each direction of each layer. Raise RuntimeError unless there are `count` of them."""
+    each = 2 + 2 * has_biases + has_projections
+    if len(params) != each * count:
+        raise errors.ShapeError(f"got an incorrect number of RNN parameters: expected {each * count}, got {len(params)}")
+    found = []
+    for i in range(count):
+        w_ih, w_hh, *rest = params[i * each : (i + 1) * each]
+        b_ih, b_hh = rest[:2] if has_biases else (None, None)
+        found.append(_Weights(w_ih, w_hh, b_ih, b_hh, rest[-1] if has_projections else None))
+    return found
+
+
+def _run_direction(
+    F: Any, step: Any, data: Any, sizes: list[int], state: tuple[Any, ...], weights: _Weights, backward: bool
+) -> tuple[Any, tuple[Any, ...]]:
+    """Return (outputs, final states) of one direction of a layer.
+
+    data: (sum of sizes, features), the rows of step 0, those of step 1, and so on. sizes: the number of rows of each step,
+    not increasing: a sequence that has ended has no row. state: the initial states, each with a row for each sequence."""
+    steps = F._unsafe_split(_of_input(F, data, weights), sizes=tuple(sizes), dim=0, node="UnsafeSplitWithSizesBackward0")
+    first, ended, outputs = state, [], []
+    if backward:
+        state = tuple([F.narrow(s, 0, 0, sizes[-1]) for s in first]) if sizes[-1] < sizes[0] else state
+    for a in reversed(steps) if backward else steps:
+        rows, running = a.shape[0], state[0].shape[0]
+        if rows < running:
+            ended.append([F.narrow(s, 0, rows, running - rows) for s in state])
+            state = tuple([F.narrow(s, 0, 0, rows) for s in state])
+        elif rows > running:
+            begun = [F.narrow(s, 0, running, rows - running) for s in first]
+            state = tuple([F.cat([s, new], 0) for s, new in zip(state, begun, strict=True)])
+        state = step(F, a, state, weights)
+        outputs.append(state[0])
+    if ended:
+        state = tuple([F.cat([s, *rows], 0) for s, *rows in zip(state, *reversed(ended), strict=True)])
+    return F.cat(outputs[::-1] if backward else outputs, 0), state
 
 
 def _run_layers(
-    F: Any, step: Any, input: Any, states: tuple[Any, ...], params: Any, has_biases: bool, num_layers: int, dropout: float,
-    train: bool, bidirectional: bool, batch_first: bool,
+    F: Any, step: Any, data: Any, sizes: list[int], states: tuple[Any, ...], params: Any, has_biases: bool, num_layers: int,
+    dropout: float, train: bool, bidirectional: bool,
 ) -> tuple[Any, ...]:  # fmt: skip
-    """Return (outputs of the last layer at all steps, final states of all layers, ...), one entry for each state."""
-    per_direction, directions = (4 if has_biases else 2), (2 if bidirectional else 1)
-    if len(params) != per_direction * directions * num_layers:
-        raise errors.ShapeError(
-            f"got an incorrect number of RNN parameters: expected {per_direction * directions * num_layers}, got {len(params)}"
-        )
-    if input.ndim not in (2, 3):
-        raise errors.ShapeError(f"Expected input to be 2D or 3D, got {input.ndim}D instead")
-    unbatched = input.ndim == 2
-    if unbatched:
-        input, batch_first = F.unsqueeze(input, dim=1), False
-        states = tuple([F.unsqueeze(s, dim=1) for s in states])
-    xs = list(F.unbind(input, dim=1 if batch_first else 0))
+    """Return (outputs of the last layer, final states of all layers, ...), one entry for each state. See _run_direction."""
+    directions = 2 if bidirectional else 1
+    has_projections = len(states) == 2 and states[0].shape[-1] != states[1].shape[-1]
+    weights = _split_weights(params, has_biases, has_projections, directions * num_layers)
     last: list[list[Any]] = [[] for _ in states]
     for layer in range(num_layers):
         outputs = []
         for direction in range(directions):
             number = layer * directions + direction
             state = tuple([F.select(s, dim=0, index=number) for s in states])
-            weights = params[number * per_direction : (number + 1) * per_direction]
-            found = []
-            for x in reversed(xs) if direction else xs:
-                state = step(F, x, state, weights)
-                found.append(state[0])
-            outputs.append(found[::-1] if direction else found)
+            output, state = _run_direction(F, step, data, sizes, state, weights[number], direction == 1)
+            outputs.append(output)
             for final, s in zip(last, state, strict=True):
                 final.append(s)
-        xs = outputs[0] if directions == 1 else [F.cat([a, b], -1) for a, b in zip(*outputs, strict=True)]
+        data = outputs[0] if directions == 1 else F.cat(outputs, -1)
         if dropout and train and layer < num_layers - 1:
-            xs = [F.dropout(x, dropout) for x in xs]
-    output = F.stack(xs, 1 if batch_first else 0)
-    results = (output, *[F.stack(final, 0) for final in last])
-    return tuple([F.squeeze(r, dim=1) for r in results]) if unbatched else results
+            data = F.dropout(data, dropout)
+    return data, *[F.stack(final, 0) for final in last]
+
+
+def _run(F: Any, step: Any, has_cell: bool, input: Any, hx: Any, params: Any, *rest: Any) -> tuple[Any, ...]:
+    """Sort out the overloads: (input, hx, params, ..., batch_first), or (data, batch_sizes, hx, params, ...)."""
+    if isinstance(rest[0], (list, tuple)):
+        sizes, states, params = hx.tolist(), params, rest[0]
+        return _run_layers(F, step, input, sizes, tuple(states) if has_cell else (states,), params, *rest[1:])
+    states = tuple(hx) if has_cell else (hx,)
+    *rest, batch_first = rest  # type: ignore[assignment]
+    if input.ndim not in (2, 3):
+        raise errors.ShapeError(f"Expected input to be 2D or 3D, got {input.ndim}D instead")
+    unbatched = input.ndim == 2
+    if unbatched:
+        input = F.unsqueeze(input, dim=1)
+        states = tuple([F.unsqueeze(s, dim=1) for s in states])
+    elif batch_first:
+        input = F.transpose(input, dim0=0, dim1=1)
+    steps, batch, features = input.shape
+    data = F.reshape(input, shape=(steps * batch, features))
+    output, *final = _run_layers(F, step, data, [batch] * steps, states, params, *rest)
+    output = F.reshape(output, shape=(steps, batch, output.shape[-1]))
+    if unbatched:
+        return tuple([F.squeeze(r, dim=1) for r in (output, *final)])
+    return (F.transpose(output, dim0=0, dim1=1) if batch_first else output), *final
 
 
 _ARGUMENTS = """input: (steps, batch, features), or (batch, steps, features) if batch_first, or (steps, features). hx: the
     initial states, (num_layers * directions, batch, hidden). params: w_ih, w_hh, and b_ih, b_hh if has_biases, for each
     layer and, within a layer, each direction. dropout: probability of dropout between layers, applied if train. Raises
-    RuntimeError for another number of params."""
+    RuntimeError for another number of params. If hx of lstm is a pair of states of different sizes, params has a w_hr after
+    each of these groups, which projects the hidden state. Packed sequences are given as (data, batch_sizes, hx, params,
+    has_biases, num_layers, dropout, train, bidirectional), data: (sum of batch_sizes, features)."""
 
 
 @composite()
 def rnn_tanh(F, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    return _run_layers(F, _tanh_step, input, (hx,), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    return _run(F, _tanh_step, False, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
 
 @composite()
 def rnn_relu(F, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    return _run_layers(F, _relu_step, input, (hx,), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    return _run(F, _relu_step, False, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
 
 @composite()
 def gru(F, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    return _run_layers(F, _gru_step, input, (hx,), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    return _run(F, _gru_step, False, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
 
 @composite()
 def lstm(F, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
-    return _run_layers(F, _lstm_step, input, tuple(hx), params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    return _run(F, _lstm_step, True, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
 
 for _op, _what in ((rnn_tanh, "h' = tanh(W x + U h)"), (rnn_relu, "h' = relu(W x + U h)"), (gru, "Gated recurrent units"),
@@ -125,7 +191,8 @@ def rnn_tanh_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
 
     input: (batch, features), hx: (batch, hidden), w_ih: (hidden, features), w_hh: (hidden, hidden), b_ih, b_hh: (hidden) or
     None; returns (batch, hidden). Derivative: that of the formula."""
-    return _tanh_step(F, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
+    weights = _Weights(w_ih, w_hh, b_ih, b_hh)
+    return _tanh_step(F, _of_input(F, input, weights), (hx,), weights)[0]
 
 
 @composite()
@@ -133,7 +200,8 @@ def rnn_relu_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """One step of rnn_relu: relu(w_ih x + b_ih + w_hh h + b_hh). Arguments: as rnn_tanh_cell.
 
     Derivative: that of the formula."""
-    return _relu_step(F, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
+    weights = _Weights(w_ih, w_hh, b_ih, b_hh)
+    return _relu_step(F, _of_input(F, input, weights), (hx,), weights)[0]
 
 
 @composite()
@@ -142,7 +210,8 @@ def gru_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
 
     input: (batch, features), hx: (batch, hidden), w_ih: (3 hidden, features), w_hh: (3 hidden, hidden), b_ih, b_hh:
     (3 hidden) or None; returns (batch, hidden). Derivative: that of the formula."""
-    return _gru_step(F, input, (hx,), (w_ih, w_hh, b_ih, b_hh))[0]
+    weights = _Weights(w_ih, w_hh, b_ih, b_hh)
+    return _gru_step(F, _of_input(F, input, weights), (hx,), weights)[0]
 
 
 @composite()
@@ -151,4 +220,5 @@ def lstm_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
 
     input: (batch, features), h, c: (batch, hidden), w_ih: (4 hidden, features), w_hh: (4 hidden, hidden), b_ih, b_hh:
     (4 hidden) or None. Derivative: that of the formula."""
-    return _lstm_step(F, input, tuple(hx), (w_ih, w_hh, b_ih, b_hh))
+    weights = _Weights(w_ih, w_hh, b_ih, b_hh)
+    return _lstm_step(F, _of_input(F, input, weights), tuple(hx), weights)

@@ -1,4 +1,4 @@
-"""Activation functions."""
+"""Activation functions, and MultiheadAttention."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import warnings
 from typing import Any
 
 from wengert.nn import functional as F, init
+from wengert.nn.modules.linear import NonDynamicallyQuantizableLinear
 from wengert.nn.modules.module import Module
 from wengert.nn.modules.utils import empty_parameter
 
 __all__ = [
     "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid",
-    "LogSoftmax", "Mish", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax",
+    "LogSoftmax", "Mish", "MultiheadAttention", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax",
     "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
 ]  # fmt: skip
 
@@ -396,3 +397,113 @@ class LogSoftmax(_AlongDim):
 
     def forward(self, input: Any) -> Any:
         return F.log_softmax(input, self.dim, _stacklevel=5)
+
+
+class MultiheadAttention(Module):
+    """Attention in num_heads parts of the features. See nn.functional.multi_head_attention_forward.
+
+    query: (L, N, embed_dim), key: (S, N, kdim), value: (S, N, vdim); batch comes first if batch_first; without batch also.
+    Weights: in_proj_weight, (3 * embed_dim, embed_dim), or q_, k_ and v_proj_weight if kdim or vdim differ from embed_dim;
+    in_proj_bias; out_proj. add_bias_kv: a learned key and value more. add_zero_attn: a key and value of zeros more."""
+
+    __constants__ = ["batch_first"]
+    bias_k: Any
+    bias_v: Any
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        if embed_dim <= 0 or num_heads <= 0:
+            raise ValueError(
+                f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads} instead"
+            )
+        super().__init__()
+        self.embed_dim = embed_dim
+        self.kdim = kdim if kdim is not None else embed_dim
+        self.vdim = vdim if vdim is not None else embed_dim
+        self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
+        self.num_heads = num_heads
+        self.dropout = dropout
+        self.batch_first = batch_first
+        self.head_dim = embed_dim // num_heads
+        if self.head_dim * num_heads != embed_dim:
+            raise AssertionError("embed_dim must be divisible by num_heads")
+        shapes = {
+            "q_proj_weight": None if self._qkv_same_embed_dim else (embed_dim, embed_dim),
+            "k_proj_weight": None if self._qkv_same_embed_dim else (embed_dim, self.kdim),
+            "v_proj_weight": None if self._qkv_same_embed_dim else (embed_dim, self.vdim),
+            "in_proj_weight": (3 * embed_dim, embed_dim) if self._qkv_same_embed_dim else None,
+            "in_proj_bias": (3 * embed_dim,) if bias else None,
+            "bias_k": (1, 1, embed_dim) if add_bias_kv else None,
+            "bias_v": (1, 1, embed_dim) if add_bias_kv else None,
+        }
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
+        for name, shape in shapes.items():
+            self.register_parameter(name, None if shape is None else empty_parameter(shape, device, dtype))
+        self.add_zero_attn = add_zero_attn
+        self._reset_parameters()
+
+    def _reset_parameters(self) -> None:
+        if self._qkv_same_embed_dim:
+            init.xavier_uniform_(self.in_proj_weight)
+        else:
+            for weight in (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):
+                init.xavier_uniform_(weight)
+        if self.in_proj_bias is not None:
+            init.constant_(self.in_proj_bias, 0.0)
+            init.constant_(self.out_proj.bias, 0.0)
+        if self.bias_k is not None:
+            init.xavier_normal_(self.bias_k)
+            init.xavier_normal_(self.bias_v)
+
+    def forward(
+        self,
+        query: Any,
+        key: Any,
+        value: Any,
+        key_padding_mask: Any = None,
+        need_weights: bool = True,
+        attn_mask: Any = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Any, Any]:
+        """Return (output, weights); weights is None unless need_weights."""
+        transposed = self.batch_first and query.dim() == 3
+        if transposed:  # the projection is one product if query, key and value are one tensor
+            found = {id(x): x.transpose(0, 1) for x in (query, key, value)}
+            query, key, value = found[id(query)], found[id(key)], found[id(value)]
+        output, weights = F.multi_head_attention_forward(
+            query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias, self.bias_k,
+            self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias,
+            training=self.training, key_padding_mask=key_padding_mask, need_weights=need_weights, attn_mask=attn_mask,
+            use_separate_proj_weight=not self._qkv_same_embed_dim, q_proj_weight=self.q_proj_weight,
+            k_proj_weight=self.k_proj_weight, v_proj_weight=self.v_proj_weight,
+            average_attn_weights=average_attn_weights, is_causal=is_causal,
+        )  # fmt: skip
+        return (output.transpose(0, 1) if transposed else output), weights
+
+    def merge_masks(self, attn_mask: Any, key_padding_mask: Any, query: Any) -> tuple[Any, int | None]:
+        """Return (mask, kind): kind 1 for a key_padding_mask alone, 2 for an attn_mask, to which the other is added.
+
+        query: (N, L, embed_dim). A mask of kind 2 has shape (N, num_heads, L, L)."""
+        if attn_mask is None:
+            return key_padding_mask, None if key_padding_mask is None else 1
+        batch, length = query.shape[:2]
+        if attn_mask.dim() == 3:
+            merged = attn_mask.view(batch, -1, length, length)
+        else:
+            merged = attn_mask.view(1, 1, length, length).expand(batch, self.num_heads, -1, -1)
+        if key_padding_mask is not None:
+            merged = merged + key_padding_mask.view(batch, 1, 1, length).expand(-1, self.num_heads, -1, -1)
+        return merged, 2
