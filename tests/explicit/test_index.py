@@ -331,6 +331,15 @@ def test_gather_and_scatter_are_each_others_gradients():
     assert values(src.grad) == [[3, 3, 0], [4, 5, 0]]  # torch refuses a source that is larger than the index
 
 
+def test_an_empty_index_may_be_larger_than_the_tensor():
+    """Nothing is read or written, so no size has to fit."""
+    x, index, source = torch.ones(0, 2, 3, requires_grad=True), torch.zeros(1, 0, 3, dtype=torch.int64), torch.ones(1, 0, 3)
+    assert x.gather(1, index).shape == (1, 0, 3)
+    for y in (x.scatter(1, index, source), x.scatter_add(1, index, source), x.scatter_reduce(1, index, source, "prod")):
+        (found,) = torch.autograd.grad(y.sum(), x)
+        assert y.shape == found.shape == (0, 2, 3)
+
+
 def test_scatter_with_reduce_adds():
     x = torch.ones(3)
     assert values(x.scatter(0, torch.tensor([0, 0]), torch.tensor([2.0, 3.0]), reduce="add")) == [6, 1, 1]

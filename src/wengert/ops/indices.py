@@ -75,10 +75,12 @@ def mesh_of(index: Any, shape: tuple, dim: int) -> tuple:
     """Return the NumPy index of gather and scatter: index along dim, and 0, 1, 2, ... along the other dimensions.
 
     A 0-d shape counts as (1,). index is copied: see private_index. Raises RuntimeError if index is larger than shape in
-    another dimension, or out of range."""
+    another dimension, or out of range, unless it is empty."""
     shape, index = shape or (1,), np.array(index, ndmin=1)
     if index.ndim != len(shape):
         raise errors.ShapeError("Index tensor must have the same number of dimensions as input tensor")
+    if not index.size:
+        return (index,) * index.ndim
     mesh: list[Any] = []
     for d, (size, limit) in enumerate(zip(index.shape, shape, strict=True)):
         if d == dim:
