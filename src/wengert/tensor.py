@@ -33,6 +33,7 @@ from wengert.dtypes import dtype as _dtype
 from wengert.kernels.memory import owner_of
 from wengert.layouts import strided
 from wengert.ops import OPS, OperationMethods
+from wengert.ops.dims import as_dim
 from wengert.ops.options import check_device, dtype_of_type
 from wengert.sizes import Size
 
@@ -81,9 +82,10 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         if dim is None:
             return tuple.__new__(Size, self._array.shape)
         ndim = self._array.ndim
-        if not -max(ndim, 1) <= dim < max(ndim, 1) or ndim == 0:
-            raise errors.dim_out_of_range(dim, ndim)
-        return self._array.shape[dim]
+        try:
+            return self._array.shape[dim]
+        except (TypeError, IndexError):
+            raise errors.dim_out_of_range(as_dim(dim), ndim) from None
 
     @property
     def ndim(self) -> int:

@@ -1,5 +1,6 @@
 cimport cython
 from wengert.core.dispatch cimport call, call1, call2
+from wengert.core.forward cimport raise_explained, raise_explained_function
 from wengert.core.op cimport Op
 from wengert.core.tensor cimport TensorBase
 

@@ -12,6 +12,7 @@ import numpy as np
 from wengert import _shim as cython
 from wengert import errors
 from wengert.core.dispatch import call, call1, call2
+from wengert.core.forward import raise_explained, raise_explained_function
 from wengert.core.op import MISSING, Op, public_name
 from wengert.core.tensor import TensorBase
 from wengert.core.views import write_out
@@ -35,17 +36,21 @@ def make_function(op: Op) -> Callable[..., Any]:
     plain: int = len(op.input_names) if op.variadic < 0 and op.varargs is None and op.param_names else -1
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if len(args) == simple and not kwargs:
+        if len(args) == simple and not kwargs:  # without the cost of the try: these explain errors themselves
             if len(args) == 1:
                 return call1(op, args[0])
             return call2(op, args[0], args[1])
-        if len(args) == plain and are_complete(op, kwargs):
-            return call(op, args, kwargs)
-        out = kwargs.pop("out", None) if kwargs else None
-        inputs, params = bind(op, args, kwargs)
-        if out is not None:
-            return write_out(op, out, inputs, params)
-        return call(op, inputs, params)
+        try:
+            if len(args) == plain and are_complete(op, kwargs):
+                return call(op, args, kwargs)
+            out = kwargs.pop("out", None) if kwargs else None
+            inputs, params = bind(op, args, kwargs)
+            if out is not None:
+                return write_out(op, out, inputs, params)
+            return call(op, inputs, params)
+        except Exception as error:
+            raise_explained(op, args, kwargs, error)
+            raise
 
     return function
 
@@ -57,6 +62,8 @@ def are_complete(op: Op, kwargs: dict[str, Any]) -> bool:
     for name in op.param_names:
         if name not in kwargs:
             return False
+        if name in FACTORS and type(kwargs[name]) is not float and type(kwargs[name]) is not int:
+            return False  # bind checks it
     return True
 
 
@@ -69,11 +76,25 @@ def make_sizes_function(op: Op, function: Callable[..., Any]) -> Callable[..., A
             if are_ints(sizes, 0):
                 try:
                     return call(op, (args[0],), {"shape": sizes})
-                except errors.ShapeError:
+                except (errors.ShapeError, OverflowError):
                     pass  # function tells of it in its own words
         return function(*args, **kwargs)
 
     return of_sizes
+
+
+def make_explained_function(name: str, function: Callable[..., Any], fn: Any) -> Callable[..., Any]:
+    """Return a function that calls `function`, and explains its errors. fn: the Python function that has the parameters."""
+
+    def explained(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            raise_explained_function(name, fn, 0, args, kwargs, error)
+            raise
+
+    explained.__wrapped__ = fn  # type: ignore[attr-defined]
+    return explained
 
 
 def make_operator(op: Op) -> Callable[..., Any]:
@@ -143,6 +164,8 @@ def bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[A
             raise errors.unexpected_keyword(op.name, name)
         if target in op.param_names[: len(positional)]:
             raise errors.multiple_values(op.name, name)
+        if target in FACTORS and type(value) is not float and type(value) is not int:
+            check_factor(op, target, value)
         params[target] = value
     for name in op.required:
         if params[name] is MISSING:
@@ -154,6 +177,13 @@ def bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[A
     return tuple(inputs), params
 
 
+def check_factor(op: Op, name: str, value: Any) -> None:
+    """Raise TypeError unless value is a number or a 0-d tensor, or None if that is the default."""
+    if not is_operand(value) or getattr(value, "ndim", 0) != 0:
+        if value is not None or op.defaults[name] is not None:
+            raise errors.wrong_argument_type(op.name, name, None, type(value), "Number")
+
+
 def are_ints(args: tuple[Any, ...], first: int) -> bool:
     """Whether all arguments from the first one on are ints, and nothing that only equals one."""
     for i in range(first, len(args)):
@@ -162,9 +192,7 @@ def are_ints(args: tuple[Any, ...], first: int) -> bool:
     return True
 
 
-def numbers_to_keywords(
-    op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def numbers_to_keywords(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return today's arguments for a call in the order before torch 1.5: add(x, alpha, y), addmm(beta, x, alpha, a, b).
 
     The numbers among them are the factors, in their order.

@@ -18,6 +18,8 @@ cdef int NONE
 cdef int SAME
 
 cpdef set_kernel(Op op)
+cpdef raise_explained(Op op, tuple args, dict kwargs, object error)
+cpdef raise_explained_function(str name, object fn, int skip, tuple args, dict kwargs, object error)
 cpdef object run_numpy1(Op op, object array)
 cpdef object run_numpy2(Op op, object a, object b)
 cpdef object run_whole(Op op, object x, object y)

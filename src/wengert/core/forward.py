@@ -47,6 +47,30 @@ def set_kernel(op: Op) -> None:
     op.is_direct_native = op.is_direct or (wk_is_whole(op.native) and op.variadic < 0)
 
 
+def raise_explained(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> None:
+    """Raise an error that names the wrong argument of a call, if this one comes from inside the operation."""
+    if isinstance(error, errors.WengertError) and not isinstance(error, errors.ArgumentError):
+        return
+    from wengert.core.arguments import explained_operation  # loaded when a call first fails
+
+    found = explained_operation(op, args, kwargs, error)
+    if found is not None:
+        raise found
+
+
+def raise_explained_function(
+    name: str, fn: Any, skip: int, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+) -> None:
+    """Raise an error that names the wrong argument of a call, if this one comes from inside the function fn.
+
+    skip: number of leading parameters of fn that are not the caller's."""
+    from wengert.core.arguments import explained_function
+
+    found = explained_function(name, fn, skip, args, kwargs, error)
+    if found is not None:
+        raise found
+
+
 def run_numpy1(op: Op, array: Any) -> Any:
     """Run the forward of one input on NumPy."""
     if op.refuses_complex:
@@ -60,6 +84,9 @@ def run_numpy1(op: Op, array: Any) -> Any:
         if op.kernel is not False:
             return op.kernel(array)
         return op.forward(numpy_backend, array)
+    except Exception as error:
+        raise_explained(op, (array,), {}, error)
+        raise
     finally:
         quiet_exit()
 
@@ -80,8 +107,10 @@ def run_numpy2(op: Op, a: Any, b: Any) -> Any:
             return op.forward(numpy_backend, a, b)
         finally:
             quiet_exit()
-    except ValueError:
-        check_broadcast(a, b)
+    except Exception as error:
+        if isinstance(error, ValueError):
+            check_broadcast(a, b)
+        raise_explained(op, (a, b), {}, error)
         raise
 
 

@@ -1,6 +1,6 @@
 cimport cython
 from wengert.core.binding cimport bind
-from wengert.core.forward cimport set_kernel
+from wengert.core.forward cimport raise_explained, set_kernel
 from wengert.core.modes cimport flags
 from wengert.core.op cimport Op
 from wengert.core.saved cimport is_watched

@@ -12,7 +12,7 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert.core.binding import bind
-from wengert.core.forward import set_kernel
+from wengert.core.forward import raise_explained, set_kernel
 from wengert.core.modes import DUAL, NO_GRAD, OBSERVED, flags
 from wengert.core.op import Op
 from wengert.core.saved import is_watched
@@ -47,8 +47,12 @@ def make_inplace_method(op: Op) -> Callable[..., Any]:
     """Return the method x.add_(y)."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        inputs, params = bind(op, (self, *args), kwargs)
-        return write(op, inputs, params if params else None)
+        try:
+            inputs, params = bind(op, (self, *args), kwargs)
+            return write(op, inputs, params if params else None)
+        except Exception as error:
+            raise_explained(op, (self, *args), kwargs, error)
+            raise
 
     return method
 

@@ -24,6 +24,7 @@ __all__ = [
     "HookTypeError",
     "InferenceError",
     "InplaceError",
+    "IntOverflowError",
     "MissingDerivativeError",
     "MissingFeatureError",
     "MutationBlockError",
@@ -289,6 +290,10 @@ class FunctionNotImplementedError(WengertError, NotImplementedError):
 
 class ArgumentError(WengertError, TypeError):
     """An operation was called with an argument of the wrong type, one too many, one too few or one it does not know."""
+
+
+class IntOverflowError(WengertError, ValueError, OverflowError):
+    """An int that 64 bits do not hold, where a size, a dimension or a position is expected."""
 
 
 class SpellingError(WengertError, TypeError, ValueError, RuntimeError):

@@ -19,16 +19,19 @@ from .names import c_name, called, scalar_name, type_name
 # -- arguments ---------------------------------------------------------------------------------------------------------
 
 
-def wrong_argument_type(
-    op: str, argument: str, position: int, got: type | str, expected: str = "Tensor"
-) -> ArgumentError:
+def wrong_argument_type(op: str, argument: str, position: int | None, got: type | str, expected: str = "Tensor") -> ArgumentError:
     """Return the error for an argument of a wrong type.
 
-    position: counted from 0. expected: the name of a class, or words such as "tuple of ints".
+    position: counted from 0, or None for an argument that was given by its name. expected: the name of a class, or words such as
+    "tuple of ints".
     """
-    return ArgumentError(
-        f"{called(op)}(): argument '{argument}' (position {position + 1}) must be {expected}, not {type_name(got)}"
-    )
+    where = "" if position is None else f" (position {position + 1})"
+    return ArgumentError(f"{called(op)}(): argument '{argument}'{where} must be {expected}, not {type_name(got)}")
+
+
+def wrong_arguments(op: str, types: str) -> ArgumentError:
+    """Return the error for arguments that do not fit together. types: those of the arguments."""
+    return ArgumentError(f"{called(op)}() received an invalid combination of arguments - got ({types})")
 
 
 def wrong_receiver(method: str, got: type) -> ArgumentError:
@@ -123,8 +126,7 @@ def expand_mismatch(shape: Sequence[int], target: Sequence[int]) -> ShapeError:
         if dim < missing:
             if wanted < 0:
                 return ShapeError(
-                    f"The expanded size of the tensor ({wanted}) isn't allowed in a leading, non-existing dimension "
-                    f"{dim}"
+                    f"The expanded size of the tensor ({wanted}) isn't allowed in a leading, non-existing dimension {dim}"
                 )
         elif wanted not in (-1, shape[dim - missing]) and (shape[dim - missing] != 1 or wanted < 0):
             return ShapeError(
@@ -134,9 +136,7 @@ def expand_mismatch(shape: Sequence[int], target: Sequence[int]) -> ShapeError:
     raise AssertionError("this shape expands to the target")
 
 
-def outside_storage(
-    size: Sequence[int], stride: Sequence[int], offset: int, itemsize: int, last: int, count: int
-) -> ShapeError:
+def outside_storage(size: Sequence[int], stride: Sequence[int], offset: int, itemsize: int, last: int, count: int) -> ShapeError:
     return ShapeError(
         f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and itemsize {itemsize} "
         f"requiring a storage size of {(last + 1) * itemsize} are out of bounds for storage of size {count * itemsize}"
@@ -192,9 +192,7 @@ def matmul_dtypes(a: object, b: object) -> UnsupportedDtypeError:
 
 
 def addmm_dtypes(added: object, product: object) -> UnsupportedDtypeError:
-    return UnsupportedDtypeError(
-        f"self and mat2 must have the same dtype, but got {scalar_name(added)} and {scalar_name(product)}"
-    )
+    return UnsupportedDtypeError(f"self and mat2 must have the same dtype, but got {scalar_name(added)} and {scalar_name(product)}")
 
 
 def square_matrix(op: str, shape: Sequence[int]) -> ShapeError:
@@ -205,9 +203,7 @@ def square_matrix(op: str, shape: Sequence[int]) -> ShapeError:
 
 
 def norm_dtype(op: str, dtype: object) -> UnsupportedDtypeError:
-    return UnsupportedDtypeError(
-        f"{op}: Expected a floating point or complex tensor as input. Got {scalar_name(dtype)}"
-    )
+    return UnsupportedDtypeError(f"{op}: Expected a floating point or complex tensor as input. Got {scalar_name(dtype)}")
 
 
 def low_precision(op: str, dtype: object) -> UnsupportedDtypeError:
@@ -215,9 +211,7 @@ def low_precision(op: str, dtype: object) -> UnsupportedDtypeError:
 
 
 def svd_not_finite() -> SingularMatrixError:
-    return SingularMatrixError(
-        "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values."
-    )
+    return SingularMatrixError("linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.")
 
 
 def equation_shapes(op: str, a: Sequence[int], b: Sequence[int], left: bool) -> ShapeError:
@@ -239,8 +233,7 @@ def layer_norm_input(normalized: Sequence[int], shape: Sequence[int]) -> ShapeEr
         )
     wanted = ", ".join(["*", *[str(n) for n in normalized]])
     return ShapeError(
-        f"Given normalized_shape={list(normalized)}, expected input with shape [{wanted}], but got input of size"
-        f"{list(shape)}"
+        f"Given normalized_shape={list(normalized)}, expected input with shape [{wanted}], but got input of size{list(shape)}"
     )
 
 
