@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import fuzz
+import wengert
 from fuzz import _batches
 
 SLICE = 10.0  # seconds that a child process works before the turn of the next fuzzer
+MOST_FINDINGS = 5  # after which a fuzzer sits out the rest of a run
 
 
 def arguments() -> argparse.Namespace:
@@ -39,8 +41,8 @@ def run_in_turns(names: list[str], minutes: float, seed: int) -> dict[str, _batc
     """Run the fuzzers in turns, a child process each, until the minutes are over. Print each finding."""
     totals = {name: _batches.Outcome(next_seed=seed) for name in names}
     end = time.monotonic() + 60 * minutes
-    while time.monotonic() < end:
-        for name in names:
+    while time.monotonic() < end and (working := [name for name in names if len(totals[name].findings) < MOST_FINDINGS]):
+        for name in working:
             total = totals[name]
             calls = max(1, _batches.calls_of(name) // _batches.PER_BATCH)
             left = max(1.0, min(SLICE, end - time.monotonic()))
@@ -64,7 +66,7 @@ def summary(totals: dict[str, _batches.Outcome]) -> str:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that take part."""
-    found = {"Python": platform.python_version()}
+    found = {"Python": platform.python_version(), "wengert": wengert.__version__}
     for package in ("numpy", "scipy", "torch"):
         try:
             found[package] = version(package)

@@ -73,13 +73,15 @@ def work(fuzzer: str, seed: int, batches: int, calls: int, seconds: float, event
             log("begin", seed=number, calls=calls)
             # A thread of C, which needs no GIL, prints the stacks of all threads and ends the process.
             faulthandler.dump_traceback_later(LIMIT, exit=True)
+            failed = False
             try:
                 run(number, calls)
             except BaseException as error:
+                failed = True  # the state of the process may be wrong from here on
                 log("raised", kind=type(error).__name__, text=traceback.format_exc())
             faulthandler.cancel_dump_traceback_later()
             log("end", seconds=time.perf_counter() - start)
-            if time.perf_counter() - start > seconds:
+            if failed or time.perf_counter() - start > seconds:
                 break
 
 
@@ -87,7 +89,7 @@ def work(fuzzer: str, seed: int, batches: int, calls: int, seconds: float, event
 
 
 def run_child(fuzzer: str, seed: int, batches: int, calls: int, seconds: float = 1e9) -> Outcome:
-    """Run batches in a child process, which the first crash or hang ends."""
+    """Run batches in a child process, which the first failure ends."""
     outcome = Outcome(next_seed=seed)
     path = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
     with tempfile.TemporaryDirectory() as folder, open(Path(folder) / "printed", "w+b") as printed:
