@@ -49,7 +49,7 @@ def set_kernel(op: Op) -> None:
 
 def raise_explained(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception) -> None:
     """Raise an error that names the wrong argument of a call, if this one comes from inside the operation."""
-    if isinstance(error, errors.WengertError) and not isinstance(error, errors.ArgumentError):
+    if isinstance(error, MemoryError) or (isinstance(error, errors.WengertError) and not isinstance(error, errors.ArgumentError)):
         return
     from wengert.core.arguments import explained_operation  # loaded when a call first fails
 
@@ -64,6 +64,8 @@ def raise_explained_function(
     """Raise an error that names the wrong argument of a call, if this one comes from inside the function fn.
 
     skip: number of leading parameters of fn that are not the caller's."""
+    if isinstance(error, MemoryError):
+        return
     from wengert.core.arguments import explained_function
 
     found = explained_function(name, fn, skip, args, kwargs, error)
