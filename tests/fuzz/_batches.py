@@ -37,7 +37,7 @@ class Finding:
         """The finding in words, with the command that makes the same calls."""
         again = f"PYTHONPATH=tests {sys.executable} -m fuzz {self.fuzzer} --seed {self.seed} --calls {self.calls}"
         shown = self.text if len(self.text) < 6000 else f"{self.text[:2000]}\n[...]\n{self.text[-4000:]}"
-        return f"{self.kind} in {self.fuzzer}, seed {self.seed}, call {self.calls}\n{shown.rstrip()}\nAgain: {again}"
+        return f"{self.kind} in {self.fuzzer}, seed {self.seed}, in {self.calls} calls\n{shown.rstrip()}\nAgain: {again}"
 
 
 @dataclasses.dataclass
@@ -141,8 +141,11 @@ def end_session(child: subprocess.Popen[bytes]) -> None:
 
 
 def narrow(finding: Finding) -> Finding:
-    """Return the finding with the fewest first calls of its batch that show it again; as it is if it does not come again."""
-    works, least = 0, finding
+    """Return the finding with the fewest first calls of its batch that show it again; as it is if it does not come again.
+
+    An AssertionError says already which call failed.
+    """
+    works, least = 0 if finding.kind != "AssertionError" else finding.calls, finding
     while works < least.calls - 1:
         calls = (works + least.calls) // 2
         again = [f for f in run_child(finding.fuzzer, finding.seed, 1, calls).findings if f.kind == finding.kind]
