@@ -24,7 +24,8 @@ _RAISE = dis.opmap["RAISE_VARARGS"]
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 _LIBRARIES = (_PACKAGE, os.path.dirname(np.__path__[0]) + os.sep, os.path.dirname(os.__file__) + os.sep)
 
-# Errors whose classes torch raises too, and SystemError, which NumPy raises if an allocation fails. All others stand for a mistake inside.
+# Errors whose classes torch raises too, and SystemError, which NumPy raises if an allocation fails.
+# All others stand for a mistake inside.
 _FIT = (ValueError, RuntimeError, IndexError, BufferError, Warning, OSError, SystemError)
 _UNFIT = (RecursionError, UnicodeError, TypeError)
 
