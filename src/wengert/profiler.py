@@ -132,7 +132,7 @@ class profile:
         self.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         self.stop()
 
     def start(self) -> None:

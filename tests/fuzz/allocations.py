@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -27,10 +28,12 @@ except ImportError:
 CALLS = 1500
 LARGEST = 250  # number of the last allocation that fails; few programs make more
 # NumPy's indexing and ufuncs return NULL without an exception at some of their allocations, for which CPython raises SystemError.
-# Its structured dtypes then report that they do not support StringDType, and CPython's warnings return with the exception set.
+# It then does not understand names of dtypes, or reports that structured ones do not support StringDType. CPython's warnings return with
+# the exception set, and a lock that it cannot make is a RuntimeError.
 NOT_OURS = re.compile(
     r"SystemError: .*(numpy\.\w+|<ufunc '\w+'>).* returned NULL without setting|SystemError: error return without exception set|"
-    r"TypeError: StringDType is not currently supported|SystemError: <class '\w*Warning'> returned a result with an exception set"
+    r"TypeError: StringDType is not currently supported|TypeError: data type '.*' not understood|RuntimeError: can't allocate lock|"
+    r"SystemError: <class '\w*Warning'> returned a result with an exception set"
 )
 
 
@@ -80,11 +83,14 @@ def _without_recording(x: Tensor, w: Tensor) -> Tensor:
 
 
 def _anomaly(x: Tensor, w: Tensor) -> Tensor:
-    with wengert.autograd.detect_anomaly(check_nan=True):
+    with ANOMALY:
         return wengert.autograd.grad((x * w).cos().sum(), x, create_graph=True)[0]
 
 
 INDEX = wengert.tensor([2, 0, 2])
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    ANOMALY = wengert.autograd.detect_anomaly()  # made here, because warnings.warn itself ends in SystemError
 PROGRAMS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "arithmetic": lambda x, w: (x * 2 + w) / (w * w + 1) - x,
     "product": lambda x, w: x @ w.T,
@@ -102,7 +108,7 @@ PROGRAMS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "written": _written,
     "hooks": _hooked,
     "function": lambda x, w: Cube.apply(x) * w,
-    "checkpoint": lambda x, w: checkpoint(lambda a, b: (a * b).sin(), x, w, use_reentrant=False),
+    "checkpoint": lambda x, w: checkpoint(lambda a, b: (a * b).sin(), x, w, use_reentrant=False, preserve_rng_state=False),
     "tangent": _tangent,
     "second derivative": _second,
     "without recording": _without_recording,

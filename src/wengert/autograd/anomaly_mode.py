@@ -40,7 +40,7 @@ class detect_anomaly:
         self.check_nan = check_nan
         self.check = check
         self.inf = inf
-        self._before: list[Settings] = []
+        self._before: Any = None  # (the settings to restore, the pair before)
         warnings.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
             "debugging.",
@@ -49,24 +49,29 @@ class detect_anomaly:
 
     def __enter__(self) -> None:
         check_flag(self.check_nan, "check_nan", 2)
-        self._before.append(anomaly.settings())
+        settings = Settings(True, self.check_nan, self.check != "backward", bool(self.inf))
+        self._before = anomaly.settings(), self._before
         try:
-            anomaly.apply(Settings(True, self.check_nan, self.check != "backward", bool(self.inf)))
+            anomaly.apply(settings)
         except BaseException:  # no memory, or an interrupt
-            anomaly.apply(self._before.pop())
+            self._restore()
             raise
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def _restore(self) -> None:
+        before, self._before = self._before
+        anomaly.apply(before)
+
+    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         try:
-            error = anomaly.unreported() if self.check != "backward" else None
+            found = anomaly.unreported() if self.check != "backward" else None
             anomaly.forget_found()
         finally:
-            anomaly.apply(self._before.pop())
-        if kind is None and error is not None:
+            self._restore()
+        if kind is None and found is not None:
             try:
-                raise error
+                raise found
             finally:
-                del error  # the traceback refers to this frame: without del, the two are a reference cycle
+                del found  # the traceback refers to this frame: without del, the two are a reference cycle
 
 
 class set_detect_anomaly:
@@ -84,7 +89,7 @@ class set_detect_anomaly:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         anomaly.apply(self._before)
 
 

@@ -154,5 +154,5 @@ class _set_fwd_grad_enabled:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         set_flags(self._before & DUAL | flags() & ~DUAL)

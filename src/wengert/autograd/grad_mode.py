@@ -260,7 +260,7 @@ class set_multithreading_enabled(_Mode):
     def __enter__(self) -> None:
         state.multithreading = self.mode
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         state.multithreading = self._found
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -95,7 +95,7 @@ class saved_tensors_hooks:
             raise errors.saved_hooks_type(type(self.pack_hook), type(self.unpack_hook))
         push_hooks(self.pack_hook, self.unpack_hook)
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         pop_hooks()
 
 

@@ -107,7 +107,7 @@ class profile:
         self._recording.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         self._recording.stop()
         self._finished = self.entered
 
@@ -201,7 +201,7 @@ class record_function:
         self._began.append(begin_range(self.name))
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         end_range(self.name, RANGE, self._began.pop())
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:

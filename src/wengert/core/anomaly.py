@@ -53,12 +53,13 @@ def settings() -> Settings:
 def apply(new: Settings) -> None:
     """Set it, for all threads."""
     global _settings
+    passes = Passes() if new.enabled else None
     _settings = new
     if not (new.enabled and new.forward):
         _found.clear()
         _found_at.clear()
     set_stack_keeper(keep_stack if new.enabled else None)
-    set_anomaly(Passes() if new.enabled else None, check_operation if new.enabled and new.forward else None)
+    set_anomaly(passes, check_operation if new.enabled and new.forward else None)
 
 
 # -- stacks of forward calls -----------------------------------------------------------------------------------------------

@@ -178,7 +178,7 @@ class innermost_set_aside:
             state.saved_levels = state.dual_levels
         return level
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         mode, state.dual_levels, state.saved_levels = self.before
         set_flags(mode)
 

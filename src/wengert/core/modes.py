@@ -184,7 +184,7 @@ class set_recording:
         self.before = flags()
         set_flags(self.before & ~NO_GRAD if self.enabled else self.before | NO_GRAD)
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         set_flags(self.before)
 
 

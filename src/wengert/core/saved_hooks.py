@@ -137,7 +137,7 @@ class packing_deferred:
     def __enter__(self) -> None:
         self.hooks, state.saved_hooks = state.saved_hooks, []
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         state.saved_hooks = self.hooks
 
 
