@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from wengert import dtypes, errors
-from wengert.core.dual import DualLevel, close_level, innermost_set_aside, laid_out, open_level
+from wengert.core.dual import close_level, innermost_set_aside, laid_out, opened_level
 from wengert.core.modes import DUAL, flags, set_flags, state
 from wengert.core.tensor import TensorBase
 
@@ -37,46 +37,40 @@ class UnpackedDualTensor(NamedTuple):
 UnpackedDualTensor.__module__ = "torch.autograd.forward_ad"
 
 
-def _levels() -> list[DualLevel]:
-    """Return the levels that this module has opened on this thread: at most one."""
-    found: list[DualLevel] | None = getattr(state, "named_dual_levels", None)
-    if found is None:
-        found = state.named_dual_levels = []
-    return found
+def _check_unnamed() -> None:
+    """Raise RuntimeError if this module has opened a level on this thread."""
+    if state.named_level is not None:
+        raise errors.DualLevelError(
+            "Nested forward mode AD is not supported at the moment. Hint: wengert.func.jvp can be called inside of itself."
+        )
 
 
 def enter_dual_level() -> int:
     """Open a dual level on this thread and return its number, 0. Raises RuntimeError if one is open; see func.jvp."""
-    levels = _levels()
-    if levels:
-        raise errors.DualLevelError(
-            "Nested forward mode AD is not supported at the moment. Hint: wengert.func.jvp can be called inside of itself."
-        )
-    levels.append(open_level())
+    dual_level().__enter__()
     return 0
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """Close the dual level; all its tangents are dropped. Raises RuntimeError if no level, or another level, is open."""
-    levels = _levels()
-    if level is not None and level != len(levels) - 1:
+    named = state.named_level
+    if level is not None and level != (-1 if named is None else 0):
         raise errors.DualLevelError(
             "Trying to exit a forward AD level that was not the last one that was created. This is not supported."
         )
-    if not levels:
+    if named is None:
         raise errors.DualLevelError("Dual level must be a positive number.")
-    close_level(levels[0])
-    levels.clear()
+    state.named_level = None
+    close_level(named)
 
 
-class dual_level:
+class dual_level(opened_level):
     """Context manager in whose block tensors can have tangents. See the docstring of the module."""
 
-    def __enter__(self) -> int:
-        return enter_dual_level()
-
-    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
-        exit_dual_level()
+    def _changed(self) -> tuple[Any, tuple[Any, ...], tuple[Any, ...], Any]:
+        _check_unnamed()
+        level, levels, saved, _ = super()._changed()
+        return 0, levels, saved, level
 
 
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
@@ -89,8 +83,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     Raises RuntimeError outside a dual level, for a tangent of another shape, and for a tensor that has a tangent already;
     ValueError for other dtypes.
     """
-    levels = _levels()
-    if not levels:
+    if state.named_level is None:
         raise errors.DualLevelError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
         )
@@ -125,7 +118,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
     """Return (view of tensor without tangent, tangent). The tangent is None if there is none, or if no level is open."""
     if not isinstance(tensor, TensorBase):
         raise errors.wrong_argument_type("_unpack_dual", "dual", 0, type(tensor))
-    if not _levels() or not flags() & DUAL:
+    if state.named_level is None or not flags() & DUAL:
         return UnpackedDualTensor(tensor, None)
     return UnpackedDualTensor(*detach_tangent(tensor))
 

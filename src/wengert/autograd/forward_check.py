@@ -10,7 +10,7 @@ import numpy as np
 from wengert.autograd.check_modes import FAST_MODE_NOTE, FastMode, GradcheckError, SlowMode
 from wengert.autograd.forward_ad import attach_tangent, detach_tangent
 from wengert.autograd.jacobians import as_outputs, jacobian_differences, memory_of, tensor_on
-from wengert.core.dual import close_level, open_level
+from wengert.core.dual import opened_level
 
 if TYPE_CHECKING:
     from wengert.autograd.jacobians import Array, Problem
@@ -19,13 +19,10 @@ if TYPE_CHECKING:
 def tangents_along(problem: Problem, j: int, direction: Array) -> list[Array]:
     """Tangent of each output of problem.positions along a direction of input j, as flat arrays."""
     chosen = problem.inputs[j]
-    level = open_level()
-    try:
+    with opened_level():
         dual = attach_tangent(chosen, tensor_on(np.asarray(direction.reshape(chosen.shape), memory_of(chosen).dtype)))
         outputs = as_outputs(problem.func(*[dual if x is chosen else x for x in problem.arguments]))
         pairs = [detach_tangent(outputs[i]) for i in problem.positions]
-    finally:
-        close_level(level)
     return [memory_of(y).reshape(-1) * 0 if t is None else memory_of(t).reshape(-1) for y, t in pairs]
 
 

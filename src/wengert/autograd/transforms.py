@@ -20,7 +20,7 @@ import numpy as np
 
 from wengert import errors
 from wengert.autograd.forward_ad import attach_tangent, detach_tangent
-from wengert.core.dual import close_level, levels_around, open_level
+from wengert.core.dual import levels_around, opened_level
 from wengert.core.modes import grad_enabled, set_recording
 from wengert.core.node import AccumulateGrad
 from wengert.core.tensor import TensorBase, gradient_edge, is_differentiable, wrap
@@ -297,8 +297,7 @@ def _jvp(
                 raise errors.GradientError(f"jvp(f, primals, tangents): Expected {what} to only contain Tensors, got {type(x)}")
             if not is_differentiable(x._array):
                 raise errors.dual_dtype(what, x.dtype)  # type: ignore[attr-defined]
-    level = open_level()
-    try:
+    with opened_level():
         duals = [attach_tangent(x, t) for x, t in zip(leaves, directions, strict=True)]
         result = func(*_replace_arguments(args, positions, tree_unflatten(duals, form)))
         output, aux = _split_aux(result, has_aux, "jvp(f, primals, tangents)")
@@ -306,8 +305,6 @@ def _jvp(
         _check_outputs("jvp(f, primals, tangents)", outputs)
         pairs = [detach_tangent(x) for x in outputs]
         aux = tree_map(lambda x: detach_tangent(x)[0] if isinstance(x, TensorBase) else x, aux)
-    finally:
-        close_level(level)
     if strict and any(t is None for _, t in pairs):
         raise errors.NotDifferentiableError(
             "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "

@@ -29,7 +29,7 @@ from wengert import dtypes, errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.dispatch import call, set_dual_call
 from wengert.core.jvp import output_tangents
-from wengert.core.modes import DUAL, INFERENCE, flags, set_flags, state
+from wengert.core.modes import DUAL, INFERENCE, LevelsSwitch, flags, set_flags, state
 from wengert.core.node import Node, OpNode, Saved
 from wengert.core.op import Op
 from wengert.core.saved import OUTPUT, SavedTensor, set_dual_saver, unpack_array
@@ -50,12 +50,9 @@ from wengert.dtypes import NONE
 
 
 class DualLevel:
-    """An open level. tangents: id of a tensor -> (weak reference to it, its tangent). None: it certainly has no tangent.
-
-    around: the levels that were open when this one was opened."""
+    """An open level. tangents: id of a tensor -> (weak reference to it, its tangent). None: it certainly has no tangent."""
 
     def __init__(self) -> None:
-        self.around: tuple[DualLevel, ...] = ()
         self.tangents: dict[int, tuple[Any, Any]] = {}
 
     def set(self, tensor: TensorBase, tangent: Any) -> None:
@@ -136,27 +133,27 @@ def laid_out(tangent: Any, like: TensorBase) -> Any:
 # -- levels ------------------------------------------------------------------------------------------------------------
 
 
-def open_level() -> DualLevel:
-    """Open a level on this thread, inside those that are open."""
-    level = DualLevel()
-    level.around = state.dual_levels
-    state.dual_levels = state.saved_levels = (*level.around, level)
-    set_flags(flags() | DUAL)
-    return level
+class opened_level(LevelsSwitch):
+    """`with opened_level() as level: ...` runs its block with one more level on this thread, inside those that are open."""
+
+    def _changed(self) -> tuple[Any, tuple[Any, ...], tuple[Any, ...], Any]:
+        self.level = DualLevel()
+        levels = (*state.dual_levels, self.level)
+        return self.level, levels, levels, state.named_level
+
+    def _left(self) -> None:
+        self.level.close()
 
 
 def close_level(level: DualLevel) -> None:
-    """Close a level. If it is the innermost one, this needs no memory, of which there may be none."""
-    levels = state.dual_levels
-    innermost = len(levels) > 0 and levels[-1] is level
-    remaining = level.around if innermost else tuple([other for other in levels if other is not level])
-    if not remaining:
+    """Close a level outside of a block."""
+    state.dual_levels = state.saved_levels = tuple([other for other in state.dual_levels if other is not level])
+    if not state.dual_levels:
         set_flags(flags() & ~DUAL)
-    state.dual_levels = state.saved_levels = remaining
     level.close()
 
 
-class innermost_set_aside:
+class innermost_set_aside(LevelsSwitch):
     """`with innermost_set_aside() as level: ...` runs its block as if the innermost level were not open.
 
     still_saved: what is recorded inside still saves tensors with their tangents at that level, if it did before.
@@ -164,23 +161,14 @@ class innermost_set_aside:
     """
 
     def __init__(self, still_saved: bool = False, down_to: int = -1) -> None:
+        super().__init__()
         self.still_saved = still_saved
         self.down_to = down_to
 
-    def __enter__(self) -> DualLevel:
-        self.before = flags(), state.dual_levels, state.saved_levels
+    def _changed(self) -> tuple[Any, tuple[Any, ...], tuple[Any, ...], Any]:
         levels = state.dual_levels
-        level: DualLevel = levels[self.down_to]
-        state.dual_levels = levels[: self.down_to]
-        if not state.dual_levels:
-            set_flags(flags() & ~DUAL)
-        if not self.still_saved:
-            state.saved_levels = state.dual_levels
-        return level
-
-    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
-        mode, state.dual_levels, state.saved_levels = self.before
-        set_flags(mode)
+        remaining = levels[: self.down_to]
+        return levels[self.down_to], remaining, state.saved_levels if self.still_saved else remaining, state.named_level
 
 
 class every_level_set_aside(innermost_set_aside):

@@ -53,6 +53,7 @@ class _ThreadState(_local):
         self.mutation: Any = None  # what keeps saved values apart from later writes
         self.dual_levels: tuple[Any, ...] = ()  # the open levels of forward mode, innermost last; see dual.py
         self.saved_levels: tuple[Any, ...] = ()  # those at which what is saved keeps its tangents
+        self.named_level: Any = None  # the level that forward_ad.enter_dual_level has opened, or None
 
 
 state = _ThreadState()
@@ -211,3 +212,40 @@ class FlagsSwitch:
     def __exit__(self, kind: Any = None, error: Any = None, traceback: Any = None) -> None:
         word, self._before = self._before
         set_flags(word)
+
+
+class LevelsSwitch:
+    """Context manager that changes the calling thread's dual levels, and restores them and the flags word at the end.
+
+    Its methods are compiled: see FlagsSwitch. A subclass has `_changed`, which returns (what `with ... as` gives, the levels
+    that are open in the block, those at which what is saved keeps its tangents, the level with a name or None)."""
+
+    def __init__(self) -> None:
+        self._before: Any = None  # (what to restore, the pair before)
+
+    def _changed(self) -> tuple[Any, tuple[Any, ...], tuple[Any, ...], Any]:
+        raise NotImplementedError
+
+    def __enter__(self) -> Any:
+        before = flags(), state.dual_levels, state.saved_levels, state.named_level
+        result, levels, saved, named = self._changed()
+        changed = flags()
+        if not levels:
+            changed &= ~DUAL
+        elif len(levels) > len(state.dual_levels):
+            changed |= DUAL
+        self._before = before, self._before
+        state.dual_levels = levels
+        state.saved_levels = saved
+        state.named_level = named
+        set_flags(changed)
+        return result
+
+    def __exit__(self, kind: Any = None, error: Any = None, traceback: Any = None) -> None:
+        before, self._before = self._before
+        mode, state.dual_levels, state.saved_levels, state.named_level = before
+        set_flags(mode)
+        self._left()
+
+    def _left(self) -> None:
+        """Release what the block has held. The levels have been restored."""
