@@ -12,6 +12,7 @@
 #   make record      the same, and keep the numbers in benchmarks/record.json, from which pages are written: on an idle machine
 #   make generate    write the generated files: stubs, names of late families, tables of kernels, docs/operators.md, tables of pages
 #   make fuzz        all fuzzers for MINUTES=10 with seeds from the clock, each batch of calls in a child process with a watchdog
+#   make sanitize    compile with AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer, and run tests and fuzzers
 #   make parity-table  compare with the whole of torch's operator database, and write docs/parity.md: ten minutes
 #   make oracle      add torch, a build for the CPU, so that the tests against torch run
 #   make browser     add Chromium and its driver, where apt-get can, so that the tests of pages for browsers run
@@ -102,6 +103,9 @@ inplace: $(stamps)/build
 	$(meson) compile -C build/inplace-$(tag)
 	cp --remove-destination build/inplace-$(tag)/src/wengert/core/_compiled.*.so src/wengert/core/
 	cp --remove-destination build/inplace-$(tag)/src/wengert/kernels/*.so src/wengert/kernels/
+
+sanitize: $(stamps)/build $(stamps)/extra-test
+	$(python) tools/sanitize.py build/sanitize-$(tag) $(SANITIZERS) -- $(ARGS)
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,7 +1,8 @@
 """KeyboardInterrupt at random moments of forward, backward, hooks and optimisation loops: afterwards everything is as before.
 
-The interrupt is a signal of the interval timer, or an exception that another thread sets on this one. Afterwards grad mode, inference
-mode and anomaly detection are as they were, no dual level is open, no lock is held, and the same computation gives the same gradients.
+The interrupt is a signal of the interval timer, or an exception that another thread sets on this one. Afterwards grad mode and inference
+mode are as they were, no dual level is open, no hooks wait for saved tensors, no lock is held, and the same computation gives the same
+gradients. (detect_anomaly is not drawn: its end is code of Python, which an interrupt can stop before the first statement.)
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import ctypes
 import signal
 import threading
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 import wengert
 from wengert import Tensor
 from wengert.autograd import Function, forward_ad
+from wengert.core import modes
 from wengert.nn import functional as F
 from wengert.utils.checkpoint import checkpoint
 
@@ -61,7 +62,7 @@ def _hooks(x: Tensor, w: Tensor) -> None:
 
 
 def _modes(x: Tensor, w: Tensor) -> None:
-    for mode in (wengert.no_grad(), wengert.inference_mode(), wengert.enable_grad(), ANOMALY):
+    for mode in (wengert.no_grad(), wengert.inference_mode(), wengert.enable_grad()):
         with mode:
             (x * w).sum()
 
@@ -96,19 +97,16 @@ def _layers(x: Tensor, w: Tensor) -> None:
 PROGRAMS: dict[str, Callable[[Tensor, Tensor], None]] = {
     "loop": _loop, "hooks": _hooks, "modes": _modes, "levels": _levels, "writes": _writes, "passes": _passes, "layers": _layers,
 }  # fmt: skip
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    ANOMALY = wengert.autograd.detect_anomaly()
 
 
 def state() -> tuple[Any, ...]:
-    """Modes of this thread, and whether a dual level is open."""
+    """Modes of this thread, whether a dual level is open, and the number of pairs of hooks on what is saved."""
     try:
         forward_ad.exit_dual_level()
         is_open = True
     except RuntimeError:
         is_open = False
-    return wengert.is_grad_enabled(), wengert.is_inference_mode_enabled(), wengert.is_anomaly_enabled(), is_open
+    return wengert.is_grad_enabled(), wengert.is_inference_mode_enabled(), is_open, len(modes.state.saved_hooks)
 
 
 def reference(x: Tensor, w: Tensor) -> list[Any]:

@@ -15,7 +15,8 @@ from wengert.core.modes import current_task, state
 from wengert.core.mutation import MutationKeeper
 from wengert.core.node import Node
 from wengert.core.passes import GradientEdge
-from wengert.core.saved_hooks import pop_hooks, push_hooks, refuse_hooks
+from wengert.core.saved import SavedHooksSwitch
+from wengert.core.saved_hooks import refuse_hooks
 from wengert.core.tensor import TensorBase, gradient_edge
 from wengert.core.views import bump
 
@@ -67,7 +68,7 @@ def increment_version(tensor: TensorBase | Iterable[TensorBase]) -> None:
 # -- hooks on saved tensors --------------------------------------------------------------------------------------------
 
 
-class saved_tensors_hooks:
+class saved_tensors_hooks(SavedHooksSwitch):
     """Context manager: save pack_hook(tensor) in place of each tensor that an operation saves; unpack_hook restores it.
 
     pack_hook(tensor) runs, unrecorded, when the tensor is saved, and must not write into it. unpack_hook(packed) runs each
@@ -90,13 +91,12 @@ class saved_tensors_hooks:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
 
-    def __enter__(self) -> None:
+    def _hooks(self) -> tuple[Any, Any]:
         if not callable(self.pack_hook) or not callable(self.unpack_hook):
             raise errors.saved_hooks_type(type(self.pack_hook), type(self.unpack_hook))
-        push_hooks(self.pack_hook, self.unpack_hook)
-
-    def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
-        pop_hooks()
+        if state.saved_hooks_refused is not None:
+            raise errors.HookError(state.saved_hooks_refused)
+        return self.pack_hook, self.unpack_hook
 
 
 class save_on_cpu(saved_tensors_hooks):

@@ -67,6 +67,24 @@ def watch(change: int) -> None:
         watchers = watchers + change
 
 
+class SavedHooksSwitch:
+    """Context manager in whose block a pair of hooks packs what this thread saves.
+
+    Its methods are compiled: see modes.FlagsSwitch. A subclass has `_hooks`, which returns the pair or raises."""
+
+    def _hooks(self) -> tuple[Any, Any]:
+        raise NotImplementedError
+
+    def __enter__(self) -> None:
+        hooks = self._hooks()
+        state.saved_hooks.append(hooks)
+        watch(1)
+
+    def __exit__(self, kind: Any = None, error: Any = None, traceback: Any = None) -> None:
+        state.saved_hooks.pop()
+        watch(-1)
+
+
 def is_watched() -> bool:
     """Whether any thread has such a block open."""
     return watchers != 0

@@ -1,7 +1,7 @@
 """Hooks on saving: what a node keeps in place of a tensor, and how it gets the tensor back. Not compiled: hooks are rare.
 
 pack(tensor) runs where an operation saves, and what it returns is kept; unpack(that) runs each time the value is needed.
-A pair of them is active in a block (push_hooks, pop_hooks), on this thread, for all that is saved there; or it is put on
+A pair of them is active in a block (saved.SavedHooksSwitch), on this thread, for all that is saved there; or it is put on
 one saved value later (pack_later).
 """
 
@@ -14,7 +14,7 @@ from wengert import errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.modes import set_recording, state
 from wengert.core.node import Node, OpNode, Saved
-from wengert.core.saved import SavedTensor, save_array, set_packer, unpack_array, unpack_tensor, watch
+from wengert.core.saved import SavedTensor, save_array, set_packer, unpack_array, unpack_tensor
 from wengert.core.tensor import TensorBase, counter_of, wrap
 
 _ITSELF = object()  # stands for the tensor that a pack hook was given and returned
@@ -158,22 +158,8 @@ def _pack_any(value: Any, node: Node) -> Any:
 # -- blocks ------------------------------------------------------------------------------------------------------------
 
 
-def push_hooks(pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
-    """Make a pair of hooks the innermost on this thread. RuntimeError where hooks are refused."""
-    if state.saved_hooks_refused is not None:
-        raise errors.HookError(state.saved_hooks_refused)
-    state.saved_hooks.append((pack_hook, unpack_hook))
-    watch(1)
-
-
-def pop_hooks() -> None:
-    """End what the matching push_hooks began."""
-    state.saved_hooks.pop()
-    watch(-1)
-
-
 def refuse_hooks(message: str | None) -> str | None:
-    """Make push_hooks on this thread raise RuntimeError(message). None allows it again. Return the previous message.
+    """Make blocks of hooks on this thread raise RuntimeError(message). None allows it again. Return the previous message.
 
     Raises RuntimeError at once if a pair is active.
     """
