@@ -19,3 +19,11 @@ from wengert.autograd.transforms import (
     vjp as vjp,
 )
 from wengert.autograd.vmap import vmap as vmap
+
+
+def __getattr__(name: str) -> object:
+    if name in ("functional_call", "stack_module_state"):
+        from wengert.nn import functional_call as of_modules  # loads nn.Module, which other transforms do not need
+
+        return getattr(of_modules, name)
+    raise AttributeError(f"module 'wengert.func' has no attribute {name!r}")
