@@ -12,6 +12,7 @@ from wengert.core.hooks import RemovableHandle, warn_if_has_hooks
 from wengert.core.leaf_gradient import GradientMembers, set_accumulator_aside
 from wengert.core.leaving import has_tangent, warn_of_number
 from wengert.core.legacy import LegacyMembers, set_volatile
+from wengert.core.mirrors import CONJUGATE, NEGATIVE, is_mirror, physical_of, refuse_mirror
 from wengert.core.modes import DUAL, flags
 from wengert.core.node import note_cut
 from wengert.core.passes import backward as run_backward
@@ -24,6 +25,7 @@ from wengert.core.tensor import (
     counter_of,
     is_differentiable,
     make_volatile,
+    refresh_view,
     set_tensor_class,
     wrap,
     wrap_as,
@@ -160,14 +162,15 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
 
     def data_ptr(self) -> int:
         """The address of the first element."""
-        return self._array.ctypes.data
+        return physical_of(self).ctypes.data
 
     def storage_offset(self) -> int:
         """Number of elements between the start of the underlying memory and the first element of this tensor."""
-        base = owner_of(self._array)
-        if base is self._array:
+        array = physical_of(self)
+        base = owner_of(array)
+        if base is array:
             return 0
-        return (self._array.ctypes.data - base.ctypes.data) // self._array.itemsize
+        return (array.ctypes.data - base.ctypes.data) // array.itemsize
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a floating-point dtype."""
@@ -206,7 +209,9 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
 
     @property
     def mT(self) -> Any:
-        """The tensor with its last two dimensions exchanged."""
+        """The tensor with its last two dimensions exchanged. A 0-d tensor is returned itself."""
+        if not self._array.ndim:
+            return self
         if self._array.ndim < 2:
             raise RuntimeError(
                 f"tensor.mT is only supported on matrices or batches of matrices. Got {self._array.ndim}-D tensor."
@@ -250,11 +255,11 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
     @property
     def data(self) -> Tensor:
         """A tensor of the same memory, without history. It has its own version counter, so writes through it go unnoticed."""
-        result = wrap(self._array)
+        result = wrap(physical_of(self))
         result._flags |= self._flags & IS_INFERENCE
         if self._requires_grad:
             note_cut(".data", self)
-        return result
+        return _reflected(self, result)
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -264,14 +269,17 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
             raise errors.RequiresGradError("data set to a tensor that requires gradients must be floating point or complex dtype")
         if value._array.shape != self._array.shape or value._array.dtype != self._array.dtype:
             set_accumulator_aside(self)
+        if is_mirror(self):
+            self._view.physical = None
         self._array = value._array
         self._meta = None
 
     def detach(self) -> Tensor:
         """Return a tensor of the same memory, without history. Both see writes through either, and so does the version check."""
-        result = wrap(self._array)
+        result = wrap(physical_of(self))
         result._counter = counter_of(self)
         result._flags = self._flags & IS_INFERENCE  # in inference mode too, because it must count the writes
+        result = _reflected(self, result)
         if self._flags & IS_VOLATILE:
             make_volatile(result)
         elif self._requires_grad:
@@ -308,6 +316,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         """Return the elements as nested lists of Python numbers, or as a number if the tensor is 0-d."""
         if self._requires_grad:
             note_cut("tolist()", self)
+        refresh_view(self)
         return self._array.tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
@@ -319,6 +328,9 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
             self._check_array_may_be_taken()
         if self._requires_grad:
             note_cut("numpy()", self)
+        if force and is_mirror(self):
+            return self._array.copy()
+        refuse_mirror(self, "call numpy()")
         return self._array
 
     def _check_array_may_be_taken(self) -> None:
@@ -330,10 +342,17 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         self._check_array_may_be_taken()
+        refresh_view(self)
         if dtype is not None and np.dtype(dtype) != self._array.dtype:
             if copy is False:
                 raise ValueError("a copy is needed to change the dtype, and copy=False forbids it")
             return self._array.astype(dtype)
+        if is_mirror(self) and not copy:
+            if copy is False:
+                refuse_mirror(self, "call numpy()")
+            values = self._array.copy()
+            values.flags.writeable = False  # a write would not reach the base
+            return values
         return self._array.copy() if copy else self._array
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> Any:
@@ -347,11 +366,13 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         return run_function(function, types, args, kwargs)
 
     def _exported(self) -> np.ndarray:
-        """Return the array for other libraries. Raise BufferError if the tensor requires grad or is dual."""
+        """Return the array for other libraries. Raise BufferError if the tensor requires grad, is dual, or is a conjugate view."""
         if self.requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         if has_tangent(self):
             raise BufferError("Can't export dual tensors, which have a tangent, use tensor.detach()")
+        if is_mirror(self):
+            raise BufferError("Can't export tensors with the conjugate or negative bit set, use resolve_conj() and resolve_neg()")
         return self._array
 
     def __dlpack__(self, **kwargs: Any) -> Any:
@@ -565,6 +586,14 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
     def cdouble(self, memory_format: Any = None) -> Tensor:
         """Return the tensor cast to complex128."""
         return self.to(dtypes.complex128)
+
+
+def _reflected(tensor: Any, plain: Any) -> Any:
+    """Return the view of `plain` that a mirror is of its base's memory, or `plain` itself if the tensor is no mirror."""
+    relation = tensor._view.relation if is_mirror(tensor) else 0
+    for name, bit in (("_conj", CONJUGATE), ("_neg_view", NEGATIVE)):
+        plain = OPS[name].function(plain) if relation & bit else plain
+    return plain
 
 
 def _rename_old(gradient: Any, retain_graph: Any, old: dict) -> tuple[Any, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert import errors
+from wengert.core.mirrors import write_through
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.tensor import TensorBase, VersionCounter, counter_of, wrap
 
@@ -69,3 +70,5 @@ def add_array(leaf: TensorBase, value: Any, owned: bool, face: Any) -> None:
             quiet_exit()
     counter: VersionCounter = counter_of(held)
     counter.value += 1
+    if counter.mirrors is not None:
+        write_through(held)

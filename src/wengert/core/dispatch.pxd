@@ -8,7 +8,7 @@ from wengert.core.trace cimport Traced
 from wengert.core.saved cimport save
 from wengert.core.tensor cimport (
     TensorBase, VersionCounter, ViewInfo, counter_of, gradient_node, is_differentiable, make_volatile, meta_of,
-    refresh_view, wrap
+    refresh_history, refresh_view, wrap
 )
 
 cdef extern from "wk_array.h":

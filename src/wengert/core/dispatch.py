@@ -27,6 +27,7 @@ from wengert.core.forward import (
     run_whole,
     set_kernel,
 )
+from wengert.core.mirrors import adopt, reflect
 from wengert.core.modes import BLOCK, DUAL, INFERENCE, NO_GRAD, OBSERVED, current_task, flags
 from wengert.core.node import OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
 from wengert.core.op import (
@@ -52,6 +53,7 @@ from wengert.core.tensor import (
     is_differentiable,
     make_volatile,
     meta_of,
+    refresh_history,
     refresh_view,
     wrap,
 )
@@ -544,11 +546,17 @@ def make_view(op: Op, params: Any, nr: int, source: TensorBase, array: Any, mode
     The view shares source's version counter, and its ViewInfo leads back to source's base.
     params: those of the operation, the index for a read. mode: the flags word.
     """
+    reflected: Any = None
+    if op.reflection & 3 != 0 or (source._view is not None and source._view.physical is not None):
+        reflected = reflect(op, params, nr, source)
+        array = reflected[0]
+        if reflected[1] is None:
+            reflected = None
     view: TensorBase = wrap(as_array(array))
-    if source._flags & IS_INFERENCE:  # its versions are not counted, so its views need not be known
+    if source._flags & IS_INFERENCE and reflected is None:  # its versions are not counted, so its views need not be known
         view._flags |= IS_INFERENCE
         return view
-    if mode & INFERENCE:
+    if mode & INFERENCE and not source._flags & IS_INFERENCE:
         view._flags &= ~IS_INFERENCE  # a look at an ordinary tensor's memory, whose version it must count
     counter = counter_of(source)
     info: ViewInfo = ViewInfo.__new__(ViewInfo)
@@ -575,6 +583,10 @@ def make_view(op: Op, params: Any, nr: int, source: TensorBase, array: Any, mode
             info.creation = parent.creation
     view._counter = counter
     view._view = info
+    if reflected is not None:
+        adopt(view, info, reflected[1], reflected[2])
+    elif not cython.compiled:
+        info.physical, info.relation = None, 0
     return view
 
 
@@ -584,9 +596,11 @@ def call_view(op: Op, x: TensorBase, params: Any) -> Any:
     params: complete, None for the defaults, or the index of a read: an int, or a tuple with an Ellipsis.
     """
     if x._view is not None:
-        refresh_view(x)
+        refresh_history(x)
     array = x._array
-    if op.is_read:
+    if x._view is not None and x._view.physical is not None:
+        part = None  # make_view applies the operation to the memory of the base
+    elif op.is_read:
         try:
             part = row_of(array, params) if type(params) is int else array[params]
         except IndexError:

@@ -59,6 +59,7 @@ cdef class Op:
     cdef public dict defaults
     cdef public tuple output_names
     cdef public bint is_view
+    cdef public int reflection
     cdef public int layout
     cdef public bint is_read
     cdef public bint walks_memory

@@ -202,6 +202,7 @@ class Op:
         self.defaults: dict[str, Any] = {}
         self.output_names: tuple[str, ...] | None = None  # None: one output; (): their number is the forward's affair
         self.is_view = False
+        self.reflection = 0  # of a view: what it makes of a conjugate or a negation; a constant of mirrors.py
         self.layout = 0  # see RESHAPED
         self.is_read = False  # a view whose forward is x[index]: dispatch runs it, and rules.py its rule, themselves
         self.takes_reads = False  # its rule takes a ReadCotangent, in an ordinary pass

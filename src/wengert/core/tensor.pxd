@@ -21,6 +21,7 @@ cdef extern from "wk_frame.h":
 cdef class VersionCounter:
     cdef public long long value
     cdef public object code
+    cdef public object mirrors
     cdef public int lasti
 
 cdef class ViewInfo:
@@ -28,6 +29,8 @@ cdef class ViewInfo:
     cdef public ViewInfo before
     cdef public object op
     cdef public object params
+    cdef public object physical
+    cdef public int relation
     cdef public int output_nr
     cdef public long long version
     cdef public int creation
@@ -53,6 +56,7 @@ cdef int _volatile
 
 cdef object _tensor_class
 cdef object _refresh_view
+cdef object _renew_mirror
 
 @cython.locals(tensor=TensorBase)
 cpdef object wrap(object array)
@@ -62,6 +66,8 @@ cpdef TensorMeta meta_of(TensorBase tensor)
 cpdef bint is_outdated(TensorBase tensor, ViewInfo view) except -1
 @cython.locals(view=ViewInfo)
 cpdef refresh_view(TensorBase tensor)
+@cython.locals(view=ViewInfo)
+cpdef refresh_history(TensorBase tensor)
 @cython.locals(node=Node)
 cpdef Edge gradient_edge(TensorBase tensor)
 cpdef Node gradient_node(TensorBase tensor)

@@ -62,15 +62,17 @@ class VersionCounter:
     """The number of writes in place into the memory that a tensor and its views share, and the line of the last write."""
 
     if not cython.compiled:  # the compiled class starts with the same
-        __slots__ = ("code", "lasti", "value")
+        __slots__ = ("code", "lasti", "mirrors", "value")
         value: int
         code: Any
+        mirrors: Any
         lasti: int
 
         def __new__(cls, *_: Any, **__: Any) -> Any:
             self = object.__new__(cls)
             self.value = 0
             self.code = None
+            self.mirrors = None
             self.lasti = -1
             return self
 
@@ -86,7 +88,7 @@ class ViewInfo:
     """Record of a view: its base, and the view operations that lead from the base to the view."""
 
     if not cython.compiled:
-        __slots__ = ("base", "before", "creation", "op", "output_nr", "params", "version")
+        __slots__ = ("base", "before", "creation", "op", "output_nr", "params", "physical", "relation", "version")
 
     def __init__(self, base: TensorBase, version: int, creation: int) -> None:
         self.base = base
@@ -94,6 +96,8 @@ class ViewInfo:
         self.op: Any = None  # the operation that made this view; None: a custom Function did
         self.params: Any = None  # of the operation; of a read, the index
         self.output_nr = 0  # which of the operation's outputs it is
+        self.physical: Any = None  # of a mirror: the array that it is the image of; see Note [Mirrors]
+        self.relation = 0
         self.version = version  # of the shared counter when the view's grad_fn was last right
         self.creation = creation  # how it was made, which restricts writing in place; a constant of dispatch.py
 
@@ -186,7 +190,7 @@ class TensorBase:
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; None for a leaf.
 
-        Raises RuntimeError for a view that may not be used any more: see refresh_view."""
+        Raises RuntimeError for a view that may not be used any more: see refresh_history."""
         if self._view is not None and is_outdated(self, self._view):
             _refresh_view(self, True)
         return self._grad_fn
@@ -353,6 +357,7 @@ if not cython.compiled:
         pass
 
     _refresh_view: Callable[[Any, bool], None] = _no_views
+    _renew_mirror: Callable[[Any], None]
 
 
 def set_view_refresher(function: Callable[[Any, bool], None]) -> None:
@@ -370,7 +375,25 @@ def is_outdated(tensor: TensorBase, view: ViewInfo) -> bool:
     )
 
 
+def set_mirror_renewer(function: Callable[[Any], None]) -> None:
+    """Install the function that computes a mirror again. See Note [Mirrors]."""
+    global _renew_mirror
+    _renew_mirror = function
+
+
 def refresh_view(tensor: TensorBase) -> None:
+    """Bring a view up to date before its elements are read: its grad_fn and, if it is a mirror, its elements.
+
+    Raises as refresh_history does."""
+    view = tensor._view
+    if view is not None:
+        if view.physical is not None:
+            _renew_mirror(tensor)
+        if is_outdated(tensor, view):
+            _refresh_view(tensor, False)
+
+
+def refresh_history(tensor: TensorBase) -> None:
     """Bring the grad_fn of a view up to date if its memory was written since the grad_fn was made.
 
     Raises RuntimeError, with recording on, for a view that cannot be: one of several, or made with recording off.
@@ -389,7 +412,7 @@ def gradient_edge(tensor: TensorBase) -> Edge | None:
 def gradient_node(tensor: TensorBase) -> Node | None:
     """Return the node of gradient_edge, or None. The tensor's _output_nr, which this may update, is the number of the output."""
     if tensor._view is not None:
-        refresh_view(tensor)
+        refresh_history(tensor)
     if tensor._grad_fn is not None:
         return tensor._grad_fn
     if tensor._requires_grad and not tensor._flags & _volatile:

@@ -3,7 +3,7 @@ from wengert.core.dispatch cimport observe, record, unwrap
 from wengert.core.modes cimport flags, quiet_enter, quiet_exit
 from wengert.core.op cimport Op
 from wengert.core.saved cimport attach, before_write, is_watched
-from wengert.core.tensor cimport TensorBase, VersionCounter, ViewInfo, counter_of, refresh_view, wrap
+from wengert.core.tensor cimport TensorBase, VersionCounter, ViewInfo, counter_of, refresh_history, refresh_view, wrap
 
 cdef int DUAL
 cdef object _write_dual

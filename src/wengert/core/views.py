@@ -35,6 +35,7 @@ from wengert.core.dispatch import (
 from wengert.core.engine import run_single
 from wengert.core.forward import cast_array, explain_broadcast, set_kernel
 from wengert.core.leaf_gradient import set_accumulator_aside
+from wengert.core.mirrors import CONJUGATE, NEGATIVE, image, relation_after, write_through
 from wengert.core.modes import (
     DUAL,
     INFERENCE,
@@ -71,6 +72,7 @@ from wengert.core.tensor import (
     gradient_edge,
     is_differentiable,
     make_volatile,
+    refresh_history,
     refresh_view,
     set_view_refresher,
     wrap,
@@ -115,10 +117,10 @@ class CopySlicesNode(Node):
     def _run_on_arrays(self, ct: Any) -> list[Any]:
         """Do what _run does on arrays, if nothing is recorded."""
         outside = ct.copy() if self._layout is None or not ct.size else lay_out(ct, self._layout)
-        region = region_of(self._steps, outside)
-        results = run_node(self._inner, wrap(region.copy()), False)
+        region, relation = region_of(self._steps, outside)
+        results = run_node(self._inner, wrap(image(region, relation) if relation else region.copy()), False)
         through = results[0]
-        region[...] = 0 if through is None or repeats_memory(region) else through._array
+        region[...] = 0 if through is None or repeats_memory(region) else image(through._array, relation)
         return [wrap(outside), *results[1:]]
 
     def _release(self, position: Any) -> None:
@@ -173,12 +175,16 @@ def replay(steps: list[Any], base: TensorBase) -> TensorBase:
     return tensor
 
 
-def region_of(steps: list[Any], array: Any) -> Any:
-    """Return the array of a view whose base has this array: replay on arrays."""
+def region_of(steps: list[Any], array: Any) -> tuple[Any, int]:
+    """Return the part of array, a base's, that a view shows, and the relation of the view to it. See Note [Mirrors]."""
+    relation = 0
     for op, params, output_nr in steps:
+        relation = relation_after(op, relation)
+        if op.reflection in (CONJUGATE, NEGATIVE):
+            continue
         result = op.forward(numpy_backend, array) if params is None else op.forward(numpy_backend, array, **params)
         array = result[output_nr] if op.output_names is not None else result
-    return array
+    return array, relation
 
 
 def regenerate(view: TensorBase, asked: bool) -> None:
@@ -300,11 +306,13 @@ def creation_error(target: TensorBase, view: ViewInfo, *, indirect: bool = False
 def refresh_target(target: TensorBase) -> None:
     """Refresh a view that is about to be written. check_write has more to say of a view that must not be written."""
     if target._view is not None and target._view.creation == VIEW_DEFAULT:
-        refresh_view(target)
+        refresh_history(target)
 
 
 def bump(target: TensorBase) -> None:
-    """Count a write into target's memory, and notes the line that made it."""
+    """Count a write into target's memory, and note the line that made it. Mirrors of the memory show the write."""
+    if target._counter is not None and target._counter.mirrors is not None:
+        write_through(target)
     if target._flags & IS_INFERENCE:
         return
     refresh_target(target)  # while the count says that it is due: its base may have changed since it was last looked at
@@ -330,6 +338,8 @@ def merge_counters(source: TensorBase, output: TensorBase, others: list[TensorBa
     counter.value += replaced.value
     if replaced.code is not None:
         counter.code, counter.lasti = replaced.code, replaced.lasti
+    if replaced.mirrors:
+        counter.mirrors = {**(counter.mirrors or {}), **replaced.mirrors}
     for tensor in [*others, output]:
         if tensor._counter is replaced:
             tensor._counter = counter
@@ -390,6 +400,8 @@ def kernel_into(op: Op, params: dict[str, Any] | None, arrays: list[Any], target
     if op.kernel is None:
         set_kernel(op)
     kernel = op.kernel
+    if kernel is np.negative and not target._array.flags.c_contiguous:
+        return None  # NumPy 2.4 takes the wrong elements if operand and result have certain strides
     if type(kernel) is not np.ufunc or arrays[0].dtype is not target._array.dtype:
         return None
     if native is not None and op.native >= 0 and kernel not in _EXACT:
@@ -469,12 +481,18 @@ def call_inplace_view(op: Op, target: TensorBase, params: dict[str, Any], node_c
     refresh_view(target)
     check_write(target, target._requires_grad)
     array = target._array
-    seen = op.forward(numpy_backend, array, **params)
     view = target._view
+    mirrored = view is not None and view.physical is not None
+    if op.walks_memory and mirrored:
+        raise errors.InplaceError(f"{op.name.strip('_')}_ of a conjugate view. Hint: use the function that returns a new view.")
+    seen = op.forward(numpy_backend, array, **params)
     if view is None:
         target._flags |= IS_RESHAPED
     else:
         target._view = extend_view(view, op, params, seen)
+        if mirrored:
+            target._view.physical = op.forward(numpy_backend, view.physical, **params)
+            target._view.relation = view.relation
     if target._requires_grad and not flags() & NO_GRAD:
         carrier: TensorBase = wrap(seen)
         record(op, 1, (target,), [array], params, (carrier,))
@@ -508,8 +526,8 @@ def steps_to(tensor: TensorBase, view: ViewInfo) -> list[tuple[Op, dict[str, Any
     """
     if not view.base._flags & IS_RESHAPED:
         return view_steps(view)
-    op, params = _find_stride(view.base._array, tensor._array)
-    return [(op, params, 0)]
+    op, params = _find_stride(view.base._array, tensor._array if view.physical is None else view.physical)
+    return [(op, params, 0), *[step for step in view_steps(view) if step[0].reflection in (CONJUGATE, NEGATIVE)]]
 
 
 _find_stride: Any = None
@@ -568,6 +586,9 @@ def check_memory(target: TensorBase, array: Any, one_value: bool = False) -> Non
 
     one_value: every element is written with the same, so it does not matter how often memory is seen.
     """
+    if target._view is not None and target._view.physical is not None:
+        refresh_view(target)
+        array = target._view.physical if target._view.physical is not None else array
     if not array.flags.writeable:
         raise ValueError(
             "the tensor shares memory with a read-only NumPy array and cannot be written; write to a clone()"

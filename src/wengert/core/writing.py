@@ -94,7 +94,9 @@ def is_writable(target: TensorBase) -> bool:
     mode: int = flags()
     if mode & (OBSERVED | DUAL) or is_watched() or target._flags & (IS_INFERENCE | IS_VOLATILE):
         return False
-    return (mode & NO_GRAD) != 0 or (target._view is None and not target._requires_grad)
+    if target._view is not None and (mode & NO_GRAD == 0 or target._view.physical is not None):
+        return False
+    return (mode & NO_GRAD) != 0 or not target._requires_grad
 
 
 def apply_into(op: Op, operands: list[Any], params: dict[str, Any], array: Any) -> bool:

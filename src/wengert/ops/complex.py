@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.core import mirrors
+from wengert.core.tensor import TensorBase
 from wengert.ops.faces import conj_of
 from wengert.ops.registry import INT_TO_FLOAT, NONE, composite, general, linear, nondifferentiable, pointwise, view
 from wengert.ops.values import is_complex, is_number
@@ -15,12 +17,15 @@ from wengert.ops.values import is_complex, is_number
 _PRIVATE = {"method": False, "namespaces": ()}
 
 
-@pointwise(node="ConjBackward0", **_PRIVATE)
+@view(node="ConjBackward0", promote=NONE, **_PRIVATE)
 def _conj(xp, x):
-    """Complex conjugate of a complex x.
+    """Complex conjugate of a complex x: a view. See Note [Mirrors] in core/mirrors.py.
 
     Derivative: the conjugate of the cotangent."""
     return xp.conjugate(x)
+
+
+_conj.reflection = mirrors.CONJUGATE
 
 
 @_conj.vjp("x")
@@ -30,33 +35,53 @@ def _(F, ct):
 
 @composite(method=True, array=conj_of)
 def conj(F, input):
-    """Complex conjugate of each element. A complex tensor is copied, where torch has a view; a real tensor is returned itself.
+    """Complex conjugate of each element: a view, which shows writes into input and passes writes on. A real tensor is returned itself.
 
     Derivative: the conjugate of the cotangent."""
     if is_number(input) or isinstance(input, np.ndarray):
         return conj_of(input)
-    return _conj.function(input) if is_complex(input) else input
+    if not is_complex(input):
+        return input
+    return _conj.function(input) if isinstance(input, TensorBase) else _conj_physical.function(input)
+
+
+@view(node="NegViewBackward0", promote=NONE, **_PRIVATE)
+def _neg_view(xp, x):
+    """Negative of x: a view.
+
+    Derivative: -1."""
+    return xp.negative(x)
+
+
+_neg_view.reflection = mirrors.NEGATIVE
+
+
+@_neg_view.vjp("x")
+def _(F, ct):
+    return -ct
 
 
 @composite(method=True)
 def resolve_conj(F, input):
-    """Return the tensor itself: wengert computes conjugates at once, so there is nothing to resolve.
+    """A copy of a conjugate view, in memory of its own. Any other tensor is returned itself.
 
     Derivative: 1."""
-    return _unchanged(input)
+    return _resolved(input, mirrors.CONJUGATE)
 
 
 @composite(method=True)
 def resolve_neg(F, input):
-    """Return the tensor itself: wengert computes negation at once, so there is nothing to resolve.
+    """A copy of a negated view, such as x.conj().imag, in memory of its own. Any other tensor is returned itself.
 
     Derivative: 1."""
-    return _unchanged(input)
+    return _resolved(input, mirrors.NEGATIVE)
 
 
-def _unchanged(input):
-    """Return input. Raises an error if input is not a tensor."""
+def _resolved(input, relation):
+    """Return a copy of a mirror in whose relation to its base the bit `relation` is, and any other tensor itself."""
     input.dtype  # noqa: B018 (an object without a dtype raises here)
+    if isinstance(input, TensorBase) and mirrors.is_mirror(input) and input._view.relation & relation:
+        return input.clone()
     return input
 
 
@@ -89,6 +114,9 @@ def _real(xp, x):
     return x.real
 
 
+_real.reflection = mirrors.REAL_PART
+
+
 @_real.vjp("x")
 def _(F, ct):
     return ct
@@ -110,6 +138,9 @@ def _imag(xp, x):
 
     Derivative: the cotangent as the imaginary part."""
     return x.imag
+
+
+_imag.reflection = mirrors.IMAGINARY_PART
 
 
 @_imag.vjp("x")
@@ -224,6 +255,9 @@ def view_as_real(xp, x):
     return xp.lib.stride_tricks.as_strided(parts, (*x.shape, 2), (*parts.strides, parts.itemsize))
 
 
+view_as_real.reflection = mirrors.REINTERPRETS
+
+
 @view_as_real.vjp("x")
 def _(F, ct):
     real, imaginary = F.narrow(ct, -1, 0, 1), F.narrow(ct, -1, 1, 1)
@@ -256,6 +290,9 @@ def view_as_complex(xp, x):
     if any(stride % (2 * x.itemsize) for stride in x.strides[:-1]):
         raise errors.ShapeError("Tensor must have a stride divisible by 2 for all but last dimension")
     return x.view(xp.result_type(x.dtype, xp.complex64))[..., 0]
+
+
+view_as_complex.reflection = mirrors.REINTERPRETS
 
 
 @view_as_complex.vjp("x")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.core.mirrors import CONJUGATE, NEGATIVE, is_mirror
 from wengert.ops.indices import checked
 from wengert.ops.inplace import unrecorded_write
 from wengert.ops.options import numpy_dtype, tensor_from
@@ -47,16 +48,16 @@ def is_nonzero(input):
 
 @plain(method=True)
 def is_conj(input):
-    """False: conj() computes its result at once instead of marking the tensor."""
-    checked("is_conj", input)
-    return False
+    """Whether the tensor is a conjugate view, as x.conj() and x.mH are of a complex x."""
+    found = checked("is_conj", input)
+    return is_mirror(found) and bool(found._view.relation & CONJUGATE)
 
 
 @plain(method=True)
 def is_neg(input):
-    """False: negation computes its result at once instead of marking the tensor."""
-    checked("is_neg", input)
-    return False
+    """Whether the tensor is a negated view, as x.conj().imag is."""
+    found = checked("is_neg", input)
+    return is_mirror(found) and bool(found._view.relation & NEGATIVE)
 
 
 @plain(method=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.dispatch import call
+from wengert.core.mirrors import REINTERPRETS
 from wengert.core.op import PERMUTED, RESHAPED, SQUEEZED, SWAPPED, TRANSPOSED, UNSQUEEZED
 from wengert.core.reading import rows
 from wengert.kernels import memory
@@ -93,6 +94,9 @@ def _view_dtype(xp, x, *, dtype):
                 f"but got {x.shape[-1]}"
             )
     return x.view(dtype)
+
+
+_view_dtype.reflection = REINTERPRETS
 
 
 def _view_array(x: Any, *, shape: tuple) -> Any:
@@ -330,7 +334,7 @@ def _(F, ct):
 
 @composite(method=True)
 def adjoint(F, input):
-    """Conjugate transpose of the last two dimensions; for real input a view.
+    """Conjugate transpose of the last two dimensions: a view.
 
     Derivative: the adjoint of the cotangent."""
     result = F.transpose(input, dim0=-2, dim1=-1)
