@@ -304,7 +304,7 @@ def swapdims(input: Tensor, dim0: _int, dim1: _int, *, out: Any = None) -> Tenso
 def t(input: Tensor) -> Tensor:
     """Transpose of a matrix; vectors and 0-d tensors are returned as they are. A view."""
 def adjoint(input: Tensor, *, out: Any = None) -> Tensor:
-    """Conjugate transpose of the last two dimensions; for real input a view."""
+    """Conjugate transpose of the last two dimensions: a view. Of a 0-d tensor the conjugate."""
 @overload
 def permute(input: Tensor, dims: _int | Sequence[_int]) -> Tensor:
     """View of x with its dimensions in another order, x.permute(2, 0, 1). dims: each dimension once."""
@@ -538,11 +538,11 @@ def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Least common multiple. x, y: integers, else RuntimeError."""
 def conj(input: Tensor, *, out: Any = None) -> Tensor:
-    """Complex conjugate of each element. A complex tensor is copied, where torch has a view; a real tensor is returned itself."""
+    """Complex conjugate of each element: a view, which shows writes into input and passes writes on to input."""
 def resolve_conj(input: Tensor, *, out: Any = None) -> Tensor:
-    """Return the tensor itself: wengert computes conjugates at once, so there is nothing to resolve."""
+    """A copy of a conjugate view, in memory of its own. Any other tensor is returned itself."""
 def resolve_neg(input: Tensor, *, out: Any = None) -> Tensor:
-    """Return the tensor itself: wengert computes negation at once, so there is nothing to resolve."""
+    """A copy of a negated view, such as x.conj().imag, in memory of its own. Any other tensor is returned itself."""
 def conj_physical(input: Tensor, *, out: Any = None) -> Tensor:
     """Complex conjugate of each element, as a copy. A real tensor is returned itself."""
 def real(input: Tensor, *, out: Any = None) -> Tensor:
@@ -836,9 +836,9 @@ def is_inference(input: Tensor) -> Tensor:
 def is_nonzero(input: Tensor) -> Tensor:
     """Whether the single element is not zero. Raises RuntimeError unless the tensor has one element."""
 def is_conj(input: Tensor) -> Tensor:
-    """False: conj() computes its result at once instead of marking the tensor."""
+    """Whether the tensor is a conjugate view, as x.conj() and x.mH are of a complex x."""
 def is_neg(input: Tensor) -> Tensor:
-    """False: negation computes its result at once instead of marking the tensor."""
+    """Whether the tensor is a negated view, as x.conj().imag is."""
 def get_device(input: Tensor) -> Tensor:
     """Return the index of the tensor's device: -1 for the CPU."""
 def is_same_size(input: Tensor, other: _Operand) -> _bool:

@@ -12,7 +12,7 @@ from wengert.core.hooks import RemovableHandle, warn_if_has_hooks
 from wengert.core.leaf_gradient import GradientMembers, set_accumulator_aside
 from wengert.core.leaving import has_tangent, warn_of_number
 from wengert.core.legacy import LegacyMembers, set_volatile
-from wengert.core.mirrors import CONJUGATE, NEGATIVE, is_mirror, physical_of, refuse_mirror
+from wengert.core.mirrors import CONJUGATE, NEGATIVE, is_mirror, physical_of, refuse_mirror, relation_of
 from wengert.core.modes import DUAL, flags
 from wengert.core.node import note_cut
 from wengert.core.passes import backward as run_backward
@@ -590,7 +590,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
 
 def _reflected(tensor: Any, plain: Any) -> Any:
     """Return the view of `plain` that a mirror is of its base's memory, or `plain` itself if the tensor is no mirror."""
-    relation = tensor._view.relation if is_mirror(tensor) else 0
+    relation = relation_of(tensor)
     for name, bit in (("_conj", CONJUGATE), ("_neg_view", NEGATIVE)):
         plain = OPS[name].function(plain) if relation & bit else plain
     return plain

@@ -407,7 +407,7 @@ class Tensor(TensorBase):
     def t(self) -> Tensor:
         """Transpose of a matrix; vectors and 0-d tensors are returned as they are. A view."""
     def adjoint(self) -> Tensor:
-        """Conjugate transpose of the last two dimensions; for real input a view."""
+        """Conjugate transpose of the last two dimensions: a view. Of a 0-d tensor the conjugate."""
     @overload
     def permute(self, dims: _int | Sequence[_int]) -> Tensor:
         """View of x with its dimensions in another order, x.permute(2, 0, 1). dims: each dimension once."""
@@ -593,11 +593,11 @@ class Tensor(TensorBase):
     def lcm_(self, other: Tensor) -> Tensor:
         """Least common multiple. x, y: integers, else RuntimeError."""
     def conj(self) -> Tensor:
-        """Complex conjugate of each element. A complex tensor is copied, where torch has a view; a real tensor is returned itself."""
+        """Complex conjugate of each element: a view, which shows writes into input and passes writes on to input."""
     def resolve_conj(self) -> Tensor:
-        """Return the tensor itself: wengert computes conjugates at once, so there is nothing to resolve."""
+        """A copy of a conjugate view, in memory of its own. Any other tensor is returned itself."""
     def resolve_neg(self) -> Tensor:
-        """Return the tensor itself: wengert computes negation at once, so there is nothing to resolve."""
+        """A copy of a negated view, such as x.conj().imag, in memory of its own. Any other tensor is returned itself."""
     def conj_physical_(self) -> Tensor:
         """Complex conjugate of x. A real x is copied."""
     def conj_physical(self) -> Tensor:
@@ -897,9 +897,9 @@ class Tensor(TensorBase):
     def is_nonzero(self) -> Tensor:
         """Whether the single element is not zero. Raises RuntimeError unless the tensor has one element."""
     def is_conj(self) -> Tensor:
-        """False: conj() computes its result at once instead of marking the tensor."""
+        """Whether the tensor is a conjugate view, as x.conj() and x.mH are of a complex x."""
     def is_neg(self) -> Tensor:
-        """False: negation computes its result at once instead of marking the tensor."""
+        """Whether the tensor is a negated view, as x.conj().imag is."""
     def get_device(self) -> Tensor:
         """Return the index of the tensor's device: -1 for the CPU."""
     def is_pinned(self, device: _device | str | None = None) -> Tensor:
@@ -1149,7 +1149,7 @@ class Tensor(TensorBase):
     def imag(self, value: Any) -> None: ...
     @property
     def mT(self) -> Any:
-        """The tensor with its last two dimensions exchanged."""
+        """The tensor with its last two dimensions exchanged. A 0-d tensor is returned itself."""
     @property
     def H(self) -> Any:
         """The conjugate transpose of a matrix."""

@@ -33,6 +33,7 @@ NEGATIVE = 2
 REAL_PART = 4
 IMAGINARY_PART = 8
 REINTERPRETS = 16  # a view of the bytes, for which a mirror must be resolved first
+BOTH_PARTS = 32  # a view of real and imaginary parts, for which a conjugate must be resolved first
 
 
 def relation_after(op: Any, relation: int) -> int:
@@ -44,7 +45,7 @@ def relation_after(op: Any, relation: int) -> int:
         return relation & NEGATIVE
     if kind == IMAGINARY_PART:
         return NEGATIVE if relation in (CONJUGATE, NEGATIVE) else 0
-    if kind == REINTERPRETS and relation:
+    if (kind == REINTERPRETS and relation) or (kind == BOTH_PARTS and relation & CONJUGATE):
         what, resolve = ("conjugated", "resolve_conj()") if relation & CONJUGATE else ("negated", "resolve_neg()")
         raise errors.InplaceError(
             f"{op.name.strip('_')} doesn't work on unresolved {what} tensors. Hint: call {resolve} first, which makes a copy."
@@ -132,6 +133,11 @@ def write_through(target: TensorBase) -> None:
 def is_mirror(tensor: Any) -> bool:
     """Whether a tensor is a conjugate or a negation of its base's memory."""
     return tensor._view is not None and tensor._view.physical is not None
+
+
+def relation_of(tensor: Any) -> int:
+    """Return the relation of a mirror to its base's memory, or 0 for any other tensor."""
+    return tensor._view.relation if is_mirror(tensor) else 0
 
 
 def physical_of(tensor: Any) -> Any:

@@ -27,7 +27,8 @@ def _alias(cls: type, data: Any, requires_grad: bool) -> Any:
         raise AttributeError(f"{type(data).__name__!r} object has no attribute 'detach'")
     if requires_grad and not is_differentiable(data._array):
         raise errors.integer_requires_grad(dtype=data._array.dtype)
-    data = data.resolve_conj().resolve_neg()
+    held: Any = data
+    data = held.resolve_conj().resolve_neg()
     result = wrap_as(cls, data._array)
     result._counter = counter_of(data)
     result._flags = data._flags & IS_INFERENCE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from wengert import dtypes, errors
@@ -367,7 +369,7 @@ def float_power(F, input, exponent):
 
     Derivative: as in `pow`."""
     dtype = np.dtype(np.complex128 if is_complex(input) or is_complex(exponent) else np.float64)
-    numbers = (int, float, complex, np.generic)
+    numbers: Any = (int, float, complex, np.generic)
     operands = [dtype.type(x).item() if isinstance(x, numbers) else F.cast(x, dtype=dtype) for x in (input, exponent)]
     return F.pow(*operands)
 

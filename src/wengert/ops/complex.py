@@ -35,7 +35,9 @@ def _(F, ct):
 
 @composite(method=True, array=conj_of)
 def conj(F, input):
-    """Complex conjugate of each element: a view, which shows writes into input and passes writes on. A real tensor is returned itself.
+    """Complex conjugate of each element: a view, which shows writes into input and passes writes on to input.
+
+    A real tensor is returned itself.
 
     Derivative: the conjugate of the cotangent."""
     if is_number(input) or isinstance(input, np.ndarray):
@@ -77,12 +79,11 @@ def resolve_neg(F, input):
     return _resolved(input, mirrors.NEGATIVE)
 
 
-def _resolved(input, relation):
+def _resolved(input: Any, relation: int) -> Any:
     """Return a copy of a mirror in whose relation to its base the bit `relation` is, and any other tensor itself."""
     input.dtype  # noqa: B018 (an object without a dtype raises here)
-    if isinstance(input, TensorBase) and mirrors.is_mirror(input) and input._view.relation & relation:
-        return input.clone()
-    return input
+    is_related = isinstance(input, TensorBase) and mirrors.relation_of(input) & relation
+    return input.clone() if is_related else input
 
 
 @pointwise(inplace="conj_physical_", **_PRIVATE)
@@ -255,7 +256,7 @@ def view_as_real(xp, x):
     return xp.lib.stride_tricks.as_strided(parts, (*x.shape, 2), (*parts.strides, parts.itemsize))
 
 
-view_as_real.reflection = mirrors.REINTERPRETS
+view_as_real.reflection = mirrors.BOTH_PARTS
 
 
 @view_as_real.vjp("x")

@@ -522,7 +522,7 @@ def _put_arguments(x: Any, indices: Any, values: Any) -> tuple[Any, list, tuple]
             f"Index put requires the source and destination dtypes match, got {names[0]} for the destination and "
             f"{names[1]} for the source."
         )
-    items = tuple([_FULL if item is None else as_tensor(item) for item in indices])
+    items: tuple[Any, ...] = tuple([_FULL if item is None else as_tensor(item) for item in indices])
     scalars = [item for item in items if _is_scalar_mask(item)]
     if all(scalar._array for scalar in scalars):
         items = tuple([item for item in items if not _is_scalar_mask(item)])

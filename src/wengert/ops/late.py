@@ -23,7 +23,7 @@ OPERATIONS = {
     "beta": "_beta_density _betainc_by_parameters _polygamma_step special_betainc",
     "binary": "arctan2 atan2 copysign gcd heaviside hypot lcm ldexp logaddexp logaddexp2 nextafter xlogy",
     "complex": (
-        "_conj _conj_physical _imag _real angle complex conj conj_physical imag isreal polar real "
+        "_conj _conj_physical _imag _neg_view _real angle complex conj conj_physical imag isreal polar real "
         "resolve_conj resolve_neg view_as_complex view_as_real "
     ),
     "conv": (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert.core.mirrors import CONJUGATE, NEGATIVE, is_mirror
+from wengert.core.mirrors import CONJUGATE, NEGATIVE, relation_of
 from wengert.ops.indices import checked
 from wengert.ops.inplace import unrecorded_write
 from wengert.ops.options import numpy_dtype, tensor_from
@@ -49,15 +49,13 @@ def is_nonzero(input):
 @plain(method=True)
 def is_conj(input):
     """Whether the tensor is a conjugate view, as x.conj() and x.mH are of a complex x."""
-    found = checked("is_conj", input)
-    return is_mirror(found) and bool(found._view.relation & CONJUGATE)
+    return bool(relation_of(checked("is_conj", input)) & CONJUGATE)
 
 
 @plain(method=True)
 def is_neg(input):
     """Whether the tensor is a negated view, as x.conj().imag is."""
-    found = checked("is_neg", input)
-    return is_mirror(found) and bool(found._view.relation & NEGATIVE)
+    return bool(relation_of(checked("is_neg", input)) & NEGATIVE)
 
 
 @plain(method=True)

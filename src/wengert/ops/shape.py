@@ -334,10 +334,10 @@ def _(F, ct):
 
 @composite(method=True)
 def adjoint(F, input):
-    """Conjugate transpose of the last two dimensions: a view.
+    """Conjugate transpose of the last two dimensions: a view. Of a 0-d tensor the conjugate.
 
     Derivative: the adjoint of the cotangent."""
-    result = F.transpose(input, dim0=-2, dim1=-1)
+    result = F.transpose(input, dim0=-2, dim1=-1) if len(input.shape) else input
     return F.conj(result) if is_complex(input) else result
 
 
