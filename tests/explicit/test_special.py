@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy import integrate
+from scipy import integrate, special as scipy_special
 
 import wengert
 from wengert import special
@@ -184,3 +185,36 @@ def test_second_names():
     assert special.multigammaln(x + 1, 2).tolist() == x.add(1).mvlgamma(2).tolist()
     assert x.igamma(x).tolist() == special.gammainc(x, x).tolist()
     assert x.clone().i0_().tolist() == special.i0(x).tolist()
+
+
+def test_huge_degrees_and_orders_are_answered_or_refused_at_once():
+    x = wengert.tensor([0.5, -1.0, 2.0], dtype=wengert.float64)
+    # T_n(cos(t)) = cos(n t), with t = pi / 3 for 1 / 2, and U_n = sin((n + 1) t) / sin(t).
+    n = 6 * 10**6 + 1
+    np.testing.assert_allclose(special.chebyshev_polynomial_t(x, n), [0.5, -1.0, math.inf], rtol=1e-8)
+    np.testing.assert_allclose(special.chebyshev_polynomial_u(x, n), [1.0, -(n + 1.0), math.inf], rtol=1e-8)
+    np.testing.assert_allclose(special.chebyshev_polynomial_v(x[:2], n), [0.0, -(2.0 * n + 1)], rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(special.chebyshev_polynomial_w(x[:2], n), [2.0, -1.0], rtol=1e-8)
+    assert special.chebyshev_polynomial_t(x, 10**18).isnan().tolist() == [True, False, False]
+    assert special.hermite_polynomial_h(x, 10**9).isnan().all() and special.hermite_polynomial_he(x, 10**9).isnan().all()
+    np.testing.assert_allclose(special.legendre_polynomial_p(x[:2], 1025), scipy_special.eval_legendre(1025, [0.5, -1.0]), rtol=1e-10)
+    np.testing.assert_allclose(special.laguerre_polynomial_l(x[:2], 1025), scipy_special.eval_laguerre(1025, [0.5, -1.0]), rtol=1e-10)
+    for call in (
+        lambda: special.legendre_polynomial_p(x, 10**9), lambda: special.laguerre_polynomial_l(x, 10**9),
+        lambda: wengert.mvlgamma(x, 2**40), lambda: wengert.tensor_split(x, 2**40),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match="more|most|larger"):
+            call()
+    orders = wengert.polygamma(10**6, wengert.tensor([0.5, 3.0], dtype=wengert.float64)).tolist()
+    assert orders[0] == -math.inf and not math.isfinite(orders[1])
+    # n! zeta(n + 1, x): 200! has 375 digits, the sum of 1 / (20 + k)**201 begins with 20**-201.
+    sizes = [float(Fraction(math.factorial(200), (20 + k) ** 201)) for k in range(20)]
+    assert wengert.polygamma(200, wengert.tensor(20.0, dtype=wengert.float64)).item() == pytest.approx(-sum(sizes), rel=1e-12)
+
+
+def test_the_derivative_of_mvlgamma_is_a_sum_of_digammas():
+    x = wengert.tensor([40.0, 1e4], dtype=wengert.float64, requires_grad=True)
+    (first,) = wengert.autograd.grad(wengert.mvlgamma(x, 30).sum(), x, create_graph=True)
+    np.testing.assert_allclose(first.detach(), sum(scipy_special.digamma(x.detach().numpy() - j / 2) for j in range(30)), rtol=1e-13)
+    (second,) = wengert.autograd.grad(first.sum(), x)
+    np.testing.assert_allclose(second, sum(scipy_special.polygamma(1, x.detach().numpy() - j / 2) for j in range(30)), rtol=1e-13)

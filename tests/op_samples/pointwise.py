@@ -47,6 +47,7 @@ SAMPLES = {
     "polar": [Sample((2, 3), (2, 3), **_REAL), Sample((2, 1), (3,), **_REAL), Sample((), (), **_REAL)],
     "isreal": [*_unary((2, 3)), Sample(np.array([1 + 2j, 3]))],
     # special.py
+    "_sum_of_polygammas": [Sample(Data(2, 3, low=3.0, high=5.0), p=3, n=n, **_REAL) for n in (0, 1)],
     "_polygamma": [Sample(Data(2, 3, low=0.3, high=4.0), n=n, **_REAL) for n in (0, 1, 2)],
     "logit": [
         *_unary((2, 3), (), (0, 3), low=0.1, high=0.9, **_REAL),

@@ -463,6 +463,9 @@ def unsafe_chunk(input, chunks, dim=0):
     return _unsafe_split_into(input, _chunk_sizes(chunks, input.shape[dim]), dim, "UnsafeSplitBackward0")
 
 
+_MAX_SECTIONS = 2**24  # as many views take gigabytes
+
+
 @composite(method=True)
 def tensor_split(F, input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
     """Split input along dim into a number of nearly equal parts, or at the given indices: a tuple of views.
@@ -487,6 +490,8 @@ def tensor_split(F, input, indices_or_sections=None, dim=0, *, indices=None, sec
     if isinstance(where, int):
         if where <= 0:
             raise errors.ShapeError(f"number of sections must be larger than 0, got {where}")
+        if where > _MAX_SECTIONS:
+            raise errors.ShapeError(f"tensor_split: {where} sections are more than {_MAX_SECTIONS}")
         size, larger = divmod(length, where)
         ends = [size * (i + 1) + min(i + 1, larger) for i in range(where - 1)]
     else:

@@ -181,8 +181,9 @@ OPERATIONS = {
         "unique_consecutive unravel_index "
     ),
     "special": (
-        "_gamma_density _igamma_by_parameter _polygamma _polygamma_method _scaled_igamma digamma erf erfc "
-        "erfinv i0 igamma igammac lgamma logit mvlgamma polygamma special_gammainc special_gammaincc "
+        "_gamma_density _igamma_by_parameter _polygamma _polygamma_method _scaled_igamma _sum_of_polygammas "
+        "digamma erf erfc erfinv i0 igamma igammac lgamma logit mvlgamma polygamma special_gammainc "
+        "special_gammaincc "
     ),
     "statistics": (
         "_frexp _mode corrcoef cov dist frexp hash_tensor histc histogram mode nanmean nanquantile quantile "

@@ -81,6 +81,9 @@ def _(F, ct, x):
     return ct * F._polygamma(x, n=1)
 
 
+_MAX_FACTORIAL = 170  # the largest number whose factorial is a float
+
+
 @pointwise(promote=INT_TO_FLOAT, complex=False, node="PolygammaBackward0", method=False, namespaces=())
 def _polygamma(xp, x, *, n):
     """n-th derivative of digamma.
@@ -89,7 +92,12 @@ def _polygamma(xp, x, *, n):
     if n == 0:
         return special("psi", x)
     # (-1)**(n+1) * n! * zeta(n + 1, x): Abramowitz and Stegun 6.4.10
-    return (math.factorial(n) if n % 2 else -math.factorial(n)) * special("zeta", n + 1.0, x)
+    zeta = special("zeta", n + 1.0, x)
+    if n <= _MAX_FACTORIAL:
+        return (math.factorial(n) if n % 2 else -math.factorial(n)) * zeta
+    size = xp.exp(math.lgamma(n + 1.0) + xp.log(zeta))
+    size = xp.where((zeta == 0) & xp.isfinite(x), xp.nan, size)  # zeta has underflowed
+    return (size if n % 2 else -size).astype(zeta.dtype)
 
 
 @_polygamma.vjp("x")
@@ -130,12 +138,38 @@ def mvlgamma(xp, x, *, p):
     if p < 1:
         raise errors.ShapeError("p has to be greater than or equal to 1")
     constant = math.log(math.pi) * p * (p - 1) / 4
-    return sum([lgamma.forward(xp, x - 0.5 * j) for j in range(1, p)], lgamma.forward(xp, x)) + x.dtype.type(constant)
+    return _sum_over_halves(lambda z: lgamma.forward(xp, z), xp, x, p) + x.dtype.type(constant)
+
+
+_MAX_TERMS = 10**7
+
+
+def _sum_over_halves(function, xp, x, p):
+    """Sum of function(x - j / 2) over 0 <= j < p. Raises RuntimeError if p is larger than 10**7."""
+    if p > _MAX_TERMS:
+        raise errors.ShapeError(f"mvlgamma: p is {p}, but at most {_MAX_TERMS} terms are added up")
+    step = max(1, 2**16 // max(1, x.size))
+    total = function(x)
+    for start in range(1, p, step):
+        halves = xp.arange(start, min(p, start + step), dtype=x.dtype) * x.dtype.type(0.5)
+        total = total + function(x[..., None] - halves).sum(axis=-1)
+    return total
 
 
 @mvlgamma.vjp("x")
 def _(F, ct, x, p):
-    return ct * sum([F.digamma(x - 0.5 * j) for j in range(1, p)], F.digamma(x))
+    return ct * F._sum_of_polygammas(x, p=p, n=0)
+
+
+@pointwise(promote=INT_TO_FLOAT, complex=False, domain=(3.0, 5.0), method=False, namespaces=())
+def _sum_of_polygammas(xp, x, *, p, n):
+    """Sum of polygamma(n, x - j / 2) over 0 <= j < p. Derivative: the sum of order n + 1."""
+    return _sum_over_halves(lambda z: _polygamma.forward(xp, z, n=n), xp, x, p)
+
+
+@_sum_of_polygammas.vjp("x")
+def _(F, ct, x, p, n):
+    return ct * F._sum_of_polygammas(x, p=p, n=n + 1)
 
 
 # -- the incomplete gamma functions ------------------------------------------------------------------------------------
