@@ -419,8 +419,8 @@ def tensordot(a: Tensor, b: Any, dims: _int | Sequence[_int] = 2, *, out: Any = 
     """Sums of products over pairs of dimensions of a and b."""
 def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of the diagonal of a matrix. x: (n, m), else RuntimeError; returns a 0-d tensor."""
-def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Kronecker product: each element of x is replaced by the element times y. Sizes multiply."""
+def kron(input: Tensor, other: _Operand, *, out: Any = None) -> Tensor:
+    """Kronecker product: each element of input is replaced by the element times other. Sizes multiply."""
 def tensor(data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, pin_memory: _bool = False) -> Tensor:
     """A new tensor with a copy of data."""
 def as_tensor(data: Any, dtype: _Dtype | None = None, device: _device | str | None = None) -> Tensor:

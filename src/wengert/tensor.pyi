@@ -514,8 +514,8 @@ class Tensor(TensorBase):
         """Sums of products over the last dimensions: input (*a, k) and other (*b, k) give (*a, *b)."""
     def trace(self) -> Tensor:
         """Sum of the diagonal of a matrix. x: (n, m), else RuntimeError; returns a 0-d tensor."""
-    def kron(self, other: Tensor) -> Tensor:
-        """Kronecker product: each element of x is replaced by the element times y. Sizes multiply."""
+    def kron(self, other: _Operand) -> Tensor:
+        """Kronecker product: each element of input is replaced by the element times other. Sizes multiply."""
     def new_tensor(self, data: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
         """A new tensor with a copy of data. dtype: this tensor's dtype unless given."""
     def new_zeros(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:

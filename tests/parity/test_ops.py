@@ -230,7 +230,6 @@ DIFFERENCES: dict[tuple[str, str], Known] = {
     **known_in("the parts of a complex std are not looked at; torch refuses it", "normal", "error", only=says("^does not raise")),
     **known_in("a NaN or infinite matrix gives NaN; torch may call it singular", "linalg_inv linalg_solve", "special error",
             only=says("^does not raise; torch: _LinAlgError")),
-    **known_in("a 0-d operand does not widen here", "kron", "promotion value", only=says("^dtype ")),
     **known_in("a fractional factor promotes integers; torch refuses or truncates it", "huber_loss", "promotion value",
             "promotion error", only=says("^dtype |^does not raise")),
 }  # fmt: skip

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors, return_types
+from wengert.core.tensor import wrap
 from wengert.ops.equal_values import Quotients, record_if_equal, rounding_error, skew_matrix
 from wengert.ops.indices import raw
 from wengert.ops.matrices import adjoint, check_square
@@ -318,7 +319,11 @@ def linalg_matrix_exp(xp, A):
 def _(F, ct, A):
     n = A.shape[-1]
     A = adjoint(F, A)
-    upper = F.cat([A, ct], dim=-1)
+    # The scaling inside expm is chosen by the largest element, so a large ct would cost A its accuracy.
+    size = np.abs(raw(ct)).max(axis=(-1, -2), keepdims=True, initial=0)
+    size = np.where((size > 0) & np.isfinite(size), size, 1).astype(size.dtype)
+    size = wrap(size) if F.is_tensor else size
+    upper = F.cat([A, ct / size], dim=-1)
     lower = F.cat([F._zeros(A), A], dim=-1)
     exponential = F.linalg_matrix_exp(F.cat([upper, lower], dim=-2))
-    return F.narrow(F.narrow(exponential, -2, 0, n), -1, n, n)
+    return F.narrow(F.narrow(exponential, -2, 0, n), -1, n, n) * size

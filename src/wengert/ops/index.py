@@ -23,7 +23,7 @@ import numpy as np
 from wengert import dtypes, errors
 from wengert.core.dispatch import call
 from wengert.core.tensor import TensorBase, wrap
-from wengert.core.views import bump, view_steps
+from wengert.core.views import bump, check_write, view_steps
 from wengert.kernels import places
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import ArrayOps
@@ -610,7 +610,10 @@ def setitem(self, index, value):
         if value._array.dtype != region._array.dtype:
             value = value.to(region._array.dtype)
         write_inplace(_index_put, (region, value, *arrays), {"dims": dims, "accumulate": False}, put)
-    elif not _same_view(region, value):
+    elif _same_view(region, value):  # the values stay, but torch refuses and counts this write as any other
+        check_write(region)
+        bump(region)
+    else:
         _check_broadcasts(value._array.shape, region._array.shape)
         if value._array.ndim or not region._array.ndim:
             region.copy_(value)

@@ -585,9 +585,22 @@ def _(F, ct):
     return F.trace(ct)
 
 
-@bilinear(node="UnsafeViewBackward0")
-def kron(xp, x, y):
-    """Kronecker product: each element of x is replaced by the element times y. Sizes multiply.
+@composite(method=True)
+def kron(F, input, other):
+    """Kronecker product: each element of input is replaced by the element times other. Sizes multiply.
+
+    A 0-d tensor promotes the dtype as one with dimensions.
+
+    Derivative: in element i of input the sum of ct * conj(other) over block i. In element j of other the sum of
+    ct * conj(input) over the elements j of all blocks."""
+    if input.dtype != other.dtype and input.ndim != other.ndim:
+        input, other = (F.reshape(t, shape=(1,)) if t.ndim == 0 else t for t in (input, other))
+    return F._kron(input, other)
+
+
+@bilinear(node="UnsafeViewBackward0", method=False, namespaces=())
+def _kron(xp, x, y):
+    """kron of tensors that promote as in arithmetic.
 
     Derivative: in element i of x the sum of ct * conj(y) over block i. In element j of y the sum of ct * conj(x) over the
     elements j of all blocks."""
@@ -608,14 +621,14 @@ def _as_blocks(F: Any, ct: Any, a: tuple[int, ...], b: tuple[int, ...]) -> Any:
     return F.reshape(ct, shape=tuple([m * n for m, n in zip(a, b, strict=True)]))
 
 
-@kron.vjp("x")
+@_kron.vjp("x")
 def _(F, ct, x_shape, y):
     a, b = _interleave_shapes(x_shape, y.shape)
     product = _as_blocks(F, ct, a, b) * F.conj(F.reshape(y, shape=b))
     return F.reshape(F.sum(product, dim=tuple(range(1, len(a), 2))) if a else product, shape=x_shape)
 
 
-@kron.vjp("y")
+@_kron.vjp("y")
 def _(F, ct, x, y_shape):
     a, b = _interleave_shapes(x.shape, y_shape)
     product = _as_blocks(F, ct, a, b) * F.conj(F.reshape(x, shape=a))

@@ -228,7 +228,24 @@ def _vector_norm(xp, x, *, ord=2, dim=None, keepdim=False):
     real = _real_dtype(x.dtype)
     if x.dtype.itemsize == 2:
         x = x.astype(xp.float32)
-    return xp.asarray(_norm_over(xp, x, ord, axis, keepdim)).astype(real, copy=False)
+    out = xp.asarray(_norm_over(xp, x, ord, axis, keepdim))
+    if out.ndim == 0 and x.size and not _TINY[out.dtype.char] < out < inf and 1 < abs(ord) < inf:
+        out = _scaled_norm(xp, x, ord, axis, keepdim, out)
+    return out.astype(real, copy=False)
+
+
+_TINY = {"f": 1e-18, "d": 1e-150}  # Below these norms, squares lose digits or are 0.
+
+
+def _scaled_norm(xp: Any, x: Any, ord: float, axis: tuple[int, ...], keepdim: bool, out: Any) -> Any:
+    """Norm of all elements, which are divided by the largest one first, so that powers neither underflow nor overflow.
+
+    out: the norm without the division."""
+    largest = xp.absolute(x).max()
+    if not 0 < largest < inf:
+        return out
+    scale = xp.ldexp(xp.ones((), out.dtype), xp.frexp(largest)[1] - 1)  # a power of 2, so that nothing is rounded
+    return xp.asarray(_norm_over(xp, x / scale, ord, axis, keepdim)) * scale
 
 
 def _norm_over(xp: Any, x: Any, ord: float, axis: tuple[int, ...], keepdim: bool) -> Any:

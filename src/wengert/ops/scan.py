@@ -76,9 +76,15 @@ def _(F, ct, x, out, dim):
     size = x.shape[dim] if x.ndim else 1
     if not bool(F._any_zero(x, F.narrow(out, dim, size - 1, 1) if x.ndim and size else out)):
         return F._reverse_cumsum(ct * F.conj(out), dim=dim) / F.conj(x)
-    # Without division by x: the product of the elements before i, times the recurrence over the results from i on.
+    # Without division by x: the product p of the elements before i, times s[i] = ct[i] + x[i + 1] * s[i + 1], which begins with 0
+    # in place of an element beyond the last, so that no 0 is multiplied by an infinite element.
     x = F.conj(x)
-    return F._scan(x, dim=dim, init=1.0) * (ct + F._scan(x, x * ct, dim=dim, reverse=True))
+    if not x.ndim:
+        return ct
+    zero = F.zeros_like(F.narrow(x, dim, 0, min(size, 1)))
+    factors = F.cat([zero, F.narrow(x, dim, 1, size - 1), zero], dim=dim) if size else x
+    sums = F._scan(factors, F.cat([zero, ct], dim=dim), dim=dim, reverse=True)
+    return F._scan(x, dim=dim, init=1.0) * F.narrow(sums, dim, 0, size)
 
 
 @general(method=False, namespaces=(), along_dim=True)
