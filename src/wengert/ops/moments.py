@@ -229,7 +229,7 @@ def _vector_norm(xp, x, *, ord=2, dim=None, keepdim=False):
     if x.dtype.itemsize == 2:
         x = x.astype(xp.float32)
     out = xp.asarray(_norm_over(xp, x, ord, axis, keepdim))
-    if out.ndim == 0 and x.size and not _TINY[out.dtype.char] < out < inf and 1 < abs(ord) < inf:
+    if out.ndim == 0 and 1 < ord < inf and x.size and not _TINY[out.dtype.char] < out < inf:
         out = _scaled_norm(xp, x, ord, axis, keepdim, out)
     return out.astype(real, copy=False)
 
