@@ -139,6 +139,8 @@ def explained(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, An
         return _wrong_argument(signature, args, kwargs)  # it names an operation inside
     if isinstance(error, errors.WengertError) or _is_of_call(error) or _is_deliberate(error):
         return None
+    if isinstance(error, IndexError) and all(_is_known(value) for _, _, value in signature.bound(args, kwargs)):
+        return None  # of NumPy, for an index that another thread has changed
     found = _wrong_argument(signature, args, kwargs)
     if found is not None:
         found.__suppress_context__ = True
