@@ -1,14 +1,16 @@
-"""Write the generated parts of README.md and docs/performance.md.
+"""Write the generated parts of README.md, docs/performance.md and docs/reliability.md.
 
     python tools/pages.py            # write them
     python tools/pages.py --check    # exit with 1 if a page is out of date
 
 A generated part stands between `<!-- name: ... -->` and `<!-- end of name -->`. The picture of a graph is what the README's own
-program prints. The speeds come from benchmarks/record.json, which `make record` writes on an idle machine.
+program prints. The speeds come from benchmarks/record.json, which `make record` writes on an idle machine. The figures of
+fuzzers come from tests/fuzz/record.json, to which `make fuzz ARGS="--record tests/fuzz/record.json"` adds.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import json
@@ -22,6 +24,8 @@ ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 PERFORMANCE = ROOT / "docs" / "performance.md"
 RECORD = ROOT / "benchmarks" / "record.json"
+RELIABILITY = ROOT / "docs" / "reliability.md"
+FUZZ_RECORD = ROOT / "tests" / "fuzz" / "record.json"
 SLOWER = 0.95  # ratio to torch below which an operator is named as slower
 BOLD = 0.9  # ratio to torch below which a number is bold
 
@@ -147,6 +151,22 @@ def memory_table(record: Record) -> str:
     return table(("program", "wengert, MiB", "torch, MiB"), rows)
 
 
+def first_sentence(fuzzer: str) -> str:
+    """The first sentence of the docstring of a fuzzer."""
+    text = ast.get_docstring(ast.parse((FUZZ_RECORD.parent / f"{fuzzer}.py").read_text())) or ""
+    return re.split(r"[.:](?:\s|$)", text)[0].replace("\n", " ") + "."
+
+
+def fuzz_table(record: Record) -> str:
+    """What each fuzzer calls, the numbers of calls and findings, and the versions that they ran with."""
+    figures = record["fuzzers"].items()
+    rows = [(f"`{name}`", first_sentence(name), f"{f['calls']:,}", str(f["findings"])) for name, f in figures]
+    calls, findings = (sum(f[key] for _, f in figures) for key in ("calls", "findings"))
+    versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+    head = f"From {record['first']} to {record['last']}, with {versions}.\n\n"
+    return head + table(("fuzzer", "what it calls", "calls", "findings"), [*rows, ("all", "", f"{calls:,}", str(findings))])
+
+
 # -- Pages ---------------------------------------------------------------------------------------------------------------
 
 
@@ -168,7 +188,8 @@ def generate() -> dict[Path, str]:
     tables = {"programs": program_table, "operators": operator_table, "growth": growth_table, "memory": memory_table}
     for name, make in tables.items():
         performance = fill(performance, name, make(record))
-    return {README: readme, PERFORMANCE: performance}
+    reliability = fill(RELIABILITY.read_text(), "fuzzers", fuzz_table(json.loads(FUZZ_RECORD.read_text())))
+    return {README: readme, PERFORMANCE: performance, RELIABILITY: reliability}
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pages
 import pytest
 
+import fuzz
 import wengert
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +28,7 @@ def test_readme_program_prints_the_output_in_its_comments(program):
     assert announced(program) and pages.run(program).splitlines() == announced(program)
 
 
-@pytest.mark.parametrize("page", [pages.README, pages.PERFORMANCE], ids=["README", "performance"])
+@pytest.mark.parametrize("page", [pages.README, pages.PERFORMANCE, pages.RELIABILITY], ids=["README", "performance", "reliability"])
 def test_generated_parts_of_pages_are_up_to_date(page):
     assert pages.generate()[page] == page.read_text(), "run make generate"
 
@@ -76,6 +77,17 @@ def test_files_named_in_the_contributing_guide_exist():
     named = re.findall(r"`((?:src|tests|benchmarks|docs)/[\w./]+)`", CONTRIBUTING)
     assert len(named) > 10
     assert [path for path in named if not list(ROOT.glob(path.rstrip("/") + "*"))] == []
+
+
+def test_files_named_on_the_page_of_reliability_exist():
+    named = re.findall(r"`((?:src|tests|tools)/[\w./]+)`", pages.RELIABILITY.read_text())
+    assert len(named) > 20
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_fuzzers_are_named_on_the_page_of_reliability():
+    text = pages.RELIABILITY.read_text()
+    assert [name for name in fuzz.names() if f"tests/fuzz/{name}.py" not in text] == []
 
 
 def test_make_targets_that_are_named_exist():
