@@ -273,3 +273,21 @@ def test_modules_are_those_of_torch(name):
                 for place, (a, b) in enumerate(zip(mine[kind], theirs[kind], strict=True)):
                     what = f"{name} {arguments} {options}: {('output', 'gradient')[kind - 2]} {place}"
                     assert_close(a, b, what, TOLERANCES.get(name, 1e-9))
+
+
+def initial_state(library, name, arguments, options):
+    library.manual_seed(7)
+    module = getattr(library.nn, name)(*arguments, **options)
+    return {key: as_numpy(value) for key, value in module.state_dict().items()}
+
+
+@pytest.mark.parametrize("name", sorted(name for name in CASES if not name.startswith("Lazy")))
+def test_a_seed_gives_the_initial_values_of_torch(name):
+    """To the last places: torch's normal numbers differ by machine."""
+    for arguments, options, _ in CASES[name]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            mine, theirs = (initial_state(library, name, arguments, options) for library in (wengert, torch))
+        assert list(mine) == list(theirs)
+        for key in mine:
+            np.testing.assert_allclose(mine[key], theirs[key], rtol=1e-5, atol=1e-6, err_msg=f"{name} {arguments} {key}")

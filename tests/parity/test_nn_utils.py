@@ -303,3 +303,21 @@ def test_gradients_are_clipped_as_by_torch():
             found = (clipped(library, order, as_generator) for library in (wengert, torch))
             for mine, theirs in zip(*found, strict=True):
                 np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-6)
+
+
+def gradients_of_convolutions(library):
+    """Return the gradients in input and weight that nn.grad computes, in 1 to 3 dimensions."""
+    grad, functional = importlib.import_module(f"{library.__name__}.nn.grad"), library.nn.functional
+    found = []
+    for n in (1, 2, 3):
+        rng = np.random.default_rng(n)
+        x, weight = (library.from_numpy(rng.standard_normal((2, 4, *[size] * n))) for size in (5, 3))
+        output = getattr(functional, f"conv{n}d")(x, weight, None, 2, 1)
+        found.append(getattr(grad, f"conv{n}d_input")(x.shape, weight, output, 2, 1))
+        found.append(getattr(grad, f"conv{n}d_weight")(x, weight.shape, output, 2, 1))
+    return found
+
+
+def test_gradients_of_convolutions_are_those_of_torch():
+    for mine, theirs in zip(gradients_of_convolutions(wengert), gradients_of_convolutions(torch), strict=True):
+        np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-9, atol=1e-12)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any as _Any
 if TYPE_CHECKING:
     from wengert.nn import functional as functional
 
-_MODULES = ("attention", "functional", "grad", "init", "modules", "parallel", "parameter", "utils")
+_MODULES = ("functional", "grad", "init", "modules", "parallel", "parameter", "utils")
 _PARAMETERS = ("Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter")
 
 
@@ -23,6 +23,8 @@ def __getattr__(name: str) -> _Any:
         return [*_PARAMETERS, *modules.__all__]
     if name in _PARAMETERS:
         found = getattr(_import_module("wengert.nn.parameter"), name)
+    elif name == "DataParallel":
+        found = _import_module("wengert.nn.parallel").DataParallel
     elif name in modules.HOMES:
         found = getattr(modules, name)
     else:

@@ -165,6 +165,9 @@ class _Conv(_ConvNd):
         )  # fmt: skip
 
     def forward(self, input: Any) -> Any:
+        own = self._parameters  # see Note [Weights in forward] in module.py
+        if "weight" in own and "bias" in own:
+            return self._conv_forward(input, own["weight"], own["bias"])
         return self._conv_forward(input, self.weight, self.bias)
 
     def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:

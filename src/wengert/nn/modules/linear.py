@@ -55,6 +55,9 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Any) -> Any:
+        own = self._parameters  # see Note [Weights in forward] in module.py
+        if "weight" in own and "bias" in own:
+            return _linear(input, own["weight"], own["bias"])
         return _linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:

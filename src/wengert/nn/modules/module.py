@@ -54,6 +54,12 @@ __all__ = [
 ]  # fmt: skip
 
 
+# Note [Weights in forward]
+# self.weight costs half a microsecond: Python looks through the class and the instance before it calls __getattr__. Layers
+# that are called often read self._parameters instead. A weight that is computed, as parametrize and weight_norm have it, is
+# not in there. It is an attribute of the class or the instance, and forward falls back on self.weight.
+
+
 def _type_name(obj: Any) -> str:
     """Return the name of an object's type for messages: "torch.FloatTensor", "int"."""
     return _function("", "typename")(obj)  # type: ignore[misc]
@@ -268,12 +274,9 @@ class Module(StateMembers):
 
     def __getattr__(self, name: str) -> Any:
         own = self.__dict__
-        if "_parameters" in own and name in own["_parameters"]:
-            return own["_parameters"][name]
-        if "_buffers" in own and name in own["_buffers"]:
-            return own["_buffers"][name]
-        if "_modules" in own and name in own["_modules"]:
-            return own["_modules"][name]
+        for members in ("_parameters", "_modules", "_buffers"):
+            if members in own and name in own[members]:
+                return own[members][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:

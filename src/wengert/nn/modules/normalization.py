@@ -97,6 +97,9 @@ class LayerNorm(Module):
                 init.zeros_(self.bias)
 
     def forward(self, input: Any) -> Any:
+        own = self._parameters  # see Note [Weights in forward] in module.py
+        if "weight" in own and "bias" in own:
+            return F.layer_norm(input, self.normalized_shape, own["weight"], own["bias"], self.eps)
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
