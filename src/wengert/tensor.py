@@ -393,17 +393,23 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
     __nonzero__ = __bool__  # Python 2's name
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._number())
 
     __long__ = __int__
 
     def __float__(self) -> float:
         warn_of_number(self)
-        return float(self.item())
+        return float(self._number())
 
     def __complex__(self) -> complex:
         warn_of_number(self)
-        return complex(self.item())
+        return complex(self._number())
+
+    def _number(self) -> Any:
+        """Return item(). Raise ValueError if there is not exactly one element."""
+        if self._array.size != 1:
+            raise errors.ScalarConversionError("only one element tensors can be converted to Python scalars")
+        return self.item()
 
     def __index__(self) -> int:
         if self._array.size != 1 or self._array.dtype.kind not in "iub":

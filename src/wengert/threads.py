@@ -37,6 +37,7 @@ def set_num_threads(n: int) -> None:
     """
     global _without_kernels
     _check("set_num_threads", n)
+    n = min(n, _MOST)
     if native is not None:
         native.set_num_threads(n)
     else:
@@ -65,11 +66,16 @@ def get_num_interop_threads() -> int:
     return _interop or _usable_cores()
 
 
+_MOST = 2**31 - 1  # threads; an int of C
+
+
 def _check(function: str, n: Any) -> None:
     if type(n) is not int:
         raise errors.ThreadsError(f"{function} expects an int, but got {type(n).__name__}")
     if n < 1:
         raise errors.ThreadsError(f"{function} expects a positive integer")
+    if n >= 2**63:
+        raise errors.IntOverflowError("Overflow when unpacking long long")
 
 
 def apply_environment() -> None:
@@ -79,7 +85,7 @@ def apply_environment() -> None:
     except ValueError:
         return
     if n > 0:
-        set_num_threads(n)
+        set_num_threads(min(n, _MOST))
 
 
 def _usable_cores() -> int:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -53,11 +57,49 @@ def test_an_argument_of_a_wrong_kind_is_a_type_error(call):
 
 @each("call", [
     lambda: wengert.diagonal(X, 2**70), lambda: wengert.transpose(X, 2**70, 1), lambda: X.transpose(0, 2**63),
-    lambda: wengert.diagonal(X, -(2**64)),
+    lambda: wengert.set_num_threads(2**70),
 ])  # fmt: skip
 def test_an_int_beyond_64_bits_is_a_value_error(call):
     with pytest.raises(ValueError, match="Overflow when unpacking long long"):
         call()
+
+
+@each("call", [
+    lambda array: wengert.zeros_like(array), lambda array: F.embedding(wengert.tensor([0]), array), lambda array: F.softmax(array, 0),
+    lambda array: wengert.ones(1).copy_(array), lambda array: wengert.exp(array), lambda array: wengert.ones(1) + array,
+])  # fmt: skip
+@each("array", [np.array([object()]), np.array(["a"]), np.array(["2020-01-01"], "M8[D]"), np.ones(1, ">f8"), np.ones(1, ">i4")])
+def test_arrays_that_no_tensor_can_hold_are_refused(call, array):
+    with pytest.raises((TypeError, ValueError), match="can't convert|byte order"):
+        call(array)
+
+
+def test_numbers_of_several_elements_are_refused_as_in_torch():
+    for convert in (int, float, complex):
+        with pytest.raises(ValueError, match="only one element tensors can be converted to Python scalars"):
+            convert(wengert.tensor([1, 2]))
+    with pytest.raises(RuntimeError, match="a Tensor with 2 elements cannot be converted to Scalar"):
+        wengert.tensor([1, 2]).item()
+
+
+def test_targets_of_binary_cross_entropy_are_probabilities():
+    with pytest.raises(RuntimeError, match="all elements of target should be between 0 and 1"):
+        F.binary_cross_entropy(wengert.tensor([0.5]), wengert.tensor([2.0]))
+
+
+def test_negative_sizes_do_not_broadcast():
+    with pytest.raises(ValueError, match="negative length"):
+        wengert.broadcast_shapes((-1, -1))
+
+
+def test_linalg_has_torchs_name_of_its_error():
+    with pytest.raises(wengert.linalg.LinAlgError):
+        wengert.linalg.inv(wengert.zeros(2, 2))
+
+
+def test_an_enormous_number_of_threads_in_the_environment_is_taken():
+    code = "import wengert; wengert.ones(3).sum()"
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "WENGERT_NUM_THREADS": "9" * 23}, check=True)
 
 
 def test_errors_of_the_users_functions_are_left_alone():

@@ -105,5 +105,5 @@ def test_arrays_of_objects_are_not_unpickled():
         new.writestr("data.json", old.read("data.json"))
         with new.open("0.npy", "w") as part:
             np.lib.format.write_array(part, np.array([print], dtype=object), allow_pickle=True)
-    with pytest.raises(ValueError, match="allow_pickle"):
+    with pytest.raises(ValueError, match="no file that wengert.save"):
         wengert.load(changed)

@@ -189,7 +189,11 @@ def run_in_float32(op: Op, arrays: list[Any], params: dict[str, Any]) -> Any:
 
 def constant(op: Op, x: Any, position: int) -> Any:
     """Return an input that is no tensor as a Python number or an array. A NumPy scalar becomes a Python number."""
-    if type(x) is float or type(x) is int or is_ndarray(x):
+    if type(x) is float or type(x) is int:
+        return x
+    if is_ndarray(x):
+        if not is_inexact(x):
+            dtypes.from_numpy_dtype(x.dtype)  # raises for object arrays, strings, dates and foreign byte orders
         return x
     if isinstance(x, np.generic):
         return x.item()

@@ -34,7 +34,7 @@ as_array = np.asanyarray
 
 def is_inexact(x: Any) -> bool:
     """Whether x is a NumPy array of one of NumPy's own floating or complex dtypes, to which bfloat16 does not belong."""
-    return type(x) is np.ndarray and x.dtype.kind in "fc"
+    return type(x) is np.ndarray and x.dtype.kind in "fc" and x.dtype.isnative
 
 
 def is_complex(x: Any) -> bool:

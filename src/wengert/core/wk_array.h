@@ -20,7 +20,7 @@ static inline int is_row_major(PyObject *x) { return PyArray_CheckExact(x) && Py
 static inline int is_inexact(PyObject *x) {
     if (!PyArray_CheckExact(x)) return 0;
     int type = PyArray_TYPE((PyArrayObject *)x);
-    return PyTypeNum_ISFLOAT(type) || PyTypeNum_ISCOMPLEX(type);
+    return (PyTypeNum_ISFLOAT(type) || PyTypeNum_ISCOMPLEX(type)) && PyArray_ISNOTSWAPPED((PyArrayObject *)x);
 }
 
 static inline int is_complex(PyObject *x) {

@@ -35,6 +35,7 @@ __all__ = [
     "ProfilerKeyError",
     "PromotionError",
     "RequiresGradError",
+    "ScalarConversionError",
     "ShapeError",
     "SingularMatrixError",
     "SpellingError",
@@ -394,6 +395,13 @@ class ConversionError(WengertError, RuntimeError):
     >>> import wengert
     >>> wengert.ones(2, requires_grad=True).detach().numpy()
     array([1., 1.], dtype=float32)
+    """
+
+
+class ScalarConversionError(ConversionError, ValueError):
+    """int(), float() or complex() of a tensor that has not exactly one element: a ValueError, as in torch. item() raises RuntimeError.
+
+    Fix: reduce to one element, as with sum(), or take one.
     """
 
 

@@ -69,6 +69,7 @@ static PyObject *solve_triangular_method(PyObject *module, PyObject *const *args
     (void)module;
     if (nargs != 4) return PyErr_Format(PyExc_TypeError, "solve_triangular takes 4 arguments");
     Triangular s = {.upper = PyObject_IsTrue(args[2]), .unit = PyObject_IsTrue(args[3])};
+    if (s.upper < 0 || s.unit < 0) return NULL;
     if (!read_matrices(args[0], &s) || !PyArray_CheckExact(args[1])) Py_RETURN_NONE;
     PyArrayObject *a = (PyArrayObject *)args[0], *given = (PyArrayObject *)args[1];
     if (PyArray_TYPE(given) != PyArray_TYPE(a) || !PyArray_ISBEHAVED_RO(given) || PyArray_NDIM(given) != PyArray_NDIM(a) ||

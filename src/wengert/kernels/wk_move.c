@@ -69,6 +69,7 @@ static PyObject *triangle_method(PyObject *module, PyObject *const *args, Py_ssi
     int nd = PyArray_NDIM(x) - 2, overflow;
     if (nd < 0) Py_RETURN_NONE;
     Triangle s = {.from = PyArray_BYTES(x), .item = PyArray_ITEMSIZE(x), .upper = PyObject_IsTrue(args[2]), .nd = nd};
+    if (s.upper < 0) return NULL;
     s.diagonal = PyLong_AsLongAndOverflow(args[1], &overflow);
     if (overflow || s.diagonal > INT32_MAX || s.diagonal < INT32_MIN) Py_RETURN_NONE;
     s.m = PyArray_DIM(x, nd), s.n = PyArray_DIM(x, nd + 1), s.row = PyArray_STRIDE(x, nd), s.column = PyArray_STRIDE(x, nd + 1);

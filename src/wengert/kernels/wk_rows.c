@@ -441,6 +441,7 @@ static PyObject *softmax_method(PyObject *module, PyObject *const *args, Py_ssiz
     int type = PyArray_TYPE(first);
     if (y != NULL && (PyArray_TYPE(second) != type || !PyArray_SAMESHAPE(first, second))) Py_RETURN_NONE;
     Softmax s = {.rows = rows_of(type), .logs = PyObject_IsTrue(args[0]), .item = PyArray_ITEMSIZE(first)};
+    if (s.logs < 0) return NULL;
     int64_t outer;
     if (!split_at(first, PyLong_AsLong(args[1]), &outer, &s.n, &s.inner)) return NULL;
     first = (PyArrayObject *)PyArray_GETCONTIGUOUS(first); /* the same array if it is contiguous */

@@ -395,7 +395,9 @@ static PyObject *max_pool_method(PyObject *module, PyObject *const *args, Py_ssi
     }
     if (!read_pictures(&s, x, dims) || !windows_fit(&s)) Py_RETURN_NONE;
     int64_t work = s.count[0] * s.count[1] * s.count[2] * s.kernel[0] * s.kernel[1] * s.kernel[2];
-    return pool_pictures(&s, x, dims, work, PyObject_IsTrue(args[6]), max_pool_pictures);
+    int with_places = PyObject_IsTrue(args[6]);
+    if (with_places < 0) return NULL;
+    return pool_pictures(&s, x, dims, work, with_places, max_pool_pictures);
 }
 
 /* max_pool_stretches(x, count): adaptive maximum pooling; largest element of each of `count` even stretches, and its place. */

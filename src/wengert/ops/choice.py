@@ -532,6 +532,8 @@ def _copy_into(target, src):
     """Write src, an array or a number, into target, cast as torch casts. Raises RuntimeError for shapes that do not fit."""
     if not isinstance(src, np.ndarray):
         src = dtypes.checked_scalar(src, target.dtype)
+    elif src.dtype is not target.dtype:
+        dtypes.from_numpy_dtype(src.dtype)  # raises for a dtype that no tensor has
     try:
         target[...] = src.real if src.dtype.kind == "c" and target.dtype.kind != "c" else src
     except ValueError:

@@ -203,37 +203,43 @@ def eye(n, m=None, *, dtype=None, **options):
 # -- like another tensor -----------------------------------------------------------------------------------------------
 
 
-def _array_and_dtype(input: Any, dtype: Any) -> tuple[Any, Any]:
+def _array_and_dtype(function: str, input: Any, dtype: Any) -> tuple[Any, Any]:
     """Return the array of input, and dtype as NumPy's, or if None the array's."""
-    array = input._array if isinstance(input, TensorBase) else np.asarray(input)
+    if isinstance(input, TensorBase):
+        array = input._array
+    elif isinstance(input, (np.ndarray, np.generic, int, float, complex, list, tuple)):
+        array = np.asarray(input)
+        dtypes.from_numpy_dtype(array.dtype)  # raises for a dtype that no tensor has
+    else:
+        raise errors.wrong_argument_type(function, "input", 0, type(input))
     return array, array.dtype if dtype is None else numpy_dtype(dtype)
 
 
 @creation(array=np.zeros_like)
 def zeros_like(input, *, dtype=None, **options):
     """A tensor of zeros of input's shape. dtype: input's dtype unless given."""
-    array, dtype = _array_and_dtype(input, dtype)
+    array, dtype = _array_and_dtype("zeros_like", input, dtype)
     return tensor_from("zeros_like", np.zeros_like(array, dtype), options)
 
 
 @creation(array=np.ones_like)
 def ones_like(input, *, dtype=None, **options):
     """A tensor of ones of input's shape. dtype: input's dtype unless given."""
-    array, dtype = _array_and_dtype(input, dtype)
+    array, dtype = _array_and_dtype("ones_like", input, dtype)
     return tensor_from("ones_like", np.ones_like(array, dtype), options)
 
 
 @creation()
 def empty_like(input, *, dtype=None, **options):
     """An uninitialised tensor of input's shape. dtype: input's dtype unless given."""
-    array, dtype = _array_and_dtype(input, dtype)
+    array, dtype = _array_and_dtype("empty_like", input, dtype)
     return tensor_from("empty_like", np.empty_like(array, dtype), options)
 
 
 @creation()
 def full_like(input, fill_value, *, dtype=None, **options):
     """A tensor of input's shape, filled with fill_value. dtype: input's dtype unless given."""
-    array, dtype = _array_and_dtype(input, dtype)
+    array, dtype = _array_and_dtype("full_like", input, dtype)
     return tensor_from("full_like", np.full_like(array, dtypes.checked_scalar(_python_number(fill_value), dtype), dtype), options)
 
 
@@ -246,7 +252,7 @@ def _python_number(value: Any) -> Any:
 @creation(method=True, namespaces=())
 def new_tensor(self, data, *, dtype=None, **options):
     """A new tensor with a copy of data. dtype: this tensor's dtype unless given."""
-    return tensor_from("new_tensor", np.array(array_of(data, _array_and_dtype(self, dtype)[1])), options)
+    return tensor_from("new_tensor", np.array(array_of(data, _array_and_dtype("new_tensor", self, dtype)[1])), options)
 
 
 def _new_zeros_array(x: Any, *, size: tuple) -> Any:
@@ -256,19 +262,22 @@ def _new_zeros_array(x: Any, *, size: tuple) -> Any:
 @creation(method=True, namespaces=(), array=_new_zeros_array)
 def new_zeros(self, *sizes, size=None, dtype=None, **options):
     """A tensor of zeros of the given size. dtype: this tensor's dtype unless given."""
-    return tensor_from("new_zeros", np.zeros(sizes_of("new_zeros", sizes, size), _array_and_dtype(self, dtype)[1]), options)
+    _, dtype = _array_and_dtype("new_zeros", self, dtype)
+    return tensor_from("new_zeros", np.zeros(sizes_of("new_zeros", sizes, size), dtype), options)
 
 
 @creation(method=True, namespaces=())
 def new_ones(self, *sizes, size=None, dtype=None, **options):
     """A tensor of ones of the given size. dtype: this tensor's dtype unless given."""
-    return tensor_from("new_ones", np.ones(sizes_of("new_ones", sizes, size), _array_and_dtype(self, dtype)[1]), options)
+    _, dtype = _array_and_dtype("new_ones", self, dtype)
+    return tensor_from("new_ones", np.ones(sizes_of("new_ones", sizes, size), dtype), options)
 
 
 @creation(method=True, namespaces=())
 def new_empty(self, *sizes, size=None, dtype=None, **options):
     """An uninitialised tensor of the given size. dtype: this tensor's dtype unless given."""
-    return tensor_from("new_empty", np.empty(sizes_of("new_empty", sizes, size), _array_and_dtype(self, dtype)[1]), options)
+    _, dtype = _array_and_dtype("new_empty", self, dtype)
+    return tensor_from("new_empty", np.empty(sizes_of("new_empty", sizes, size), dtype), options)
 
 
 @creation(method=True, namespaces=())

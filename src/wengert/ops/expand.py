@@ -105,7 +105,10 @@ def broadcast_shapes(*shapes):
     """
     from wengert.sizes import Size
 
-    return Size(shape_of_broadcast(*[(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]))
+    sizes = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    if any(size < 0 for shape in sizes for size in shape):
+        raise errors.ElementError("Attempting to broadcast a dimension with negative length!")
+    return Size(shape_of_broadcast(*sizes))
 
 
 def shape_of_broadcast(*shapes: tuple) -> tuple:

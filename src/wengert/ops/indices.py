@@ -41,7 +41,9 @@ def as_tensor(x: Any) -> Any:
     """Convert an array or a list to a tensor. Tensors, None and numbers are returned unchanged."""
     if isinstance(x, TensorBase) or x is None or isinstance(x, (int, float, complex, np.generic)):
         return x
-    return wrap(np.asarray(x))
+    array = np.asarray(x)
+    dtypes.from_numpy_dtype(array.dtype)  # raises for a dtype that no tensor has
+    return wrap(array)
 
 
 def as_storable(value: Any, dtype: Any) -> Any:

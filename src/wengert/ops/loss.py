@@ -198,8 +198,8 @@ for _op in (_smooth_l1_loss, _huber_loss):
 def binary_cross_entropy(F, input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """-(target * log(input) + (1 - target) * log(1 - input)), with logarithms of at least -100.
 
-    input: 0 <= input <= 1, else RuntimeError. target: of input's shape, else ValueError. weight: a factor for each loss,
-    broadcasts to input's shape.
+    input: 0 <= input <= 1, else RuntimeError. target: of input's shape, else ValueError; 0 <= target <= 1, else RuntimeError.
+    weight: a factor for each loss, broadcasts to input's shape.
 
     Derivative: (input - target) / max(input * (1 - input), 1e-12) in input; log(1 - input) - log(input) in target."""
     reduction = reduction_of(size_average, reduce, reduction)
@@ -224,6 +224,8 @@ def _binary_cross_entropy(xp, x, y, weight=None, *, reduction):
     check_floating("binary_cross_entropy", x)
     if not xp.all((x >= 0) & (x <= 1)):
         raise errors.ShapeError("all elements of input should be between 0 and 1")
+    if not xp.all((y >= 0) & (y <= 1)):
+        raise errors.ShapeError("all elements of target should be between 0 and 1")
     losses = (y - 1) * xp.maximum(xp.log1p(-x), -100) - y * xp.maximum(xp.log(x), -100)
     return _reduce_array(xp, _weighted(losses, weight), reduction)
 
