@@ -399,7 +399,7 @@ class ConversionError(WengertError, RuntimeError):
 
 
 class ScalarConversionError(ConversionError, ValueError):
-    """int(), float() or complex() of a tensor that has not exactly one element: a ValueError, as in torch. item() raises RuntimeError.
+    """int(), float() or complex() of a tensor that has not exactly one element. item() raises RuntimeError, as in torch.
 
     Fix: reduce to one element, as with sum(), or take one.
     """
