@@ -66,8 +66,8 @@ newaxis = None
 __version__ = "0.1.0"
 
 _LAZY = frozenset({
-    "compat", "cuda", "fft", "func", "linalg", "masked", "nn", "profiler", "random", "signal", "special", "testing", "utils",
-    "__config__",
+    "compat", "cuda", "fft", "func", "linalg", "masked", "nn", "optim", "profiler", "random", "signal", "special", "testing",
+    "utils", "__config__",
 })  # fmt: skip
 
 _HOMES = {  # names that are loaded when first used, and the modules that define them

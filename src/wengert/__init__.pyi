@@ -59,6 +59,7 @@ from wengert import func as func
 from wengert import linalg as linalg
 from wengert import masked as masked
 from wengert import nn as nn
+from wengert import optim as optim
 from wengert import profiler as profiler
 from wengert import random as random
 from wengert import signal as signal

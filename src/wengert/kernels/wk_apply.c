@@ -399,16 +399,16 @@ static void find_address_range(PyArrayObject *a, npy_intp *low, npy_intp *high) 
     *high += PyArray_ITEMSIZE(a);
 }
 
-/* Whether input k shares memory with the output other than element by element. */
-static int overlaps(const Call *call, int k) {
-    PyArrayObject *a = call->arrays[k], *out = call->arrays[call->n_inputs];
+/* Whether operand k shares memory with output o other than element by element. */
+static int overlaps(const Call *call, int k, int o) {
+    PyArrayObject *a = call->arrays[k], *out = call->arrays[o];
     if (a == NULL) return 0;
     npy_intp low, high, out_low, out_high;
     find_address_range(a, &low, &high);
     find_address_range(out, &out_low, &out_high);
     if (high <= out_low || out_high <= low) return 0;
     if (call->data[k] != PyArray_BYTES(out)) return 1;
-    return memcmp(call->strides[k], call->strides[call->n_inputs], sizeof(npy_intp) * call->nd) != 0;
+    return memcmp(call->strides[k], call->strides[o], sizeof(npy_intp) * call->nd) != 0;
 }
 
 /* Whether two indices of an array may name the same element. It may say yes wrongly, but never no. */
@@ -501,7 +501,7 @@ static PyObject *apply_into(Call *call, PyObject *out, npy_intp total) {
     if (!can_hold_result(call, out)) return Py_NewRef(Py_None);
     call->arrays[k] = (PyArrayObject *)out;
     take_strides(call, k);
-    for (int i = 0; total > 0 && i < k; i++) apart = apart || overlaps(call, i);
+    for (int i = 0; total > 0 && i < k; i++) apart = apart || overlaps(call, i, k);
     if (apart) {
         PyObject *result = apply_new(call, total);
         if (result == NULL) return NULL;
@@ -514,6 +514,19 @@ static PyObject *apply_into(Call *call, PyObject *out, npy_intp total) {
     return Py_NewRef(out);
 }
 
+/* Find the shape and the strides of a call whose inputs have been taken. Return the number of elements, -1 if they do not
+ * broadcast. */
+static npy_intp take_shape(Call *call) {
+    int n = call->kernel->n_inputs;
+    if (!broadcast_shape(call, n)) return -1;
+    call->n_inputs = n;
+    call->n = n + (call->kernel->n_outputs > 1 ? call->kernel->n_outputs : 1);
+    npy_intp total = 1;
+    for (int i = 0; i < call->nd; i++) total *= call->shape[i];
+    for (int k = 0; k < n; k++) take_strides(call, k);
+    return total;
+}
+
 PyObject *wk_apply_kernel(const WkKernel *kernel, PyObject *const *inputs, PyObject *out) {
     Call call;
     int n = kernel->n_inputs;
@@ -523,13 +536,28 @@ PyObject *wk_apply_kernel(const WkKernel *kernel, PyObject *const *inputs, PyObj
         PyObject *result = apply_small(&call, n);
         if (result != NULL) return result;
     }
-    if (!broadcast_shape(&call, n)) return Py_NewRef(Py_None);
-    call.n_inputs = n;
-    call.n = n + (kernel->n_outputs > 1 ? kernel->n_outputs : 1);
-    npy_intp total = 1;
-    for (int i = 0; i < call.nd; i++) total *= call.shape[i];
-    for (int k = 0; k < n; k++) take_strides(&call, k);
+    npy_intp total = take_shape(&call);
+    if (total < 0) return Py_NewRef(Py_None);
     return out == NULL ? apply_new(&call, total) : apply_into(&call, out, total);
+}
+
+int wk_apply_in_place(const WkKernel *kernel, PyObject *const *inputs, PyObject *const *outputs) {
+    Call call;
+    call.kernel = kernel;
+    if (!take_inputs(&call, inputs, kernel->n_inputs)) return 0;
+    npy_intp total = take_shape(&call);
+    if (total < 0) return 0;
+    for (int k = call.n_inputs; k < call.n; k++) {
+        if (!can_hold_result(&call, outputs[k - call.n_inputs])) return 0;
+        call.arrays[k] = (PyArrayObject *)outputs[k - call.n_inputs];
+        call.data[k] = PyArray_BYTES(call.arrays[k]);
+        take_strides(&call, k);
+        for (int i = 0; total > 0 && i < k; i++) {
+            if (overlaps(&call, i, k) || (i >= call.n_inputs && call.data[i] == call.data[k])) return 0;
+        }
+    }
+    run_call(&call, total);
+    return 1;
 }
 
 PyObject *wk_apply(int kernel, PyObject *const *inputs, PyObject *out) {

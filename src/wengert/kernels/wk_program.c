@@ -197,6 +197,20 @@ static PyObject *run_program(PyObject *module, PyObject *args) {
     return wk_apply_kernel(&program->kernel, ((PyTupleObject *)inputs)->ob_item, NULL);
 }
 
+static PyObject *update_by_program(PyObject *module, PyObject *args) {
+    PyObject *capsule, *inputs, *outputs;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO!O!", &capsule, &PyTuple_Type, &inputs, &PyTuple_Type, &outputs)) return NULL;
+    const WkProgram *program = PyCapsule_GetPointer(capsule, CAPSULE);
+    if (program == NULL) return NULL;
+    if (PyTuple_GET_SIZE(inputs) != program->kernel.n_inputs || PyTuple_GET_SIZE(outputs) != program->kernel.n_outputs) {
+        PyErr_SetString(PyExc_ValueError, "another number of inputs or outputs");
+        return NULL;
+    }
+    return PyBool_FromLong(
+        wk_apply_in_place(&program->kernel, ((PyTupleObject *)inputs)->ob_item, ((PyTupleObject *)outputs)->ob_item));
+}
+
 /* Return the stages of a program, for tests. */
 static PyObject *program_stages(PyObject *module, PyObject *capsule) {
     (void)module;
@@ -218,6 +232,10 @@ PyMethodDef wk_program_methods[] = {
      "the registers. The first registers hold the constants."},
     {"run_program", run_program, METH_VARARGS,
      "run_program(program, inputs): an array, or a tuple of arrays for several outputs. None if the inputs are not accepted."},
+    {"update_by_program", update_by_program, METH_VARARGS,
+     "update_by_program(program, inputs, outputs): write the results into the arrays outputs, which may be inputs if the program "
+     "reads no element of an input after it has written the element of an output. False, with nothing written, if the arrays are "
+     "not accepted."},
     {"program_stages", program_stages, METH_O,
      "program_stages(program): (number of steps, number of links) of each stage; only the steps of a chain have links."},
     {NULL, NULL, 0, NULL},

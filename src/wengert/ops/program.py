@@ -165,8 +165,10 @@ def _rule_arguments(value: Value, names: tuple[str, ...]) -> list[Any]:
 class Program:
     """Values to compute from inputs. outputs: values, or numbers."""
 
-    def __init__(self, inputs: Sequence[Value], outputs: Sequence[Any]) -> None:
+    def __init__(self, inputs: Sequence[Value], outputs: Sequence[Any], in_place: bool = False) -> None:
+        """in_place: whether the program is for `update`: it reads all inputs of a block before it writes the outputs."""
         self.inputs = list(inputs)
+        self.in_place = in_place
         self.values, self.outputs = merge_equal(in_order(outputs, inputs), outputs)
         self.compiled = self._compile() if native is not None else None
 
@@ -190,6 +192,12 @@ class Program:
             if results is not None:
                 return results if len(self.outputs) > 1 else (results,)
         return self._run_numpy(arrays)
+
+    def update(self, arrays: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        """Write the outputs into arrays, which may be inputs. arrays: as in `run`."""
+        if self.compiled is None or not native.update_by_program(self.compiled, arrays, outputs):
+            for output, result in zip(outputs, self.run(arrays), strict=True):
+                output[...] = result
 
     def _run_numpy(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
         """Do what run does with NumPy: along the first axis, in pieces that fit into the cache."""
@@ -230,7 +238,7 @@ class Program:
             steps.append((*found, value))
         places: dict[Any, int] = {x: i for i, x in enumerate(self.inputs)}
         for i, output in enumerate(self.outputs):
-            if type(output) is Value and output.function is not None and output not in places:
+            if type(output) is Value and output.function is not None and output not in places and not self.in_place:
                 places[output] = n_inputs + i
         copies = [(i, x) for i, x in enumerate(self.outputs) if places.get(x) != n_inputs + i]
         numbers = [x for _, operands, _ in steps for x in operands] + [x for _, x in copies]
@@ -239,6 +247,7 @@ class Program:
         constant_places = {key: n_inputs + n_outputs + i for i, key in enumerate(constants)}
         registers = _Registers(len(constants), n_inputs + n_outputs)
         last_uses = {x: i for i, (_, operands, _) in enumerate(steps) for x in operands if type(x) is Value}
+        kept = set(self.outputs) if self.in_place else set()  # values that are copied to the outputs at the end
         lines: list[tuple[int, ...]] = []
 
         def place_of(x: Any) -> int:
@@ -247,7 +256,7 @@ class Program:
         for i, (kernel, operands, value) in enumerate(steps):
             sources = [place_of(x) for x in operands]
             for x in dict.fromkeys(operands):
-                if type(x) is Value and last_uses[x] == i and places[x] >= n_inputs + n_outputs:
+                if type(x) is Value and last_uses[x] == i and places[x] >= n_inputs + n_outputs and x not in kept:
                     registers.free(places[x])
             if value not in places:
                 places[value] = registers.take()
@@ -392,6 +401,12 @@ def trace(fn: Callable[..., Any]) -> tuple[tuple[str, ...], Program]:
     return names, Program(inputs, [result])
 
 
+def trace_formula(formula: Callable[..., tuple[Any, ...]], n_inputs: int, options: dict[str, Any]) -> Program:
+    """Return the program of formula(F, *inputs, **options), which gives a tuple of results, for `Program.update`."""
+    inputs = [_tracer.input(f"x{i}") for i in range(n_inputs)]
+    return Program(inputs, formula(_operations, *inputs, **options), in_place=True)
+
+
 def pointwise(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Make an operation of a function of scalars. Its forward is one pass over memory, and so is its derivative.
 
@@ -430,4 +445,4 @@ def pointwise(fn: Callable[..., Any]) -> Callable[..., Any]:
     return update_wrapper(call, fn)
 
 
-__all__ = ["Program", "pointwise"]
+__all__ = ["Program", "pointwise", "trace_formula"]

@@ -1,0 +1,171 @@
+"""Optimizers that change each element by itself: one formula, traced into a program that runs in one pass over memory.
+
+A formula takes the parameter, its gradient, the state's tensors and the step's numbers, and returns the new parameter and the new
+state. Compiled, it reads and writes each of them once (ops/program.py). On tensors, for differentiable=True, the same formula is
+recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import wengert
+from wengert.core.views import bump
+from wengert.ops.program import Program, trace_formula
+from wengert.optim.optimizer import Optimizer, _use_grad_for_differentiable, call_closure, counter
+from wengert.tensor import Tensor
+
+Formula = Callable[..., tuple[Any, ...]]
+
+
+class Elementwise(Optimizer):
+    """Base class. A subclass gives `formula` and `numbers`, and the names of its state's tensors.
+
+    formula(F, p, g, *state, *numbers, **options) -> (p, *state): F has the functions of wengert; options are those of `options`."""
+
+    counted = True  # whether the state has the number of steps
+
+    def state_names(self, group: dict[str, Any]) -> tuple[str, ...]:
+        """Names of the state's tensors in the order of the formula's arguments."""
+        raise NotImplementedError
+
+    def options(self, group: dict[str, Any], state: dict[str, Any], is_first: bool) -> dict[str, Any]:
+        """Options of the formula: values that decide which operations it has. is_first: whether the parameter's state is new."""
+        return {}
+
+    def numbers(self, group: dict[str, Any], state: dict[str, Any], step: Any) -> tuple[Any, ...]:
+        """Numbers of the formula for a step. step: how many steps there have been, this one included."""
+        raise NotImplementedError
+
+    @staticmethod
+    def formula(F: Any, *arguments: Any, **options: Any) -> tuple[Any, ...]:
+        """Return the new parameter and the new state."""
+        raise NotImplementedError
+
+    def start(self, group: dict[str, Any], p: Any, state: dict[str, Any]) -> None:
+        """Fill the empty state of a parameter. By default with a count of steps and zeros."""
+        if self.counted:
+            state["step"] = counter()
+        for name in self.state_names(group):
+            state[name] = wengert.zeros_like(p)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name, value in self.defaults.items():
+                group.setdefault(name, value)
+
+    @_use_grad_for_differentiable
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Change each parameter that has a gradient. closure: evaluates the model anew and returns the loss, which step returns."""
+        loss = call_closure(closure)
+        for group in self.param_groups:
+            differentiable = group["differentiable"]
+            for p in group["params"]:
+                g = p.grad
+                if g is None:
+                    continue
+                state = self.state.get(p)
+                is_first = not state
+                if not state:
+                    state = {}
+                    self.start(group, p, state)
+                    if state:
+                        self.state[p] = state
+                step = count_step(state) if self.counted else None
+                names, options = self.state_names(group), self.options(group, state, is_first)
+                numbers = self.numbers(group, state, step)
+                if differentiable:
+                    self._record(p, g, state, names, numbers, options)
+                else:
+                    self._update(p, g, state, names, numbers, options)
+        return loss
+
+    def _update(self, p: Any, g: Any, state: Any, names: tuple[str, ...], numbers: tuple[Any, ...], options: Any) -> None:
+        arrays = [p._array, g._array, *[state[name]._array for name in names]]
+        if p._array.dtype.kind == "c":
+            arrays = [x.view(x.real.dtype).reshape(*x.shape, 2) if x.flags.c_contiguous else _parts(x) for x in arrays]
+        program = _program(type(self).formula, len(arrays), len(numbers), tuple(options.items()))
+        values = tuple([float(x) if isinstance(x, Tensor) else x for x in numbers])
+        program.update((*arrays, *values), (arrays[0], *arrays[2:]))
+        bump(p)
+        for name in names:
+            bump(state[name])
+
+    def _record(self, p: Any, g: Any, state: Any, names: tuple[str, ...], numbers: tuple[Any, ...], options: Any) -> None:
+        tensors = [p, g, *[state[name] for name in names]]
+        if p.is_complex():
+            tensors = [wengert.view_as_real(x) for x in tensors]
+        found = type(self).formula(wengert, *tensors, *numbers, **options)
+        if p.is_complex():
+            found = tuple([wengert.view_as_complex(x) for x in found])
+        p.copy_(found[0])
+        for name, value in zip(names, found[1:], strict=True):
+            state[name] = value
+
+
+def count_step(state: dict[str, Any]) -> float:
+    """Count a step, and return the number of steps."""
+    array = state["step"]._array
+    array += 1
+    return float(array)
+
+
+def _parts(x: Any) -> Any:
+    """View of the real and imaginary parts of a complex array along a new last axis."""
+    part = x.real.dtype
+    return np.lib.stride_tricks.as_strided(x.real, (*x.shape, 2), (*x.strides, part.itemsize))
+
+
+@cache
+def _program(formula: Formula, n_arrays: int, n_numbers: int, options: tuple[tuple[str, Any], ...]) -> Program:
+    """Return the program of a formula for these options."""
+    return trace_formula(formula, n_arrays + n_numbers, dict(options))
+
+
+def moving_average(old: Any, new: Any, weight: Any) -> Any:
+    """Return old + weight * (new - old), the step of an exponential moving average."""
+    return old + weight * (new - old)
+
+
+def check_hyperparameters(lr: Any, **others: Any) -> None:
+    """Raise ValueError, in torch's words, for a negative learning rate or another negative hyperparameter."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not lr >= 0.0:
+        raise ValueError(f"Invalid learning rate: {lr}")
+    for name, value in others.items():
+        if not value >= 0.0:
+            raise ValueError(f"Invalid {name} value: {value}")
+
+
+def check_betas(betas: Any) -> None:
+    """Raise ValueError for decay rates outside of [0, 1)."""
+    for i in range(2):
+        if not 0.0 <= betas[i] < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
+
+
+def check_execution(
+    lr: Any, foreach: bool | None, fused: bool | None = None, differentiable: bool = False, capturable: bool = False
+) -> None:
+    """Raise for combinations of execution options that torch refuses. All of them run the same pass here."""
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+    if isinstance(lr, Tensor) and foreach and not capturable:
+        raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+
+
+def decayed(g: Any, p: Any, weight_decay: Any, maximize: bool, decays: bool) -> Any:
+    """Return the gradient, negated to maximize, with the gradient of the L2 penalty added."""
+    g = -g if maximize else g
+    return g + weight_decay * p if decays else g
+
+
+__all__ = ["Elementwise"]
