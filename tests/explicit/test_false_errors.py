@@ -114,3 +114,12 @@ def test_a_graph_outlives_a_leaf_whose_data_gets_another_shape(shape):
     x.grad = None
     (x * 4).sum().backward()
     assert x.grad.tolist() == torch.full(shape, 4.0).tolist()
+
+
+def test_more_empty_sizes():
+    x, y = torch.zeros(0, requires_grad=True), torch.zeros(0, 3, requires_grad=True)
+    torch.cat([x, y]).sum().backward()
+    assert (x.grad.shape, y.grad.shape) == ((0,), (0, 3))
+    assert F.adaptive_max_pool2d(torch.zeros(0, 2, 4, 6), 2).shape == (0, 2, 2, 2)
+    assert torch.linalg.cond(torch.zeros(2, 0, 0)).tolist() == [0, 0]
+    assert torch.svd(torch.zeros(3, 0), compute_uv=False).U.tolist() == [[0] * 3] * 3

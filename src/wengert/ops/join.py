@@ -94,7 +94,7 @@ def _(F, ct, tensors_shape, needs, dim):
     parts: list[Any] = []
     start = 0
     for shape, needed in zip(tensors_shape, needs, strict=True):
-        if shape == (0,) != ct.shape[:1] and len(ct.shape) != 1:
+        if shape == (0,) and len(ct.shape) != 1:
             parts.append(F.new_zeros(ct, size=(0,)) if needed else None)
             continue
         size = shape[dim]

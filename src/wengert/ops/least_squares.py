@@ -198,6 +198,8 @@ def linalg_cond(F, A, p=None):
     Derivative: that of the quotient, or of the product of the norms."""
     if A.ndim < 2:
         raise errors.ShapeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if 0 in A.shape[-2:] and (p in (None, 2, -2) or A.shape[-1] == A.shape[-2]):
+        return F.new_zeros(A, size=A.shape[:-2])
     if p in (None, 2, -2):
         S = F.linalg_svdvals(A)
         largest, smallest = F.narrow(S, -1, 0, 1), F.narrow(S, -1, S.shape[-1] - 1, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from wengert import errors
@@ -36,7 +37,7 @@ def linear_cross_entropy(
     _check_arguments(input, linear_weight, target, linear_bias, ignore_index)
     outputs, features = tuple(linear_weight.shape[:-1]), linear_weight.shape[-1]
     bias = None if linear_bias is None else F.reshape(linear_bias, shape=(-1,))
-    scores = F.linear(input, F.reshape(linear_weight, shape=(-1, features)), bias)
+    scores = F.linear(input, F.reshape(linear_weight, shape=(prod(outputs), features)), bias)
     scores = F.reshape(scores, shape=(*input.shape[:-1], *outputs))
     ignored = -100 if ignore_index is None else number_of(ignore_index)
     return F.cross_entropy(

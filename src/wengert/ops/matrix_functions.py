@@ -64,8 +64,7 @@ def svd(F, input, some=True, compute_uv=True):
         return return_types.svd((U, S, F.adjoint(Vh)))
     m, n = input.shape[-2:]
     S = F.linalg_svdvals(input)
-    U, V = [F.zeros_like(F.expand(F.narrow(input, -1, 0, 1), shape=(*input.shape[:-2], m, m))),
-            F.zeros_like(F.expand(F.narrow(input, -2, 0, 1), shape=(*input.shape[:-2], n, n)))]  # fmt: skip
+    U, V = [F.new_zeros(input, size=(*input.shape[:-2], size, size)) for size in (m, n)]
     return return_types.svd((U, S, V))
 
 

@@ -132,7 +132,7 @@ def _adaptive_max_pool(xp, x, *, size, node):
         first = [j * n // m for j, n, m in zip(place, x.shape[-dims:], size, strict=True)]
         last = [-(-(j + 1) * n // m) for j, n, m in zip(place, x.shape[-dims:], size, strict=True)]
         region = items[(slice(None), *[slice(a, b) for a, b in zip(first, last, strict=True)])]
-        flat = region.reshape(len(items), -1)
+        flat = region.reshape(len(items), prod(region.shape[1:]))
         found = _row_argmax(xp, flat)
         best[(slice(None), *place)] = flat[xp.arange(len(items)), found]
         where = xp.unravel_index(found, region.shape[1:])
