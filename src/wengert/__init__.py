@@ -8,11 +8,11 @@ tensor([2., 4., 6.])
 """
 
 from wengert import _finder
+from wengert._forks import import_late as _import_late
 
 _finder.install()
 
 import gc as _gc  # noqa: E402
-from importlib import import_module as _import_module  # noqa: E402
 from math import e as e, inf as inf, nan as nan, pi as pi  # noqa: E402
 from os import environ as _environ  # noqa: E402
 
@@ -81,9 +81,9 @@ _HOMES = {  # names that are loaded when first used, and the modules that define
 
 def __getattr__(name: str) -> object:
     if name in _LAZY:
-        return _import_module(f"wengert.{name}")
+        return _import_late(f"wengert.{name}")
     if name in _HOMES:
-        return getattr(_import_module(f"wengert.{_HOMES[name]}"), name)
+        return getattr(_import_late(f"wengert.{_HOMES[name]}"), name)
     if name == "__all__":
         return [name for name in {*globals(), *_HOMES, *_late_functions(""), *_INPLACE_FUNCTIONS[""]} if not name.startswith("_")]
     found = None if name.startswith("_") else _function("", name)
@@ -98,7 +98,7 @@ def __dir__() -> list[str]:
 
 
 if _environ.get("WENGERT_NUM_THREADS"):
-    _import_module("wengert.threads").apply_environment()
+    _import_late("wengert.threads").apply_environment()
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):

@@ -23,8 +23,10 @@ import math
 from _thread import allocate_lock
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from wengert import errors
+from wengert._forks import in_child
 from wengert.core.tensor import TensorBase, wrap
 from wengert.devices import device as _device
 from wengert.kernels import native
@@ -44,6 +46,7 @@ _STATE = [
     ("normal", "<f8"), ("normal_rho", "<f8"), ("has_normal", "<i4"), ("", "V4"), ("float_normal", "<f4"), ("has_float", "V4"),
 ]  # fmt: skip
 _STATE_SIZE = 5056  # bytes
+_generators: WeakSet[Generator] = WeakSet()  # all that are alive
 
 
 class Generator:
@@ -61,7 +64,7 @@ class Generator:
     True
     """
 
-    __slots__ = ("_lock", "_normal", "_numpy", "_seed", "device")
+    __slots__ = ("__weakref__", "_lock", "_normal", "_numpy", "_seed", "device")
 
     def __init__(self, device: Any = None) -> None:
         kind = "cpu" if device is None else _device(device).type
@@ -72,6 +75,7 @@ class Generator:
         self._numpy: Any = None  # made at the first use, because importing numpy.random takes milliseconds
         self._normal: float | None = None  # second number of the last pair of normal numbers
         self._lock = allocate_lock()
+        _generators.add(self)
 
     @property
     def numpy(self) -> np.random.Generator:
@@ -326,6 +330,20 @@ def _rebuild(state: bytes) -> Generator:
     import numpy
 
     return Generator().set_state(wrap(numpy.frombuffer(state, numpy.uint8)))
+
+
+@in_child
+def renew_locks() -> None:
+    """Replace the locks, which other threads may have held. NumPy's is part of its generator, so a new one goes on with the state."""
+    for generator in _generators:
+        generator._lock = allocate_lock()
+        found = generator._numpy
+        if found is not None and not found.bit_generator.lock.acquire(False):
+            bits = type(found.bit_generator)()
+            bits.state = found.bit_generator.state
+            generator._numpy = type(found)(bits)
+        elif found is not None:
+            found.bit_generator.lock.release()
 
 
 default_generator = Generator()

@@ -320,7 +320,9 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         return self._array.tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
-        """Return the tensor's memory as a NumPy array, without a copy. Raises RuntimeError if the tensor requires grad or is dual.
+        """Return a NumPy array that shares the tensor's memory. Raises RuntimeError if the tensor requires grad or is dual.
+
+        Each call returns a new array, so a change of its shape or dtype leaves the tensor as it is.
 
         force=True detaches the tensor first.
         """
@@ -331,7 +333,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         if force and is_mirror(self):
             return self._array.copy()
         refuse_mirror(self, "call numpy()")
-        return self._array
+        return self._array.view()
 
     def _check_array_may_be_taken(self) -> None:
         """Raise RuntimeError if the tensor requires grad or is dual: an array has neither gradient nor tangent."""
@@ -353,7 +355,7 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
             values = self._array.copy()
             values.flags.writeable = False  # a write would not reach the base
             return values
-        return self._array.copy() if copy else self._array
+        return self._array.copy() if copy else self._array.view()
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> Any:
         from wengert.array_protocol import run_ufunc  # loaded when NumPy first asks

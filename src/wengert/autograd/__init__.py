@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wengert import errors
+from wengert._forks import import_late
 from wengert.autograd.grad_mode import (
     enable_grad,
     enforce_grad_layout_policy,
@@ -130,14 +131,12 @@ _LAZY = {  # names that are loaded when first used, and the modules of this pack
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module
-
     home = _LAZY.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if not home:
-        return import_module(f"{__name__}.{name}")
-    found = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+        return import_late(f"{__name__}.{name}")
+    found = globals()[name] = getattr(import_late(f"{__name__}.{home}"), name)
     return found
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 from wengert import errors
+from wengert._forks import import_late
 from wengert.core.hook_calls import will_run
 from wengert.core.hooks import RemovableHandle
 from wengert.core.modes import current_task, state
@@ -207,13 +207,11 @@ class _AnyHook:
     def __init__(self, fn: Callable[[Any], None]) -> None:
         self.fn = fn
         self.called: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
-        self.lock = threading.Lock()
 
     def __call__(self, grad: Any) -> None:
         task = current_task()
-        with self.lock:
-            again = task in self.called
-            self.called[task] = True
+        again = task in self.called
+        self.called[task] = True
         if not again:
             self.fn(grad)
 
@@ -226,26 +224,22 @@ class _AllHooks:
         # Weak references, because the nodes, or the leaves, hold these hooks.
         self.places = [ref(t if t.is_leaf else get_gradient_edge(t).node) for t in tensors]
         self.passes: WeakKeyDictionary[Any, _GatheredGradients] = WeakKeyDictionary()
-        self.lock = threading.Lock()
 
     def hook_of(self, position: int) -> Callable[[Any], None]:
         """Return the hook of the tensor at a position."""
 
         def hook(grad: Any) -> None:
             task = current_task()
-            with self.lock:
-                gathered = self.passes.get(task)
-                if gathered is None:
-                    nodes = [_node_at(place()) for place in self.places]
-                    here = nodes[position]  # this node runs now, so will_run is False for it
-                    missing = sum([node is here or (node is not None and will_run(task, node)) for node in nodes])
-                    gathered = self.passes[task] = _GatheredGradients([None] * len(nodes), missing)
-                gathered.grads[position] = grad
-                gathered.missing -= 1
-                complete = gathered.missing == 0
-                if complete:
-                    del self.passes[task]
-            if complete:
+            gathered = self.passes.get(task)
+            if gathered is None:
+                nodes = [_node_at(place()) for place in self.places]
+                here = nodes[position]  # this node runs now, so will_run is False for it
+                missing = sum([node is here or (node is not None and will_run(task, node)) for node in nodes])
+                gathered = self.passes[task] = _GatheredGradients([None] * len(nodes), missing)
+            gathered.grads[position] = grad
+            gathered.missing -= 1
+            if gathered.missing == 0:
+                del self.passes[task]
                 self.fn(gathered.grads)
 
         return hook
@@ -266,7 +260,5 @@ class _GatheredGradients:
 
 def __getattr__(name: str) -> Any:
     if name in ("draw", "memory_summary"):  # rarely used, so loaded at the first use
-        from importlib import import_module
-
-        return getattr(import_module("wengert.autograd." + ("drawing" if name == "draw" else "memory_view")), name)
+        return getattr(import_late("wengert.autograd." + ("drawing" if name == "draw" else "memory_view")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,6 +9,7 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert import errors
+from wengert._forks import in_child
 from wengert.core.mirrors import write_through
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.tensor import TensorBase, VersionCounter, counter_of, wrap
@@ -22,6 +23,13 @@ wk_init_native()
 # Two passes that share a leaf must not add at once: NumPy lets other threads run while it copies and adds.
 # Of the kind that one thread may take twice: adding tensors can set off a finalizer that runs a pass of its own.
 _adding = RLock()
+
+
+@in_child
+def renew_lock() -> None:
+    """Replace the lock, which another thread may have held."""
+    global _adding
+    _adding = RLock()
 
 
 def accumulate(leaf: TensorBase, value: Any, owned: bool, face: Any, create_graph: bool) -> None:

@@ -194,7 +194,7 @@ def constant(op: Op, x: Any, position: int) -> Any:
     if is_ndarray(x):
         if not is_inexact(x):
             dtypes.from_numpy_dtype(x.dtype)  # raises for object arrays, strings, dates and foreign byte orders
-        return x
+        return x.view()  # see Note [Own arrays] in ops/indices.py
     if isinstance(x, np.generic):
         return x.item()
     if isinstance(x, _NUMBERS):

@@ -10,7 +10,7 @@ cdef extern from "wk_tls.h":
     object wk_task()
     void wk_set_task(object task) noexcept
     bint wk_has_quiet() noexcept
-    void wk_set_quiet(object context) noexcept
+    int wk_add_quiet(object context) except -1
     int wk_quiet_enter() except -1
     int wk_quiet_exit() except -1
 

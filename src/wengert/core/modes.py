@@ -91,8 +91,8 @@ if not cython.compiled:
     def wk_has_quiet() -> bool:
         return True
 
-    def wk_set_quiet(context: contextvars.Context) -> None:
-        state.quiet_context = context
+    def wk_add_quiet(context: contextvars.Context) -> None:
+        """Compiled, adds a context in which NumPy is silent. Uncompiled, each thread has its own from the start."""
 
     def wk_quiet_enter() -> None:
         own = state.__dict__  # of the calling thread
@@ -130,9 +130,7 @@ def set_current_task(task: Any) -> None:
 def quiet_enter() -> None:
     """Silence NumPy's warnings on this thread until quiet_exit. Pairs nest. See Note [Quiet kernels]."""
     if not wk_has_quiet():
-        context = new_quiet_context()
-        state.quiet_context = context  # owns what C borrows
-        wk_set_quiet(context)
+        wk_add_quiet(new_quiet_context())
     wk_quiet_enter()
 
 

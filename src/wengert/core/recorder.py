@@ -19,6 +19,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from wengert import _shim as cython
+from wengert._forks import in_child
 from wengert.core.buffers import InputBuffer, cotangent_of
 from wengert.core.dispatch import set_observer
 from wengert.core.engine import evaluate_node, set_watch, start
@@ -76,6 +77,13 @@ if not cython.compiled:
 _interceptors: dict[int, Callable[[Any, tuple[Any, ...]], Any]] = {}  # by thread
 _recordings: list[Recording] = []
 _changing = threading.RLock()
+
+
+@in_child
+def renew_lock() -> None:
+    """Replace the lock, which another thread may have held."""
+    global _changing
+    _changing = threading.RLock()
 
 
 class Recording:

@@ -19,6 +19,7 @@ from typing import Any
 
 from wengert import _shim as cython
 from wengert import errors
+from wengert._forks import in_child
 from wengert.core.modes import state
 from wengert.core.node import AccumulateGrad, Edge, Node, Saved, edge_at, keeps_stacks, locate
 from wengert.core.tensor import IS_DUAL, IS_INFERENCE, TensorBase, VersionCounter, counter_of, is_differentiable, wrap
@@ -58,6 +59,13 @@ if not cython.compiled:
     _save_dual: Callable[..., Saved]
     _guard: Any = None
 _counting = allocate_lock()
+
+
+@in_child
+def renew_lock() -> None:
+    """Replace the lock, which another thread may have held."""
+    global _counting
+    _counting = allocate_lock()
 
 
 def watch(change: int) -> None:

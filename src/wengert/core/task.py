@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from wengert import _shim as cython
+from wengert._forks import in_child
 from wengert.core.buffers import InputBuffer, ReadCotangent
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.node import AccumulateGrad, Edge, Node, OpNode, TensorMeta, find_position, meta_at, next_node
@@ -22,6 +23,12 @@ if not cython.compiled:
     from wengert.core.native import add_element, as_array, is_ndarray, wk_add_into, wk_init_native, wk_init_numpy, wk_sum
 
     _attaching = allocate_lock()
+
+    @in_child
+    def renew_lock() -> None:
+        """Replace the lock, which another thread may have held."""
+        global _attaching
+        _attaching = allocate_lock()
 
 wk_init_numpy()
 wk_init_native()

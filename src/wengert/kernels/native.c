@@ -8,6 +8,7 @@
 #include "wk_apply.h"
 #include "wk_blas.h"
 #include "wk_native.h"
+#include "wk_pool.h"
 #include "wk_threads.h"
 #include "wk_whole.h"
 
@@ -98,6 +99,8 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit_native(void) {
     import_array();
+    wk_survive_forks();
+    wk_pool_survive_forks();
     PyObject *module = PyModule_Create(&definition);
     if (module != NULL && fill_module(module) < 0) Py_CLEAR(module);
     return module;

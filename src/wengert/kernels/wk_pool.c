@@ -75,6 +75,7 @@ static pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
 
 static void lock_pool(void) { pthread_mutex_lock(&lock_); }
 static void unlock_pool(void) { pthread_mutex_unlock(&lock_); }
+void wk_pool_survive_forks(void) { pthread_atfork(lock_pool, unlock_pool, unlock_pool); }
 
 /* -- blocks; all under the lock ------------------------------------------------------------------------------------------- */
 
@@ -93,7 +94,6 @@ static size_t default_limit(void) {
 static void start_pool(void) {
     pool_.limit = default_limit();
     pool_.started = 1;
-    pthread_atfork(lock_pool, unlock_pool, unlock_pool);
 }
 
 /* Smallest class that holds `size` bytes, or -1. Sets *rounded to the bytes of the class. */
@@ -319,7 +319,9 @@ static PyObject *new_zeros_method(PyObject *module, PyObject *args) {
     return array;
 }
 
-#ifdef HAS_MMAP
+#ifndef HAS_MMAP
+void wk_pool_survive_forks(void) {}
+#else
 static PyObject *empty_cache_method(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     lock_pool();

@@ -8,4 +8,7 @@
  * The caller owns it like any other array. Only its memory is not from malloc: OWNDATA is not set, and its base is no array.
  */
 PyObject *wk_new_array(int nd, npy_intp const *shape, int typenum);
+
+/* Make forks wait until no other thread holds the pool's lock. Called once, before the first allocation. */
+void wk_pool_survive_forks(void);
 #endif

@@ -30,6 +30,7 @@ void wk_parallel_for(int64_t n, int64_t grain, void (*body)(void *, int64_t, int
 }
 int wk_get_num_threads(void) { return 1; }
 void wk_set_num_threads(int n) { (void)n; }
+void wk_survive_forks(void) {}
 #else
 
 #include <pthread.h>
@@ -177,12 +178,10 @@ static void forget_workers(void) {
     inside_ = 0;
 }
 
-static void install_fork_handler(void) { pthread_atfork(NULL, NULL, forget_workers); }
+void wk_survive_forks(void) { pthread_atfork(NULL, NULL, forget_workers); }
 
 /* Start workers until there are as many as the loop wants, or the system refuses more. Return the number of threads that work. */
 static int start_workers(int threads) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, install_fork_handler);
     if (workers_ >= threads - 1) return threads;
     sigset_t all, before;
     pthread_attr_t detached;

@@ -21,4 +21,7 @@ void wk_parallel_for(int64_t n, int64_t grain, void (*body)(void *ctx, int64_t b
  * of cores that this process may use. */
 WK_SEEN int wk_get_num_threads(void);
 WK_SEEN void wk_set_num_threads(int n);
+
+/* Let each forked child start with free locks and without workers. Called once, before the first loop. */
+void wk_survive_forks(void);
 #endif

@@ -10,9 +10,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from typing import Any
 
+from wengert._forks import import_late
 from wengert.ops import late
 from wengert.ops.families import FAMILIES, LATE_FAMILIES, late_functions, register
 
@@ -98,7 +98,7 @@ def namespace_members(module: str, namespace: str) -> tuple[Callable[[str], Any]
 
 def __getattr__(name: str) -> Any:
     if name == "aten":
-        return import_module("wengert.ops.aten")
+        return import_late("wengert.ops.aten")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -103,6 +103,9 @@ def _asarray_of_tensor(tensor: Any, wanted: Any, copy: Any, requires_grad: bool)
 def from_numpy(ndarray):
     """A tensor that shares the memory of a NumPy array: a write to one changes the other.
 
+    The tensor keeps its shape and dtype if those of the array are changed in place. NumPy refuses to resize the array while the
+    tensor lives; `ndarray.resize(..., refcheck=False)` frees the memory all the same, and the tensor must not be used any more.
+
     Raises TypeError if ndarray is not a NumPy array, and for dtypes that tensors do not have. A write to the tensor of a
     read-only array raises ValueError.
 

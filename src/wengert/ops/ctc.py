@@ -8,7 +8,7 @@ batch and all states at once. They call operations through F, so their derivativ
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,17 @@ from wengert.ops.indices import raw
 from wengert.ops.registry import NONE, composite, general
 
 _LOG_ZERO = -1e30  # stands for log(0) = -inf: the difference of two infinities would be NaN
+
+
+class _computed_once:
+    """Attribute that is computed when it is first read. functools.cached_property takes a lock in Python 3.11, which a fork can leave held."""
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        self.compute = compute
+
+    def __get__(self, owner: Any, _: Any) -> Any:
+        found = owner.__dict__[self.compute.__name__] = self.compute(owner)
+        return found
 
 
 class States:
@@ -35,19 +46,19 @@ class States:
         self.lengths = lengths
         self.blank = blank
 
-    @cached_property
+    @_computed_once
     def labels(self) -> Any:
         n, longest = self.given.shape
         labels = np.full((n, 2 * longest + 1), self.blank, np.int64)
         labels[:, 1::2] = np.where(np.arange(longest) < self.counts[:, None], self.given, self.blank)
         return labels
 
-    @cached_property
+    @_computed_once
     def last(self) -> Any:
         behind = np.arange(self.labels.shape[1]) - 2 * self.counts[:, None]
         return np.where((behind == 0) | (behind == -1), 0, _LOG_ZERO)
 
-    @cached_property
+    @_computed_once
     def skip(self) -> Any:
         differs = np.zeros(self.labels.shape, bool)
         differs[:, 2:] = (self.labels[:, 2:] != self.labels[:, :-2]) & (self.labels[:, 2:] != self.blank)

@@ -7,8 +7,8 @@ Registering a family means importing its module. Modules of families import the 
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 
+from wengert._forks import import_late
 from wengert.ops import late
 
 FAMILIES = (
@@ -28,7 +28,7 @@ LATE_FAMILIES = (
 
 def register(family: str) -> None:
     """Register the operations of a family, if they are not registered yet."""
-    import_module(f"wengert.ops.{family}")
+    import_late(f"wengert.ops.{family}")
 
 
 def register_family_of(operation: str) -> bool:

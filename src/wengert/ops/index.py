@@ -27,7 +27,7 @@ from wengert.core.views import bump, check_write, view_steps
 from wengert.kernels import places
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import ArrayOps
-from wengert.ops.indices import Along, as_tensor, is_index, private_index, raw
+from wengert.ops.indices import Along, as_tensor, is_index, own_array, private_index, raw
 from wengert.ops.inplace import begin_write, fill, is_recorded, unrecorded_write, write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain, view
 
@@ -324,7 +324,7 @@ def _normalize_item(item: Any, selects: bool) -> Any:
     if isinstance(item, (list, tuple, range)):
         item = wrap(_array_of_sequence(item))
     elif isinstance(item, np.ndarray):
-        item = wrap(np.asarray(item))
+        item = wrap(own_array(item))
     elif not isinstance(item, TensorBase):
         try:
             return as_int(item)
@@ -648,7 +648,7 @@ def _as_value_tensor(target: Any, value: Any) -> Any:
     if isinstance(value, (bool, int, float, complex, np.generic)):
         return wrap(dtypes.checked_scalar(value, target._array.dtype, overflows=True))
     if isinstance(value, np.ndarray):
-        return wrap(np.asarray(value))
+        return wrap(own_array(value))
     kind = dtypes.legacy_type_name(target._array.dtype)
     raise errors.DtypeError(f"can't assign a {type(value).__name__} to a {kind}")
 

@@ -37,11 +37,22 @@ def is_index(array: Any) -> bool:
     return array.dtype.kind == "i" and array.dtype.itemsize >= 4
 
 
+def own_array(x: Any) -> np.ndarray:
+    """Return an array of x that nobody else holds. It shares the memory of x if x is an array.
+
+    Note [Own arrays]
+    A NumPy array can change its shape, strides and dtype in place. So tensors and saved values never hold an array object that
+    the user holds too. They hold a view, which shares the memory and has a shape of its own. NumPy refuses to resize an array that
+    has views, unless refcheck=False: then the memory is gone for tensors as it is for NumPy's own views.
+    """
+    return np.asarray(x).view()
+
+
 def as_tensor(x: Any) -> Any:
     """Convert an array or a list to a tensor. Tensors, None and numbers are returned unchanged."""
     if isinstance(x, TensorBase) or x is None or isinstance(x, (int, float, complex, np.generic)):
         return x
-    array = np.asarray(x)
+    array = own_array(x)
     dtypes.from_numpy_dtype(array.dtype)  # raises for a dtype that no tensor has
     return wrap(array)
 

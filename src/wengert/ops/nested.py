@@ -15,6 +15,7 @@ from wengert import dtypes, errors
 from wengert.core.leaving import warn_of_number
 from wengert.core.modes import quiet_enter, quiet_exit
 from wengert.core.tensor import TensorBase
+from wengert.ops.indices import own_array
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -33,7 +34,7 @@ def array_of(data: Any, dtype: Any = None, *, integers_to_float: bool = False) -
     if isinstance(data, TensorBase):
         data = data._array
     if isinstance(data, np.ndarray):
-        array = np.asarray(data)
+        array = own_array(data)
         dtypes.from_numpy_dtype(array.dtype)  # raises for a dtype that no tensor can have
         return array if dtype is None or array.dtype == dtype else cast_array(array, dtype)
     if isinstance(data, np.generic):

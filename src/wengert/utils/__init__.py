@@ -1,9 +1,9 @@
 """torch.utils: hooks, and checkpoints, which save memory by recomputing."""
 
-from importlib import import_module as _import_module
+from wengert._forks import import_late as _import_late
 
 
 def __getattr__(name: str) -> object:
     if name in ("_pytree", "checkpoint", "hooks"):
-        return _import_module(f"wengert.utils.{name}")
+        return _import_late(f"wengert.utils.{name}")
     raise AttributeError(f"module 'wengert.utils' has no attribute {name!r}")

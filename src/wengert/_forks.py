@@ -1,0 +1,54 @@
+"""Forks: a child gets locks that are free, and no module that is half imported.
+
+A fork copies the calling thread alone. A lock that another thread held would be held in the child for ever. So each module that has
+locks makes new ones in the child, in a function with the decorator `in_child`. Python does so for its own locks, except for
+those of modules that are being imported. So a fork waits until other threads have finished their imports of this package and of
+the libraries that it imports late.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from _thread import get_ident
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+_LATE = ("wengert", "numpy", "scipy")  # packages with modules that are imported at their first use
+_under_way: list[tuple[str, int]] = []  # the modules that import_late is importing, and the threads
+
+
+def in_child(function: Callable[[], None]) -> Callable[[], None]:
+    """Call function() in each child that this process forks."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=function)
+    return function
+
+
+def import_late(name: str) -> ModuleType:
+    """Import a module of the package at its first use. A fork waits for it."""
+    if name in sys.modules:
+        return import_module(name)
+    entry = (name, get_ident())
+    _under_way.append(entry)
+    try:
+        return import_module(name)
+    finally:
+        _under_way.remove(entry)
+
+
+def finish_imports() -> None:
+    """Wait until no other thread imports a module of _LATE: an import of the same module waits for the thread that began it."""
+    finished: set[Any] = set()
+    while new := {*_under_way, *[name for name in tuple(sys.modules) if name.startswith(_LATE)]} - finished:
+        for entry in new:  # others may begin meanwhile
+            with suppress(Exception):  # the thread that imports the module gets the error
+                __import__(entry if isinstance(entry, str) else entry[0])
+        finished |= new
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=finish_imports)
