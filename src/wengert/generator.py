@@ -334,7 +334,7 @@ def _rebuild(state: bytes) -> Generator:
 
 @in_child
 def renew_locks() -> None:
-    """Replace the locks, which other threads may have held. NumPy's is part of its generator, so a new one goes on with the state."""
+    """Replace the locks, which other threads may have held. NumPy's is part of its generator: a new one goes on with the state."""
     for generator in _generators:
         generator._lock = allocate_lock()
         found = generator._numpy

@@ -14,7 +14,8 @@ from threading import Event, Thread
 
 import wengert as torch
 
-SECONDS = 20.0  # that a child may take
+CALLS = 30
+SECONDS = 15.0  # that a child may take
 _leaf = torch.ones(9_000, requires_grad=True)  # fewer than a sum for which OpenBLAS starts threads
 _generator = torch.Generator()
 

@@ -23,7 +23,9 @@ _LOG_ZERO = -1e30  # stands for log(0) = -inf: the difference of two infinities 
 
 
 class _computed_once:
-    """Attribute that is computed when it is first read. functools.cached_property takes a lock in Python 3.11, which a fork can leave held."""
+    """Attribute that is computed when it is first read.
+
+    functools.cached_property takes a lock in Python 3.11, which a fork can leave held."""
 
     def __init__(self, compute: Callable[[Any], Any]) -> None:
         self.compute = compute
