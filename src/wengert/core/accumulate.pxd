@@ -1,6 +1,6 @@
 cimport cython
 from wengert.core.modes cimport quiet_enter, quiet_exit
-from wengert.core.tensor cimport TensorBase, VersionCounter, counter_of, wrap
+from wengert.core.tensor cimport TensorBase, VersionCounter, attach, counter_of, wrap
 
 cdef extern from "wk_array.h":
     int wk_init_numpy() except -1

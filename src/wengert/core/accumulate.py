@@ -12,7 +12,7 @@ from wengert import errors
 from wengert._forks import in_child
 from wengert.core.mirrors import write_through
 from wengert.core.modes import quiet_enter, quiet_exit
-from wengert.core.tensor import TensorBase, VersionCounter, counter_of, wrap
+from wengert.core.tensor import TensorBase, VersionCounter, attach, counter_of, wrap
 
 if not cython.compiled:
     from wengert.core.native import same_strides, wk_add_into, wk_init_native, wk_init_numpy
@@ -56,6 +56,7 @@ def accumulate(leaf: TensorBase, value: Any, owned: bool, face: Any, create_grap
 def add_tensor(leaf: TensorBase, value: Any, face: Any) -> None:
     """Put a new tensor, the sum, in the place of the old .grad, so that it can be differentiated."""
     held = leaf._grad
+    attach(leaf)
     leaf._grad = face.clone(value) if held is None else held + value
 
 

@@ -1,15 +1,31 @@
-"""Visibility of graphs to Python's garbage collector.
+"""Which objects of graphs Python's garbage collector knows.
 
-Note [Set aside]
-A graph is freed by reference counts. The collector is needed for the rare cycle through user code: a hook that refers to a
-tensor further on, an attribute of a leaf. But the collector counts every new object, and visits each several times: as a young
-object, once more some time later, and whenever the number of objects has grown by a quarter. This took half of the time of
-building a graph of a million nodes, and two thirds of reading a vector 20,000 times.
+Note [Untracked]
+A graph is freed by reference counts. The collector is needed for the rare cycle that passes something of the user's. But the
+collector counts every new object, and visits each several times: as a young object, once more some time later, and whenever the
+number of objects has grown by a quarter. This took half of the time of building a graph of a million nodes, and two thirds of
+reading a vector 20,000 times.
 
-So collections of young objects pass over the tensors and nodes that operations make. Only full collections see them: gc.collect(),
-and those that Python starts when enough other objects have lived long. Every cycle holds another object, a function or a
-dict of the user, so cycles still bring about the collection that frees them. Most cycles come from hooks: while nodes have
-hooks, the more frequent collection of the middle generation sees everything, too.
+So the tensors, nodes and view records that operations make are untracked when they are made, and are linked into lists of ours
+(wk_collector.h). A cycle through them always passes an attachment, which is one of these:
+
+- an attribute that the user sets on a tensor, on the ctx of a custom Function, or on another node (`__setattr__` of TensorBase and
+  Node); a tensor of a subclass may keep it in a slot;
+- hooks of a leaf: `_leaf_hooks`, `_post_hooks`;
+- hooks and metadata of a node, and hooks of the tensors that are its outputs: NodeHooks;
+- what a pack hook returned, and the unpack hook: PackedTensor;
+- a gradient with a graph that a tensor keeps in .grad, which leads back to the tensor: `_grad`.
+
+Values of types that the collector does not know, such as numbers, strings, dtypes and arrays, are no attachments, nor are
+tuples of them. The other fields of tensors, nodes and view records lead from outputs to inputs, or hold what is older: the edges,
+`_grad_fn`, `_variable`, `_view` with its base and index, saved arrays and tangents, the array itself, weak references.
+
+attachments counts the objects alive that have one. When the first appears, all objects of the lists are tracked and the lists
+are empty; while there is one, new objects stay tracked, as they are in any other program, so ordinary collections free every
+cycle. When the last has gone, new objects are untracked again. Objects once tracked stay tracked.
+
+A full collection also tracks all objects first, for a cycle that was made past these places: `vars(tensor)[...] = ...`, a
+recorded write into a .grad, a closure of a function that was compiled into an operation.
 """
 
 from __future__ import annotations
@@ -22,29 +38,26 @@ from typing import Any
 from wengert import _shim as cython
 
 if not cython.compiled:
-    from wengert.core.native import wk_new_aside, wk_reveal, wk_share_aside
-
-hooked = 0  # nodes alive that have hooks
+    from wengert.core.native import wk_count_attachment, wk_new_spared, wk_reveal, wk_share_spared
 
 
-def aside_list() -> Any:
-    """Return the list of objects set aside, for wk_share_aside of the other modules."""
-    return _list
+def spared_lists() -> Any:
+    """Return the lists of untracked objects, for wk_share_spared of the other modules."""
+    return _spared
 
 
-def count_hooked(change: int) -> None:
-    """Note that a node got its first hook (1), or that one with hooks is gone (-1)."""
-    global hooked
-    hooked += change
+def count_attachment(change: int) -> None:
+    """Note that an object got its first attachment (1), or that an object with attachments has gone (-1)."""
+    wk_count_attachment(change)
 
 
 def on_collection(phase: str, info: dict[str, int]) -> None:
-    """Show the collector, as it starts, what it is to see."""
-    if phase == "start" and (info["generation"] == 2 or (hooked > 0 and info["generation"] == 1)):
+    """Show a full collection all objects."""
+    if phase == "start" and info["generation"] == 2:
         wk_reveal()
 
 
-_list = wk_new_aside()
-wk_share_aside(_list)
+_spared = wk_new_spared()
+wk_share_spared(_spared)
 if cython.compiled:
     gc.callbacks.append(on_collection)

@@ -1,5 +1,5 @@
 cimport cython
-from wengert.core.collector cimport aside_list
+from wengert.core.collector cimport WK_NODE, WK_VIEW, spared_lists, wk_share_spared, wk_spare
 from wengert.core.forward cimport constant, promote, refuse_complex, run_compiled, run_numpy, run_numpy1, run_numpy2, run_whole, set_kernel
 from wengert.core.modes cimport current_task, flags
 from wengert.core.node cimport OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
@@ -22,10 +22,6 @@ cdef extern from "wk_array.h":
 
 cdef extern from "wk_views.h":
     object wk_make_view(int layout, object x, object params)
-
-cdef extern from "wk_collector.h":
-    void wk_share_aside(void *aside)
-    void wk_set_aside(object x)
 
 cdef extern from "wk_native.h":
     int wk_init_native() except -1

@@ -61,7 +61,7 @@ from wengert.core.trace import Traced
 from wengert.dtypes import NONE
 
 if not cython.compiled:
-    from wengert.core.collector import aside_list
+    from wengert.core.collector import spared_lists
     from wengert.core.native import (
         as_array,
         has_meta,
@@ -76,12 +76,14 @@ if not cython.compiled:
         wk_is_whole,
         wk_make_view,
         wk_new_instance,
-        wk_set_aside,
-        wk_share_aside,
+        WK_NODE,
+        WK_VIEW,
+        wk_share_spared,
+        wk_spare,
     )
 
 wk_init_numpy()
-wk_share_aside(aside_list())
+wk_share_spared(spared_lists())
 wk_init_native()
 
 # How a view was made (ViewInfo.creation). This decides whether a recorded write into the view is allowed.
@@ -268,7 +270,7 @@ def record_node(
     node: OpNode
     if cython.compiled:
         node = wk_new_instance(OpNode, node_class)
-        wk_set_aside(node)
+        wk_spare(node, cython.address(node._link), WK_NODE)
     else:
         node = node_class.__new__(node_class)
     node._op = op
@@ -561,7 +563,7 @@ def make_view(op: Op, params: Any, nr: int, source: TensorBase, array: Any, mode
     counter = counter_of(source)
     info: ViewInfo = ViewInfo.__new__(ViewInfo)
     if cython.compiled:
-        wk_set_aside(info)
+        wk_spare(info, cython.address(info._link), WK_VIEW)
     info.version = counter.value
     info.creation = VIEW_DEFAULT
     if mode & INFERENCE:

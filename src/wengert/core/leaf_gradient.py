@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 from wengert import dtypes, errors
 from wengert.core.node import make_meta
-from wengert.core.tensor import HAS_GRAD_DTYPE, RETAINS_GRAD, TensorBase, accumulator_of
+from wengert.core.tensor import HAS_GRAD_DTYPE, RETAINS_GRAD, TensorBase, accumulator_of, attach
 from wengert.dtypes import dtype as _dtype
 
 
@@ -61,6 +61,8 @@ class GradientMembers:
                         "dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor "
                         "and its gradient may break downstream systems that assume they match."
                     )
+            if value._grad_fn is not None:
+                attach(self)
         self._grad = value
 
     @grad.deleter

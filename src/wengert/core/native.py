@@ -182,18 +182,44 @@ def wk_find_code(files: dict[str, bool], package: str, skip: int) -> tuple[CodeT
         frame = frame.f_back
 
 
-def wk_new_aside() -> Any:
-    """See Note [Set aside] in collector.py: uncompiled, nothing is set aside."""
+def wk_new_spared() -> Any:
+    """Return the lists of Note [Untracked] in collector.py. Uncompiled, all objects are tracked, and there are none."""
     return None
 
 
-def wk_share_aside(aside: Any) -> None:
-    """Let a module set objects aside in the one list."""
+def wk_share_spared(spared: Any) -> None:
+    """Let a module untrack objects."""
 
 
-def wk_set_aside(x: Any) -> None:
-    """Keep a new object from the collections of young ones."""
+WK_TENSOR, WK_NODE, WK_VIEW = range(3)
+
+
+def wk_spare(x: Any, link: Any, kind: int) -> None:
+    """Untrack a new object, unless something alive may tie it into a cycle."""
+
+
+def wk_forget(link: Any) -> None:
+    """Take an object that is being freed out of its list."""
+
+
+def wk_may_cycle(value: Any) -> bool:
+    """Whether a value is of a kind that the collector knows, and no tuple of others."""
+    return True
+
+
+def wk_is_own_attribute(x: Any, name: str, cls: type) -> bool:
+    """Whether an attribute that was set is no property of cls: it lies in x's __dict__, or may lie in a slot of a subclass."""
+    return type(x).__basicsize__ != cls.__basicsize__ or name in vars(x)
+
+
+def wk_set_attribute(x: Any, name: str, value: Any) -> None:
+    """Set an attribute, as object.__setattr__ does."""
+    object.__setattr__(x, name, value)
 
 
 def wk_reveal() -> None:
-    """Show the collector what is set aside."""
+    """Track all untracked objects."""
+
+
+def wk_count_attachment(change: int) -> None:
+    """Count an attachment (1), or the end of one (-1)."""

@@ -1,6 +1,6 @@
 cimport cython
 from wengert.core.buffers cimport InputBuffer
-from wengert.core.collector cimport count_hooked
+from wengert.core.collector cimport count_attachment, wk_forget, wk_link, wk_may_cycle, wk_set_attribute
 from wengert.core.op cimport Op, Plan
 
 cdef extern from "wk_frame.h":
@@ -11,6 +11,7 @@ cdef dict _internal_files
 cdef str _package
 cdef long long _counter
 cdef object _keep_stack
+cdef frozenset _OWN_FIELDS
 
 cdef class TensorMeta:
     cdef readonly tuple shape
@@ -28,6 +29,8 @@ cdef class NodeHooks:
     cdef public dict metadata
 
 cdef class Node:
+    cdef wk_link _link
+    cdef bint _attached
     cdef public int _n_edges
     cdef public Node _next0
     cdef public Node _next1

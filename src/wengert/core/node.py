@@ -21,13 +21,13 @@ from typing import Any
 from wengert import _shim as cython
 from wengert import errors
 from wengert.core.buffers import InputBuffer
-from wengert.core.collector import count_hooked
+from wengert.core.collector import count_attachment
 from wengert.core.hooks import RemovableHandle, add_hook
 from wengert.core.metadata import InputMetadata
 from wengert.core.op import Op, Plan
 
 if not cython.compiled:
-    from wengert.core.native import wk_find_code, wk_reference
+    from wengert.core.native import wk_find_code, wk_forget, wk_may_cycle, wk_reference, wk_set_attribute
 
 _package = __file__[: -len("core/node.py")] if __file__.endswith(".py") else __file__.rpartition("core")[0]
 _internal_files: dict[str, bool] = {}  # file name of a code object -> is it one of the package's own
@@ -101,11 +101,17 @@ class NodeHooks:
         self.pre: OrderedDict[int, Any] = OrderedDict()
         self.post: OrderedDict[int, Any] = OrderedDict()
         self.metadata: dict[Any, Any] = {}
-        count_hooked(1)
+        count_attachment(1)
 
-    def __dealloc__(self) -> None:  # of the compiled class; see Note [Set aside], which is about that alone
-        count_hooked(-1)
+    def __dealloc__(self) -> None:  # of the compiled class; see Note [Untracked] in collector.py
+        count_attachment(-1)
 
+
+# Attributes of nodes that hold nothing of the user's when Python code sets them: older nodes, saved arrays, a class.
+_OWN_FIELDS = frozenset({
+    "_buffer", "_code", "_edges", "_extra", "_forward_cls", "_hooks", "_in_jvp", "_inner", "_meta", "_metas", "_more", "_next0",
+    "_next1", "_op", "_plan", "_saved", "_variable", "dirty_tensors", "non_differentiable", "saved_for_forward", "to_save",
+})  # fmt: skip
 
 PreviousFunction = namedtuple("PreviousFunction", ["function", "index"])
 
@@ -140,6 +146,8 @@ class Node:
             "_nr1",
             "_seq",
         )
+        _attached: bool  # of the compiled class alone, as _link
+        _link: Any
         _n_edges: int
         _next0: Node | None  # where edge 0 leads; None: nowhere
         _next1: Node | None
@@ -175,6 +183,19 @@ class Node:
         self._more = ()
         self._metas = ()
         self._lasti = -1
+
+    # The compiled class alone has these two. See Note [Untracked] in collector.py.
+
+    def __dealloc__(self) -> None:
+        wk_forget(cython.address(self._link))
+        if self._attached:
+            count_attachment(-1)
+
+    def __setattr__(self, name: Any, value: Any) -> None:
+        wk_set_attribute(self, name, value)
+        if not self._attached and wk_may_cycle(value) and name not in _OWN_FIELDS:
+            self._attached = True
+            count_attachment(1)
 
     @property
     def _edges(self) -> tuple[Edge | None, ...]:
@@ -256,6 +277,10 @@ class Node:
     def _source(self) -> str | None:
         """Return the line that called the operation, "train.py:12, in step", or None if no Python code did."""
         return locate(self._code, self._lasti)
+
+
+if not cython.compiled:
+    del Node.__setattr__
 
 
 @cython.no_gc

@@ -12,6 +12,7 @@ from typing import Any
 
 from wengert import errors
 from wengert.backends import numpy as numpy_backend
+from wengert.core.collector import count_attachment
 from wengert.core.modes import set_recording, state
 from wengert.core.node import Node, OpNode, Saved
 from wengert.core.saved import SavedTensor, save_array, set_packer, unpack_array, unpack_tensor
@@ -35,6 +36,10 @@ class PackedTensor(Saved):
         self.dtype = dtype  # that the node computes in, where it is not the tensor's own
         self.value = value
         self.unpack_hook = unpack_hook
+        count_attachment(1)  # see Note [Untracked] in collector.py
+
+    def __del__(self) -> None:
+        count_attachment(-1)
 
     def packed(self, node: Node) -> Any:
         """Return the argument of the unpack hook."""

@@ -1,15 +1,13 @@
 cimport cython
-from wengert.core.collector cimport aside_list
+from wengert.core.collector cimport (
+    WK_TENSOR, count_attachment, spared_lists, wk_forget, wk_is_own_attribute, wk_link, wk_may_cycle, wk_set_attribute, wk_share_spared, wk_spare
+)
 from wengert.core.modes cimport flags
 from wengert.core.node cimport AccumulateGrad, Edge, Node, TensorMeta, make_edge, make_meta, next_sequence_nr
 
 cdef extern from "wk_array.h":
     int wk_init_numpy() except -1
     bint is_inexact(object x)
-
-cdef extern from "wk_collector.h":
-    void wk_share_aside(void *aside)
-    void wk_set_aside(object x)
 
 cdef extern from "wk_buffer.h":
     void wk_offer_buffer(object type)
@@ -34,8 +32,11 @@ cdef class ViewInfo:
     cdef public int output_nr
     cdef public long long version
     cdef public int creation
+    cdef wk_link _link
 
 cdef class TensorBase:
+    cdef wk_link _link
+    cdef bint _attached
     cdef public object _array
     cdef public bint _requires_grad
     cdef public int _flags
@@ -60,6 +61,7 @@ cdef object _renew_mirror
 
 @cython.locals(tensor=TensorBase)
 cpdef object wrap(object array)
+cpdef attach(TensorBase tensor)
 cpdef bint is_differentiable(object array) except -1
 cpdef VersionCounter counter_of(TensorBase tensor)
 cpdef TensorMeta meta_of(TensorBase tensor)

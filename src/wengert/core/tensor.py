@@ -28,19 +28,24 @@ from wengert.core.node import (
 )
 
 if not cython.compiled:
-    from wengert.core.collector import aside_list
+    from wengert.core.collector import count_attachment, spared_lists
     from wengert.core.native import (
         is_inexact,
         wk_dereference,
         wk_init_numpy,
         wk_new_instance,
         wk_offer_buffer,
-        wk_set_aside,
-        wk_share_aside,
+        WK_TENSOR,
+        wk_forget,
+        wk_is_own_attribute,
+        wk_may_cycle,
+        wk_set_attribute,
+        wk_share_spared,
+        wk_spare,
     )
 
 wk_init_numpy()
-wk_share_aside(aside_list())
+wk_share_spared(spared_lists())
 
 # Bits of TensorBase._flags.
 RETAINS_GRAD = 1  # a non-leaf that keeps its gradient
@@ -88,6 +93,8 @@ class ViewInfo:
     """Record of a view: its base, and the view operations that lead from the base to the view."""
 
     if not cython.compiled:
+        _link: Any
+
         __slots__ = ("base", "before", "creation", "op", "output_nr", "params", "physical", "relation", "version")
 
     def __init__(self, base: TensorBase, version: int, creation: int) -> None:
@@ -100,6 +107,9 @@ class ViewInfo:
         self.relation = 0
         self.version = version  # of the shared counter when the view's grad_fn was last right
         self.creation = creation  # how it was made, which restricts writing in place; a constant of dispatch.py
+
+    def __dealloc__(self) -> None:  # of the compiled class, as in TensorBase
+        wk_forget(cython.address(self._link))
 
 
 @cython.trashcan(True)
@@ -125,6 +135,8 @@ class TensorBase:
             "_requires_grad",
             "_view",
         )
+        _attached: bool  # of the compiled class alone, as _link
+        _link: Any
         _array: Any
         _requires_grad: bool
         _flags: int
@@ -153,6 +165,18 @@ class TensorBase:
             self._leaf_hooks = None
             self._post_hooks = None
             return self
+
+    # The compiled class alone has these two. See Note [Untracked] in collector.py.
+
+    def __dealloc__(self) -> None:
+        wk_forget(cython.address(self._link))
+        if self._attached:
+            count_attachment(-1)
+
+    def __setattr__(self, name: Any, value: Any) -> None:
+        wk_set_attribute(self, name, value)
+        if not self._attached and wk_may_cycle(value) and wk_is_own_attribute(self, name, _tensor_class):
+            attach(self)
 
     @property
     def requires_grad(self) -> bool:
@@ -252,6 +276,7 @@ class TensorBase:
         node = self.grad_fn
         if node is None:
             if self._leaf_hooks is None:
+                attach(self)
                 self._leaf_hooks = OrderedDict()
             return self._leaf_hooks
         return node._ensure_hooks().tensor.setdefault(self._output_nr, OrderedDict())
@@ -263,6 +288,7 @@ class TensorBase:
         if self.grad_fn is not None:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
         if self._post_hooks is None:
+            attach(self)
             self._post_hooks = OrderedDict()
         return add_hook(self._post_hooks, hook)
 
@@ -282,6 +308,7 @@ class TensorBase:
     @_backward_hooks.setter
     def _backward_hooks(self, hooks: OrderedDict[int, Any] | None) -> None:
         if self._grad_fn is None:
+            attach(self)
             self._leaf_hooks = hooks
         else:
             self._grad_fn._ensure_hooks().tensor[self._output_nr] = OrderedDict() if hooks is None else hooks
@@ -298,6 +325,8 @@ class TensorBase:
 
 
 wk_offer_buffer(TensorBase)
+if not cython.compiled:
+    del TensorBase.__setattr__
 
 if not cython.compiled:
     _tensor_class: Any = None
@@ -314,7 +343,7 @@ def wrap(array: Any) -> Any:
     tensor: TensorBase
     if cython.compiled:
         tensor = wk_new_instance(TensorBase, _tensor_class)
-        wk_set_aside(tensor)
+        wk_spare(tensor, cython.address(tensor._link), WK_TENSOR)
     else:
         tensor = _tensor_class.__new__(_tensor_class)
     tensor._array = array
@@ -330,6 +359,13 @@ def wrap_as(cls: type, array: Any) -> Any:
     tensor: TensorBase = wk_new_instance(TensorBase, cls)
     tensor._array = array
     return tensor
+
+
+def attach(tensor: TensorBase) -> None:
+    """Note that a cycle may pass this tensor. See Note [Untracked] in collector.py."""
+    if cython.compiled and not tensor._attached:
+        tensor._attached = True
+        count_attachment(1)
 
 
 def is_differentiable(array: Any) -> bool:

@@ -1,87 +1,98 @@
-/* Objects that young collections of Python's garbage collector pass over. See Note [Set aside] in collector.py.
+/* Objects that Python's garbage collector does not know while nothing of the user's can tie them into a cycle.
  *
- * The header in front of a tracked object links it into the doubly linked list of its generation. wk_set_aside takes the object
- * out and links it into a list of ours. To the collector this list is like an older generation: the object is tracked, untracking
- * unlinks it, and no collection of younger objects visits it. wk_reveal moves the list into the youngest generation. The layout
- * is that of CPython 3.11 to 3.13 (PyGC_Head of pycore_gc.h), and is checked at run time. In other Pythons nothing is set aside.
+ * See Note [Untracked] in collector.py. wk_spare untracks a new object and links it into a list of ours, through a wk_link among
+ * the object's own fields. wk_reveal tracks all objects of the lists. The functions of the collector that are used are public.
  */
 #ifndef WK_COLLECTOR_H
 #define WK_COLLECTOR_H
 #include <Python.h>
-#include <stdint.h>
-
-#if PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED) && !defined(PYPY_VERSION)
-#define WK_CAN_SET_ASIDE 1
-#else
-#define WK_CAN_SET_ASIDE 0
-#endif
+#include <stddef.h>
 
 typedef struct wk_link {
-    uintptr_t next;
-    uintptr_t prev; /* its lowest two bits are the collector's own marks */
+    struct wk_link *next, *previous; /* NULL: the object is in no list */
 } wk_link;
 
-#define WK_MARKS ((uintptr_t)3)
+enum { WK_TENSOR, WK_NODE, WK_VIEW, WK_KINDS };
 
-/* The list. collector.py makes it and hands it to the other modules. NULL: nothing is set aside. */
-static wk_link *wk_aside_ = NULL;
-static inline void wk_share_aside(void *list) { wk_aside_ = (wk_link *)list; }
+typedef struct {
+    wk_link lists[WK_KINDS];        /* circular; each is the head of its list */
+    ptrdiff_t offsets[WK_KINDS];    /* of the link in an object of this kind */
+    Py_ssize_t attachments;         /* objects alive through which a cycle may pass: while there are any, nothing is untracked */
+} wk_spared;
 
-static inline wk_link *wk_link_of(PyObject *object) { return (wk_link *)object - 1; }
-static inline wk_link *wk_prev(wk_link *link) { return (wk_link *)(link->prev & ~WK_MARKS); }
-static inline void wk_set_prev(wk_link *link, wk_link *prev) { link->prev = (link->prev & WK_MARKS) | (uintptr_t)prev; }
+/* The lists. collector.py makes them and hands them to the other modules. */
+static wk_spared *wk_spared_ = NULL;
+static inline void wk_share_spared(void *spared) { wk_spared_ = (wk_spared *)spared; }
 
-/* Set a tracked object aside. */
-static inline void wk_set_aside(PyObject *object) {
-    wk_link *list = wk_aside_, *link = wk_link_of(object);
-    if (list == NULL || link->next == 0) return;
-    wk_link *prev = wk_prev(link), *next = (wk_link *)link->next;
-    prev->next = (uintptr_t)next;
-    wk_set_prev(next, prev);
-    wk_link *last = wk_prev(list);
-    last->next = (uintptr_t)link;
-    wk_set_prev(link, last);
-    link->next = (uintptr_t)list;
-    wk_set_prev(list, link);
+static inline void *wk_new_spared(void) {
+    static wk_spared spared;
+    for (int kind = 0; kind < WK_KINDS; kind++) {
+        spared.lists[kind].next = spared.lists[kind].previous = &spared.lists[kind];
+    }
+    return &spared;
 }
 
-/* Move the objects set aside into the youngest generation, in front of a new object, which is in it. */
-static inline int wk_reveal(void) {
-    wk_link *list = wk_aside_;
-    if (list == NULL || list->next == (uintptr_t)list) return 0;
-    PyObject *young = PyList_New(0);
-    if (young == NULL) return -1;
-    wk_link *after = wk_link_of(young), *before = wk_prev(after);
-    wk_link *first = (wk_link *)list->next, *last = wk_prev(list);
-    before->next = (uintptr_t)first;
-    wk_set_prev(first, before);
-    last->next = (uintptr_t)after;
-    wk_set_prev(after, last);
-    list->next = list->prev = (uintptr_t)list;
-    Py_DECREF(young);
+/* Untrack a new object, unless something alive may tie it into a cycle. link: the object's own. */
+static inline void wk_spare(PyObject *object, wk_link *link, int kind) {
+    if (wk_spared_->attachments > 0) return;
+    PyObject_GC_UnTrack(object);
+    wk_link *list = &wk_spared_->lists[kind];
+    wk_spared_->offsets[kind] = (char *)link - (char *)object;
+    link->next = list;
+    link->previous = list->previous;
+    list->previous->next = link;
+    list->previous = link;
+}
+
+/* Take an object that is being freed out of its list. */
+static inline void wk_forget(wk_link *link) {
+    if (link->next == NULL) return;
+    link->previous->next = link->next;
+    link->next->previous = link->previous;
+    link->next = NULL;
+}
+
+/* Track all objects of the lists, which are empty afterwards. Objects without references are being freed: they stay untracked. */
+static inline void wk_reveal(void) {
+    for (int kind = 0; kind < WK_KINDS; kind++) {
+        wk_link *list = &wk_spared_->lists[kind];
+        for (wk_link *link = list->next, *next; link != list; link = next) {
+            PyObject *object = (PyObject *)((char *)link - wk_spared_->offsets[kind]);
+            next = link->next;
+            link->next = NULL;
+            if (Py_REFCNT(object) > 0 && !PyObject_GC_IsTracked(object)) PyObject_GC_Track(object);
+        }
+        list->next = list->previous = list;
+    }
+}
+
+/* Count an attachment (1), or the end of one (-1). The first tracks all objects. */
+static inline void wk_count_attachment(int change) {
+    wk_spared_->attachments += change;
+    if (change > 0 && wk_spared_->attachments == change) wk_reveal();
+}
+
+/* Whether a value may be part of a cycle: it is of a kind that the collector knows, and no tuple of others. */
+static inline int wk_may_cycle(PyObject *value) {
+    if (!PyObject_IS_GC(value)) return 0;
+    if (!PyTuple_Check(value)) return 1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); i++) {
+        if (wk_may_cycle(PyTuple_GET_ITEM(value, i))) return 1;
+    }
     return 0;
 }
 
-/* Return a new list, or NULL if this Python's headers have another layout. */
-static inline void *wk_new_aside(void) {
-#if WK_CAN_SET_ASIDE
-    static wk_link list;
-    PyObject *one = PyList_New(0), *other = PyList_New(0);
-    int known = one != NULL && other != NULL;
-    if (known) {
-        wk_link *link = wk_link_of(one);
-        known = sizeof(wk_link) == 16 && link->next == (uintptr_t)wk_link_of(other) && wk_prev(wk_link_of(other)) == link;
-        PyObject_GC_UnTrack(one);
-        known = known && link->next == 0;
-        PyObject_GC_Track(one);
-    }
-    Py_XDECREF(one);
-    Py_XDECREF(other);
-    PyErr_Clear();
-    list.next = list.prev = (uintptr_t)&list;
-    return known ? &list : NULL;
-#else
-    return NULL;
-#endif
+/* Whether an attribute that was set is no property of cls: it lies in the object's __dict__, or may lie in a slot of a subclass. */
+static inline int wk_is_own_attribute(PyObject *object, PyObject *name, PyObject *cls) {
+    if (Py_TYPE(object)->tp_basicsize != ((PyTypeObject *)cls)->tp_basicsize) return 1;
+    PyObject *dict = PyObject_GenericGetDict(object, NULL);
+    if (dict == NULL) return -1;
+    int found = PyDict_Contains(dict, name);
+    Py_DECREF(dict);
+    return found;
+}
+
+static inline int wk_set_attribute(PyObject *object, PyObject *name, PyObject *value) {
+    return PyObject_GenericSetAttr(object, name, value);
 }
 #endif
