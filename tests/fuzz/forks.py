@@ -113,6 +113,7 @@ def _repeated(activity: Callable[[], None]) -> Iterator[None]:
         over.set()
         for thread in threads:
             thread.join()
+        torch.autograd.set_detect_anomaly(False)  # of all threads; blocks that overlap can leave it on
 
 
 def succeeds_in_child(activity: Callable[[], None]) -> bool:
