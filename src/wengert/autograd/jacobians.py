@@ -87,7 +87,7 @@ def differentiable(values: Sequence[Any]) -> list[Tensor]:
 
 def memory_of(tensor: Tensor) -> Array:
     """Return the array that holds the tensor's elements. Writes into it do not change the version counter."""
-    array: Array = tensor.detach().numpy()
+    array: Array = tensor.detach().numpy(force=True)  # a copy of a conjugate view, which has no memory of its own
     return array
 
 
