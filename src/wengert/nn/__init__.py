@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any as _Any
 if TYPE_CHECKING:
     from wengert.nn import functional as functional
 
-_MODULES = ("functional", "grad", "init", "modules", "parallel", "parameter", "utils")
+_MODULES = ("attention", "common_types", "functional", "grad", "init", "modules", "parallel", "parameter", "utils")
 _PARAMETERS = ("Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter")
 
 

@@ -527,6 +527,8 @@ class Module(StateMembers):
         """Raise an error: there is no GPU backend in this version."""
         return self._apply(lambda tensor: tensor.cuda(device))
 
+    ipu = xpu = mtia = cuda
+
     def share_memory(self) -> Any:
         """Call share_memory_ on all parameters and buffers. Return the module."""
         return self._apply(lambda tensor: tensor.share_memory_())
