@@ -421,6 +421,13 @@ def written(ctx, x):
     return x.mul_(2)
 
 
+def test_an_input_without_tangent_may_be_returned_with_any_tangent():
+    Second = function_of(lambda ctx, x, y: y, lambda ctx, tx, ty: tx * 2 + ty)
+    with dual_level():
+        out = Second.apply(make_dual(tensor(1.0), tensor(3.0)), tensor(5.0))
+        assert [part.item() for part in unpack_dual(out)] == [5.0, 6.0]
+
+
 @pytest.mark.parametrize(
     ("forward", "jvp", "message"),
     [

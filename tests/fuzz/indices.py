@@ -23,7 +23,7 @@ try:
 except ImportError:
     torch = None  # type: ignore[assignment]
 
-CALLS = 1600
+CALLS = 1000
 _INTS = ("int64", "int64", "int64", "int32", "int16", "int8", "uint8")
 _READS_AND_WRITES = ("get", "get", "set", "set number", "put", "put_", "put accumulate", "put_ accumulate")
 _NAMED = (

@@ -14,7 +14,7 @@ from drawn_programs import STEPS, Program
 from twins import Raised, assert_same
 
 needs_torch = True
-CALLS = 600
+CALLS = 250
 PASSES = ("backward", "backward_into")
 STALE = "its base or another view of its base has been modified inplace"
 

@@ -15,7 +15,7 @@ import numpy as np
 
 import wengert
 
-CALLS = 40
+CALLS = 25
 
 # Functions of the library and two vectors of three numbers, whose result is one, too. Smooth near the drawn points.
 SMOOTH: list[Callable[[Any, Any, Any], Any]] = [

@@ -78,7 +78,7 @@ def run_jvp(
                 "differentiable Tensor.You should return None at that position instead."
             )
         if differentiable:
-            check_tangent(output, tangent, inputs, given)
+            check_tangent(output, tangent, inputs, tangents)
             if any(output is x for x in inputs):
                 if level.find(output) is None:
                     level.write(output, tangent)
@@ -96,7 +96,7 @@ def check_tangent(output: Any, tangent: Any, inputs: tuple[Any, ...], given: lis
     memory as the output does.
 
     If forward wrote an input in place, jvp must write the input's tangent in place. If the output is a view of an input,
-    its tangent must be a view of the input's tangent.
+    its tangent must be a view of the input's tangent, if it has one.
     """
     if tangent._array.shape != output._array.shape:
         raise errors.tangent_shape(output._array.shape, tangent._array.shape)
