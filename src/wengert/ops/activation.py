@@ -10,6 +10,7 @@ from wengert.core.views import call_inplace
 from wengert.kernels import native
 from wengert.kernels.memory import new_array
 from wengert.ops.dims import normalize_dim
+from wengert.ops.indices import raw
 from wengert.ops.registry import OPS, composite, general, plain, pointwise
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": (), "complex": False}
@@ -31,6 +32,22 @@ def _check_floating(name: str, x: Any) -> None:
     """Raise RuntimeError unless x is of a real floating dtype."""
     if x.dtype.kind not in "fV":
         raise errors.unsupported_dtype(name, x.dtype)
+
+
+def _accurate_sigmoid(F: Any, x: Any) -> Any:
+    """sigmoid(x). If the rule is recorded, its derivative is computed from x: out * (1 - out) loses its digits for large x."""
+    return F._recorded_sigmoid(x) if F.is_tensor else F.sigmoid(x)
+
+
+@pointwise(method=False, namespaces=())
+def _recorded_sigmoid(xp, x):
+    """sigmoid(x). Derivative: sigmoid(x) * sigmoid(-x)."""
+    return xp.reciprocal(1 + xp.exp(-x))
+
+
+@_recorded_sigmoid.vjp("x")
+def _(F, ct, x):
+    return ct * F.conj(F._recorded_sigmoid(x) * F._recorded_sigmoid(-x))
 
 
 # -- linear units ------------------------------------------------------------------------------------------------------
@@ -292,8 +309,9 @@ def _silu(xp, x):
 
 @_silu.vjp("x")
 def _(F, ct, x):
-    s = F.sigmoid(x)
-    return ct * F.conj(s * (1.0 + x * (1.0 - s)))
+    s = _accurate_sigmoid(F, x)
+    rest = _accurate_sigmoid(F, -x) if F.is_tensor else 1.0 - s
+    return ct * F.conj(s * (1.0 + x * rest))
 
 
 @composite(namespaces=("nn.functional",))
@@ -313,6 +331,11 @@ def _mish(xp, x):
 
 @_mish.vjp("x")
 def _(F, ct, x):
+    if F.is_tensor:  # tanh(softplus(x)) in terms of the sigmoid: 1 - t**2 would cancel in the second derivative
+        s, rest = _accurate_sigmoid(F, x), _accurate_sigmoid(F, -x)
+        square = rest * rest
+        t = F.where(x > 0, 1.0 - square, s * (1.0 + rest)) / (1.0 + square)
+        return ct * (t + 4.0 * x * s * (rest / (1.0 + square)) ** 2)
     t = F.tanh(F._softplus(x))
     return ct * (t + x * F.sigmoid(x) * (1.0 - t * t))
 
@@ -336,7 +359,7 @@ def _softplus(xp, x, *, beta=1.0, threshold=20.0):
 @_softplus.vjp("x")
 def _(F, ct, x, beta, threshold):
     scaled = beta * x
-    return F.where(scaled > threshold, ct, ct * F.sigmoid(scaled))
+    return F.where(scaled > threshold, ct, ct * _accurate_sigmoid(F, scaled))
 
 
 @composite(namespaces=("nn.functional",))
@@ -356,7 +379,7 @@ def _log_sigmoid(xp, x):
 
 @_log_sigmoid.vjp("x")
 def _(F, ct, x):
-    return ct * F.sigmoid(-x)
+    return ct * _accurate_sigmoid(F, -x)
 
 
 @composite(namespaces=("nn.functional",))
@@ -372,7 +395,19 @@ def tanhshrink(F, input):
     """input - tanh(input). input: any shape, floating.
 
     Derivative: tanh(x)**2."""
-    return input - F.tanh(input)
+    return F._tanhshrink(input) if raw(input).dtype.kind in "fc" else input - F.tanh(input)
+
+
+@pointwise(node="SubBackward0", method=False, namespaces=())
+def _tanhshrink(xp, x):
+    """tanhshrink. Derivative: tanh(x)**2; 1 - (1 - tanh(x)**2) would lose its digits near 0."""
+    return x - xp.tanh(x)
+
+
+@_tanhshrink.vjp("x")
+def _(F, ct, x):
+    t = F.tanh(x)
+    return ct * F.conj(t * t)
 
 
 @pointwise(complex=False, method=False, namespaces=())

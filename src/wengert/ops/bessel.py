@@ -108,7 +108,33 @@ def _derivative_of_i(F: Any, x: Any, out: Any, order: int, scaled: bool) -> Any:
     slope = F._bessel_i(x, order=order + 1, scaled=scaled)
     if order:
         slope = 0.5 * (slope + F._bessel_i(x, order=order - 1, scaled=scaled))
-    return slope - F.sign(x) * out if scaled else slope
+    if not scaled:
+        return slope
+    # For large x the difference cancels, and its derivatives cancel more.
+    return F.where(F.abs(x) > _SLOPES_BY_SERIES_FROM, F._large_scaled_i(x, order=order, n=1), slope - F.sign(x) * out)
+
+
+_SLOPES_BY_SERIES_FROM = 40.0
+_TERMS = 30
+
+
+@pointwise(**_PRIVATE)
+def _large_scaled_i(xp, x, *, order, n):
+    """n-th derivative of the scaled I for |x| > 40, from its asymptotic series (Abramowitz and Stegun 9.7.1). Others are arbitrary.
+
+    Derivative: that of order n + 1."""
+    size = xp.maximum(xp.abs(x), 40.0).astype(xp.float64)
+    coefficient, total = _LEADING_FACTORS["ie"], xp.zeros_like(size)
+    for k in range(_TERMS):
+        power = -0.5 - k
+        total = total + coefficient * math.prod([power - i for i in range(n)]) * size ** (power - n)
+        coefficient *= -(4 * order**2 - (2 * k + 1) ** 2) / (8 * (k + 1))
+    return (total * xp.sign(x) ** (order + n)).astype(x.dtype)
+
+
+@_large_scaled_i.vjp("x")
+def _(F, ct, x, order, n):
+    return ct * F._large_scaled_i(x, order=order, n=n + 1)
 
 
 @pointwise(**_PRIVATE)

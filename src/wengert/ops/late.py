@@ -7,16 +7,16 @@ Written by `make generate`: change the sources, not this file. Texts, because th
 OPERATIONS = {
     "activation": (
         "_celu _elu _gate _gelu _gelu_tanh _hardshrink _hardsigmoid _hardswish _hardtanh _leaky_relu "
-        "_log_sigmoid _mish _prelu _silu _softplus _softshrink _threshold celu elu gelu glu hardshrink "
-        "hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish nn.functional_relu nn.functional_relu_ "
-        "prelu relu6 selu silu softplus softshrink softsign tanhshrink threshold "
+        "_log_sigmoid _mish _prelu _recorded_sigmoid _silu _softplus _softshrink _tanhshrink _threshold celu "
+        "elu gelu glu hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish nn.functional_relu "
+        "nn.functional_relu_ prelu relu6 selu silu softplus softshrink softsign tanhshrink threshold "
     ),
     "attention": "scaled_dot_product_attention",
     "bags": "_bag_maxima _bag_sums _keep_mask alpha_dropout embedding_bag feature_alpha_dropout",
     "bessel": (
-        "_airy _bessel_i _bessel_j _bessel_k _bessel_y _spherical_j special_airy_ai special_bessel_j0 "
-        "special_bessel_j1 special_bessel_y0 special_bessel_y1 special_i0e special_i1 special_i1e "
-        "special_modified_bessel_i0 special_modified_bessel_i1 special_modified_bessel_k0 "
+        "_airy _bessel_i _bessel_j _bessel_k _bessel_y _large_scaled_i _spherical_j special_airy_ai "
+        "special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 special_i0e special_i1 "
+        "special_i1e special_modified_bessel_i0 special_modified_bessel_i1 special_modified_bessel_k0 "
         "special_modified_bessel_k1 special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 "
         "special_spherical_bessel_j0 "
     ),
@@ -145,9 +145,9 @@ OPERATIONS = {
         "max_pool2d_with_indices max_pool3d max_pool3d_with_indices max_unpool1d max_unpool2d max_unpool3d "
     ),
     "probability": (
-        "_normal_hazard _zeta_by_exponent special_entr special_erfcx special_expit special_gammaln "
-        "special_log_ndtr special_multigammaln special_ndtr special_ndtri special_psi special_xlog1py "
-        "special_zeta "
+        "_large_erfcx _normal_hazard _zeta_by_exponent special_entr special_erfcx special_expit "
+        "special_gammaln special_log_ndtr special_multigammaln special_ndtr special_ndtri special_psi "
+        "special_xlog1py special_zeta "
     ),
     "queries": (
         "detach detach_ dim_order empty_permuted empty_strided get_device is_complex is_conj "

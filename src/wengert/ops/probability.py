@@ -39,7 +39,31 @@ def special_erfcx(xp, x):
 
 @special_erfcx.vjp("x")
 def _(F, ct, x, out):
-    return ct * (2 * x * out - 2 / math.sqrt(math.pi))
+    # For large x the difference cancels, and its derivatives cancel more.
+    return ct * F.where(x > _ERFCX_BY_SERIES_FROM, F._large_erfcx(x, n=1), 2 * x * out - 2 / math.sqrt(math.pi))
+
+
+_ERFCX_BY_SERIES_FROM = 6.5
+_TERMS = 40
+
+
+@pointwise(promote=INT_TO_FLOAT, complex=False, method=False, namespaces=())
+def _large_erfcx(xp, x, *, n):
+    """n-th derivative of erfcx for x > 6.5, from its asymptotic series (Abramowitz and Stegun 7.1.23). Others are arbitrary.
+
+    Derivative: that of order n + 1."""
+    wide = xp.maximum(x, _ERFCX_BY_SERIES_FROM).astype(xp.float64)
+    coefficient, total = 1 / math.sqrt(math.pi), xp.zeros_like(wide)
+    for k in range(_TERMS):
+        power = -1 - 2 * k
+        total = total + coefficient * math.prod([power - i for i in range(n)]) * wide ** float(power - n)
+        coefficient *= -(2 * k + 1) / 2
+    return total.astype(x.dtype)
+
+
+@_large_erfcx.vjp("x")
+def _(F, ct, x, n):
+    return ct * F._large_erfcx(x, n=n + 1)
 
 
 @composite(namespaces=("special",))
