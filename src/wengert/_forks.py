@@ -15,7 +15,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
-from typing import Any
 
 _LATE = ("wengert", "numpy", "scipy")  # packages with modules that are imported at their first use
 _under_way: list[tuple[str, int]] = []  # the modules that import_late is importing, and the threads
@@ -42,11 +41,11 @@ def import_late(name: str) -> ModuleType:
 
 def finish_imports() -> None:
     """Wait until no other thread imports a module of _LATE: an import of the same module waits for the thread that began it."""
-    finished: set[Any] = set()
+    finished: set[str | tuple[str, int]] = set()
     while new := {*_under_way, *[name for name in tuple(sys.modules) if name.startswith(_LATE)]} - finished:
         for entry in new:  # others may begin meanwhile
             with suppress(Exception):  # the thread that imports the module gets the error
-                __import__(entry if isinstance(entry, str) else entry[0])
+                import_module(entry if isinstance(entry, str) else entry[0])
         finished |= new
 
 
