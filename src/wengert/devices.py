@@ -99,6 +99,8 @@ def _parse(text: str) -> tuple[str, int | None]:
 
 
 def _checked_index(index: int) -> int:
+    if not isinstance(index, int):
+        raise errors.wrong_argument_type("device", "index", 1, type(index), "int")
     if index < 0:
         raise errors.DeviceError("Device index must not be negative")
     return index

@@ -605,7 +605,7 @@ def call_view(op: Op, x: TensorBase, params: Any) -> Any:
     elif op.is_read:
         try:
             part = row_of(array, params) if type(params) is int else array[params]
-        except IndexError:
+        except (IndexError, OverflowError):
             part = op.forward(numpy_backend, array, index=params)  # raises an error that says more
     else:
         part = None if op.layout == 0 else wk_make_view(op.layout, array, params)

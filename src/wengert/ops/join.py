@@ -43,6 +43,8 @@ def _store_in_out(out: Any, result: Any) -> Any:
     """Return result, or store it in out and return out. Raises RuntimeError if out or result requires grad."""
     if out is None:
         return result
+    if not isinstance(out, TensorBase):
+        raise errors.wrong_argument_type("cat", "out", None, type(out))
     if out.requires_grad or result.requires_grad:
         raise errors.out_requires_grad("cat")
     store_out(out, result._array)

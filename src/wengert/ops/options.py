@@ -6,7 +6,7 @@ from operator import index as as_int
 from typing import Any
 
 from wengert import dtypes, errors
-from wengert.core.tensor import is_differentiable, wrap
+from wengert.core.tensor import TensorBase, is_differentiable, wrap
 from wengert.core.views import store_out
 from wengert.devices import check_device
 
@@ -26,6 +26,8 @@ def tensor_from(op: str, array: Any, options: dict[str, Any]) -> Any:
         if name not in _IGNORED:
             raise errors.unexpected_keyword(op, name)
     if out is not None:
+        if not isinstance(out, TensorBase):
+            raise errors.wrong_argument_type(op, "out", None, type(out))
         store_out(out, array)
         return out
     tensor = wrap(array)

@@ -65,7 +65,7 @@ from typing import Any
 from wengert import errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.binding import bind, make_explained_function, make_function, make_operator, make_reflected, make_sizes_function
-from wengert.core.forward import raise_explained_function
+from wengert.core.forward import raise_explained, raise_explained_function
 from wengert.core.node import make_node_class
 from wengert.core.op import MISSING, JvpRule, Op, Plan, Rule, public_name
 from wengert.core.saved_names import RecordedNode, show_saved
@@ -243,7 +243,7 @@ class Composite:
 # Plain functions that are called as they are. All others explain errors, which costs 40 ns a call.
 _CHEAP = """
     div div_ clamp clamp_ where fill fill_ zero_ copy_ flatten contiguous numel sum_to_size __getitem__ __setitem__ cat stack
-    split chunk tensor as_tensor from_numpy scalar_tensor zeros ones empty zeros_like ones_like empty_like new_zeros new_ones
+    tensor as_tensor from_numpy scalar_tensor zeros ones empty zeros_like ones_like empty_like new_zeros new_ones
     new_empty nn.functional_relu nn.functional_relu_ is_complex is_floating_point is_signed is_inference is_nonzero is_conj
     is_neg get_device is_same_size detach detach_ rand randn typename set_default_tensor_type FloatTensor DoubleTensor
     HalfTensor LongTensor IntTensor ShortTensor CharTensor ByteTensor BoolTensor BFloat16Tensor
@@ -450,8 +450,12 @@ def _operation_inplace(op: Operation) -> Callable[..., Any]:
             raise errors.wrong_receiver(op.name + "_", type(self))
         if op.promote == COMPARE or self.requires_grad:
             return self.copy_(op.function(self, *args, **kwargs))  # copy_ records that the old value is gone
-        inputs, params = bind(op, (self, *args), kwargs)
-        return call_inplace(op, inputs, params if params else None)
+        try:
+            inputs, params = bind(op, (self, *args), kwargs)
+            return call_inplace(op, inputs, params if params else None)
+        except Exception as error:
+            raise_explained(op, (self, *args), kwargs, error)
+            raise
 
     return inplace
 
