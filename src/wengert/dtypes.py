@@ -469,6 +469,9 @@ def result_type(*operands: Any) -> dtype:
     >>> wengert.result_type(wengert.ones(2), 2.5), wengert.result_type(np.ones(2, np.int64), 2.5)
     (torch.float32, torch.float32)
     """
+    for i, operand in enumerate(operands):
+        if not hasattr(operand, "ndim") and not isinstance(operand, (builtins.bool, int, float, complex, np.generic)):
+            raise errors.wrong_argument_type("result_type", "tensor", i, type(operand), "Tensor or Number")
     return from_numpy_dtype(resolve(SAME, operands))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert import errors
+from wengert import dtypes, errors
 from wengert.core.dispatch import observe, record, unwrap
 from wengert.core.modes import DUAL, NO_GRAD, OBSERVED, flags, quiet_enter, quiet_exit
 from wengert.core.op import Op
@@ -67,6 +67,7 @@ def fill(region: Any, value: Any) -> None:
     try:
         region[...] = value
     except ValueError:
+        dtypes.from_numpy_dtype(value.dtype)  # raises for a dtype that no tensor has
         raise errors.expand_mismatch(value.shape, region.shape) from None
 
 
