@@ -441,13 +441,18 @@ def make_inplace(op: Operation | Composite) -> Callable[..., Any]:
     return inplace
 
 
+def _check_receiver(op: Operation | Composite, x: Any) -> None:
+    """Raise TypeError unless x, on which the in-place form is called, is a tensor."""
+    if not isinstance(x, TensorBase):
+        raise errors.wrong_receiver(op.name + "_", type(x))
+
+
 def _operation_inplace(op: Operation) -> Callable[..., Any]:
     if op.rules:
         return make_inplace_method(op)
 
     def inplace(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not isinstance(self, TensorBase):
-            raise errors.wrong_receiver(op.name + "_", type(self))
+        _check_receiver(op, self)
         if op.promote == COMPARE or self.requires_grad:
             return self.copy_(op.function(self, *args, **kwargs))  # copy_ records that the old value is gone
         try:
@@ -462,8 +467,7 @@ def _operation_inplace(op: Operation) -> Callable[..., Any]:
 
 def _composite_inplace(op: Composite) -> Callable[..., Any]:
     def inplace(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not isinstance(self, TensorBase):
-            raise errors.wrong_receiver(op.name + "_", type(self))
+        _check_receiver(op, self)
         # If the call is recorded it runs on a copy, because values saved of the input must stay.
         result = op.function(self.clone() if self.requires_grad else self, *args, **kwargs)
         if result.shape != self.shape:
