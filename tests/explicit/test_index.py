@@ -331,6 +331,12 @@ def test_gather_and_scatter_are_each_others_gradients():
     assert values(src.grad) == [[3, 3, 0], [4, 5, 0]]  # torch refuses a source that is larger than the index
 
 
+def test_a_row_of_values_is_added_at_a_matrix_of_indices():
+    """np.add.at of a vector reads beyond the end of the row."""
+    x, index = torch.zeros(2), torch.tensor([[-1, 1, -1], [-2, 1, 1], [0, -2, 0]])
+    assert values(x.index_put((index,), torch.tensor([1.0, 2.0, 3.0]), accumulate=True)) == [7.0, 11.0]
+
+
 def test_an_empty_index_may_be_larger_than_the_tensor():
     """Nothing is read or written, so no size has to fit."""
     x, index, source = torch.ones(0, 2, 3, requires_grad=True), torch.zeros(1, 0, 3, dtype=torch.int64), torch.ones(1, 0, 3)

@@ -57,6 +57,8 @@ def _add_repeated(target: Any, index: Any, value: Any) -> None:
         np.add(target, value.sum(), out=target)
         return
     items = _as_tuple(index)
+    if target.ndim == 1 and len(items) == 1 and isinstance(items[0], np.ndarray) and items[0].dtype.kind in "iu":
+        value = np.broadcast_to(value, items[0].shape)  # of a vector, np.add.at reads beyond the end of values that are smaller
     if value.size < _FEW_ELEMENTS or not target.flags.c_contiguous:
         np.add.at(target, private_index(index), value)
         return
