@@ -128,7 +128,12 @@ def check(draw: random.Random, rng: np.random.Generator, torch: Any) -> None:
         tolerance = 1e-6
     else:
         found = run(wengert, names)(wengert.tensor(x)).detach().numpy()
-        expected = run(torch, names)(torch.tensor(x)).detach().numpy(force=True)
+        try:
+            expected = run(torch, names)(torch.tensor(x)).detach().numpy(force=True)
+        except RuntimeError as error:
+            if "vmap: inplace arithmetic" in str(error):
+                return  # torch refuses to write a batch into a tensor that is none
+            raise
         tolerance = 1e-8
     scale = max(1.0, np.abs(expected).max(initial=0)) if np.isfinite(expected).all() else 1.0
     assert np.allclose(found, expected, rtol=tolerance, atol=tolerance * scale, equal_nan=True), f"{names}: {found} instead of {expected}"
