@@ -84,7 +84,7 @@ def _index_view(xp, x, *, index):
     index = (index, ...) if type(index) is int else index
     try:
         return x[index]
-    except IndexError:
+    except (IndexError, OverflowError):
         raise _out_of_range(x.shape, index) from None
 
 
