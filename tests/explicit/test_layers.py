@@ -62,13 +62,14 @@ def attend(query=Q, key=K, value=K, size=4, heads=2, weight=W, bias_k=None, **pa
     (lambda: attend(query=Q[0]), AssertionError,
      "For unbatched (2-D) `query`, expected `key` and `value` to be 2-D but found 3-D and 3-D tensors respectively"),
     (lambda: attend(value=K[:3]), AssertionError, "key's sequence and batch dims (5, 2) do not match value's (3, 2)"),
-    (lambda: attend(attn_mask=wengert.zeros(2, 2)), RuntimeError, "The shape of the 2D attn_mask is (2, 2), but should be (3, 5)."),
+    (lambda: attend(attn_mask=wengert.zeros(2, 2)), RuntimeError,
+     "The shape of the 2D attn_mask is torch.Size([2, 2]), but should be (3, 5)."),
     (lambda: attend(attn_mask=wengert.zeros(3, 5).int()), AssertionError, "only bool and floating types of attn_mask are supported"),
     (lambda: attend(weight=None), AssertionError, "use_separate_proj_weight is False but in_proj_weight is None"),
     (lambda: attend(use_separate_proj_weight=True), AssertionError, "use_separate_proj_weight is True but q_proj_weight is None"),
     (lambda: attend(bias_k=wengert.ones(1, 1, 4)), AssertionError, "bias_k is set but bias_v is None"),
-    (lambda: attend(is_causal=True), RuntimeError, "Need attn_mask if specifying the is_causal hint. Hint: is_causal says that "
-     "attn_mask is causal; make it with torch.triu(torch.ones(n, n, dtype=torch.bool), 1)."),
+    (lambda: attend(is_causal=True), RuntimeError, "Need attn_mask if specifying the is_causal hint. You may use the "
+     "Transformer module method `generate_square_subsequent_mask` to create this mask."),
     (lambda: F.linear_cross_entropy(wengert.ones(2, 3, 4), OUT, wengert.zeros(2, 3).long()), RuntimeError,
      "expected input with dimensionality 1 or 2, got 3"),
     (lambda: F.fractional_max_pool2d(wengert.ones(1, 1, 6, 6), 2), ValueError,

@@ -37,6 +37,7 @@ SAMPLES = {
     # complex.py
     "conj": _unary((2, 3), (), (0, 3)),
     "conj_physical": _unary((2, 3), ()),
+    "_neg_view": _unary((2, 3), ()),
     "resolve_conj": _unary((2, 3)),
     "resolve_neg": _unary((2, 3)),
     "real": _unary((2, 3), ()),

@@ -18,6 +18,7 @@ from wengert import dtypes, errors
 from wengert.core.op import MISSING, Op, public_name
 from wengert.core.tensor import TensorBase
 from wengert.core.trace import Traced
+from wengert.core.watched import own_code
 
 _VARARGS = 0x04
 _RAISE = dis.opmap["RAISE_VARARGS"]
@@ -84,7 +85,8 @@ _KIND_OF_NAMES: list[tuple[str, Kind]] = [
     ("other exponent condition values end", _OPERAND),
     ("alpha beta eps p lambd threshold margin negative_slope momentum delta min max", _NUMBER),
     ("dim0 dim1 dim2 diagonal offset k n start length chunks step groups dimension", _INT),
-    ("dim axis dims size sizes shape shifts kernel_size stride padding dilation output_size normalized_shape", _INTS),
+    ("dim axis dims", ("int", _is_ints)),
+    ("size sizes shape shifts kernel_size stride padding dilation output_size normalized_shape", _INTS),
     ("repeats source destination split_size pad output_padding split_sizes s", _INTS),
     ("keepdim training unbiased largest sorted descending upper left unitriangular transpose", _BOOL),
     ("tensors", ("tuple of Tensors", _is_tensors)),
@@ -117,7 +119,7 @@ class Signature:
 
     def kind(self, position: int, name: str) -> Kind | None:
         """Return the kind of a parameter, or None if nothing is known of it."""
-        if position == self.variadic:
+        if 0 <= position == self.variadic:
             return _KINDS["tensors"]
         if 0 <= position < self.tensors:
             return _TENSOR if self.strict and position == 0 else _OPERAND
@@ -164,7 +166,7 @@ def explained_function(
     name: str, function: Callable[..., Any], skip: int, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception
 ) -> Exception | None:
     """Return what `explained` does for a call of a Python function. skip: number of leading parameters that are no arguments."""
-    code: Any = function.__code__
+    code: Any = own_code(function)
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     given: Any = function.__defaults__ or ()
     defaults = dict(zip(names[code.co_argcount - len(given) : code.co_argcount], given, strict=True)) | (

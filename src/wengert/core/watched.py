@@ -34,6 +34,11 @@ def watch(function: FunctionType, name: str, makes_memory: bool, measure: Callab
     _codes[function] = (function.__code__, code)
 
 
+def own_code(function: FunctionType) -> CodeType:
+    """Return the code of a function, also while exchanged code measures it."""
+    return _codes[function][0] if function in _codes else function.__code__
+
+
 def exchange_codes(measured: bool) -> None:
     """Has all watched functions measured, or not."""
     for function, codes in _codes.items():

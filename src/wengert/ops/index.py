@@ -481,7 +481,7 @@ def put(x: Any, values: Any, *indices: Any, dims: tuple, accumulate: bool) -> No
             x[private_index(index)] = values
     except IndexError:
         raise index_error(x.shape, indices, dims) from None
-    except ValueError:
+    except (ValueError, TypeError):  # NumPy's class for a mask alone and values of more dimensions is TypeError
         wanted, given = list(x[index].shape), list(np.shape(values))
         raise errors.ShapeError(
             f"shape mismatch: value tensor of shape {given} cannot be broadcast to indexing result of shape {wanted}"
