@@ -41,11 +41,11 @@ def import_late(name: str) -> ModuleType:
 
 def finish_imports() -> None:
     """Wait until no other thread imports a module of _LATE: an import of the same module waits for the thread that began it."""
-    finished: set[str | tuple[str, int]] = set()
-    while new := {*_under_way, *[name for name in tuple(sys.modules) if name.startswith(_LATE)]} - finished:
-        for entry in new:  # others may begin meanwhile
+    finished: set[tuple[str, int]] = set()
+    while new := {*_under_way, *[(name, 0) for name in tuple(sys.modules) if name.startswith(_LATE)]} - finished:
+        for name, _ in new:  # others may begin meanwhile
             with suppress(Exception):  # the thread that imports the module gets the error
-                import_module(entry if isinstance(entry, str) else entry[0])
+                import_module(name)
         finished |= new
 
 

@@ -21,12 +21,14 @@ IMPORT_BY_NAME = {
     "compat.modules": "the modules behind torch's names",
     "errors": "messages that are loaded when first used",
     "kernels": "the compiled kernels, where there are any",
+    "_forks": "modules of the package at their first use, and modules that a fork waits for",
     "_finder": "the compiled core, whose one library holds several modules",
     "nn": "layers and modules that are loaded when first used",
     "nn.modules": "layers that are loaded when first used",
     "nn.utils": "helpers that are loaded when first used",
     "ops": "ops.aten, a namespace of its own",
     "ops.families": "families of operations; each imports the registry",
+    "optim": "optimizers and schedules that are loaded when first used",
     "utils": "public modules that are loaded when first used",
 }
 

@@ -75,25 +75,24 @@ def test_star_imports(installed):
 
 def test_missing_names_fail_at_their_use_with_a_message(installed):
     import torch
-    import torch.optim as optim
-    from torch.nn import Module
-    from torch.optim import SGD
-    from torch.optim.lr_scheduler import StepLR
-    from torch.utils.data import DataLoader
+    import torch.distributions as distributions
+    from torch.cuda.amp import GradScaler
+    from torch.optim import SparseAdam
+    from torch.utils.data import DataLoader, Dataset
 
     for use, name in (
-        (lambda: SGD([]), "torch.optim.SGD"),
-        (lambda: optim.Adam, "torch.optim.Adam"),
-        (lambda: StepLR(1), "torch.optim.lr_scheduler.StepLR"),
+        (lambda: SparseAdam([]), "torch.optim.SparseAdam"),
+        (lambda: distributions.Normal, "torch.distributions.Normal"),
+        (lambda: GradScaler(), "torch.cuda.amp.GradScaler"),
         (lambda: DataLoader([]), "torch.utils.data.DataLoader"),
-        (lambda: torch.nn.Linear(2, 3), "torch.nn.Linear"),
+        (lambda: torch.nn.quantized.Linear(2, 3), "torch.nn.quantized"),
         (lambda: torch.compile, "torch.compile"),
-        (lambda: exec("class Net(Module): pass", {"Module": Module}), "torch.nn.Module"),
+        (lambda: exec("class Rows(Dataset): pass", {"Dataset": Dataset}), "torch.utils.data.Dataset"),
     ):
         with pytest.raises(NotImplementedError, match=rf"^{name} is not part of wengert") as caught:
             use()
         assert isinstance(caught.value, AttributeError)
-    assert not isinstance(torch.ones(1), Module) and not hasattr(torch, "compile")
+    assert not isinstance(torch.ones(1), Dataset) and not hasattr(torch, "compile")
 
 
 def test_other_missing_modules_stay_missing(installed):

@@ -31,7 +31,7 @@ Set while something is on, and reset to None:
 
     core.engine.set_watch          | core.recorder    | run_watched                 | a pass runs in a profiler or in anomaly mode
     core.node.set_stack_keeper     | core.anomaly     | keep_stack                  | a node is recorded in anomaly mode
-    core.recorder.set_anomaly      | core.anomaly     | Passes, check_operation     | a pass or an operation runs in anomaly mode
+    core.recorder.set_anomaly      | core.anomaly     | passes, check_operation     | a pass or an operation runs in anomaly mode
     core.recorder.set_ranges       | autograd.profiler | ranges | a range begins or ends in emit_nvtx or emit_itt
     core.recorder.set_interceptor  | utils.selective_checkpoint | run | an operation runs in a selective checkpoint
 """
