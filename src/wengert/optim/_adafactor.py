@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import wengert
 from wengert.autograd.grad_mode import no_grad
+from wengert.dtypes import finfo
+from wengert.ops import function
 from wengert.optim._elementwise import count_step
 from wengert.optim.optimizer import Optimizer, call_closure, counter
 from wengert.tensor import Tensor
 
 __all__ = ["Adafactor"]
+
+_zeros_like: Any = function("", "zeros_like")
 
 
 class Adafactor(Optimizer):
@@ -68,13 +71,13 @@ class Adafactor(Optimizer):
 
     def _update(self, p: Any, g: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         lr, d, (least, least_scale) = float(group["lr"]), group["d"], group["eps"]
-        least = wengert.finfo(p.dtype).eps if least is None else least
+        least = finfo(p.dtype).eps if least is None else least
         if not state:
             state["step"] = counter()
             if g.ndim > 1:
                 state["row_var"], state["col_var"] = g.new_zeros((*g.shape[:-1], 1)), g.new_zeros((*g.shape[:-2], 1, g.shape[-1]))
             else:
-                state["variance"] = wengert.zeros_like(g)
+                state["variance"] = _zeros_like(g)
         step = count_step(state)
         weight = step ** group["beta2_decay"]
         scale = max(least_scale, float(p.norm(2)) / p.numel() ** 0.5) * min(lr, step**-0.5)

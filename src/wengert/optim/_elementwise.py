@@ -13,12 +13,16 @@ from typing import Any
 
 import numpy as np
 
-import wengert
 from wengert.core.views import bump
+from wengert.ops import function
+from wengert.ops.faces import tensor_face
 from wengert.ops.program import Program, trace_formula
 from wengert.optim.optimizer import Optimizer, _use_grad_for_differentiable, call_closure, counter
 from wengert.tensor import Tensor
 
+_view_as_complex: Any = function("", "view_as_complex")
+_view_as_real: Any = function("", "view_as_real")
+_zeros_like: Any = function("", "zeros_like")
 Formula = Callable[..., tuple[Any, ...]]
 
 
@@ -51,7 +55,7 @@ class Elementwise(Optimizer):
         if self.counted:
             state["step"] = counter()
         for name in self.state_names(group):
-            state[name] = wengert.zeros_like(p)
+            state[name] = _zeros_like(p)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -99,10 +103,10 @@ class Elementwise(Optimizer):
     def _record(self, p: Any, g: Any, state: Any, names: tuple[str, ...], numbers: tuple[Any, ...], options: Any) -> None:
         tensors = [p, g, *[state[name] for name in names]]
         if p.is_complex():
-            tensors = [wengert.view_as_real(x) for x in tensors]
-        found = type(self).formula(wengert, *tensors, *numbers, **options)
+            tensors = [_view_as_real(x) for x in tensors]
+        found = type(self).formula(tensor_face, *tensors, *numbers, **options)
         if p.is_complex():
-            found = tuple([wengert.view_as_complex(x) for x in found])
+            found = tuple([_view_as_complex(x) for x in found])
         p.copy_(found[0])
         for name, value in zip(names, found[1:], strict=True):
             state[name] = value

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import wengert
 from wengert.autograd.grad_mode import no_grad
+from wengert.ops import function
 from wengert.optim.optimizer import Optimizer, call_closure
 from wengert.tensor import Tensor
 
 __all__ = ["Muon"]
+
+_addmm: Any = function("", "addmm")
+_zeros_like: Any = function("", "zeros_like")
 
 
 class Muon(Optimizer):
@@ -64,7 +67,7 @@ class Muon(Optimizer):
                 if g.ndim != 2:
                     raise ValueError("Param gradient must be a 2D matrix")
                 if "momentum_buffer" not in state:
-                    state["momentum_buffer"] = wengert.zeros_like(g)
+                    state["momentum_buffer"] = _zeros_like(g)
                 average = state["momentum_buffer"].lerp_(g, 1 - momentum)
                 direction = _orthogonal(g.lerp(average, momentum) if group["nesterov"] else average, group)
                 rows, columns = p.shape
@@ -88,5 +91,5 @@ def _orthogonal(x: Any, group: dict[str, Any]) -> Any:
     x = x / x.norm().clamp(min=group["eps"])
     for _ in range(group["ns_steps"]):
         gram = x @ x.T
-        x = wengert.addmm(x, wengert.addmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+        x = _addmm(x, _addmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
     return x.T if is_tall else x

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import wengert
+from wengert.ops import function
 from wengert.optim._elementwise import Elementwise, check_execution, check_hyperparameters, decayed
 
 __all__ = ["Adagrad"]
+
+_full_like: Any = function("", "full_like")
 
 
 class Adagrad(Elementwise):
@@ -48,7 +50,7 @@ class Adagrad(Elementwise):
     def start(self, group: dict[str, Any], p: Any, state: dict[str, Any]) -> None:
         super().start(group, p, state)
         value = group["initial_accumulator_value"]
-        state["sum"] = wengert.full_like(p, complex(value, value) if p.is_complex() else value)
+        state["sum"] = _full_like(p, complex(value, value) if p.is_complex() else value)
 
     def share_memory(self) -> None:
         """Share the memory of the state with other processes. Raises NotImplementedError: arrays are not shared."""

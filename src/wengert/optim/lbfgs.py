@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import wengert
 from wengert.autograd.grad_mode import enable_grad, no_grad
+from wengert.ops import function
 from wengert.optim.optimizer import Optimizer
 from wengert.tensor import Tensor
 
 __all__ = ["LBFGS"]
 
+_cat: Any = function("", "cat")
+_view_as_real: Any = function("", "view_as_real")
+_zeros_like: Any = function("", "zeros_like")
 _SUFFICIENT, _CURVATURE = 1e-4, 0.9  # constants of the conditions of Wolfe
 
 
@@ -64,14 +67,14 @@ class LBFGS(Optimizer):
     # -- all parameters as one vector --------------------------------------------------------------------------------------
 
     def _flat_gradient(self) -> Any:
-        gradients = [wengert.zeros_like(p) if p.grad is None else p.grad for p in self._params]
-        return wengert.cat([(wengert.view_as_real(g) if g.is_complex() else g).reshape(-1) for g in gradients])
+        gradients = [_zeros_like(p) if p.grad is None else p.grad for p in self._params]
+        return _cat([(_view_as_real(g) if g.is_complex() else g).reshape(-1) for g in gradients])
 
     def _add(self, length: float, direction: Any) -> None:
         """Add length * direction to the parameters."""
         start = 0
         for p in self._params:
-            real = wengert.view_as_real(p) if p.is_complex() else p
+            real = _view_as_real(p) if p.is_complex() else p
             real.add_(direction[start : start + real.numel()].view_as(real), alpha=length)
             start += real.numel()
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import wengert
+from wengert.ops import function
 from wengert.optim._elementwise import Elementwise, check_execution, check_hyperparameters
 
 __all__ = ["Rprop"]
+
+_full_like: Any = function("", "full_like")
 
 
 class Rprop(Elementwise):
@@ -44,7 +46,7 @@ class Rprop(Elementwise):
     def start(self, group: dict[str, Any], p: Any, state: dict[str, Any]) -> None:
         super().start(group, p, state)
         lr = float(group["lr"])
-        state["step_size"] = wengert.full_like(p, complex(lr, lr) if p.is_complex() else lr)
+        state["step_size"] = _full_like(p, complex(lr, lr) if p.is_complex() else lr)
 
     def options(self, group: dict[str, Any], state: dict[str, Any], is_first: bool) -> dict[str, Any]:
         return {"maximize": group["maximize"]}

@@ -8,16 +8,19 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any, Literal
 
-import wengert
 from wengert.autograd.grad_mode import no_grad
+from wengert.dtypes import int64
 from wengert.nn.modules.batchnorm import _BatchNorm
 from wengert.nn.modules.module import Module
+from wengert.ops import function
 from wengert.optim._schedules import LRScheduler, _for_groups
 from wengert.optim.optimizer import Optimizer
 
 __all__ = [
     "SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn", "update_bn",
 ]  # fmt: skip
+
+_tensor: Any = function("", "tensor")
 
 
 def _check_decay(decay: float) -> None:
@@ -98,7 +101,7 @@ class AveragedModel(Module):
         self.module = deepcopy(model)
         if device is not None:
             self.module = self.module.to(device)
-        self.register_buffer("n_averaged", wengert.tensor(0, dtype=wengert.long))
+        self.register_buffer("n_averaged", _tensor(0, dtype=int64))
         self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
