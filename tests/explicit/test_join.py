@@ -44,6 +44,7 @@ def test_cat_passes_over_empty_vectors():
     (lambda: torch.cat([torch.zeros(2), 1]), TypeError, "expected Tensor as element 1 in argument 0, but got int"),
     (lambda: torch.stack([]), RuntimeError, "stack expects a non-empty TensorList"),
     (lambda: torch.stack([torch.zeros(2), torch.zeros(3)]), RuntimeError, r"got \[2\] at entry 0 and \[3\] at entry 1"),
+    (lambda: torch.cat([torch.zeros(2)] * 2, 2**70), IndexError, r"Dimension out of range .*\[-1, 0\], but got 1180591620717411303424"),
     (lambda: torch.stack([torch.zeros(2)], 2), IndexError, r"\[-2, 1\], but got 2"),
 ])  # fmt: skip
 def test_errors_of_joining(make, error, message):

@@ -59,7 +59,7 @@ def _cat(xp, *tensors, dim=0):
     """Concatenate tensors along dim. Derivative: each tensor gets its part of the cotangent."""
     try:
         return concatenate(tensors, dim)
-    except ValueError:
+    except (ValueError, OverflowError):  # OverflowError: NumPy refuses a dim beyond 64 bits
         pass
     shapes = [x.shape for x in tensors]
     if () in shapes:
