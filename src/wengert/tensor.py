@@ -473,11 +473,11 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
     # -- copies --------------------------------------------------------------------------------------------------------
 
     def __copy__(self) -> Any:
-        """Return a tensor of the same memory. The copy of a leaf is a leaf, that of a result or a dual tensor a view of it."""
+        """Return a copy. The copy of a leaf is a leaf of the same memory. The copy of a result or a dual tensor is a clone."""
         if self.grad_fn is None and not has_tangent(self):
             rebuild, arguments = self.__reduce_ex__(4)
             return rebuild(*arguments)
-        result = self.view_as(self)
+        result = self.clone()
         result.__dict__.update(self.__dict__)
         return result
 

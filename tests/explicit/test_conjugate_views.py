@@ -172,3 +172,12 @@ def test_negation_in_place_of_strided_numbers():
             x = torch.arange(5 * columns, dtype=dtype).reshape(5, columns)
             x[:, 1].neg_()
             assert x[:, 1].tolist() == [-(columns * i + 1) for i in range(5)]
+
+
+def test_as_strided_walks_the_memory_of_a_conjugate_with_its_axes_in_any_order():
+    z = torch.arange(12).to(torch.complex128).reshape(2, 2, 3).permute(0, 2, 1)
+    x = (z * (1 + 1j)).clone()  # the clone keeps the order of the axes
+    assert x.stride() == (6, 1, 3)
+    for y in (x, x.conj(), x.conj().resolve_conj()):
+        assert y.as_strided((2, 3, 2), y.stride()).tolist() == y.tolist()
+        assert y.as_strided((3,), (2,), 1).imag.abs().tolist() == [1, 3, 5]

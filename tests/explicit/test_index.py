@@ -461,6 +461,14 @@ def test_nonzero():
     assert torch.tensor(3).nonzero().shape == (1, 0)
 
 
+@pytest.mark.parametrize("recorded", [True, False])
+def test_values_of_a_wrong_shape_at_a_mask_are_a_runtime_error(recorded):
+    x = torch.zeros(4, 3, requires_grad=recorded) * 1
+    text = r"^shape mismatch: value tensor of shape \[3, 5\] cannot be broadcast to indexing result of shape \[3\]$"
+    with pytest.raises(RuntimeError, match=text):
+        x[3, torch.ones(3) > 0] = torch.zeros(3, 5)
+
+
 def test_nothing_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

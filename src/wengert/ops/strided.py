@@ -133,9 +133,13 @@ _as_strided.walks_memory = True
 def _memory_of(x: Any) -> tuple[Any, int]:
     """Return (the whole memory of x as a vector of x's dtype, size of an element in bytes)."""
     base = owner_of(x)
-    if not (base.flags.c_contiguous or base.flags.f_contiguous):
+    if base.flags.c_contiguous or base.flags.f_contiguous:
+        return base.reshape(-1, order="A").view(x.dtype), x.itemsize
+    # The axes of the owner may be in any order. The outermost axis comes first in `ordered`.
+    ordered = base.transpose(sorted(range(base.ndim), key=base.strides.__getitem__, reverse=True))
+    if not ordered.flags.c_contiguous:
         raise errors.ShapeError("as_strided needs memory without gaps. Hint: call contiguous() first.")
-    return base.reshape(-1, order="A").view(x.dtype), x.itemsize
+    return ordered.reshape(-1).view(x.dtype), x.itemsize
 
 
 def _memory_positions(size: tuple, stride: tuple, offset: int) -> Any:
