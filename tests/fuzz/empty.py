@@ -17,7 +17,7 @@ from op_samples import Data
 from op_samples.cases import CASES, flatten, tensors_in
 from wengert.autograd import grad
 
-CALLS = 500
+CALLS = 400
 needs_torch = True
 # torch computes what its own words refuse, or gives a result of the wrong shape: images without channels, kernels without taps,
 # offsets beyond the data, indices beyond a dimension of size 0, matrices that are not square or pivots that

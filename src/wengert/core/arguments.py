@@ -67,12 +67,23 @@ def _is_dtype(x: Any) -> bool:
     return isinstance(x, (dtypes.dtype, np.dtype, type, str))
 
 
+def _is_size(x: Any) -> bool:
+    """Whether x is an int, or a sequence of ints and None, which stands for the size of the input."""
+    return _is_ints(x) or (isinstance(x, Sequence) and all([n is None or _is_int(n) for n in x]))
+
+
+def _is_anything(x: Any) -> bool:
+    return True
+
+
 Kind = tuple[str, Callable[[Any], bool]]
 _TENSOR: Kind = ("Tensor", _is_tensor)
 _OPERAND: Kind = ("Tensor", _is_operand)
 _NUMBER: Kind = ("Number", _is_number)
 _INT: Kind = ("int", _is_int)
 _INTS: Kind = ("tuple of ints", _is_ints)
+_OPTIONAL: Kind = ("Tensor", lambda x: x is None or _is_tensor(x))
+_ANYTHING: Kind = ("", _is_anything)
 _BOOL: Kind = ("bool", _is_bool)
 _STRING: Kind = ("str", _is_string)
 _KIND_OF_NAMES: list[tuple[str, Kind]] = [
@@ -80,20 +91,50 @@ _KIND_OF_NAMES: list[tuple[str, Kind]] = [
         "input self x tensor mask index indices mat1 mat2 mat vec vec1 vec2 batch1 batch2 tensor1 tensor2 input1 input2 x1 x2",
         _TENSOR,
     ),
-    ("weight bias target running_mean running_var A B grid theta query key src", _TENSOR),
-    ("mask1 anchor positive negative log_probs targets var LU_data LU_pivots tau offsets", _TENSOR),
-    ("other exponent condition values end", _OPERAND),
-    ("alpha beta eps p lambd threshold margin negative_slope momentum delta min max", _NUMBER),
+    ("weight target A B grid theta query key", _TENSOR),
+    ("mask1 anchor positive negative log_probs targets LU_data LU_pivots tau offsets", _TENSOR),
+    ("bias running_mean running_var", _OPTIONAL),
+    ("other exponent condition values end src source var", _OPERAND),
+    ("alpha beta eps p lambd threshold margin negative_slope momentum delta", _NUMBER),
+    ("min max", ("Number", _is_operand)),
     ("dim0 dim1 dim2 diagonal offset k n start length chunks step groups dimension", _INT),
     ("dim axis dims", ("int", _is_ints)),
-    ("size sizes shape shifts kernel_size stride padding dilation output_size normalized_shape", _INTS),
-    ("repeats source destination split_size pad output_padding split_sizes s", _INTS),
+    ("size sizes shape shifts kernel_size stride dilation normalized_shape", _INTS),
+    ("destination split_size pad output_padding split_sizes s", _INTS),
+    ("output_size", ("tuple of ints", _is_size)),
+    ("padding", ("tuple of ints", lambda x: isinstance(x, str) or _is_ints(x))),
+    ("repeats", ("tuple of ints", lambda x: _is_tensor(x) or _is_ints(x))),
     ("keepdim training unbiased largest sorted descending upper left unitriangular transpose", _BOOL),
     ("tensors", ("tuple of Tensors", _is_tensors)),
-    ("equation reduction", _STRING),
+    ("equation", _STRING),
+    ("reduction", ("str", lambda x: isinstance(x, (str, int)))),  # torch.kl_div and its like take the number of a reduction
+    ("ord", _ANYTHING),
     ("dtype", ("torch.dtype", _is_dtype)),
 ]
 _KINDS: dict[str, Kind] = {name: kind for names, kind in _KIND_OF_NAMES for name in names.split()}
+# Parameters whose names mean something else in an operation.
+_KIND_IN_OPERATIONS: list[tuple[str, str, Kind]] = [
+    ("__getitem__ _read read_cotangent", "index", _ANYTHING),
+    ("select select_copy select_scatter", "index", _INT),
+    ("index_put", "indices", _ANYTHING),
+    ("hsplit vsplit dsplit tensor_split", "indices", _INTS),
+    ("movedim moveaxis", "source", _INTS),
+    ("tensordot _share", "dim dims", _ANYTHING),
+    ("div where bucketize searchsorted", "input", _OPERAND),
+    ("native_batch_norm native_layer_norm native_group_norm", "weight", _OPTIONAL),
+    ("_weigh_frequencies", "weight", _OPERAND),
+    ("norm linalg_cond", "p", _ANYTHING),
+    ("normal", "mean std", _OPERAND),
+    ("gumbel_softmax", "tau", _NUMBER),
+    ("local_response_norm", "k", _NUMBER),
+    ("rrelu", "upper", _NUMBER),
+]
+_KINDS_IN: dict[tuple[str, str], Kind] = {
+    (operation, name): kind
+    for operations, names, kind in _KIND_IN_OPERATIONS
+    for operation in operations.split()
+    for name in names.split()
+}
 _BY_DEFAULT: dict[type, Kind] = {bool: _BOOL, int: _NUMBER, float: _NUMBER, str: _STRING}
 _LISTED = (TensorBase, Traced, np.ndarray, np.generic, np.dtype, dtypes.dtype, str, int, float, complex, tuple, list, slice)
 
@@ -119,6 +160,10 @@ class Signature:
 
     def kind(self, position: int, name: str) -> Kind | None:
         """Return the kind of a parameter, or None if nothing is known of it."""
+        operation = self.name.removeprefix("nn.functional_")
+        known = _KINDS_IN.get((operation if operation.endswith("__") else operation.removesuffix("_"), name))
+        if known is not None:
+            return known
         if 0 <= position == self.variadic:
             return _KINDS["tensors"]
         if 0 <= position < self.tensors:
@@ -184,13 +229,7 @@ def _wrong_argument(signature: Signature, args: Sequence[Any], kwargs: Mapping[s
         where = position if position >= 0 or parameter not in signature.parameters else list(signature.parameters).index(parameter)
         kind = signature.kind(where, parameter)
         if kind is None or (value is None and parameter in signature.defaults and signature.defaults[parameter] is None):
-            if (
-                kind is None
-                and value is not None
-                and not isinstance(value, _LISTED)
-                and not callable(value)
-                and type(value).__module__ != "wengert"
-            ):
+            if kind is None and value is not None and not _is_known(value):
                 return errors.wrong_arguments(name, _types(args, kwargs))
             continue
         if not _is_right(kind, value):
