@@ -34,9 +34,10 @@ def watch(function: FunctionType, name: str, makes_memory: bool, measure: Callab
     _codes[function] = (function.__code__, code)
 
 
-def own_code(function: FunctionType) -> CodeType:
+def own_code(function: Any) -> CodeType:
     """Return the code of a function, also while exchanged code measures it."""
-    return _codes[function][0] if function in _codes else function.__code__
+    codes = _codes.get(function)
+    return codes[0] if codes is not None else function.__code__
 
 
 def exchange_codes(measured: bool) -> None:

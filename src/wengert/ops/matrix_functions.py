@@ -187,12 +187,12 @@ def ormqr(F, input, tau, other, left=True, transpose=False):
         raise errors.ShapeError("torch.ormqr: input must have at least 2 dimensions.")
     if other.ndim < 2:
         raise errors.ShapeError("torch.ormqr: other must have at least 2 dimensions.")
-    check_reflections("torch.ormqr", input, tau)
     side = -2 if left else -1
     if other.shape[side] != input.shape[-2]:
         raise errors.ShapeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
-    if tau.shape[-1] != min(other.shape[side], input.shape[-1]):
+    if tau.ndim and tau.shape[-1] != min(other.shape[side], input.shape[-1]):
         raise errors.ShapeError(f"torch.ormqr: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])")
+    check_reflections("torch.ormqr", input, tau)
 
     if left:
         return apply_reflections(F, input, tau, other, transpose)
