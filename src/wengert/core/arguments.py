@@ -69,7 +69,7 @@ def _is_dtype(x: Any) -> bool:
 
 def _is_size(x: Any) -> bool:
     """Whether x is an int, or a sequence of ints and None, which stands for the size of the input."""
-    return _is_ints(x) or (isinstance(x, Sequence) and all([n is None or _is_int(n) for n in x]))
+    return _is_ints(x) or (isinstance(x, Sequence) and all(n is None or _is_int(n) for n in x))
 
 
 def _is_anything(x: Any) -> bool:
