@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from op_samples.cases import CASES, Case
-from wengert.core.arguments import explained_function, explained_operation
+from wengert.ops.arguments import explained_function, explained_operation
 from wengert.ops.registry import Operation, Plain
 
 

@@ -19,6 +19,7 @@ Set when the module above is imported:
     core.reading.set_readers       | tensor           | _select, __getitem__        | x[i] for an int, x[index] for anything else
     core.engine.set_faces          | ops.faces        | array_face, tensor_face     | a rule runs, on arrays or on tensors
     core.untaken.set_array_face    | core.engine      | array_face                  | a mask of untaken places is made
+    core.forward.set_explainers    | ops.registry     | _load_explainers            | a call fails
     core.views.set_stride_finder   | ops.strided      | _find_stride                | a view of a base reshaped in place is replayed
     core.saved.set_packer          | core.saved_hooks | pack_new                    | a tensor is saved while hooks are set
     core.saved.set_write_guard     | core.mutation    | guard_write                 | a tensor is written while hooks are set

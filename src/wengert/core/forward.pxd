@@ -17,6 +17,9 @@ cdef extern from "wk_native.h":
 cdef int NONE
 cdef int SAME
 
+cdef object _load_explainers
+
+cpdef set_explainers(object load)
 cpdef set_kernel(Op op)
 cpdef raise_explained(Op op, tuple args, dict kwargs, object error)
 cpdef raise_explained_function(str name, object fn, int skip, tuple args, dict kwargs, object error)

@@ -35,6 +35,16 @@ wk_init_native()
 _NUMBERS: tuple[type, ...] = (int, float, complex, np.generic)
 
 
+_load_explainers: Any = None
+
+
+def set_explainers(load: Any) -> None:
+    """Install the function that returns what explains errors: functions for operations and for other functions. It is called
+    when a call first fails."""
+    global _load_explainers
+    _load_explainers = load
+
+
 def set_kernel(op: Op) -> None:
     """Look for the operation's kernels, once. Only a ufunc's result is sure to be a new array, so no view has one."""
     makes_one = not op.is_view and op.output_names is None
@@ -51,9 +61,7 @@ def raise_explained(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], error
     """Raise an error that names the wrong argument of a call, if this one comes from inside the operation."""
     if isinstance(error, MemoryError) or (isinstance(error, errors.WengertError) and not isinstance(error, errors.ArgumentError)):
         return
-    from wengert.core.arguments import explained_operation  # loaded when a call first fails
-
-    found = explained_operation(op, args, kwargs, error)
+    found = _load_explainers()[0](op, args, kwargs, error)
     if found is not None:
         raise found
 
@@ -66,9 +74,7 @@ def raise_explained_function(
     skip: number of leading parameters of fn that are not the caller's."""
     if isinstance(error, MemoryError):
         return
-    from wengert.core.arguments import explained_function
-
-    found = explained_function(name, fn, skip, args, kwargs, error)
+    found = _load_explainers()[1](name, fn, skip, args, kwargs, error)
     if found is not None:
         raise found
 

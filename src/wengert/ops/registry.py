@@ -65,7 +65,7 @@ from typing import Any
 from wengert import errors
 from wengert.backends import numpy as numpy_backend
 from wengert.core.binding import bind, make_explained_function, make_function, make_operator, make_reflected, make_sizes_function
-from wengert.core.forward import raise_explained, raise_explained_function
+from wengert.core.forward import raise_explained, raise_explained_function, set_explainers
 from wengert.core.node import make_node_class
 from wengert.core.op import MISSING, JvpRule, Op, Plan, Rule, public_name
 from wengert.core.saved_names import RecordedNode, show_saved
@@ -108,6 +108,15 @@ class _Registered(dict[str, Any]):
 
 
 OPS: dict[str, Operation | Composite | Plain] = _Registered()
+
+
+def _load_explainers() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    from wengert.ops.arguments import explained_function, explained_operation  # few programs make a call that fails
+
+    return explained_operation, explained_function
+
+
+set_explainers(_load_explainers)
 ALIASES: dict[str, Operation | Composite | Plain] = {}  # second names; a loop over OPS meets each operation once
 
 
