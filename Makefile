@@ -21,7 +21,7 @@
 
 VENV ?= .venv
 JOBS ?= auto
-# Further arguments for pip when it builds, such as -Csetup-args=-Dnative=enabled, which fails where nothing compiles.
+# Further arguments for pip when it builds, such as --config-settings=setup-args=-Dnative=enabled, which fails where nothing compiles.
 WENGERT_BUILD_ARGS ?=
 # Minutes of `make fuzz`, for all fuzzers together.
 MINUTES ?= 10
@@ -134,7 +134,7 @@ $(stamps)/dependencies: pyproject.toml $(stamps)/venv
 
 # Without build isolation, and in a build tree that stays: after an edit only what changed is compiled again.
 $(stamps)/package: $(sources) $(stamps)/build
-	$(python) -m pip install --quiet --no-build-isolation -Cbuild-dir=build/$(tag) $(WENGERT_BUILD_ARGS) .
+	$(python) -m pip install --quiet --no-build-isolation --config-settings=build-dir=build/$(tag) $(WENGERT_BUILD_ARGS) .
 	@$(python) -c "from wengert import __config__; print(__config__.summary())"
 	@touch $@
 

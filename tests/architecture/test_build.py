@@ -167,7 +167,7 @@ def build_wheel(folder: Path, *arguments: str, compiler: str | None = None) -> s
     if compiler is not None:
         env["CC"] = compiler
     command = [sys.executable, "-m", "pip", "wheel", "-v", "--no-build-isolation", "--no-deps", "--no-index"]
-    command += [f"-Cbuild-dir={folder / 'build'}", *arguments, "-w", str(folder), str(ROOT)]
+    command += [f"--config-settings=build-dir={folder / 'build'}", *arguments, "-w", str(folder), str(ROOT)]
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
 
@@ -229,6 +229,6 @@ def test_a_compiler_that_fails_for_one_file_ends_in_a_working_package(tmp_path, 
 @pytest.mark.exhaustive
 @needs_build_tools
 def test_native_enabled_fails_without_a_compiler(tmp_path):
-    built = build_wheel(tmp_path, "-Csetup-args=-Dnative=enabled", compiler="/bin/false")
+    built = build_wheel(tmp_path, "--config-settings=setup-args=-Dnative=enabled", compiler="/bin/false")
     assert built.returncode != 0
     assert not list(tmp_path.glob("*.whl"))

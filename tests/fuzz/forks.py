@@ -85,7 +85,7 @@ IMPORTING = """
 import os, sys, time
 from threading import Thread
 import wengert as torch
-from wengert.kernels import native
+import scipy.linalg, scipy.special  # a fork beside the first import of a library can hang in the child: docs/reliability.md
 def use():
     torch.special.bessel_j0; torch.nn.functional.ctc_loss; torch.linalg.eigvals; torch.fft.fft
     torch.autograd.functional.vjp; torch.utils.checkpoint

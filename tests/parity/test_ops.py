@@ -113,8 +113,6 @@ DIFFERENCES: dict[tuple[str, str], Known] = {
             only=sample("float16")),
     **known_in("two dtypes are promoted; torch computes in one of them or refuses", "linalg_solve_triangular",
             "promotion value", only=says("^dtype ")),
-    **known_in("two dtypes are promoted; torch computes in one of them or refuses", "orgqr linalg_householder_product",
-            "promotion error", only=says("^does not raise.* tau dtype")),
     **known_in("the triangle that is looked at has a gradient; torch gives one to the whole factor",
             "cholesky_solve cholesky_inverse", "gradient", "second", "special gradient"),
     **known_in("the diagonal of a complex factor is taken as it is; LAPACK takes its real part",

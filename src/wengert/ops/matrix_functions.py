@@ -124,7 +124,8 @@ def lu_unpack(F, LU, pivots, unpack_data=True, unpack_pivots=True):
     `linalg.lu_factor` does not return: they are int32 and count from 1. Derivative: in LU the cotangents of L and U,
     each in its triangle."""
     nothing = F._no_elements(checked("lu_unpack", LU, "LU_data"))
-    check_matrix("torch.lu_unpack", raw(LU))
+    if LU.ndim < 2:
+        raise errors.square_matrix("torch.lu_unpack", raw(LU).shape)
     if unpack_pivots:
         check_lu_pivots("torch.lu_unpack", raw(LU), raw(checked("lu_unpack", pivots, "LU_pivots")))
     P = F._permutation(LU, pivots) if unpack_pivots else nothing
