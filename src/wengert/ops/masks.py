@@ -10,6 +10,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.dispatch import call
+from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap
 from wengert.ops.faces import array_face
 from wengert.ops.indices import as_storable, as_tensor, broadcast_shape, private_index, raw, zero_dim_value
@@ -17,7 +18,7 @@ from wengert.ops.inplace import write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain
 
 
-def _as_bool_mask(op: str, mask: Any, stacklevel: int = 3) -> Any:
+def _as_bool_mask(op: str, mask: Any) -> Any:
     """Return the mask as a bool tensor. A uint8 mask, the dtype of comparisons up to torch 1.1, is accepted with a warning."""
     mask = as_tensor(mask)
     array = raw(mask)
@@ -25,7 +26,7 @@ def _as_bool_mask(op: str, mask: Any, stacklevel: int = 3) -> Any:
         warnings.warn(
             f"{op} with a mask of dtype torch.uint8 is what torch had up to 1.1, please use a dtype torch.bool instead",
             DeprecationWarning,
-            stacklevel=stacklevel,
+            stacklevel=user_level(),
         )
         return wrap(array.astype(np.bool_))
     if array.dtype.kind != "b":
@@ -156,7 +157,7 @@ def masked_scatter(F, input, mask, source):
     elements than mask has True.
 
     Derivative: in input 0 where mask is True, 1 elsewhere; in source the cotangent of the elements that were used."""
-    mask = _as_bool_mask("masked_scatter_", mask, stacklevel=4)
+    mask = _as_bool_mask("masked_scatter_", mask)
     broadcast_shape(input, mask)
     return F._masked_scatter(input, mask, _checked_source(input, source))
 
@@ -212,6 +213,6 @@ def masked_select(F, input, mask):
     >>> wengert.tensor([1, 2, 3]).masked_select(wengert.tensor([True, False, True]))
     tensor([1, 3])
     """
-    mask = _as_bool_mask("masked_select", mask, stacklevel=4)
+    mask = _as_bool_mask("masked_select", mask)
     broadcast_shape(input, mask)
     return F._masked_select(input, mask)

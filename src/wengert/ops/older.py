@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap
 from wengert.core.views import bump
 from wengert.ops.faces import tensor_face
@@ -29,7 +30,7 @@ def gesv(input, A):
     """Return (X, LU) with A @ X = input, where LU holds the LU factors of A, without history. Today: linalg.solve(A, B).
 
     input: (n, k) or (n,); A: (n, n). Raises RuntimeError for a singular A. Derivative: in X that of linalg.solve."""
-    warnings.warn(errors.renamed("gesv(B, A)", "linalg.solve(A, B)"), stacklevel=2)
+    warnings.warn(errors.renamed("gesv(B, A)", "linalg.solve(A, B)"), stacklevel=user_level())
     from scipy.linalg import lu_factor
 
     solution = F.linalg_solve(checked("gesv", A, "A"), checked("gesv", input))
@@ -41,14 +42,14 @@ def potrf(input, upper=True):
     """Cholesky factor of a symmetric, positive definite matrix: U with U^T @ U = input, or L with L @ L^T = input.
 
     upper: return U, else L. Today: linalg.cholesky(input), which returns L. Derivative: that of linalg.cholesky."""
-    warnings.warn(errors.renamed("potrf(x)", "linalg.cholesky(x, upper=True)"), stacklevel=2)
+    warnings.warn(errors.renamed("potrf(x)", "linalg.cholesky(x, upper=True)"), stacklevel=user_level())
     return F.linalg_cholesky(checked("potrf", input), upper=upper)
 
 
 @plain(method=True, namespaces=(), beyond_torch=_GONE)
 def masked_copy_(self, mask, source):
     """Older name of masked_scatter_(mask, source)."""
-    warnings.warn(errors.renamed("masked_copy_", "masked_scatter_"), stacklevel=2)
+    warnings.warn(errors.renamed("masked_copy_", "masked_scatter_"), stacklevel=user_level())
     return self.masked_scatter_(mask, source)
 
 
@@ -58,7 +59,7 @@ def set_default_tensor_type(t):
     warnings.warn(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
         "torch.set_default_device() as alternatives.",
-        stacklevel=2,
+        stacklevel=user_level(),
     )
     dtypes.set_default_dtype(dtype_of_type(t))
 
