@@ -50,10 +50,17 @@ class RemovableHandle:
 RemovableHandle.__module__ = "wengert.utils.hooks"  # its public home, as it prints
 
 
-def add_hook(hooks: OrderedDict[int, Any], hook: Any) -> RemovableHandle:
-    """Append hook to hooks and return the handle that removes it."""
-    handle = RemovableHandle(hooks)
+def add_hook(hooks: OrderedDict[int, Any], hook: Any, prepend: bool = False, **properties: Any) -> RemovableHandle:
+    """Add a hook and return the handle that removes it.
+
+    prepend: whether it comes before the others. properties: of each name, (dict, whether the dict holds the hook's id)."""
+    handle = RemovableHandle(hooks, extra_dict=[ids for ids, _ in properties.values()])
     hooks[handle.id] = hook
+    for ids, holds in properties.values():
+        if holds:
+            ids[handle.id] = True
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
     return handle
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+from wengert.ops.reductions import older_reduction
+
 
 def get_enum(reduction: str) -> int:
     """Return the number of a reduction. Raises ValueError for another name."""
@@ -18,15 +20,7 @@ def get_enum(reduction: str) -> int:
 
 def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
     """Return the reduction that size_average and reduce stand for. None means True."""
-    if reduce is False:
-        name = "none"
-    else:
-        name = "sum" if size_average is False else "mean"
-    if emit_warning:
-        warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.", stacklevel=4
-        )
-    return name
+    return older_reduction(size_average, reduce, emit_warning)
 
 
 def legacy_get_enum(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> int:

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert.core.stacks import user_level
 from wengert.core.tensor import wrap
 from wengert.kernels import losses as kernels, places, rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.faces import array_face
 from wengert.ops.indices import Along, are_inside, private_index, raw
-from wengert.ops.reductions import STACKLEVEL, check_floating, reduce_losses, reduction_of
+from wengert.ops.reductions import check_floating, reduce_losses, reduction_of
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 from wengert.ops.values import number_of
 
@@ -44,7 +45,7 @@ def _warn_sizes(input: Any, target: Any) -> None:
             f"Using a target size (torch.Size({list(target.shape)})) that is different to the input size "
             f"(torch.Size({list(input.shape)})). This will likely lead to incorrect results due to broadcasting. Please "
             "ensure they have the same size.",
-            stacklevel=STACKLEVEL,
+            stacklevel=user_level(),
         )
 
 

@@ -6,10 +6,21 @@ import warnings
 from typing import Any
 
 from wengert import errors
+from wengert.core.stacks import user_level
 
-__all__ = ["STACKLEVEL", "check_floating", "reduce_losses", "reduction_of"]
+__all__ = ["check_floating", "older_reduction", "reduce_losses", "reduction_of"]
 
-STACKLEVEL = 4  # from a warning in a helper of a loss to the line that calls the loss
+
+def older_reduction(size_average: Any, reduce: Any, warns: bool = True) -> str:
+    """Return the reduction that torch's older arguments stand for. None means True.
+
+    warns: whether to warn, at the line of the user's program."""
+    name = "none" if reduce is False else "sum" if size_average is False else "mean"
+    if warns:
+        warnings.warn(
+            f"size_average and reduce args will be deprecated, please use reduction='{name}' instead.", stacklevel=user_level()
+        )
+    return name
 
 
 def reduction_of(size_average: Any, reduce: Any, reduction: str, also: tuple[str, ...] = ()) -> str:
@@ -17,10 +28,7 @@ def reduction_of(size_average: Any, reduce: Any, reduction: str, also: tuple[str
 
     also: further names that are accepted. Raises ValueError for an unknown reduction."""
     if size_average is not None or reduce is not None:
-        reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
-        warnings.warn(
-            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=STACKLEVEL
-        )
+        reduction = older_reduction(size_average, reduce)
     if reduction not in ("mean", "sum", "none", *also):
         raise errors.ElementError(f"{reduction} is not a valid value for reduction")
     return reduction

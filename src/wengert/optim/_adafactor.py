@@ -9,8 +9,7 @@ from wengert.autograd.grad_mode import no_grad
 from wengert.dtypes import finfo
 from wengert.ops import function
 from wengert.optim._elementwise import count_step
-from wengert.optim.optimizer import Optimizer, call_closure, counter
-from wengert.tensor import Tensor
+from wengert.optim.optimizer import Optimizer, call_closure, check_single, counter
 
 __all__ = ["Adafactor"]
 
@@ -36,8 +35,7 @@ class Adafactor(Optimizer):
         foreach: bool | None = None,
         maximize: bool = False,
     ) -> None:
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
+        check_single(lr)
         if not lr >= 0.0:
             raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
         if not beta2_decay <= 0.0:

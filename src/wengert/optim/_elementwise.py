@@ -17,7 +17,7 @@ from wengert.core.views import bump
 from wengert.ops import function
 from wengert.ops.faces import tensor_face
 from wengert.ops.program import Program, trace_formula
-from wengert.optim.optimizer import Optimizer, _use_grad_for_differentiable, call_closure, counter
+from wengert.optim.optimizer import Optimizer, _use_grad_for_differentiable, call_closure, check_single, counter
 from wengert.tensor import Tensor
 
 _view_as_complex: Any = function("", "view_as_complex")
@@ -92,7 +92,7 @@ class Elementwise(Optimizer):
     def _update(self, p: Any, g: Any, state: Any, names: tuple[str, ...], numbers: tuple[Any, ...], options: Any) -> None:
         arrays = [p._array, g._array, *[state[name]._array for name in names]]
         if p._array.dtype.kind == "c":
-            arrays = [x.view(x.real.dtype).reshape(*x.shape, 2) if x.flags.c_contiguous else _parts(x) for x in arrays]
+            arrays = [_parts(x) for x in arrays]
         program = _program(type(self).formula, len(arrays), len(numbers), tuple(options.items()))
         values = tuple([float(x) if isinstance(x, Tensor) else x for x in numbers])
         program.update((*arrays, *values), (arrays[0], *arrays[2:]))
@@ -138,8 +138,7 @@ def moving_average(old: Any, new: Any, weight: Any) -> Any:
 
 def check_hyperparameters(lr: Any, **others: Any) -> None:
     """Raise ValueError, in torch's words, for a negative learning rate or another negative hyperparameter."""
-    if isinstance(lr, Tensor) and lr.numel() != 1:
-        raise ValueError("Tensor lr must be 1-element")
+    check_single(lr)
     if not lr >= 0.0:
         raise ValueError(f"Invalid learning rate: {lr}")
     for name, value in others.items():
@@ -147,11 +146,13 @@ def check_hyperparameters(lr: Any, **others: Any) -> None:
             raise ValueError(f"Invalid {name} value: {value}")
 
 
-def check_betas(betas: Any) -> None:
-    """Raise ValueError for decay rates outside of [0, 1)."""
+def check_adam(lr: Any, betas: Any, eps: float, **others: Any) -> None:
+    """Raise ValueError for a negative hyperparameter of Adam and its relatives, and for decay rates outside of [0, 1)."""
+    check_hyperparameters(lr, epsilon=eps)
     for i in range(2):
         if not 0.0 <= betas[i] < 1.0:
             raise ValueError(f"Invalid beta parameter at index {i}: {betas[i]}")
+    check_hyperparameters(0.0, **others)
 
 
 def check_execution(

@@ -7,8 +7,7 @@ from typing import Any
 
 from wengert.autograd.grad_mode import no_grad
 from wengert.ops import function
-from wengert.optim.optimizer import Optimizer, call_closure
-from wengert.tensor import Tensor
+from wengert.optim.optimizer import Optimizer, call_closure, check_single
 
 __all__ = ["Muon"]
 
@@ -37,8 +36,7 @@ class Muon(Optimizer):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
+        check_single(lr)
         for name, value in {"Learning rate": lr, "momentum": momentum, "weight decay": weight_decay}.items():
             if not value >= 0.0:
                 raise ValueError(f"{name} should be >= 0 but is: {value}")

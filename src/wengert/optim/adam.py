@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.optim._elementwise import Elementwise, check_betas, check_execution, check_hyperparameters, decayed, moving_average
+from wengert.optim._adam_family import AdamFamily
+from wengert.optim._elementwise import check_adam, check_execution
 
 __all__ = ["Adam"]
 
 
-class Adam(Elementwise):
+class Adam(AdamFamily):
     """Adam: steps by the mean of the gradient over the root of the mean of its square, both moving averages without bias.
 
     D. P. Kingma and J. Ba, Adam: A Method for Stochastic Optimization, 2014. betas: decay rates of the two averages. eps: added to
@@ -34,11 +35,7 @@ class Adam(Elementwise):
         decoupled_weight_decay: bool = False,
     ) -> None:
         check_execution(lr, foreach, None, differentiable, capturable)
-        check_hyperparameters(lr)
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        check_betas(betas)
-        check_hyperparameters(0.0, weight_decay=weight_decay)
+        check_adam(lr, betas, eps, weight_decay=weight_decay)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad, "maximize": maximize,
             "foreach": foreach, "capturable": capturable, "differentiable": differentiable, "fused": fused,
@@ -48,18 +45,14 @@ class Adam(Elementwise):
         check_execution(lr, foreach, fused, differentiable, capturable)
 
     def state_names(self, group: dict[str, Any]) -> tuple[str, ...]:
-        return ("exp_avg", "exp_avg_sq", *(("max_exp_avg_sq",) if group["amsgrad"] else ()))
+        return (*super().state_names(group), *(("max_exp_avg_sq",) if group["amsgrad"] else ()))
 
     def options(self, group: dict[str, Any], state: dict[str, Any], is_first: bool) -> dict[str, Any]:
-        return {
-            "amsgrad": group["amsgrad"], "decays": group["weight_decay"] != 0, "decoupled": group["decoupled_weight_decay"],
-            "maximize": group["maximize"],
-        }  # fmt: skip
+        return {"amsgrad": group["amsgrad"], **super().options(group, state, is_first)}
 
     def numbers(self, group: dict[str, Any], state: dict[str, Any], step: Any) -> tuple[Any, ...]:
-        lr, weight_decay, (beta1, beta2) = group["lr"], group["weight_decay"], group["betas"]
-        decay = 1 - lr * weight_decay if group["decoupled_weight_decay"] else weight_decay
-        return lr / (1 - beta1**step), (1 - beta2**step) ** 0.5, beta1, beta2, group["eps"], decay
+        lr, (beta1, beta2) = group["lr"], group["betas"]
+        return lr / (1 - beta1**step), (1 - beta2**step) ** 0.5, beta1, beta2, group["eps"], self.decay(group)
 
     @staticmethod
     def formula(
@@ -67,11 +60,7 @@ class Adam(Elementwise):
     ) -> Any:
         """The new parameter, the two averages, and the largest mean of squares if amsgrad."""
         *largest, step_size, correction, beta1, beta2, eps, decay = rest
-        g = decayed(g, p, decay, maximize, decays and not decoupled)
-        if decays and decoupled:
-            p = p * decay
-        mean = moving_average(mean, g, 1 - beta1)
-        square = square * beta2 + (1 - beta2) * g * g
+        p, g, mean, square = AdamFamily.averaged(p, g, mean, square, beta1, beta2, decay, decays, decoupled, maximize)
         largest = [F.maximum(largest[0], square)] if amsgrad else []
         denominator = F.sqrt(largest[0] if amsgrad else square) / correction + eps
         return p - step_size * (mean / denominator), mean, square, *largest

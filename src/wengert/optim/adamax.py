@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.optim._elementwise import Elementwise, check_betas, check_execution, check_hyperparameters, decayed, moving_average
+from wengert.optim._elementwise import Elementwise, check_adam, check_execution, decayed, moving_average
 
 __all__ = ["Adamax"]
 
@@ -27,11 +27,7 @@ class Adamax(Elementwise):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_hyperparameters(lr)
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        check_betas(betas)
-        check_hyperparameters(0.0, weight_decay=weight_decay)
+        check_adam(lr, betas, eps, weight_decay=weight_decay)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach, "maximize": maximize,
             "differentiable": differentiable, "capturable": capturable,

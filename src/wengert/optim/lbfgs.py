@@ -7,6 +7,7 @@ from typing import Any
 
 from wengert.autograd.grad_mode import enable_grad, no_grad
 from wengert.ops import function
+from wengert.optim._elementwise import check_hyperparameters
 from wengert.optim.optimizer import Optimizer
 from wengert.tensor import Tensor
 
@@ -50,10 +51,7 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
-        if not lr >= 0.0:
-            raise ValueError(f"Invalid learning rate: {lr}")
+        check_hyperparameters(lr)
         defaults = {
             "lr": lr, "max_iter": max_iter, "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
             "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change, "history_size": history_size,

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from wengert.core.tensor import wrap
-from wengert.optim._elementwise import Elementwise, check_betas, check_execution, check_hyperparameters, decayed, moving_average
+from wengert.optim._adam_family import AdamFamily
+from wengert.optim._elementwise import check_adam, check_execution
 
 __all__ = ["NAdam"]
 
 
-class NAdam(Elementwise):
+class NAdam(AdamFamily):
     """Adam with Nesterov momentum (T. Dozat, Incorporating Nesterov Momentum into Adam, 2016).
 
     momentum_decay: how fast the weight of the momentum approaches betas[0]. Other parameters as in Adam."""
@@ -32,11 +33,7 @@ class NAdam(Elementwise):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_hyperparameters(lr)
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        check_betas(betas)
-        check_hyperparameters(0.0, weight_decay=weight_decay, momentum_decay=momentum_decay)
+        check_adam(lr, betas, eps, weight_decay=weight_decay, momentum_decay=momentum_decay)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
             "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize, "foreach": foreach, "capturable": capturable,
@@ -45,37 +42,24 @@ class NAdam(Elementwise):
         super().__init__(params, defaults)
         check_execution(lr, foreach, capturable=capturable)
 
-    def state_names(self, group: dict[str, Any]) -> tuple[str, ...]:
-        return "exp_avg", "exp_avg_sq"
-
     def start(self, group: dict[str, Any], p: Any, state: dict[str, Any]) -> None:
         super().start(group, p, state)
         averages = {name: state.pop(name) for name in self.state_names(group)}
         state["mu_product"] = wrap(np.ones((), np.float32))
         state.update(averages)
 
-    def options(self, group: dict[str, Any], state: dict[str, Any], is_first: bool) -> dict[str, Any]:
-        return {
-            "decays": group["weight_decay"] != 0, "decoupled": group["decoupled_weight_decay"], "maximize": group["maximize"],
-        }  # fmt: skip
-
     def numbers(self, group: dict[str, Any], state: dict[str, Any], step: Any) -> tuple[Any, ...]:
-        lr, weight_decay, (beta1, beta2), rate = group["lr"], group["weight_decay"], group["betas"], group["momentum_decay"]
+        lr, (beta1, beta2), rate = group["lr"], group["betas"], group["momentum_decay"]
         mu, mu_next = (beta1 * (1.0 - 0.5 * 0.96 ** (n * rate)) for n in (step, step + 1))
         product = state["mu_product"]._array
         product *= mu
-        decay = 1 - lr * weight_decay if group["decoupled_weight_decay"] else weight_decay
         of_gradient, of_mean = lr * (1.0 - mu) / (1.0 - float(product)), lr * mu_next / (1.0 - float(product) * mu_next)
-        return of_gradient, of_mean, 1 - beta2**step, beta1, beta2, group["eps"], decay
+        return of_gradient, of_mean, 1 - beta2**step, beta1, beta2, group["eps"], self.decay(group)
 
     @staticmethod
     def formula(F: Any, p: Any, g: Any, mean: Any, square: Any, *rest: Any, decays: bool, decoupled: bool, maximize: bool) -> Any:
         """The new parameter and the two averages."""
         of_gradient, of_mean, correction, beta1, beta2, eps, decay = rest
-        g = decayed(g, p, decay, maximize, decays and not decoupled)
-        if decays and decoupled:
-            p = p * decay
-        mean = moving_average(mean, g, 1 - beta1)
-        square = square * beta2 + (1 - beta2) * g * g
+        p, g, mean, square = AdamFamily.averaged(p, g, mean, square, beta1, beta2, decay, decays, decoupled, maximize)
         denominator = F.sqrt(square / correction) + eps
         return p - of_gradient * (g / denominator) - of_mean * (mean / denominator), mean, square

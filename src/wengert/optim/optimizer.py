@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from wengert.autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
+from wengert.core.hooks import RemovableHandle, add_hook
 from wengert.core.tensor import TensorBase, wrap
 from wengert.dtypes import is_floating_point
 from wengert.tensor import Tensor
-from wengert.utils.hooks import RemovableHandle
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook", "required"]
 
@@ -34,22 +34,14 @@ class _RequiredParameter:
 required = _RequiredParameter()
 
 
-def _add_hook(hooks: OrderedDict[int, Any], hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-    handle = RemovableHandle(hooks)
-    hooks[handle.id] = hook
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
-    return handle
-
-
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call hook(optimizer, args, kwargs) before each step of every optimizer. A hook may return new (args, kwargs)."""
-    return _add_hook(_global_optimizer_pre_hooks, hook)
+    return add_hook(_global_optimizer_pre_hooks, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call hook(optimizer, args, kwargs) after each step of every optimizer."""
-    return _add_hook(_global_optimizer_post_hooks, hook)
+    return add_hook(_global_optimizer_post_hooks, hook)
 
 
 def _type_name(x: Any) -> str:
@@ -147,27 +139,27 @@ class Optimizer:
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call hook(optimizer, args, kwargs) before each step. A hook may return new (args, kwargs)."""
-        return _add_hook(self._optimizer_step_pre_hooks, hook)
+        return add_hook(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call hook(optimizer, args, kwargs) after each step."""
-        return _add_hook(self._optimizer_step_post_hooks, hook)
+        return add_hook(self._optimizer_step_post_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer) before state_dict()."""
-        return _add_hook(self.__dict__["_optimizer_state_dict_pre_hooks"], hook, prepend)
+        return add_hook(self.__dict__["_optimizer_state_dict_pre_hooks"], hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer, state_dict) after state_dict(). A hook may return another dict in its place."""
-        return _add_hook(self.__dict__["_optimizer_state_dict_post_hooks"], hook, prepend)
+        return add_hook(self.__dict__["_optimizer_state_dict_post_hooks"], hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer, state_dict) before load_state_dict(). A hook may return another dict in its place."""
-        return _add_hook(self.__dict__["_optimizer_load_state_dict_pre_hooks"], hook, prepend)
+        return add_hook(self.__dict__["_optimizer_load_state_dict_pre_hooks"], hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Call hook(optimizer) after load_state_dict()."""
-        return _add_hook(self.__dict__["_optimizer_load_state_dict_post_hooks"], hook, prepend)
+        return add_hook(self.__dict__["_optimizer_load_state_dict_post_hooks"], hook, prepend)
 
     # -- state dicts -------------------------------------------------------------------------------------------------------
 
@@ -297,6 +289,12 @@ def _fit_state(p: Any, value: Any, key: str | None = None) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)([_fit_state(p, v) for v in value])
     return value
+
+
+def check_single(lr: Any) -> None:
+    """Raise ValueError for a learning rate that is a tensor of several elements."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
 
 
 def call_closure(closure: Callable[[], Any] | None) -> Any:

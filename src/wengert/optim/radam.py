@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.optim._elementwise import Elementwise, check_betas, check_execution, check_hyperparameters, decayed, moving_average
+from wengert.optim._adam_family import AdamFamily
+from wengert.optim._elementwise import check_adam, check_execution
 
 __all__ = ["RAdam"]
 
 
-class RAdam(Elementwise):
+class RAdam(AdamFamily):
     """Adam whose first steps follow the mean of the gradient alone, until the variance of its second moment is known well enough.
 
     L. Liu and others, On the variance of the adaptive learning rate and beyond, 2019. Parameters as in Adam."""
@@ -28,11 +29,7 @@ class RAdam(Elementwise):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_hyperparameters(lr)
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        check_betas(betas)
-        check_hyperparameters(0.0, weight_decay=weight_decay)
+        check_adam(lr, betas, eps, weight_decay=weight_decay)
         defaults = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize, "foreach": foreach,
             "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay, "differentiable": differentiable,
@@ -40,23 +37,17 @@ class RAdam(Elementwise):
         super().__init__(params, defaults)
         check_execution(lr, foreach, capturable=capturable)
 
-    def state_names(self, group: dict[str, Any]) -> tuple[str, ...]:
-        return "exp_avg", "exp_avg_sq"
-
     def options(self, group: dict[str, Any], state: dict[str, Any], is_first: bool) -> dict[str, Any]:
-        return {
-            "decays": group["weight_decay"] != 0, "decoupled": group["decoupled_weight_decay"], "maximize": group["maximize"],
-            "is_adaptive": _length(group["betas"][1], float(state["step"]._array)) > 5.0,
-        }  # fmt: skip
+        is_adaptive = _length(group["betas"][1], float(state["step"]._array)) > 5.0
+        return {"is_adaptive": is_adaptive, **super().options(group, state, is_first)}
 
     def numbers(self, group: dict[str, Any], state: dict[str, Any], step: Any) -> tuple[Any, ...]:
-        lr, weight_decay, (beta1, beta2) = group["lr"], group["weight_decay"], group["betas"]
-        decay = 1 - lr * weight_decay if group["decoupled_weight_decay"] else weight_decay
+        lr, (beta1, beta2) = group["lr"], group["betas"]
         longest, length, factor = 2 / (1 - beta2) - 1, _length(beta2, step), 1.0
         if length > 5.0:
             factor = ((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) ** 0.5
             factor *= (1 - beta2**step) ** 0.5
-        return lr * factor / (1 - beta1**step), beta1, beta2, group["eps"], decay
+        return lr * factor / (1 - beta1**step), beta1, beta2, group["eps"], self.decay(group)
 
     @staticmethod
     def formula(
@@ -64,11 +55,7 @@ class RAdam(Elementwise):
     ) -> Any:
         """The new parameter and the two averages."""
         step_size, beta1, beta2, eps, decay = rest
-        g = decayed(g, p, decay, maximize, decays and not decoupled)
-        if decays and decoupled:
-            p = p * decay
-        mean = moving_average(mean, g, 1 - beta1)
-        square = square * beta2 + (1 - beta2) * g * g
+        p, g, mean, square = AdamFamily.averaged(p, g, mean, square, beta1, beta2, decay, decays, decoupled, maximize)
         direction = mean / (F.sqrt(square) + eps) if is_adaptive else mean
         return p - step_size * direction, mean, square
 

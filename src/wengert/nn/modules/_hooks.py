@@ -12,7 +12,7 @@ from typing import Any
 
 from wengert.autograd.function import Function
 from wengert.autograd.grad_mode import is_grad_enabled
-from wengert.core.hooks import RemovableHandle
+from wengert.core.hooks import RemovableHandle, add_hook
 from wengert.core.tensor import TensorBase
 
 _Hooks = OrderedDict[int, Callable[..., Any]]
@@ -37,20 +37,6 @@ _USE_FULL = "Please use register_full_backward_hook to get the documented behavi
 
 def _has_any_global_hook() -> bool:
     return bool(_global_call_hooks)
-
-
-def add_hook(hooks: _Hooks, hook: Callable[..., Any], prepend: bool = False, **properties: Any) -> RemovableHandle:
-    """Add a hook and return the handle that removes it.
-
-    prepend: whether it comes before the others. properties: of each name, (dict, whether the dict holds the hook's id)."""
-    handle = RemovableHandle(hooks, extra_dict=[ids for ids, _ in properties.values()])
-    hooks[handle.id] = hook
-    for ids, holds in properties.values():
-        if holds:
-            ids[handle.id] = True
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
-    return handle
 
 
 # -- hooks of all modules ----------------------------------------------------------------------------------------------

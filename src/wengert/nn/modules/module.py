@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from wengert.core.hooks import RemovableHandle
+from wengert.core.hooks import RemovableHandle, add_hook
 from wengert.core.modes import set_recording
 from wengert.core.tensor import TensorBase
 from wengert.dtypes import as_dtype
@@ -26,7 +26,6 @@ from wengert.nn.modules._hooks import (
     _global_module_registration_hooks as _global_module_registration_hooks,
     _global_parameter_registration_hooks as _global_parameter_registration_hooks,
     _has_any_global_hook as _has_any_global_hook,
-    add_hook,
     call_with_hooks,
     register_module_backward_hook as register_module_backward_hook,
     register_module_buffer_registration_hook as register_module_buffer_registration_hook,
