@@ -321,3 +321,15 @@ def gradients_of_convolutions(library):
 def test_gradients_of_convolutions_are_those_of_torch():
     for mine, theirs in zip(gradients_of_convolutions(wengert), gradients_of_convolutions(torch), strict=True):
         np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "settings"), [("random_unstructured", {}), ("random_structured", {"dim": 0})])
+def test_random_pruning_draws_the_masks_of_torch(name, settings):
+    masks = []
+    for library in (wengert, torch):
+        prune = importlib.import_module(f"{library.__name__}.nn.utils.prune")
+        library.manual_seed(0)
+        module = library.nn.Linear(6, 5)
+        getattr(prune, name)(module, "weight", amount=0.4, **settings)
+        masks.append(module.weight_mask.numpy())
+    np.testing.assert_array_equal(*masks)

@@ -200,7 +200,7 @@ class RandomUnstructured(_ByScore):
     """Prune elements at random."""
 
     def _scores(self, t: Any) -> Any:
-        return _rand_like(t)
+        return -_rand_like(t)  # torch prunes where its random numbers are greatest
 
 
 class L1Unstructured(_ByScore):
