@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from _thread import get_ident
+from _thread import RLock, get_ident
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
@@ -18,6 +18,7 @@ from types import ModuleType
 
 _LATE = ("wengert", "numpy", "scipy")  # packages with modules that are imported at their first use
 _under_way: list[tuple[str, int]] = []  # the modules that import_late is importing, and the threads
+_gate = RLock()  # held while an import is added to _under_way, and by a fork
 
 
 def in_child(function: Callable[[], None]) -> Callable[[], None]:
@@ -28,26 +29,44 @@ def in_child(function: Callable[[], None]) -> Callable[[], None]:
 
 
 def import_late(name: str) -> ModuleType:
-    """Import a module of the package at its first use. A fork waits for it."""
+    """Import a module of the package, or of a library, at its first use. A fork waits for it."""
     if name in sys.modules:
         return import_module(name)
     entry = (name, get_ident())
-    _under_way.append(entry)
+    with _gate:
+        _under_way.append(entry)
     try:
         return import_module(name)
     finally:
         _under_way.remove(entry)
 
 
-def finish_imports() -> None:
-    """Wait until no other thread imports a module of _LATE: an import of the same module waits for the thread that began it."""
+def _finish_imports() -> None:
+    """Wait until no other thread imports a module of _LATE: an import of the same module waits for the thread that began it.
+
+    Take the gate then, so that no import_late begins before the fork."""
     finished: set[tuple[str, int]] = set()
-    while new := {*_under_way, *[(name, 0) for name in tuple(sys.modules) if name.startswith(_LATE)]} - finished:
+    while True:
+        new = _found_imports() - finished
         for name, _ in new:  # others may begin meanwhile
             with suppress(Exception):  # the thread that imports the module gets the error
                 import_module(name)
         finished |= new
+        _gate.acquire()
+        if _found_imports() <= finished:
+            return
+        _gate.release()
+
+
+def _found_imports() -> set[tuple[str, int]]:
+    """The imports under way, and the modules of _LATE that have been imported or are being imported."""
+    return {*_under_way, *[(name, 0) for name in tuple(sys.modules) if name.startswith(_LATE)]}
+
+
+def _open_in_child() -> None:
+    global _gate
+    _gate = RLock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=finish_imports)
+    os.register_at_fork(before=_finish_imports, after_in_parent=lambda: _gate.release(), after_in_child=_open_in_child)

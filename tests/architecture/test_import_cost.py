@@ -5,10 +5,12 @@ The tests count loaded modules, because counts are the same on every machine. `m
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -102,3 +104,16 @@ def test_a_loss_loads_its_own_family_alone():
     code = "import sys, wengert.nn.functional; before = set(sys.modules); wengert.nn.functional.cross_entropy;"
     code += "print(*sorted(name for name in set(sys.modules) - before if name.startswith('wengert.ops.')))"
     assert run("-c", code).stdout.split() == ["wengert.ops.loss", "wengert.ops.reductions"]
+
+
+def test_late_imports_of_libraries_go_through_import_late():
+    """A fork waits for an import by `_forks.import_late`. An import statement inside a function could hang the child."""
+    package = Path(wengert.__file__).parent
+    found = [
+        f"{path.relative_to(package)}:{node.lineno}"
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and any(name.split(".")[0] == "scipy" for name in [getattr(node, "module", None) or "", *[a.name for a in node.names]])
+    ]
+    assert not found

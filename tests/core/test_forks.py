@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -24,6 +26,52 @@ def test_child_does_what_other_threads_of_the_parent_do(activity):
         for i in range(10):
             time.sleep(0.001 * (i % 4))
             assert succeeds_in_child(activity)
+
+
+FORK_IN_IMPORT = """
+import os, signal, sys, time
+from threading import Event, Thread
+import numpy as np
+import wengert as torch
+begun, x = Event(), torch.eye(3, dtype=torch.float64)
+class Slow:
+    def find_spec(name, path, target=None):
+        if name == sys.argv[1] and not begun.is_set():
+            begun.set()
+            time.sleep(0.5)
+sys.meta_path.insert(0, Slow)
+def use():
+    return eval(sys.argv[2])
+assert sys.argv[1] not in sys.modules
+thread = Thread(target=use)
+thread.start()
+assert begun.wait(10)
+child = os.fork()
+if child == 0:
+    signal.alarm(15)  # a child that hangs is killed
+    use()
+    os._exit(0)
+thread.join()
+os._exit(os.waitpid(child, 0)[1] != 0)
+"""
+
+
+@needs_fork
+@pytest.mark.parametrize(
+    ("module", "expression"),
+    [
+        ("scipy.special", "torch.special.zeta(x + 2, x + 1)"),
+        ("scipy.linalg", "torch.matrix_exp(x)"),
+        ("scipy.fft", "torch.fft.fft(x)"),
+        ("scipy.sparse", "torch.zeros(4, 4).index_add(0, torch.arange(40000) % 4, torch.ones(40000, 4))"),
+        ("wengert.ops.bessel", "torch.special.bessel_j0(x)"),
+    ],
+)
+def test_child_is_whole_if_another_thread_imports_for_the_first_time(module, expression):
+    """The import is slowed down, so that the fork falls into it. The child would wait for ever for the lock of the module."""
+    environment = os.environ | {"WENGERT_PURE": "1"} if module == "scipy.sparse" else os.environ  # compiled, kernels do it
+    found = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK_IN_IMPORT, module, expression], env=environment, check=False)
+    assert found.returncode == 0
 
 
 class Computes:

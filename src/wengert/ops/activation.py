@@ -6,6 +6,7 @@ from math import pi, sqrt
 from typing import Any
 
 from wengert import dtypes, errors
+from wengert._forks import import_late
 from wengert.core.views import call_inplace
 from wengert.kernels import native
 from wengert.kernels.memory import new_array
@@ -262,8 +263,7 @@ def gelu(F, input, approximate="none"):
 def _gelu(xp, x):
     """gelu with erf."""
     _check_floating("GeluKernelImpl", x)
-    from scipy.special import erf  # imported at the first call: scipy.special takes megabytes
-
+    erf = import_late("scipy.special").erf  # imported at the first call: scipy.special takes megabytes
     return (x * (0.5 * (1.0 + erf(x * _SQRT_HALF)))).astype(x.dtype, copy=False)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert._forks import import_late
 from wengert.kernels import places
 from wengert.ops.indices import Along, are_inside, private_index
 
@@ -120,9 +121,8 @@ def _add_rows(target: Any, dim: int, index: Any, value: Any) -> None:
 
 def _add_rows_by_product(blocks: Any, index: Any, value: Any) -> None:
     """Add rows by a matrix product: the sparse matrix has 1 at (i, j) if row j of value goes to row i of the block."""
-    from scipy.sparse import csc_array
-
+    sparse = import_late("scipy.sparse")
     starts = np.arange(index.size + 1)
-    scatter = csc_array((np.ones(index.size, blocks.dtype), index, starts), shape=(blocks.shape[1], index.size))
+    scatter = sparse.csc_array((np.ones(index.size, blocks.dtype), index, starts), shape=(blocks.shape[1], index.size))
     for block, rows in zip(blocks, value, strict=True):
         block += scatter @ rows

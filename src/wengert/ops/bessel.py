@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert._forks import import_late
 from wengert.ops.registry import INT_TO_FLOAT, pointwise
 from wengert.ops.scipy_special import special
 
@@ -182,9 +183,7 @@ def _airy(xp, x, *, derivative):
 
     Derivative: Ai'(x) of Ai, x * Ai(x) of Ai' (Abramowitz and Stegun 10.4.1)."""
     wide = x if x.dtype.itemsize == 8 else x.astype(xp.float64)
-    from scipy.special import airy
-
-    return airy(wide)[1 if derivative else 0].astype(x.dtype, copy=False)
+    return import_late("scipy.special").airy(wide)[1 if derivative else 0].astype(x.dtype, copy=False)
 
 
 @_airy.vjp("x")

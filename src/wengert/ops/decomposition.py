@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors, return_types
+from wengert._forks import import_late
 from wengert.kernels import rows
 from wengert.kernels.memory import new_array, triangle
 from wengert.ops.blas import batched_product
@@ -57,11 +58,9 @@ def solve_left(xp: Any, A: Any, B: Any, upper: bool, unit: bool) -> Any:
         return _solve_by_halves(xp, A, B, upper, unit, (n // 2 + 63) // 64 * 64)
 
     def solve(a: Any, b: Any) -> tuple[Any]:
-        from scipy.linalg import solve_triangular
-
         if not unit and (a.diagonal() == 0).any():
             return (_substitute(a, b, upper),)
-        return (solve_triangular(a, b, lower=not upper, unit_diagonal=unit, check_finite=False),)
+        return (import_late("scipy.linalg").solve_triangular(a, b, lower=not upper, unit_diagonal=unit, check_finite=False),)
 
     return each_matrix(solve, B.shape[:-2], A, B)[0]
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert._forks import import_late
+
 _SERIES_FROM = 16.0  # asymptotic series are exact to double precision from this argument on
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)  # B_2, B_4 ...
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)  # Abramowitz and Stegun 6.1.41
@@ -33,7 +35,7 @@ def beta_mass(a: Any, b: Any, x: Any, y: Any) -> Any:
 
 def gamma_density(a: Any, t: Any, k: int) -> Any:
     """t**(a - 1 - k) exp(-t) / gamma(a). NaN unless 0 < a < inf and t >= 0."""
-    from scipy import special
+    special = import_late("scipy.special")
 
     defined = (a > 0) & np.isfinite(a) & (t >= 0)
     inside = defined & (t > 0) & (t < np.inf)
@@ -44,7 +46,7 @@ def gamma_density(a: Any, t: Any, k: int) -> Any:
 
 def beta_density(a: Any, b: Any, x: Any, k: int, j: int) -> Any:
     """x**(a - 1 - k) (1 - x)**(b - 1 - j) / B(a, b). NaN unless 0 < a < inf, 0 < b < inf and 0 <= x <= 1."""
-    from scipy import special
+    special = import_late("scipy.special")
 
     defined = (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b) & (x >= 0) & (x <= 1)
     inside = defined & (x > 0) & (x < 1)
@@ -61,7 +63,7 @@ def _power_at_zero(exponent: Any) -> Any:
 
 def _stirling_error(z: Any) -> Any:
     """log(gamma(z + 1)) minus Stirling's formula."""
-    from scipy import special
+    special = import_late("scipy.special")
 
     large, small = np.maximum(z, _SERIES_FROM), np.minimum(z, _SERIES_FROM)
     series = sum(c / large ** (2 * k + 1) for k, c in enumerate(_STIRLING))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors, return_types
+from wengert._forks import import_late
 from wengert.core.tensor import wrap
 from wengert.ops.equal_values import Quotients, record_if_equal, rounding_error, skew_matrix
 from wengert.ops.indices import raw
@@ -310,9 +311,7 @@ def linalg_matrix_exp(xp, A):
     functions and applications, 1996)."""
     wide = A.astype(xp.float32) if A.dtype.itemsize == 2 and A.dtype.kind not in "iu" else A
     check_square("linalg.matrix_exp", wide)
-    from scipy.linalg import expm
-
-    return expm(wide).astype(A.dtype, copy=False) if A.size else A.copy()
+    return import_late("scipy.linalg").expm(wide).astype(A.dtype, copy=False) if A.size else A.copy()
 
 
 @linalg_matrix_exp.vjp("A")

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert._forks import import_late
 from wengert.ops.dims import as_dim, as_dims, normalize_dim
 from wengert.ops.options import numpy_dtype, tensor_from
 from wengert.ops.registry import INT_TO_FLOAT, NONE, composite, creation, linear
@@ -43,15 +44,13 @@ def _scaling(norm: str | None, inverse: bool) -> str:
 
 def _scipy_fft(name: str, x: Any, **arguments: Any) -> Any:
     """Call the function scipy.fft.<name>, with threads for a large x. Raises RuntimeError for 16-bit floats."""
-    from scipy import fft
-
     if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
         raise errors.UnsupportedDtypeError(f"Unsupported dtype {errors.scalar_name(x.dtype)}")
     if x.size >= _THREADED_SIZE:
         from os import cpu_count
 
         arguments["workers"] = cpu_count()
-    return getattr(fft, name)(x, **arguments)
+    return getattr(import_late("scipy.fft"), name)(x, **arguments)
 
 
 def _empty_transform(xp: Any, x: Any, dim: tuple[int, ...], last: int) -> Any:

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert._forks import import_late
 from wengert.ops.densities import bell, beta_mass, polygamma_step
 
 _STEP = 0.05
@@ -58,7 +59,7 @@ def _lower_tail(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
 
 def _recurrence_term(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
     """The derivative of x**a y**b / (a B(a, b))."""
-    from scipy import special
+    special = import_late("scipy.special")
 
     def exponent(i: int, j: int) -> Any:
         if i and j:
@@ -72,7 +73,7 @@ def _recurrence_term(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
 
 def _by_quadrature(a: Any, b: Any, x: Any, y: Any, m: int, n: int) -> Any:
     """The derivative as an integral from 0 to x, for a >= 1. y: 1 - x."""
-    from scipy import special
+    special = import_late("scipy.special")
 
     steps_a = [polygamma_step(a, b, k) for k in range(m)]
     steps_b = [polygamma_step(b, a, k) for k in range(n)]

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert._forks import import_late
 from wengert.ops import densities
 
 _SERIES_LIMIT = 30.0  # the power series is used up to this a where x <= a + 1; it is as accurate, and for small a more
@@ -52,7 +53,7 @@ def scaled_derivative(a: Any, x: Any, order: int) -> Any:
 
 def _by_series(a: Any, x: Any, order: int) -> Any:
     """The derivative of the sum of x**k / (a (a + 1) ... (a + k)) over k (Abramowitz and Stegun 6.5.29)."""
-    from scipy import special
+    special = import_late("scipy.special")
 
     polygammas = [special.psi(a + 1), *[special.polygamma(k, a + 1) for k in range(1, order)]]
     term, log_x, total = x / a, np.log(x), np.zeros_like(x)
@@ -66,7 +67,7 @@ def _by_series(a: Any, x: Any, order: int) -> Any:
 
 def _by_quadrature(a: Any, x: Any, order: int) -> Any:
     """The derivative, divided by p(x), as an integral over the tail on one side of x."""
-    from scipy import special
+    special = import_late("scipy.special")
 
     polygammas = [special.psi(a), *[special.polygamma(k, a) for k in range(1, order)]]
     log_x = np.log(x)

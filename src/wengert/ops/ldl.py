@@ -8,7 +8,7 @@ import numpy as np
 
 from wengert import errors, return_types
 from wengert.ops.indices import raw
-from wengert.ops.matrices import check_square, each_matrix
+from wengert.ops.matrices import check_square, each_matrix, lapack_function
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
@@ -16,11 +16,7 @@ _PRIVATE: dict[str, Any] = {"method": False, "namespaces": ()}
 
 def _lapack_routine(name: str, dtype: Any, hermitian: bool) -> Any:
     """Return LAPACK's sytrf, sytrs, hetrf or hetrs for a dtype. name: "trf" or "trs"."""
-    from scipy.linalg import lapack
-
-    kind = "he" if hermitian and dtype.kind == "c" else "sy"
-    prefix = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}[dtype.name]
-    return getattr(lapack, f"{prefix}{kind}{name}")
+    return lapack_function(("he" if hermitian and dtype.kind == "c" else "sy") + name, dtype)
 
 
 @nondifferentiable(promote=NONE, outputs=("LD", "pivots", "info"), **_PRIVATE)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors, return_types
+from wengert._forks import import_late
 from wengert.ops.dims import as_dims, normalize_dim
 from wengert.ops.indices import checked, raw
 from wengert.ops.matrices import adjoint, check_matrix, check_square, each_matrix, lapack_function, zero_pivot
@@ -111,8 +112,7 @@ _DRIVERS = {None: "gelsy", "gelsy": "gelsy", "gelsd": "gelsd", "gelss": "gelss",
 @general(outputs=("solution", "rank", "singular_values"), node="LinalgLstsqBackward0", **_PRIVATE)
 def _lstsq(xp, A, B, *, rcond, driver):
     """linalg_lstsq of A and B with the same batch dimensions."""
-    from scipy.linalg import lstsq
-
+    lstsq = import_late("scipy.linalg").lstsq
     if A.dtype.kind not in "fc" or A.dtype.itemsize == 2:
         raise errors.UnsupportedDtypeError("This function doesn't handle types other than float and double")
     limit = np.finfo(A.dtype).eps * max(A.shape[-2:]) if rcond is None else rcond

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
+from wengert._forks import import_late
 
 
 def check_square(op: str, x: Any) -> None:
@@ -92,9 +93,7 @@ def check_matrix(op: str, x: Any) -> None:
 @cache
 def lapack_function(name: str, dtype: Any) -> Any:
     """Return LAPACK's function for a dtype, from scipy.linalg.lapack. name: without the letter of the dtype ("getrf")."""
-    from scipy.linalg import get_lapack_funcs
-
-    return get_lapack_funcs(name, dtype=dtype)
+    return import_late("scipy.linalg").get_lapack_funcs(name, dtype=dtype)
 
 
 def each_matrix(function: Callable[..., tuple[Any, ...]], batch: tuple[int, ...], *operands: Any) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from wengert import errors, return_types
 from wengert.ops.indices import checked, raw
-from wengert.ops.matrices import check_lu_pivots, check_matrix, each_matrix
+from wengert.ops.matrices import check_lu_pivots, check_matrix, each_matrix, lapack_function
 from wengert.ops.registry import composite, general
 
 
@@ -140,10 +140,8 @@ def lu_unpack(F, LU, pivots, unpack_data=True, unpack_pivots=True):
 @general(outputs=("a", "tau"), node="GeqrfBackward0", method=False, namespaces=())
 def _geqrf(xp, A):
     """geqrf. Not differentiable."""
-    from scipy.linalg import get_lapack_funcs
-
     check_matrix("geqrf", A)
-    (factor,) = get_lapack_funcs(("geqrf",), (A,))
+    factor = lapack_function("geqrf", A.dtype)
     k = min(A.shape[-2:])
 
     def factorise(a):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert._forks import import_late
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap
 from wengert.core.views import bump
@@ -31,10 +32,8 @@ def gesv(input, A):
 
     input: (n, k) or (n,); A: (n, n). Raises RuntimeError for a singular A. Derivative: in X that of linalg.solve."""
     warnings.warn(errors.renamed("gesv(B, A)", "linalg.solve(A, B)"), stacklevel=user_level())
-    from scipy.linalg import lu_factor
-
     solution = F.linalg_solve(checked("gesv", A, "A"), checked("gesv", input))
-    return solution, wrap(lu_factor(A._array)[0])
+    return solution, wrap(import_late("scipy.linalg").lu_factor(A._array)[0])
 
 
 @plain(method=True, beyond_torch=_GONE)

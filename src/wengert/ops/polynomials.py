@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from wengert import errors
+from wengert._forks import import_late
 from wengert.ops.registry import INT_TO_FLOAT, pointwise
 from wengert.ops.values import is_number
 
@@ -61,7 +62,7 @@ def _recurrence_in_c(name: str, *parameters: float) -> Callable[[Any, Any], Any]
     def high(degrees: Any, x: Any) -> Any:
         if degrees.max() > _MAX_DEGREE:
             raise errors.ShapeError(f"the degree {degrees.max()} of a polynomial is larger than {_MAX_DEGREE}")
-        from scipy import special
+        special = import_late("scipy.special")
 
         return getattr(special, name)(degrees, *parameters, x.astype("float64")).astype(x.dtype)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from wengert._forks import import_late
+
 
 @cache
 def _function(name: str) -> Any:
-    from scipy import special
-
-    return getattr(special, name)
+    return getattr(import_late("scipy.special"), name)
 
 
 def special(name: str, *operands: Any) -> Any:
