@@ -218,7 +218,7 @@ def _insertion_indices(edges: Any, values: Any, right: bool, out_int32: bool) ->
     """Return the indices at which to insert values into edges, sorted along the last dimension, to keep the order."""
     side: Any = "right" if right else "left"
     if edges.ndim == 1:
-        found = np.asarray(np.searchsorted(edges, values, side))
+        found = _search(edges, values, side)
     else:
         if edges.shape[:-1] != values.shape[:-1]:
             raise errors.ShapeError(
@@ -228,8 +228,21 @@ def _insertion_indices(edges: Any, values: Any, right: bool, out_int32: bool) ->
             )
         count = prod(edges.shape[:-1])
         rows = zip(edges.reshape(count, edges.shape[-1]), values.reshape(count, values.shape[-1]), strict=True)
-        found = np.array([np.searchsorted(e, v, side) for e, v in rows], np.int64).reshape(values.shape)
+        found = np.array([_search(e, v, side) for e, v in rows], np.int64).reshape(values.shape)
     return wrap(found.astype(np.int32 if out_int32 else np.int64, copy=False))
+
+
+def _search(edges: Any, values: Any, side: Any) -> Any:
+    """Index for each value at which to insert it into the vector edges. NaN is neither below nor above a number, as in torch."""
+    if not edges.size or edges[-1] == edges[-1]:
+        return np.asarray(np.searchsorted(edges, values, side))
+    low, high = np.zeros(values.shape, np.int64), np.full(values.shape, edges.size)
+    for _ in range(edges.size.bit_length()):
+        middle = np.minimum((low + high) // 2, edges.size - 1)
+        found = edges[middle]
+        stays = found > values if side == "right" else found >= values
+        low, high = np.where(stays | (low == high), low, middle + 1), np.where(stays, np.minimum(middle, high), high)
+    return low
 
 
 @plain(out=True)
@@ -238,7 +251,9 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
 
     sorted_sequence: (k); or (..., k), for an input of shape (..., m). input: a tensor or a number. right=True, or
     side="right", inserts an element after its equals. sorter: int64 indices that sort an unsorted sequence along its last
-    dimension, as argsort returns them. Returns int64, or int32 if out_int32, in input's shape. Not differentiable.
+    dimension, as argsort returns them. A NaN, and each number if NaN ends the sequence, is inserted where torch's halving of the
+    sequence finds it, with comparisons that are false for NaN. Returns int64, or int32 if out_int32, in input's shape. Not
+    differentiable.
 
     >>> import wengert
     >>> wengert.searchsorted(wengert.tensor([1, 3, 5]), wengert.tensor([3, 4]))

@@ -189,7 +189,8 @@ def _(F, ct, x_shape, indices, dim, keepdim):
 def mode(F, input, dim=-1, keepdim=False):
     """Most frequent element along a dimension and the index of its last occurrence: a named tuple (values, indices).
 
-    If several elements are equally frequent, the smallest counts. Derivative: the cotangent at indices, 0 elsewhere."""
+    If several elements are equally frequent, the smallest counts. NaN equals no element and is larger than all; in torch the result
+    then depends on the order of the elements. Derivative: the cotangent at indices, 0 elsewhere."""
     return return_types.mode(F._mode(input, dim=dim, keepdim=keepdim))
 
 
