@@ -53,7 +53,7 @@ SAMPLES = {
     "rnn_tanh": _net(1), "rnn_relu": _net(1), "gru": _net(3), "lstm": _net(4, (4, 2, 2), (4, 2, 2)),
 }  # fmt: skip
 
-OTHER_STEPS = {"conv_tbc", "rnn_tanh", "rnn_relu", "gru", "lstm"}
+OTHER_STEPS = {"conv_tbc", "rnn_tanh", "rnn_relu", "gru", "lstm", "lstm_cell"}
 
 
 def _kl_div(x, target, reduction=0, log_target=False):

@@ -178,7 +178,7 @@ DIFFERENCES: dict[tuple[str, str], Known] = {
     **known_in("NaN is the extremum, and has the gradient alone", "segment_reduce", "special gradient"),
     **known_in("the second result is a copy of A, and its history that of a copy", "triangular_solve", "requires_grad",
             "special requires_grad"),
-    **known_in("operands are promoted; torch refuses, or keeps the input's dtype", "rnn_tanh rnn_relu gru_cell lstm_cell "
+    **known_in("operands are promoted; torch refuses, or keeps the input's dtype", "rnn_tanh rnn_relu lstm gru_cell lstm_cell "
             "rnn_tanh_cell", "promotion error", only=says("^does not raise|^raises UnsupportedDtypeError")),
     **known_in("operands are promoted; torch keeps the input's dtype", "rnn_tanh_cell rnn_relu_cell torch_hinge_embedding_loss",
             "promotion value", only=says("^dtype ")),

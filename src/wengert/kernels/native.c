@@ -29,6 +29,7 @@ extern PyMethodDef wk_places_methods[];
 extern PyMethodDef wk_pool_methods[];
 extern PyMethodDef wk_program_methods[];
 extern PyMethodDef wk_random_methods[];
+extern PyMethodDef wk_recurrent_methods[];
 extern PyMethodDef wk_resample_methods[];
 extern PyMethodDef wk_rows_methods[];
 extern PyMethodDef wk_scans_methods[];
@@ -52,6 +53,7 @@ static PyMethodDef *const method_tables[] = {
     wk_pool_methods,
     wk_program_methods,
     wk_random_methods,
+    wk_recurrent_methods,
     wk_resample_methods,
     wk_rows_methods,
     wk_scans_methods,

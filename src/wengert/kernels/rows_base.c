@@ -4,9 +4,11 @@
 #include "norms.h"
 #include "factors.h"
 #include "distances.h"
+#include "cells.h"
 #undef WK_BITS
 #define WK_BITS 64
 #include "rows.h"
 #include "norms.h"
 #include "factors.h"
 #include "distances.h"
+#include "cells.h"

@@ -5,10 +5,12 @@
 #include "norms.h"
 #include "factors.h"
 #include "distances.h"
+#include "cells.h"
 #undef WK_BITS
 #define WK_BITS 64
 #include "rows.h"
 #include "norms.h"
 #include "factors.h"
 #include "distances.h"
+#include "cells.h"
 #include "target_end.h"

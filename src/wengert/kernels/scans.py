@@ -10,6 +10,9 @@ As in `rows`, each function returns None for arguments that it does not accept, 
 - one_along(x, dim, k): the element at place k after sorting, and its place in x, with size 1 in dim.
 - ctc_losses(x, labels, lengths, counts, blank) and ctc_cotangent(x, labels, lengths, counts, blank, ct): see ops/ctc.py. x: (steps,
   items, classes), float32 or float64. The losses are float64.
+- lstm_steps(sums, hidden0, cell0, weight, sizes, backward) and lstm_steps_cotangent(ct_hidden, ct_cells, ct_gates, hidden, cells,
+  gates, hidden0, cell0, weight, sizes, backward): see _lstm_steps in ops/recurrent.py. C-contiguous arrays of one dtype, float32 or
+  float64.
 
 Sorting and selection count NaN as the largest number.
 """
@@ -35,4 +38,6 @@ multiply_up: Any = compiled("multiply_up")
 first_along: Any = compiled("first_along")
 ctc_losses: Any = compiled("ctc_losses")
 ctc_cotangent: Any = compiled("ctc_cotangent")
+lstm_steps: Any = compiled("lstm_steps")
+lstm_steps_cotangent: Any = compiled("lstm_steps_cotangent")
 one_along: Any = compiled("one_along")

@@ -158,7 +158,7 @@ OPERATIONS = {
         "_repeat_each diag diag_embed diagflat flip fliplr flipud repeat repeat_interleave roll rot90 tile "
         "tril triu "
     ),
-    "recurrent": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
+    "recurrent": "_lstm_steps gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
     "resize": "_affine_grid _resample_bytes affine_grid interpolate upsample upsample_bilinear upsample_nearest",
     "running": "_cummax _cummin cummax cummin cumulative_trapezoid diff gradient logcumsumexp trapezoid trapz",
     "scan": "_reverse_cumsum _scan cumprod cumsum",

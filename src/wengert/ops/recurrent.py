@@ -1,15 +1,21 @@
 """Recurrent networks and their cells: rnn_tanh, rnn_relu, gru, lstm, computed step by step.
 
 The weights of the gates are stacked as in torch: reset, update, new (gru); input, forget, cell, output (lstm).
-Derivatives are those of the steps.
+Derivatives are those of the steps. All steps of a layer of an lstm are one operation, unless hidden states are projected.
 """
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from wengert import errors
-from wengert.ops.registry import composite
+from wengert.kernels import scans
+from wengert.ops.faces import array_face
+from wengert.ops.indices import raw
+from wengert.ops.registry import composite, general
 
 
 def _split_gates(F: Any, sums: Any, count: int, size: int) -> Any:
@@ -76,6 +82,135 @@ def _split_weights(params: Any, has_biases: bool, has_projections: bool, count: 
     return found
 
 
+# -- all steps of a layer of an lstm -----------------------------------------------------------------------------------
+
+
+class _Step(NamedTuple):
+    """Rows of one step. first: the place of its first row among the rows of all steps. before: the place of the first row of
+    the step before in time; the first `continued` rows have one. The others begin at this step."""
+
+    first: int
+    rows: int
+    before: int
+    continued: int
+
+
+def _steps_in_time(sizes: Any, backward: bool) -> list[_Step]:
+    """Return the steps in the order in which an lstm takes them. sizes: see _run_direction."""
+    firsts = [0, *accumulate(sizes)]
+    steps, before = [], _Step(0, 0, 0, 0)
+    for t in range(len(sizes) - 1, -1, -1) if backward else range(len(sizes)):
+        before = _Step(firsts[t], sizes[t], before.first, min(sizes[t], before.rows))
+        steps.append(before)
+    return steps
+
+
+def _states_before(F: Any, states: Any, initial: Any, step: _Step) -> Any:
+    """Return the states before a step, one for each of its rows. states: those of all steps."""
+    begun = F.narrow(initial, 0, step.continued, step.rows - step.continued)
+    if step.continued == 0:
+        return begun
+    continued = F.narrow(states, 0, step.before, step.continued)
+    return continued if step.continued == step.rows else F.cat([continued, begun], 0)
+
+
+@general(
+    node="MkldnnRnnLayerBackward0", outputs=("hidden", "cells", "gates"), complex=False, method=False, namespaces=(),
+)  # fmt: skip
+def _lstm_steps(xp, sums, hidden0, cell0, weight, *, sizes, backward):
+    """Hidden states, cells and gates (input, forget, cell, output) after each step: (rows, size), and (rows, 4 size).
+
+    sums: what the input and the biases add to the gates, (rows, 4 size). hidden0, cell0: initial states, (batch, size).
+    weight: w_hh, (4 size, size). rows: those of all steps. sizes, backward: see _run_direction."""
+    found = scans.lstm_steps(*map(xp.ascontiguousarray, (sums, hidden0, cell0, weight)), sizes, backward)
+    if found is not None:
+        return found
+    F, size = array_face, weight.shape[1]
+    hidden, cells = (xp.empty((len(sums), size), sums.dtype) for _ in range(2))
+    gates = xp.empty_like(sums)
+    for step in _steps_in_time(sizes, backward):
+        rows = slice(step.first, step.first + step.rows)
+        given = sums[rows] + F.matmul(_states_before(F, hidden, hidden0, step), F.t(weight))
+        input, forget, cell, output = (given[:, i * size : (i + 1) * size] for i in range(4))
+        parts = [F.sigmoid(input), F.sigmoid(forget), F.tanh(cell), F.sigmoid(output)]
+        gates[rows] = F.cat(parts, 1)
+        cells[rows] = parts[1] * _states_before(F, cells, cell0, step) + parts[0] * parts[2]
+        hidden[rows] = parts[3] * F.tanh(cells[rows])
+    return hidden, cells, gates
+
+
+@_lstm_steps.vjp("sums", "hidden0", "cell0", "weight")
+def _(F, ct, hidden, cells, gates, hidden0, cell0, weight, sizes, backward):
+    found = None
+    if not F.is_tensor:
+        arrays: Any = (*ct, hidden, cells, gates, hidden0, cell0, weight)
+        arrays = [a if a is None or a.flags.c_contiguous else a.copy() for a in arrays]
+        found = scans.lstm_steps_cotangent(*arrays, sizes, backward)
+    if found is None:
+        found = _lstm_cotangents(F, ct, (hidden, cells, gates), (hidden0, cell0), weight, sizes, backward)
+    of_sums, of_hidden0, of_cell0, previous = found
+    return of_sums, of_hidden0, of_cell0, F.matmul(F.t(of_sums), previous)
+
+
+def _lstm_cotangents(F: Any, ct: Any, results: Any, initial: Any, weight: Any, sizes: Any, backward: bool) -> tuple[Any, ...]:
+    """Return the cotangents of sums, hidden0 and cell0 of _lstm_steps, and the hidden states before each row of sums."""
+    size, pieces = weight.shape[1], {}
+    of_states = (initial[0] * 0.0, initial[1] * 0.0)  # for each sequence, the cotangents from the step after
+    for step in reversed(_steps_in_time(sizes, backward)):
+        given = [None if c is None else F.narrow(c, 0, step.first, step.rows) for c in ct]
+        hidden_before, cell_before = (
+            _states_before(F, states, first, step) for states, first in zip(results[:2], initial, strict=True)
+        )
+        gates = F.narrow(results[2], 0, step.first, step.rows)
+        input, forget, cell, output = (F.narrow(gates, 1, i * size, size) for i in range(4))
+        squashed = F.tanh(F.narrow(results[1], 0, step.first, step.rows))
+        h, c = (F.narrow(s, 0, 0, step.rows) for s in of_states)
+        h = h if given[0] is None else h + given[0]
+        c = c if given[1] is None else c + given[1]
+        c = c + h * output * (1.0 - squashed * squashed)
+        of_gates = F.cat([c * cell, c * cell_before, c * input, h * squashed], 1)
+        of_gates = of_gates if given[2] is None else of_gates + given[2]
+        slopes = [input * (1.0 - input), forget * (1.0 - forget), 1.0 - cell * cell, output * (1.0 - output)]
+        of_sums = of_gates * F.cat(slopes, 1)
+        pieces[step.first] = of_sums, hidden_before
+        new = F.matmul(of_sums, weight), c * forget
+        rest = of_states[0].shape[0] - step.rows
+        of_states = new if not rest else tuple(
+            [F.cat([n, F.narrow(s, 0, step.rows, rest)], 0) for n, s in zip(new, of_states, strict=True)]
+        )  # fmt: skip
+    in_order = [pieces[first] for first in sorted(pieces)]
+    of_sums, previous = (F.cat(list(rows), 0) for rows in zip(*in_order, strict=True))
+    return of_sums, *of_states, previous
+
+
+def _is_complex(x: Any) -> bool:
+    return raw(x).dtype.kind == "c"
+
+
+def _last_rows(F: Any, states: Any, sizes: list[int], backward: bool) -> Any:
+    """Return each sequence's state after its last step. states: those of all steps."""
+    if len(sizes) == 1:
+        return states
+    if backward or sizes[-1] == sizes[0]:
+        return F.narrow(states, 0, 0 if backward else states.shape[0] - sizes[0], sizes[0])
+    firsts = np.cumsum([0, *sizes])
+    lasts = np.searchsorted(-np.array(sizes), -np.arange(sizes[0]), side="left") - 1
+    return F.index_select(states, 0, firsts[lasts] + np.arange(sizes[0]))
+
+
+def _run_lstm(
+    F: Any, data: Any, sizes: list[int], state: tuple[Any, ...], weights: _Weights, backward: bool
+) -> tuple[Any, tuple[Any, ...]]:
+    """_run_direction of an lstm without projections, as one operation."""
+    bias = weights.b_ih if weights.b_hh is None else weights.b_ih + weights.b_hh
+    sums = F.linear(data, weights.w_ih, bias)
+    hidden, cells, _ = F._lstm_steps(sums, *state, weights.w_hh, sizes=tuple(sizes), backward=backward)
+    return hidden, tuple([_last_rows(F, states, sizes, backward) for states in (hidden, cells)])
+
+
+# -- layers ------------------------------------------------------------------------------------------------------------
+
+
 def _run_direction(
     F: Any, step: Any, data: Any, sizes: list[int], state: tuple[Any, ...], weights: _Weights, backward: bool
 ) -> tuple[Any, tuple[Any, ...]]:
@@ -83,6 +218,8 @@ def _run_direction(
 
     data: (sum of sizes, features), the rows of step 0, those of step 1, and so on. sizes: the number of rows of each step,
     not increasing: a sequence that has ended has no row. state: the initial states, each with a row for each sequence."""
+    if step is _lstm_step and weights.w_hr is None and not _is_complex(data):
+        return _run_lstm(F, data, sizes, state, weights, backward)
     steps = F._unsafe_split(_of_input(F, data, weights), sizes=tuple(sizes), dim=0, node="UnsafeSplitWithSizesBackward0")
     first, ended, outputs = state, [], []
     if backward:
@@ -221,4 +358,6 @@ def lstm_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     input: (batch, features), h, c: (batch, hidden), w_ih: (4 hidden, features), w_hh: (4 hidden, hidden), b_ih, b_hh:
     (4 hidden) or None. Derivative: that of the formula."""
     weights = _Weights(w_ih, w_hh, b_ih, b_hh)
-    return _lstm_step(F, _of_input(F, input, weights), tuple(hx), weights)
+    if _is_complex(input):
+        return _lstm_step(F, _of_input(F, input, weights), tuple(hx), weights)
+    return _run_lstm(F, input, [input.shape[0]], tuple(hx), weights, False)[1]
