@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import elementwise
+import modules
 import networks
 import numpy as np
 import science
@@ -135,6 +136,9 @@ CASES = [
     Case("attention", "attention block, 8 x 64 x 128, 4 heads", networks.prepare_attention, 1.5),
     Case("log-softmax", "log-softmax and gather, 512 x 10000", networks.prepare_log_softmax, 2.0, rounds=9),
     Case("lenet", "LeNet, batch 32, training step", networks.prepare_lenet, 1.0),
+    Case("lstm", "nn.LSTM, 50 steps of 64 units, batch 8, training step", modules.prepare_lstm, 1.3),
+    Case("transformer", "nn.TransformerEncoder, 2 layers, 8 x 64 x 128, training step", modules.prepare_transformer, 1.2),
+    Case("adam", "optim.Adam, a step over 40 small parameters", modules.prepare_adam, 6.0),
     Case("equation-in-time", "Lotka-Volterra, 20 steps of Runge-Kutta", science.prepare_equation_in_time),
     Case("filter", "Kalman filter, 10 steps, 4 states", science.prepare_filter),
     Case("gaussian-process", "likelihood of a Gaussian process, 50 points", science.prepare_gaussian_process),

@@ -137,6 +137,7 @@ def test_names_are_the_cases(programs):
     assert {case.name: case.target for case in programs.CASES if case.target is not None} == {
         "chain": 5.0, "small-training-step": 4.0, "training-step": 1.5, "large-training-step": 1.0, "recurrent-network": 3.0, "attention": 1.5,
         "prices": 4.0, "tanh": 6.0, "log-softmax": 2.0, "lenet": 1.0, "longest-chain": 4.0, "many-reads": 100.0,
+        "lstm": 1.3, "transformer": 1.2, "adam": 6.0,
     }  # fmt: skip
 
 

@@ -88,6 +88,26 @@ def test_steps(name, i, dtype):
 
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
+def test_parameters_with_different_numbers_of_steps(name):
+    """The second parameter has its first gradient at the third step, the third one has none at the fourth and is strided."""
+
+    def program(library):
+        params = [library.nn.Parameter(library.tensor(x)) for x in arrays("float64", ((3, 4), (5, 2), (2, 3)), 0)]
+        params[2].data = params[2].detach().t()
+        optimizer = getattr(library.optim, name)(params, lr=0.1)
+        for i in range(6):
+            for k, (p, g) in enumerate(zip(params, arrays("float64", ((3, 4), (5, 2), (3, 2)), i + 1), strict=True)):
+                p.grad = None if (k == 1 and i < 2) or (k == 2 and i == 3) else library.tensor(g)
+            optimizer.step()
+        return params, optimizer
+
+    (ours, optimizer), (theirs, other) = map(program, (wengert, torch))
+    for a, b in zip(ours, theirs, strict=True):
+        assert_close(a, b, 1e-12)
+    assert_same_state(optimizer.state_dict()["state"], other.state_dict()["state"], 1e-12)
+
+
+@pytest.mark.parametrize("name", ELEMENTWISE)
 def test_complex_parameters(name):
     settings = {"lr": 0.1}
     (ours, optimizer), (theirs, other) = (run(library, name, settings, "complex128") for library in (wengert, torch))

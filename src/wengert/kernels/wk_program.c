@@ -197,18 +197,39 @@ static PyObject *run_program(PyObject *module, PyObject *args) {
     return wk_apply_kernel(&program->kernel, ((PyTupleObject *)inputs)->ob_item, NULL);
 }
 
+/* Return the number of rows done: all, or those before the first that is not accepted. */
 static PyObject *update_by_program(PyObject *module, PyObject *args) {
-    PyObject *capsule, *inputs, *outputs;
+    PyObject *capsule, *rows, *numbers, *updated;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO!O!", &capsule, &PyTuple_Type, &inputs, &PyTuple_Type, &outputs)) return NULL;
+    if (!PyArg_ParseTuple(args, "OO!O!O!", &capsule, &PyList_Type, &rows, &PyTuple_Type, &numbers, &PyTuple_Type, &updated)) return NULL;
     const WkProgram *program = PyCapsule_GetPointer(capsule, CAPSULE);
     if (program == NULL) return NULL;
-    if (PyTuple_GET_SIZE(inputs) != program->kernel.n_inputs || PyTuple_GET_SIZE(outputs) != program->kernel.n_outputs) {
+    const Py_ssize_t n_numbers = PyTuple_GET_SIZE(numbers), n_arrays = program->kernel.n_inputs - n_numbers;
+    int n_outputs = program->kernel.n_outputs, places[WK_MAX_OPERANDS];
+    if (n_arrays < 0 || PyTuple_GET_SIZE(updated) != n_outputs) {
         PyErr_SetString(PyExc_ValueError, "another number of inputs or outputs");
         return NULL;
     }
-    return PyBool_FromLong(
-        wk_apply_in_place(&program->kernel, ((PyTupleObject *)inputs)->ob_item, ((PyTupleObject *)outputs)->ob_item));
+    for (int k = 0; k < n_outputs; k++) {
+        long place = PyLong_AsLong(PyTuple_GET_ITEM(updated, k));
+        if (place < 0 || place >= n_arrays) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "no input %ld", place);
+        places[k] = (int)place;
+    }
+    PyObject *inputs[WK_MAX_OPERANDS], *outputs[WK_MAX_OPERANDS];
+    for (Py_ssize_t k = 0; k < n_numbers; k++) inputs[n_arrays + k] = PyTuple_GET_ITEM(numbers, k);
+    Py_ssize_t done = 0;
+    for (; done < PyList_GET_SIZE(rows); done++) { /* the size is read anew: the GIL may be let go in between */
+        PyObject *row = Py_NewRef(PyList_GET_ITEM(rows, done));
+        int accepted = PyTuple_CheckExact(row) && PyTuple_GET_SIZE(row) == n_arrays;
+        if (accepted) {
+            for (Py_ssize_t k = 0; k < n_arrays; k++) inputs[k] = PyTuple_GET_ITEM(row, k);
+            for (int k = 0; k < n_outputs; k++) outputs[k] = inputs[places[k]];
+            accepted = wk_apply_in_place(&program->kernel, inputs, outputs);
+        }
+        Py_DECREF(row);
+        if (!accepted) break;
+    }
+    return PyLong_FromSsize_t(done);
 }
 
 /* Return the stages of a program, for tests. */
@@ -233,9 +254,9 @@ PyMethodDef wk_program_methods[] = {
     {"run_program", run_program, METH_VARARGS,
      "run_program(program, inputs): an array, or a tuple of arrays for several outputs. None if the inputs are not accepted."},
     {"update_by_program", update_by_program, METH_VARARGS,
-     "update_by_program(program, inputs, outputs): write the results into the arrays outputs, which may be inputs if the program "
-     "reads no element of an input after it has written the element of an output. False, with nothing written, if the arrays are "
-     "not accepted."},
+     "update_by_program(program, rows, numbers, updated): for each row, a tuple of arrays, run the program on the arrays and the "
+     "numbers, and write the results into the row's arrays at the places `updated`. The program reads no element of an input after "
+     "it has written the element of an output. Returns the number of rows before the first that is not accepted."},
     {"program_stages", program_stages, METH_O,
      "program_stages(program): (number of steps, number of links) of each stage; only the steps of a chain have links."},
     {NULL, NULL, 0, NULL},

@@ -193,11 +193,16 @@ class Program:
                 return results if len(self.outputs) > 1 else (results,)
         return self._run_numpy(arrays)
 
-    def update(self, arrays: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        """Write the outputs into arrays, which may be inputs. arrays: as in `run`."""
-        if self.compiled is None or not native.update_by_program(self.compiled, arrays, outputs):
-            for output, result in zip(outputs, self.run(arrays), strict=True):
-                output[...] = result
+    def update(self, rows: Sequence[tuple[Any, ...]], numbers: tuple[Any, ...], updated: tuple[int, ...]) -> None:
+        """Run on each row of arrays, followed by the numbers, and write the outputs into the arrays at these places of the row."""
+        done = 0
+        while done < len(rows):
+            if self.compiled is not None:
+                done += native.update_by_program(self.compiled, rows if not done else rows[done:], numbers, updated)
+            if done < len(rows):  # the kernels do not accept this row
+                for i, result in zip(updated, self.run((*rows[done], *numbers)), strict=True):
+                    rows[done][i][...] = result
+                done += 1
 
     def _run_numpy(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
         """Do what run does with NumPy: along the first axis, in pieces that fit into the cache."""

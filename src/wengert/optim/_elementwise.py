@@ -32,6 +32,7 @@ class Elementwise(Optimizer):
     formula(F, p, g, *state, *numbers, **options) -> (p, *state): F has the functions of wengert; options are those of `options`."""
 
     counted = True  # whether the state has the number of steps
+    by_step = True  # whether options and numbers depend on the state only by the number of steps
 
     def state_names(self, group: dict[str, Any]) -> tuple[str, ...]:
         """Names of the state's tensors in the order of the formula's arguments."""
@@ -67,38 +68,48 @@ class Elementwise(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change each parameter that has a gradient. closure: evaluates the model anew and returns the loss, which step returns."""
         loss = call_closure(closure)
+        states, counted, by_step = self.state, self.counted, self.by_step
         for group in self.param_groups:
-            differentiable = group["differentiable"]
-            for p in group["params"]:
+            names, differentiable = self.state_names(group), group["differentiable"]
+            # Parameters with the same options and numbers, which are computed once and run in one call.
+            batches: dict[Any, tuple[Any, Any, list[Any]]] = {}
+            for i, p in enumerate(group["params"]):
                 g = p.grad
                 if g is None:
                     continue
-                state = self.state.get(p)
+                state = states.get(p)
                 is_first = not state
                 if not state:
                     state = {}
                     self.start(group, p, state)
                     if state:
-                        self.state[p] = state
-                step = count_step(state) if self.counted else None
-                names, options = self.state_names(group), self.options(group, state, is_first)
-                numbers = self.numbers(group, state, step)
+                        states[p] = state
+                step = count_step(state) if counted else None
                 if differentiable:
-                    self._record(p, g, state, names, numbers, options)
-                else:
-                    self._update(p, g, state, names, numbers, options)
+                    options = self.options(group, state, is_first)
+                    self._record(p, g, state, names, self.numbers(group, state, step), options)
+                    continue
+                key = (step, is_first) if by_step else i
+                batch = batches.get(key)
+                if batch is None:
+                    options = self.options(group, state, is_first)
+                    batch = batches[key] = (options, self.numbers(group, state, step), [])
+                batch[2].append((p, g, *[state[name] for name in names]))
+            for options, numbers, rows in batches.values():
+                self._update(rows, numbers, options)
         return loss
 
-    def _update(self, p: Any, g: Any, state: Any, names: tuple[str, ...], numbers: tuple[Any, ...], options: Any) -> None:
-        arrays = [p._array, g._array, *[state[name]._array for name in names]]
-        if p._array.dtype.kind == "c":
-            arrays = [_parts(x) for x in arrays]
-        program = _program(type(self).formula, len(arrays), len(numbers), tuple(options.items()))
+    def _update(self, rows: list[tuple[Any, ...]], numbers: tuple[Any, ...], options: dict[str, Any]) -> None:
+        """Run the formula for each row: a parameter, its gradient, and the tensors of its state."""
+        arrays = [tuple([x._array for x in row]) for row in rows]
+        arrays = [tuple([_parts(x) for x in row]) if row[0].dtype.kind == "c" else row for row in arrays]
+        program = _program(type(self).formula, len(rows[0]), len(numbers), tuple(options.items()))
         values = tuple([float(x) if isinstance(x, Tensor) else x for x in numbers])
-        program.update((*arrays, *values), (arrays[0], *arrays[2:]))
-        bump(p)
-        for name in names:
-            bump(state[name])
+        program.update(arrays, values, (0, *range(2, len(rows[0]))))
+        for p, _, *state in rows:
+            bump(p)
+            for x in state:
+                bump(x)
 
     def _record(self, p: Any, g: Any, state: Any, names: tuple[str, ...], numbers: tuple[Any, ...], options: Any) -> None:
         tensors = [p, g, *[state[name] for name in names]]
@@ -115,8 +126,9 @@ class Elementwise(Optimizer):
 def count_step(state: dict[str, Any]) -> float:
     """Count a step, and return the number of steps."""
     array = state["step"]._array
-    array += 1
-    return float(array)
+    step = float(array) + 1
+    array[()] = step
+    return step
 
 
 def _parts(x: Any) -> Any:

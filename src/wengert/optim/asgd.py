@@ -18,6 +18,8 @@ class ASGD(Elementwise):
     B. T. Polyak and A. B. Juditsky, Acceleration of stochastic approximation by averaging, 1992. Step t has the learning rate
     lr / (1 + lambd * lr * t)**alpha. Raises ValueError for a negative lr or weight_decay."""
 
+    by_step = False
+
     def __init__(
         self,
         params: Any,

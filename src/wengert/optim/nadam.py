@@ -18,6 +18,8 @@ class NAdam(AdamFamily):
 
     momentum_decay: how fast the weight of the momentum approaches betas[0]. Other parameters as in Adam."""
 
+    by_step = False
+
     def __init__(
         self,
         params: Any,
