@@ -352,9 +352,9 @@ def narrow(input: Tensor, dim: _int, start: _int, length: _int, *, out: Any = No
     """View of input[start:start + length] along dim. start: an int or a 0-d tensor of ints; negative counts from the end."""
 def index_put(input: Tensor, indices: Any, values: Any, accumulate: _bool = False, *, out: Any = None) -> Tensor:
     """A copy of input with values written at indices, as x[indices] = values does."""
-def cat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
+def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Concatenate a sequence of tensors along a dimension, in their promoted dtype."""
-def stack(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
+def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Stack a sequence of tensors of one shape along a new dimension dim, in their promoted dtype."""
 def hstack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Concatenate tensors along dimension 1, or vectors along dimension 0."""
@@ -480,7 +480,7 @@ def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: _Dtyp
     """rand() with the shape of a tensor, and its dtype unless dtype is given."""
 def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """randn() with the shape of a tensor, and its dtype unless dtype is given."""
-def randint_like(input: Tensor, low: Any, high: Any = None, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+def randint_like(input: Tensor, low: Any = None, high: Any = None, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """randint(low, high), or randint(high), with the shape of a tensor, and its dtype unless dtype is given."""
 def bernoulli(input: Tensor, p: _float | Tensor | None = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Draw 1 with probability input, else 0, for each element, in input's dtype."""
@@ -927,13 +927,13 @@ def cross(input: Tensor, other: _Operand, dim: _int | Sequence[_int] | None = No
 def vander(x: Tensor, N: Any = None, increasing: _bool = False, *, out: Any = None) -> Tensor:
     """Vandermonde matrix of a vector: `linalg.vander` with its columns reversed, powers falling, unless increasing."""
 def chain_matmul(*matrices: Any, out: Any = None) -> Tensor:
-    """`linalg.multi_dot` with each matrix as an argument of its own. Derivative: that of the products."""
+    """`linalg.multi_dot` with each matrix as an argument of its own. One matrix alone is returned as it is."""
 def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, *, out: Any = None) -> tuple[Tensor, ...]:
     """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info) if get_infos. Derivative: as linalg.lu."""
-def lu_solve(B: Tensor, LU: Any, pivots: Any, *, out: Any = None) -> Tensor:
-    """`linalg.lu_solve` with B as the first argument. Derivative: as linalg.lu_solve."""
-def lu_unpack(LU: Tensor, pivots: Any, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Any = None) -> return_types.lu_unpack:
-    """Return a named tuple (P, L, U) with A = P @ L @ U, given LU and pivots from `linalg.lu_factor` of A."""
+def lu_solve(input: Tensor, LU_data: Any, LU_pivots: Any, *, out: Any = None) -> Tensor:
+    """`linalg.lu_solve` with the right-hand sides as the first argument. Derivative: as linalg.lu_solve."""
+def lu_unpack(LU_data: Tensor, LU_pivots: Any, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: Any = None) -> return_types.lu_unpack:
+    """Return a named tuple (P, L, U) with A = P @ L @ U, given LU_data and LU_pivots from `linalg.lu_factor` of A."""
 def geqrf(input: Tensor, *, out: Any = None) -> return_types.geqrf:
     """LAPACK's QR decomposition, as a named tuple (a, tau): a of input's shape (..., m, n), tau of shape (..., min(m, n))."""
 def orgqr(input: Tensor, tau: Any, *, out: Any = None) -> Tensor:
@@ -968,7 +968,7 @@ def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Any = No
     """Most frequent element along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
 def histc(input: Tensor, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0, *, out: Any = None) -> Tensor:
     """Histogram: count the elements in each of `bins` equal intervals from min to max. Not differentiable."""
-def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False, out: Any = None) -> return_types.histogram:
+def histogram(input: Tensor, bins: _int = 100, *, range: Any = None, weight: Any = None, density: _bool = False, out: Any = None) -> return_types.histogram:
     """Histogram: count the elements in each interval, or sum their weights; a named tuple (hist, bin_edges)."""
 def cov(input: Tensor, *, correction: _int = 1, fweights: Any = None, aweights: Any = None, out: Any = None) -> Tensor:
     """Covariance matrix of n variables with m observations each."""
@@ -1096,9 +1096,9 @@ def greater_equal(input: _Operand, other: _Operand, *, out: Tensor | None = None
     """Whether x is greater than or equal to y, element by element, with broadcasting: a bool tensor."""
 def moveaxis(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Any = None) -> Tensor:
     """View of input with dimensions `source` moved to `destination`; the others keep their order."""
-def concat(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
+def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Concatenate a sequence of tensors along a dimension, in their promoted dtype."""
-def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, axis: _int | Sequence[_int] | None = None, out: Tensor | None = None) -> Tensor:
+def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Concatenate a sequence of tensors along a dimension, in their promoted dtype."""
 def row_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Concatenate tensors along dimension 0. 0-d tensors and vectors count as rows."""

@@ -950,8 +950,8 @@ class Tensor(TensorBase):
         """`linalg.cross`: the cross product along dim. Derivative: as linalg.cross."""
     def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
         """`linalg.lu_factor_ex` as a tuple (LU, pivots), or (LU, pivots, info) if get_infos. Derivative: as linalg.lu."""
-    def lu_solve(self, LU: Any, pivots: Any) -> Tensor:
-        """`linalg.lu_solve` with B as the first argument. Derivative: as linalg.lu_solve."""
+    def lu_solve(self, LU_data: Any, LU_pivots: Any) -> Tensor:
+        """`linalg.lu_solve` with the right-hand sides as the first argument. Derivative: as linalg.lu_solve."""
     def geqrf(self) -> return_types.geqrf:
         """LAPACK's QR decomposition, as a named tuple (a, tau): a of input's shape (..., m, n), tau of shape (..., min(m, n))."""
     def orgqr(self, tau: Any) -> Tensor:
@@ -978,7 +978,7 @@ class Tensor(TensorBase):
         """Most frequent element along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
     def histc(self, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0) -> Tensor:
         """Histogram: count the elements in each of `bins` equal intervals from min to max. Not differentiable."""
-    def histogram(self, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogram:
+    def histogram(self, bins: _int = 100, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogram:
         """Histogram: count the elements in each interval, or sum their weights; a named tuple (hist, bin_edges)."""
     def cov(self, *, correction: _int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
         """Covariance matrix of n variables with m observations each."""

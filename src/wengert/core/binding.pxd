@@ -13,4 +13,4 @@ cdef bint is_operand(object x) except -1
 cpdef tuple bind(Op op, tuple args, dict kwargs)
 cdef bint are_ints(tuple args, Py_ssize_t first) except -1
 cdef bint are_complete(Op op, dict kwargs) except -1
-cdef object pop_alias(Op op, str name, dict kwargs)
+cdef object pop_input(Op op, str name, dict kwargs)

@@ -83,10 +83,15 @@ def make_sizes_function(op: Op, function: Callable[..., Any]) -> Callable[..., A
     return of_sizes
 
 
-def make_explained_function(name: str, function: Callable[..., Any], fn: Any) -> Callable[..., Any]:
-    """Return a function that calls `function`, and explains its errors. fn: the Python function that has the parameters."""
+def make_explained_function(name: str, function: Callable[..., Any], fn: Any, respelled: Any) -> Callable[..., Any]:
+    """Return a function that calls `function`, and explains its errors. fn: the Python function that has the parameters.
+
+    respelled(kwargs) returns keyword arguments under the parameters' own names.
+    """
 
     def explained(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            kwargs = respelled(kwargs)
         try:
             return function(*args, **kwargs)
         except Exception as error:
@@ -95,6 +100,24 @@ def make_explained_function(name: str, function: Callable[..., Any], fn: Any) ->
 
     explained.__wrapped__ = fn  # type: ignore[attr-defined]
     return explained
+
+
+def make_respelled_function(function: Callable[..., Any], second: dict[str, str], respelled: Any) -> Callable[..., Any]:
+    """Return a function that calls `function` with keyword arguments under the parameters' own names; see above.
+
+    second: the keywords that are no parameter's name.
+    """
+
+    def with_own_names(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            return function(*args)
+        for name in kwargs:
+            if name in second:
+                return function(*args, **respelled(kwargs))
+        return function(*args, **kwargs)
+
+    with_own_names.__wrapped__ = function  # type: ignore[attr-defined]
+    return with_own_names
 
 
 def make_operator(op: Op) -> Callable[..., Any]:
@@ -143,7 +166,7 @@ def bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[A
         elif name in kwargs:
             value = kwargs.pop(name)
         else:
-            value = pop_alias(op, name, kwargs)
+            value = pop_input(op, name, kwargs)
         if i == op.variadic:
             inputs.extend(value)
         else:
@@ -159,8 +182,12 @@ def bind(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[A
     for i in range(len(positional)):
         params[op.param_names[i]] = positional[i]
     for name, value in kwargs.items():
-        target = name if name in params else op.keyword_aliases.get(name, name)
-        if target not in op.param_names:
+        target = name if name in params else op.spelled(name)
+        if target not in params:
+            if target in names and public_name(target) == name:
+                raise errors.multiple_values(op.name, name)
+            raise errors.unexpected_keyword(op.name, name)
+        if target != name and target in kwargs:
             raise errors.unexpected_keyword(op.name, name)
         if target in op.param_names[: len(positional)]:
             raise errors.multiple_values(op.name, name)
@@ -205,12 +232,11 @@ def numbers_to_keywords(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     return tensors, {**dict(zip(factors, numbers, strict=False)), **kwargs}
 
 
-def pop_alias(op: Op, name: str, kwargs: dict[str, Any]) -> Any:
-    """An input given by its public name (input=, other=), or its default."""
-    public = public_name(name)
-    for key in (public, *op.input_aliases.get(name, ())):
-        if key in kwargs:
-            return kwargs.pop(key)
+def pop_input(op: Op, name: str, kwargs: dict[str, Any]) -> Any:
+    """An input given by a public name (input=, other=, a=), or its default."""
+    for keyword in kwargs:
+        if op.spelled(keyword) == name:
+            return kwargs.pop(keyword)
     if name in op.input_defaults:
         return op.input_defaults[name]
-    raise errors.missing_argument(op.name, public)
+    raise errors.missing_argument(op.name, public_name(name))

@@ -81,8 +81,8 @@ cdef class Op:
     cdef public bint simple
     cdef public str varargs
     cdef public int positional_params
-    cdef public dict keyword_aliases
-    cdef public dict input_aliases
+    cdef public dict aliases
+    cdef public dict spellings
     cdef public dict input_defaults
     cdef public tuple required
     cdef public dict bound

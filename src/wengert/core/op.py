@@ -30,6 +30,23 @@ def public_name(name: str) -> str:
     """An input's name as users write it: x and y are short in formulas, torch's input and other in calls."""
     return "input" if name == "x" else "other" if name == "y" else name
 
+
+# Second names of parameters, NumPy's above all, which torch takes too: sum(a=x, axis=0, keepdims=True).
+SPELLINGS = {"axis": "dim", "keepdims": "keepdim", "a": "input", "x": "input", "x1": "input", "self": "input", "x2": "other"}
+
+
+def spellings_of(parameters: dict[str, str], aliases: dict[str, str]) -> dict[str, str]:
+    """Return the parameter that each accepted keyword stands for.
+
+    parameters: {public name: name in the source}. aliases: {second name: public name}, of this function alone.
+    """
+    found = {**parameters, **{alias: parameters[name] for alias, name in aliases.items()}}
+    for spelling, name in SPELLINGS.items():
+        if name in found:
+            found.setdefault(spelling, found[name])
+    return found
+
+
 # How a view lies over its array (Op.layout), and how its cotangent goes back. wk_views.h makes both.
 RESHAPED = 1
 SWAPPED = 2
@@ -225,11 +242,18 @@ class Op:
         self.simple = True  # a call with the inputs alone, by position, needs no binding
         self.varargs: str | None = None  # the parameter that may be spread: view(2, 3) for view((2, 3))
         self.positional_params = 0  # how many parameters may be given by position
-        self.keyword_aliases: dict[str, str] = {}
-        self.input_aliases: dict[str, tuple[str, ...]] = {}
+        self.aliases: dict[str, str] = {}  # further names of inputs and parameters; see spellings_of
+        self.spellings: dict[str, str] | None = None  # what spellings_of returns, at the first call that asks
         self.input_defaults: dict[str, Any] = {}
         self.required: tuple[str, ...] = ()  # parameters without a default
         self.bound: dict[Any, dict[str, Any]] = {}  # parameters by the ints that were given for them: see binding.bind
+
+    def spelled(self, keyword: str) -> str:
+        """The input or parameter that a keyword stands for; the keyword itself if there is none."""
+        if self.spellings is None:
+            inputs = {public_name(name): name for name in self.input_names}
+            self.spellings = spellings_of({**inputs, **{name: name for name in self.param_names}}, self.aliases)
+        return self.spellings.get(keyword, keyword)
 
     def input_at(self, position: int) -> str:
         """The name of the input at a position; all from the variadic one on share a name."""

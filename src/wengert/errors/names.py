@@ -49,7 +49,9 @@ def operation_name(node_name: str) -> str:
 
 def called(op: str) -> str:
     """Public name of an operation: _pad carries out pad."""
-    return op if op.startswith("__") else op.removeprefix("_").removeprefix("torch_").removesuffix("_rounded")
+    if op.startswith("__"):
+        return op
+    return op.removeprefix("_").removeprefix("torch_").removeprefix("nn.functional_").removesuffix("_rounded")
 
 
 _C_NAMES = {

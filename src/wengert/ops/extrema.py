@@ -297,7 +297,7 @@ def _(F, ct, x, out):
 
 def _dim_or_other(op: str, second: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """Return the second argument of max or min as (dim, None) or (None, other)."""
-    dim, other = kwargs.pop("dim", kwargs.pop("axis", None)), kwargs.pop("other", None)
+    dim, other = kwargs.pop("dim", None), kwargs.pop("other", None)
     if second is not None:
         if dim is not None or other is not None:
             raise errors.multiple_values(op, "dim" if dim is not None else "other")
@@ -342,7 +342,6 @@ def _max_or_min(F: Any, op: str, input: Any, second: Any, keepdim: bool, kwargs:
     """Call the overload of max or min that the arguments name."""
     if second is None and not kwargs:
         return F._max_all(input) if op == "max" else F._min_all(input)
-    keepdim = kwargs.pop("keepdims", keepdim)
     dim, other = _dim_or_other(op, second, kwargs)
     if other is not None:
         return (F.maximum if op == "max" else F.minimum)(input, other, **kwargs)

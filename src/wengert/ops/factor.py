@@ -124,7 +124,7 @@ def _(F, x_t, y_t, x, out, vector, left):
 # -- determinants ------------------------------------------------------------------------------------------------------
 
 
-@general(namespaces=("", "linalg"), node="LinalgDetBackward0")
+@general(namespaces=("", "linalg"), node="LinalgDetBackward0", aliases={"input": "A"})
 def det(xp, A):
     """Determinant of a matrix, or of each matrix of a batch. A: (..., n, n), floating or complex; returns (...).
 
@@ -236,7 +236,7 @@ def _(F, ct, A, sign):
     return F.unsqueeze(F.unsqueeze(factor, dim=-1), dim=-1) * adjoint(F, F.linalg_inv(A))
 
 
-@composite(method=True, namespaces=("", "linalg"))
+@composite(method=True, namespaces=("", "linalg"), aliases={"input": "A"})
 def slogdet(F, A):
     """Sign and natural logarithm of the absolute value of the determinant, as a named tuple (sign, logabsdet).
 
@@ -335,7 +335,7 @@ def _(F, ct):
     return ct * 0
 
 
-@composite(method=True, namespaces=("", "linalg"))
+@composite(method=True, namespaces=("", "linalg"), aliases={"input": "A"})
 def matrix_power(F, A, n):
     """A @ A @ ... @ A with n factors; the identity for n = 0, a power of the inverse for n < 0. A: (..., k, k).
 
@@ -490,7 +490,7 @@ def _extreme_value(F: Any, x: Any, ord: Any, dims: tuple[int, ...], keepdim: boo
     return (F.sum if empty else F.amax)(x, dim=dims, keepdim=keepdim)
 
 
-@composite(namespaces=("linalg",))
+@composite(namespaces=("linalg",), aliases={"input": "A"})
 def linalg_norm(F, A, ord=None, dim=None, keepdim=False, *, dtype=None):
     """Norm of vectors or matrices.
 

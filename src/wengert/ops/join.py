@@ -110,7 +110,7 @@ def _cat_arrays(tensors: Any, dim: int = 0) -> Any:
 
 
 @plain(array=_cat_arrays)
-def cat(tensors, dim=0, *, axis=None, out=None):
+def cat(tensors, dim=0, *, out=None):
     """Concatenate a sequence of tensors along a dimension, in their promoted dtype.
 
     tensors: at least 1-D, of one shape except along dim; empty vectors are ignored. Raises RuntimeError for shapes that do
@@ -125,7 +125,7 @@ def cat(tensors, dim=0, *, axis=None, out=None):
     tensors = _checked_tensors("cat", tensors)
     if not tensors:
         raise errors.ElementError("torch.cat(): expected a non-empty list of Tensors")
-    return _store_in_out(out, call(_cat, tensors, {"dim": dim if axis is None else axis}))
+    return _store_in_out(out, call(_cat, tensors, {"dim": dim}))
 
 
 alias("concat", cat)
@@ -162,7 +162,7 @@ def _stack_arrays(tensors: Any, dim: int = 0) -> Any:
 
 
 @plain(array=_stack_arrays)
-def stack(tensors, dim=0, *, axis=None, out=None):
+def stack(tensors, dim=0, *, out=None):
     """Stack a sequence of tensors of one shape along a new dimension dim, in their promoted dtype.
 
     Raises RuntimeError for different shapes and for an empty sequence. Derivative: each tensor gets its slice of the
@@ -176,7 +176,7 @@ def stack(tensors, dim=0, *, axis=None, out=None):
     tensors = _checked_tensors("stack", tensors)
     if not tensors:
         raise errors.ShapeError("stack expects a non-empty TensorList")
-    return _store_in_out(out, call(_stack, tensors, {"dim": dim if axis is None else axis}))
+    return _store_in_out(out, call(_stack, tensors, {"dim": dim}))
 
 
 @composite()
@@ -468,7 +468,7 @@ def unsafe_chunk(input, chunks, dim=0):
 _MAX_SECTIONS = 2**24  # as many views take gigabytes
 
 
-@composite(method=True)
+@composite(method=True, aliases={"tensor_indices_or_sections": "indices_or_sections"})
 def tensor_split(F, input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
     """Split input along dim into a number of nearly equal parts, or at the given indices: a tuple of views.
 

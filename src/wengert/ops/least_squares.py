@@ -75,7 +75,7 @@ def _(F, ct, A, out):
     return inner + outer - F.matmul(F.matmul(out_h, ct), out_h)
 
 
-@composite(**_LINALG)
+@composite(**_LINALG, aliases={"input": "A"})
 def linalg_pinv(F, A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """Moore-Penrose pseudoinverse P of a matrix, or of each matrix of a batch. A: (..., m, n); returns (..., n, m).
 
@@ -87,7 +87,7 @@ def linalg_pinv(F, A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     return F._pinv(A, atol=atol, rtol=rcond if rtol is None else rtol, hermitian=hermitian)
 
 
-@composite(**_LINALG)
+@composite(**_LINALG, aliases={"input": "A"})
 def linalg_matrix_rank(F, A, tol=None, hermitian=False, *, atol=None, rtol=None):
     """Rank of a matrix: the number, as int64, of singular values above max(atol, rtol * largest). A: (..., m, n).
 

@@ -17,7 +17,7 @@ def cholesky(F, input, upper=False):
     return F.linalg_cholesky(input, upper=upper)
 
 
-@composite(method=True)
+@composite(method=True, aliases={"input": "B", "input2": "L"})
 def cholesky_solve(F, B, L, upper=False):
     """Solve A @ X = B for X, given the Cholesky factor L of A: A = L @ L^H, or L^H @ L if upper.
 
@@ -26,7 +26,7 @@ def cholesky_solve(F, B, L, upper=False):
     return F.linalg_solve_triangular(L if upper else F.adjoint(L), half, upper=True)
 
 
-@composite(method=True)
+@composite(method=True, aliases={"input": "L"})
 def cholesky_inverse(F, L, upper=False):
     """Return the inverse of A, given its Cholesky factor L: A = L @ L^H, or L^H @ L if upper. L: (..., n, n).
 
@@ -96,7 +96,11 @@ def vander(F, x, N=None, increasing=False):
 
 @composite()
 def chain_matmul(F, *matrices):
-    """`linalg.multi_dot` with each matrix as an argument of its own. Derivative: that of the products."""
+    """`linalg.multi_dot` with each matrix as an argument of its own. One matrix alone is returned as it is.
+
+    Derivative: that of the products."""
+    if len(matrices) == 1:
+        return matrices[0]
     return F.linalg_multi_dot(list(matrices))
 
 
@@ -111,30 +115,30 @@ def lu(F, A, pivot=True, get_infos=False):
 
 
 @composite(method=True)
-def lu_solve(F, B, LU, pivots):
-    """`linalg.lu_solve` with B as the first argument. Derivative: as linalg.lu_solve."""
-    return F.linalg_lu_solve(LU, pivots, B)
+def lu_solve(F, input, LU_data, LU_pivots):
+    """`linalg.lu_solve` with the right-hand sides as the first argument. Derivative: as linalg.lu_solve."""
+    return F.linalg_lu_solve(LU_data, LU_pivots, input)
 
 
 @composite()
-def lu_unpack(F, LU, pivots, unpack_data=True, unpack_pivots=True):
-    """Return a named tuple (P, L, U) with A = P @ L @ U, given LU and pivots from `linalg.lu_factor` of A.
+def lu_unpack(F, LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
+    """Return a named tuple (P, L, U) with A = P @ L @ U, given LU_data and LU_pivots from `linalg.lu_factor` of A.
 
     L and U are empty unless unpack_data, P is empty unless unpack_pivots. Raises RuntimeError for pivots that
-    `linalg.lu_factor` does not return: they are int32 and count from 1. Derivative: in LU the cotangents of L and U,
+    `linalg.lu_factor` does not return: they are int32 and count from 1. Derivative: in LU_data the cotangents of L and U,
     each in its triangle."""
-    nothing = F._no_elements(checked("lu_unpack", LU, "LU_data"))
-    if LU.ndim < 2:
-        raise errors.square_matrix("torch.lu_unpack", raw(LU).shape)
+    nothing = F._no_elements(checked("lu_unpack", LU_data, "LU_data"))
+    if LU_data.ndim < 2:
+        raise errors.square_matrix("torch.lu_unpack", raw(LU_data).shape)
     if unpack_pivots:
-        check_lu_pivots("torch.lu_unpack", raw(LU), raw(checked("lu_unpack", pivots, "LU_pivots")))
-    P = F._permutation(LU, pivots) if unpack_pivots else nothing
+        check_lu_pivots("torch.lu_unpack", raw(LU_data), raw(checked("lu_unpack", LU_pivots, "LU_pivots")))
+    P = F._permutation(LU_data, LU_pivots) if unpack_pivots else nothing
     if not unpack_data:
         return return_types.lu_unpack((P, nothing, nothing))
-    m, n = LU.shape[-2:]
-    left = F.narrow(LU, -1, 0, min(m, n))
+    m, n = LU_data.shape[-2:]
+    left = F.narrow(LU_data, -1, 0, min(m, n))
     L = F.tril(left, diagonal=-1) + F._eye_like(left)
-    return return_types.lu_unpack((P, L, F.triu(F.narrow(LU, -2, 0, min(m, n)), diagonal=0)))
+    return return_types.lu_unpack((P, L, F.triu(F.narrow(LU_data, -2, 0, min(m, n)), diagonal=0)))
 
 
 @general(outputs=("a", "tau"), node="GeqrfBackward0", method=False, namespaces=())
@@ -164,7 +168,7 @@ def geqrf(F, input):
     return return_types.geqrf(F._geqrf(input))
 
 
-@composite(method=True)
+@composite(method=True, aliases={"input2": "tau"})
 def orgqr(F, input, tau):
     """`linalg.householder_product`: the first columns of Q, given the reflections of `geqrf`.
 
@@ -172,7 +176,7 @@ def orgqr(F, input, tau):
     return F.linalg_householder_product(input, tau)
 
 
-@composite(method=True)
+@composite(method=True, aliases={"input2": "tau", "input3": "other"})
 def ormqr(F, input, tau, other, left=True, transpose=False):
     """Compute Q @ other, or other @ Q if not left, for the square Q of a QR decomposition; with Q^H if transpose.
 

@@ -154,7 +154,6 @@ def _(F, ct, x, std, dim, correction, keepdim):
 
 def _variance_arguments(op: str, dim: Any, unbiased: Any, keepdim: bool, correction: Any, rest: dict[str, Any]) -> Any:
     """Parameters dim, correction and keepdim of std(unbiased), std(dim, unbiased, keepdim), std(dim, correction=, keepdim=)."""
-    dim, keepdim = rest.pop("axis", dim), rest.pop("keepdims", keepdim)
     if isinstance(dim, bool):
         if unbiased is not None:
             raise errors.multiple_values(op, "unbiased")
@@ -310,7 +309,6 @@ def norm(F, input, p="fro", dim=None, keepdim=False, dtype=None, **kwargs):
     >>> wengert.tensor([3.0, -4.0]).norm()
     tensor(5.)
     """
-    dim, keepdim = kwargs.pop("axis", dim), kwargs.pop("keepdims", keepdim)
     if dtype is not None:
         input = F.cast(input, dtypes.as_numpy_dtype(dtype))
     p = number_of(p)

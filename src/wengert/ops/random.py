@@ -158,9 +158,13 @@ def randn_like(input, *, generator=None, dtype=None, **options):
 
 
 @creation()
-def randint_like(input, low, high=None, *, generator=None, dtype=None, **options):
+def randint_like(input, low=None, high=None, *, generator=None, dtype=None, **options):
     """randint(low, high), or randint(high), with the shape of a tensor, and its dtype unless dtype is given."""
-    low, high = (0, low) if high is None else (low, high)
+    if high is None:
+        if low is None:
+            raise errors.missing_argument("randint_like", "high")
+        low, high = 0, low
+    low = 0 if low is None else low
     return _drawn_like("randint_like", input, dtype, partial(_draw_integers, generator, low, high), options)
 
 

@@ -59,15 +59,23 @@ raw arrays have a cheaper way. `beyond_torch=` says why an operation exists that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 from wengert import errors
 from wengert.backends import numpy as numpy_backend
-from wengert.core.binding import bind, make_explained_function, make_function, make_operator, make_reflected, make_sizes_function
+from wengert.core.binding import (
+    bind,
+    make_explained_function,
+    make_function,
+    make_operator,
+    make_reflected,
+    make_respelled_function,
+    make_sizes_function,
+)  # fmt: skip
 from wengert.core.forward import raise_explained, raise_explained_function, set_explainers
 from wengert.core.node import make_node_class
-from wengert.core.op import MISSING, JvpRule, Op, Plan, Rule, public_name
+from wengert.core.op import MISSING, SPELLINGS, JvpRule, Op, Plan, Rule, public_name, spellings_of
 from wengert.core.saved_names import RecordedNode, show_saved
 from wengert.core.tensor import TensorBase
 from wengert.core.untaken import ELEMENTWISE, ENDS, LANES, MOVES
@@ -82,9 +90,8 @@ __all__ = [
     "bilinear", "composite", "creation", "general", "linear", "node_class", "nondifferentiable", "plain", "pointwise", "view",
 ]  # fmt: skip
 
-_CO_VARARGS = 0x04
+_CO_VARARGS, _CO_VARKEYWORDS = 0x04, 0x08
 _KEYWORD_ONLY = frozenset({"dtype", "alpha", "beta", "value", "rounding_mode", "generator", "right", "correction"})
-_NUMPY_SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
 
 
 class _Registered(dict[str, Any]):
@@ -154,7 +161,7 @@ class Operation(Op):
         node = settings.pop("node", None)
         _read_signature(self, forward)
         self.added = -1 if added is None else self.input_names.index(added)
-        self.keyword_aliases = {**_NUMPY_SPELLINGS, **settings.pop("aliases", {})}
+        self.aliases = settings.pop("aliases", {})
         keyword_only = settings.pop("keyword_only", _KEYWORD_ONLY)
         self.positional_params = next((i for i, p in enumerate(self.param_names) if p in keyword_only), len(self.param_names))
         if settings:
@@ -229,24 +236,57 @@ class Operation(Op):
         return public_name(name)
 
 
-class Composite:
+class Function:
+    """A function among the operations that is written with torch's arguments: a composite, or one that is no operation."""
+
+    name: str
+    kind: str
+    fn: Callable[..., Any]
+    aliases: dict[str, str]
+    skip = 0  # number of leading parameters of fn that are not the caller's
+
+    @cached_property
+    def second_names(self) -> dict[str, str]:
+        """The parameter that each keyword stands for, of the keywords that are no parameter's name."""
+        code = self.fn.__code__
+        names = code.co_varnames[self.skip : code.co_argcount + code.co_kwonlyargcount]
+        parameters = {("input" if name == "self" else name): name for name in names}
+        if code.co_flags & _CO_VARKEYWORDS and self.kind != "creation":  # these sort out torch's overloads
+            parameters = {"dim": "dim", "keepdim": "keepdim", "other": "other", **parameters}
+        found = spellings_of(parameters, self.aliases)
+        return {keyword: name for keyword, name in found.items() if keyword != name}
+
+    def respelled(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Return keyword arguments under the parameters' own names."""
+        second = self.second_names
+        if second.keys().isdisjoint(kwargs):
+            return kwargs
+        found = {second.get(name, name): value for name, value in kwargs.items()}
+        if len(found) < len(kwargs):
+            raise errors.unexpected_keyword(self.name, next(name for name in kwargs if name in second))
+        return found
+
+
+class Composite(Function):
     """A function made of other operations: fn(F, *args, **kwargs)."""
 
     kind = "composite"
     operator = None
+    skip = 1
 
     def __init__(self, fn: Callable[..., Any], settings: dict[str, Any]) -> None:
         self.name = settings.pop("name", None) or fn.__name__
-        fn.__name__ = fn.__qualname__ = self.name  # Python names it in the errors of wrong calls
+        fn.__name__ = fn.__qualname__ = errors.called(self.name)  # Python names it in the errors of wrong calls
         self.fn = fn
         self.doc = fn.__doc__
         self.method = settings.pop("method", False)
         self.inplace = settings.pop("inplace", False)
         self.namespaces = settings.pop("namespaces", ("",))
         self.beyond_torch = settings.pop("beyond_torch", "")
+        self.aliases = settings.pop("aliases", {})
         if settings:
             raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
-        self.function = _named(_composite_function(self.name, fn), self)
+        self.function = _named(_composite_function(self.name, fn, self.respelled), self)
 
 
 # Plain functions that are called as they are. All others explain errors, which costs 40 ns a call.
@@ -260,7 +300,7 @@ _CHEAP = """
 _CHEAP_NAMES = frozenset(_CHEAP.split())
 
 
-class Plain:
+class Plain(Function):
     """A function among the operations that is none itself: fn(*args, **kwargs), with torch's arguments."""
 
     inplace = False
@@ -275,20 +315,23 @@ class Plain:
         self.namespaces = settings.pop("namespaces", ("",))
         self.beyond_torch = settings.pop("beyond_torch", "")
         self.out = settings.pop("out", False)
+        self.aliases = settings.pop("aliases", {})
         sizes_of = settings.pop("sizes_of", None)
         if settings:
             raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
         if sizes_of is not None:
             fn = make_sizes_function(sizes_of, fn)
         if self.name not in _CHEAP_NAMES:
-            fn = make_explained_function(self.name, fn, self.fn)
+            fn = make_explained_function(self.name, fn, self.fn, self.respelled)
         self.function = _named(_taking_out(self.name, fn) if self.out else fn, self)
 
 
-def _composite_function(name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
+def _composite_function(name: str, fn: Callable[..., Any], respelled: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
-        if kwargs and "out" in kwargs:
-            return _call_into(name, function, args, kwargs)
+        if kwargs:
+            kwargs = respelled(kwargs)
+            if "out" in kwargs:
+                return _call_into(name, function, args, kwargs)
         try:
             return fn(tensor_face, *args, **kwargs)
         except Exception as error:
@@ -357,7 +400,7 @@ def node_class(name: str) -> type:
 
 
 def _named(function: Callable[..., Any], op: Operation | Composite | Plain) -> Callable[..., Any]:
-    function.__name__ = function.__qualname__ = op.name
+    function.__name__ = function.__qualname__ = op.name.removeprefix("nn.functional_").removeprefix("torch_")
     function.__doc__ = op.doc
     function.__module__ = "wengert"
     return function
@@ -529,8 +572,23 @@ def inplace_functions(namespace: str, names: Iterable[str] = ()) -> dict[str, Ca
         if isinstance(op, Composite) and namespace in op.namespaces and takes_inplace(op):
             found[op.name + "_"] = _inplace_function(op)
     if not namespace:
-        found.update(methods(names))
+        found.update({name: _receiver_by_name(method) for name, method in methods(names).items() if name in allowed})
     return {name: function for name, function in found.items() if name in allowed}
+
+
+def _receiver_by_name(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an in-place method as a function, whose first argument may be given as input=."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if not args:
+            for name in kwargs:
+                if SPELLINGS.get(name, name) == "input":
+                    return method(kwargs.pop(name), **kwargs)
+        return method(*args, **kwargs)
+
+    function.__name__, function.__qualname__, function.__doc__ = method.__name__, method.__qualname__, method.__doc__
+    function.__module__ = "wengert"
+    return function
 
 
 @cache
@@ -584,4 +642,12 @@ def functions(namespace: str, names: Iterable[str] = ()) -> dict[str, Callable[.
     """Return the public functions of a namespace, "" for wengert itself, of the operations of these names or of all."""
     prefix = prefix_of(namespace)
     found = [(n.removeprefix(prefix) if n == op.name else n, op) for n, op in _entries(names) if namespace in op.namespaces]
-    return {name: op.function for name, op in found}
+    return {name: _public_function(op) for name, op in found}
+
+
+@cache
+def _public_function(op: Operation | Composite | Plain) -> Callable[..., Any]:
+    """Return the function of an operation that users call. A cheap one is a function of its own: methods need no spellings."""
+    if isinstance(op, Plain) and op.name in _CHEAP_NAMES and not isinstance(op.fn, type) and op.second_names:
+        return _named(make_respelled_function(op.function, op.second_names, op.respelled), op)
+    return op.function

@@ -340,7 +340,7 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     return _with_counts(results, return_inverse, return_counts)
 
 
-@plain(out=True)
+@plain(out=True, aliases={"element": "elements", "test_element": "test_elements"})
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Whether each of elements is among test_elements: a bool tensor of the shape of elements. Not differentiable.
 

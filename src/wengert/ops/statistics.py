@@ -221,7 +221,7 @@ def histc(input, bins=100, min=0, max=0):
 
 
 @plain(method=True, out=True)
-def histogram(input, bins, *, range=None, weight=None, density=False):
+def histogram(input, bins=100, *, range=None, weight=None, density=False):
     """Histogram: count the elements in each interval, or sum their weights; a named tuple (hist, bin_edges).
 
     input: floating; both results have its dtype. bins: the number of intervals, or a 1-D tensor of their edges. range:
