@@ -24,11 +24,18 @@ class AdamFamily(Elementwise):
         return 1 - group["lr"] * group["weight_decay"] if group["decoupled_weight_decay"] else group["weight_decay"]
 
     @staticmethod
+    def weights(group: dict[str, Any]) -> tuple[Any, Any, Any]:
+        """Return the weight of a gradient in its average, and the weights of the old average and of a square in that of squares."""
+        beta1, beta2 = group["betas"]
+        return 1 - beta1, beta2, 1 - beta2
+
+    @staticmethod
     def averaged(
-        p: Any, g: Any, mean: Any, square: Any, beta1: Any, beta2: Any, decay: Any, decays: bool, decoupled: bool, maximize: bool
+        p: Any, g: Any, mean: Any, square: Any, weights: Any, decay: Any, decays: bool, decoupled: bool, maximize: bool
     ) -> tuple[Any, Any, Any, Any]:
         """Return the decayed parameter, the gradient with the penalty, and the new averages."""
         g = decayed(g, p, decay, maximize, decays and not decoupled)
         if decays and decoupled:
             p = p * decay
-        return p, g, moving_average(mean, g, 1 - beta1), square * beta2 + (1 - beta2) * g * g
+        of_gradient, of_squares, of_square = weights
+        return p, g, moving_average(mean, g, of_gradient), square * of_squares + of_square * g * g

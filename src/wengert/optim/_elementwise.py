@@ -43,7 +43,9 @@ class Elementwise(Optimizer):
         return {}
 
     def numbers(self, group: dict[str, Any], state: dict[str, Any], step: Any) -> tuple[Any, ...]:
-        """Numbers of the formula for a step. step: how many steps there have been, this one included."""
+        """Numbers of the formula for a step. step: how many steps there have been, this one included.
+
+        Each is rounded to the parameter's dtype once. So a number such as 1 - beta is computed here, not in the formula."""
         raise NotImplementedError
 
     @staticmethod

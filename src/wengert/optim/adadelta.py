@@ -46,13 +46,13 @@ class Adadelta(Elementwise):
         return {"decays": group["weight_decay"] != 0, "maximize": group["maximize"]}
 
     def numbers(self, group: dict[str, Any], state: dict[str, Any], step: Any) -> tuple[Any, ...]:
-        return group["lr"], group["rho"], group["eps"], group["weight_decay"]
+        return group["lr"], group["rho"], 1 - group["rho"], group["eps"], group["weight_decay"]
 
     @staticmethod
     def formula(F: Any, p: Any, g: Any, square: Any, steps: Any, *rest: Any, decays: bool, maximize: bool) -> Any:
         """The new parameter, and the averages of squared gradients and squared steps."""
-        lr, rho, eps, weight_decay = rest
+        lr, rho, of_new, eps, weight_decay = rest
         g = decayed(g, p, weight_decay, maximize, decays)
-        square = square * rho + (1 - rho) * g * g
+        square = square * rho + of_new * g * g
         delta = F.sqrt(steps + eps) / F.sqrt(square + eps) * g
-        return p - lr * delta, square, steps * rho + (1 - rho) * delta * delta
+        return p - lr * delta, square, steps * rho + of_new * delta * delta

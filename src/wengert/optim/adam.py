@@ -52,15 +52,16 @@ class Adam(AdamFamily):
 
     def numbers(self, group: dict[str, Any], state: dict[str, Any], step: Any) -> tuple[Any, ...]:
         lr, (beta1, beta2) = group["lr"], group["betas"]
-        return lr / (1 - beta1**step), (1 - beta2**step) ** 0.5, beta1, beta2, group["eps"], self.decay(group)
+        return lr / (1 - beta1**step), (1 - beta2**step) ** 0.5, *self.weights(group), group["eps"], self.decay(group)
 
     @staticmethod
     def formula(
         F: Any, p: Any, g: Any, mean: Any, square: Any, *rest: Any, amsgrad: bool, decays: bool, decoupled: bool, maximize: bool
     ) -> Any:
         """The new parameter, the two averages, and the largest mean of squares if amsgrad."""
-        *largest, step_size, correction, beta1, beta2, eps, decay = rest
-        p, g, mean, square = AdamFamily.averaged(p, g, mean, square, beta1, beta2, decay, decays, decoupled, maximize)
+        *largest, step_size, correction, of_gradient, of_squares, of_square, eps, decay = rest
+        weights = of_gradient, of_squares, of_square
+        p, g, mean, square = AdamFamily.averaged(p, g, mean, square, weights, decay, decays, decoupled, maximize)
         largest = [F.maximum(largest[0], square)] if amsgrad else []
         denominator = F.sqrt(largest[0] if amsgrad else square) / correction + eps
         return p - step_size * (mean / denominator), mean, square, *largest

@@ -43,13 +43,13 @@ class Adamax(Elementwise):
 
     def numbers(self, group: dict[str, Any], state: dict[str, Any], step: Any) -> tuple[Any, ...]:
         beta1, beta2 = group["betas"]
-        return group["lr"] / (1 - beta1**step), beta1, beta2, group["eps"], group["weight_decay"]
+        return group["lr"] / (1 - beta1**step), 1 - beta1, beta2, group["eps"], group["weight_decay"]
 
     @staticmethod
     def formula(F: Any, p: Any, g: Any, mean: Any, largest: Any, *rest: Any, decays: bool, maximize: bool) -> Any:
         """The new parameter, the average, and the largest gradient."""
-        step_size, beta1, beta2, eps, weight_decay = rest
+        step_size, of_gradient, beta2, eps, weight_decay = rest
         g = decayed(g, p, weight_decay, maximize, decays)
-        mean = moving_average(mean, g, 1 - beta1)
+        mean = moving_average(mean, g, of_gradient)
         largest = F.maximum(largest * beta2, F.abs(g) + eps)
         return p - step_size * (mean / largest), mean, largest

@@ -56,12 +56,12 @@ class NAdam(AdamFamily):
         product = state["mu_product"]._array
         product *= mu
         of_gradient, of_mean = lr * (1.0 - mu) / (1.0 - float(product)), lr * mu_next / (1.0 - float(product) * mu_next)
-        return of_gradient, of_mean, 1 - beta2**step, beta1, beta2, group["eps"], self.decay(group)
+        return of_gradient, of_mean, 1 - beta2**step, *self.weights(group), group["eps"], self.decay(group)
 
     @staticmethod
     def formula(F: Any, p: Any, g: Any, mean: Any, square: Any, *rest: Any, decays: bool, decoupled: bool, maximize: bool) -> Any:
         """The new parameter and the two averages."""
-        of_gradient, of_mean, correction, beta1, beta2, eps, decay = rest
-        p, g, mean, square = AdamFamily.averaged(p, g, mean, square, beta1, beta2, decay, decays, decoupled, maximize)
+        of_gradient, of_mean, correction, *weights, eps, decay = rest
+        p, g, mean, square = AdamFamily.averaged(p, g, mean, square, weights, decay, decays, decoupled, maximize)
         denominator = F.sqrt(square / correction) + eps
         return p - of_gradient * (g / denominator) - of_mean * (mean / denominator), mean, square

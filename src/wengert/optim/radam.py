@@ -47,15 +47,15 @@ class RAdam(AdamFamily):
         if length > 5.0:
             factor = ((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) ** 0.5
             factor *= (1 - beta2**step) ** 0.5
-        return lr * factor / (1 - beta1**step), beta1, beta2, group["eps"], self.decay(group)
+        return lr * factor / (1 - beta1**step), *self.weights(group), group["eps"], self.decay(group)
 
     @staticmethod
     def formula(
         F: Any, p: Any, g: Any, mean: Any, square: Any, *rest: Any, decays: bool, decoupled: bool, maximize: bool, is_adaptive: bool
     ) -> Any:
         """The new parameter and the two averages."""
-        step_size, beta1, beta2, eps, decay = rest
-        p, g, mean, square = AdamFamily.averaged(p, g, mean, square, beta1, beta2, decay, decays, decoupled, maximize)
+        step_size, *weights, eps, decay = rest
+        p, g, mean, square = AdamFamily.averaged(p, g, mean, square, weights, decay, decays, decoupled, maximize)
         direction = mean / (F.sqrt(square) + eps) if is_adaptive else mean
         return p - step_size * direction, mean, square
 

@@ -49,19 +49,19 @@ class RMSprop(Elementwise):
         }  # fmt: skip
 
     def numbers(self, group: dict[str, Any], state: dict[str, Any], step: Any) -> tuple[Any, ...]:
-        return group["lr"], group["alpha"], group["eps"], group["weight_decay"], group["momentum"]
+        return group["lr"], group["alpha"], 1 - group["alpha"], group["eps"], group["weight_decay"], group["momentum"]
 
     @staticmethod
     def formula(
         F: Any, p: Any, g: Any, square: Any, *rest: Any, has_momentum: bool, centered: bool, decays: bool, maximize: bool
     ) -> Any:
         """The new parameter, the average of squares, then the momentum and the mean gradient if there are such."""
-        *buffers, lr, alpha, eps, weight_decay, momentum = rest
+        *buffers, lr, alpha, of_new, eps, weight_decay, momentum = rest
         g = decayed(g, p, weight_decay, maximize, decays)
-        square = square * alpha + (1 - alpha) * g * g
+        square = square * alpha + of_new * g * g
         variance, state = square, [square]
         if centered:
-            mean = moving_average(buffers[-1], g, 1 - alpha)
+            mean = moving_average(buffers[-1], g, of_new)
             variance = square - mean * mean
         step = g / (F.sqrt(variance) + eps)
         if has_momentum:
