@@ -286,9 +286,12 @@ def _gelu_tanh(xp, x):
 
 @_gelu_tanh.vjp("x")
 def _(F, ct, x):
-    t = F.tanh(_GELU_LINEAR * (x + _GELU_CUBIC * (x * x * x)))
-    slope = _GELU_LINEAR * (1.0 + (3.0 * _GELU_CUBIC) * (x * x))
-    return ct * (0.5 * (1.0 + t) + (0.5 * x) * (1.0 - t * t) * slope)
+    # (1 + tanh(u)) / 2 is sigmoid(2 u), which has all its digits far below 0.
+    u = (2.0 * _GELU_LINEAR) * (x + _GELU_CUBIC * (x * x * x))
+    slope = (2.0 * _GELU_LINEAR) * (1.0 + (3.0 * _GELU_CUBIC) * (x * x))
+    s = _accurate_sigmoid(F, u)
+    rest = _accurate_sigmoid(F, -u) if F.is_tensor else 1.0 - s
+    return ct * (s * (1.0 + x * (rest * slope)))
 
 
 @composite(namespaces=("nn.functional",))

@@ -49,6 +49,17 @@ def _(F, ct, out):
     return ct * F.conj(1 + out * out)
 
 
+@pointwise(method=False, namespaces=())
+def _square_from_one(xp, x):
+    """1 - x**2, with all digits beside 1 and -1. Derivative: -2 x."""
+    return (1 - x) * (1 + x)
+
+
+@_square_from_one.vjp("x")
+def _(F, ct, x):
+    return ct * F.conj(-2 * x)
+
+
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(-0.9, 0.9))
 def asin(xp, x):
     """Inverse sine: the angle in radians, in [-pi/2, pi/2], whose sine is x. NaN for real |x| > 1.
@@ -59,7 +70,7 @@ def asin(xp, x):
 
 @asin.vjp("x")
 def _(F, ct, x):
-    return ct * F.conj(F.rsqrt(1 - x * x))
+    return ct * F.conj(F.rsqrt(F._square_from_one(x)))
 
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(-0.9, 0.9))
@@ -72,7 +83,7 @@ def acos(xp, x):
 
 @acos.vjp("x")
 def _(F, ct, x):
-    return -ct * F.conj(F.rsqrt(1 - x * x))
+    return -ct * F.conj(F.rsqrt(F._square_from_one(x)))
 
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True)
@@ -179,7 +190,7 @@ def acosh(xp, x):
 def _(F, ct, x):
     if is_complex(x):  # the root of the product would be on the wrong branch
         return ct * F.conj(F.rsqrt(x - 1) * F.rsqrt(x + 1))
-    return ct * F.rsqrt(x * x - 1)
+    return ct * F.rsqrt(-F._square_from_one(x))
 
 
 @pointwise(promote=INT_TO_FLOAT, inplace=True, domain=(-0.9, 0.9))
@@ -192,7 +203,7 @@ def atanh(xp, x):
 
 @atanh.vjp("x")
 def _(F, ct, x):
-    return ct / F.conj(1 - x * x)
+    return ct / F.conj(F._square_from_one(x))
 
 
 alias("arcsin", asin)
