@@ -473,22 +473,14 @@ def test_a_node_hook_may_return_none_gradients():
     assert x.grad is None
 
 
-@pytest.mark.parametrize("filled", [wengert.full((2,), 3.0, dtype=wengert.float64), wengert.full((2,), 3), wengert.full((3, 2), 1.0)])
-def test_a_prehook_that_fills_in_a_missing_gradient_is_fitted_to_the_tensor(filled):
+def test_a_hook_cannot_fill_in_a_missing_gradient():
     a = wengert.ones(2, requires_grad=True)
-    y = a + 1
-    y.grad_fn.register_prehook(lambda grads: (filled,))
-    (found,) = grad(WithoutGradient.apply(y).sum(), a)
-    assert found.dtype == wengert.float32 and found.tolist() == [3.0, 3.0]
-
-
-@pytest.mark.parametrize("filled", [wengert.ones(7), wengert.ones(())])
-def test_a_prehook_that_fills_in_a_gradient_of_another_shape_is_refused(filled):
-    a = wengert.ones(2, requires_grad=True)
-    y = a + 1
-    y.grad_fn.register_prehook(lambda grads: (filled,))
-    with pytest.raises(RuntimeError, match="^Function AddBackward0 returned an invalid gradient at index 0 - got"):
-        WithoutGradient.apply(y).sum().backward()
+    y, z = a + 1, a + 2
+    y.grad_fn.register_prehook(lambda grads: (wengert.ones(2),))
+    z.register_hook(lambda grad: wengert.ones(2))
+    for missing in (y, z):
+        with pytest.raises(RuntimeError, match="^can't replace a None gradient with a non-None value"):
+            WithoutGradient.apply(missing).sum().backward()
     assert a.grad is None
 
 

@@ -41,6 +41,49 @@ def noting_node(log, name):
     return hook
 
 
+def noting_none(log, name):
+    """A hook on a tensor that may get no gradient."""
+    return lambda grad: log.append([name, grad if grad is None else grad.tolist()])
+
+
+@program
+def hooks_of_outputs_without_gradient(torch):
+    """They are called with None, and retain_grad keeps nothing."""
+    log = []
+    x = leaf(torch, 1, 2)
+    a, b = (x * 1).unbind()
+    b.register_hook(noting_none(log, "first"))
+    b.register_hook(noting_none(log, "second"))
+    b.retain_grad()
+    torch.autograd.graph.register_multi_grad_hook((a, b), lambda grads: log.append(["all", [g is None for g in grads]]))
+    torch.autograd.graph.register_multi_grad_hook((b, a), lambda grad: log.append(["any", grad is None]), mode="any")
+    (a * 3).backward()
+    return log, x.grad, b.grad
+
+
+@program
+def hooks_of_inputs_without_gradient(torch):
+    """Behind a Function that returns None: on a result, on a leaf, and on a node."""
+
+    class First(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x * y
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            return grad_output, None
+
+    log = []
+    x, y = leaf(torch, 1, 2), leaf(torch, 3, 4)
+    z = y * 2
+    z.register_hook(noting_none(log, "result"))
+    z.grad_fn.register_prehook(lambda grads: log.append(["node", list(grads)]))
+    y.register_hook(noting_none(log, "leaf"))
+    First.apply(x, z).sum().backward()
+    return log, x.grad, y.grad
+
+
 @program
 def order_of_all_hooks(torch):
     log = []

@@ -202,7 +202,7 @@ def evaluate_node(task: GraphTask, node: Node, buffer: InputBuffer) -> None:
         call_tensor_hooks(task, node._hooks, buffer)
     if isinstance(node, AccumulateGrad):
         variable: TensorBase = node._variable
-        if variable._leaf_hooks is not None and buffer.cotangent is not None:
+        if variable._leaf_hooks is not None:
             buffer.cotangent = call_hooks(task, variable._leaf_hooks, buffer.cotangent)
             buffer.owned = False
     if buffer.captures is not None:

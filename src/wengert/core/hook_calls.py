@@ -16,8 +16,9 @@ def call_tensor_hooks(task: GraphTask, hooks: NodeHooks, buffer: InputBuffer) ->
     """Call the hooks of a node's outputs, then keep the gradients that retain_grad() asked for."""
     for nr, tensor_hooks in list(hooks.tensor.items()):
         ct = cotangent_of(buffer, nr)
+        new = call_hooks(task, tensor_hooks, ct)
         if ct is not None:
-            set_cotangent(buffer, nr, call_hooks(task, tensor_hooks, ct))
+            set_cotangent(buffer, nr, new)
     for nr, reference in list(hooks.retained.items()):
         tensor: TensorBase | None = reference()
         ct = cotangent_of(buffer, nr)
@@ -27,7 +28,7 @@ def call_tensor_hooks(task: GraphTask, hooks: NodeHooks, buffer: InputBuffer) ->
 
 
 def call_hooks(task: GraphTask, hooks: Any, value: Any) -> Any:
-    """Call tensor hooks on a gradient, in the order of registration; a tensor that one returns takes its place."""
+    """Call tensor hooks on a gradient, or on None, in the order of registration. A tensor that one returns replaces it."""
     grad = as_tensor(value)
     for hook in list(hooks.values()):
         result = hook(grad)
@@ -78,11 +79,11 @@ def checked_result(hook: Any, result: Any, grads: tuple[Any, ...]) -> tuple[Any,
 
 
 def check_tensor(hook: Any, new: Any, old: Any) -> None:
-    """Raise where what a hook returned for the gradient old (None: for none) is no tensor, or no such tensor."""
+    """Raise if a hook returned something other than a tensor like the gradient old, or if there is no gradient to replace."""
     if not isinstance(new, TensorBase):
         raise errors.hook_returned(type(new))
     if old is None:
-        return
+        raise errors.HookError("can't replace a None gradient with a non-None value")
     if new._array.shape != old._array.shape:
         raise errors.HookError(
             f"hook '{name_of(hook)}' has changed the size of value (was {list(old._array.shape)} got {list(new._array.shape)})"
