@@ -66,15 +66,21 @@ newaxis = None
 __version__ = "0.1.0"
 
 _LAZY = frozenset({
-    "compat", "cuda", "fft", "func", "linalg", "masked", "nn", "optim", "profiler", "random", "signal", "special", "testing",
-    "utils", "__config__",
+    "amp", "compat", "cpu", "cuda", "fft", "func", "linalg", "masked", "nn", "optim", "profiler", "random", "signal", "special",
+    "testing", "utils", "__config__",
 })  # fmt: skip
 
 _HOMES = {  # names that are loaded when first used, and the modules that define them
-    "cond": "control_flow", "empty_cache": "threads", "explain": "autograd", "get_num_interop_threads": "threads",
-    "get_num_threads": "threads", "is_anomaly_check_nan_enabled": "autograd", "is_anomaly_enabled": "autograd",
-    "load": "serialization", "memory_stats": "threads", "pointwise": "ops.program", "reset_peak_memory_stats": "threads",
-    "save": "serialization", "set_num_interop_threads": "threads", "set_num_threads": "threads", "set_printoptions": "printing",
+    "autocast": "amp.autocast_mode", "clear_autocast_cache": "amp.autocast_mode", "cond": "control_flow", "empty_cache": "threads",
+    "explain": "autograd", "get_autocast_cpu_dtype": "amp.autocast_mode", "get_autocast_dtype": "amp.autocast_mode",
+    "get_autocast_gpu_dtype": "amp.autocast_mode", "get_num_interop_threads": "threads", "get_num_threads": "threads",
+    "is_anomaly_check_nan_enabled": "autograd", "is_anomaly_enabled": "autograd", "is_autocast_cache_enabled": "amp.autocast_mode",
+    "is_autocast_cpu_enabled": "amp.autocast_mode", "is_autocast_enabled": "amp.autocast_mode", "load": "serialization",
+    "memory_stats": "threads", "pointwise": "ops.program", "reset_peak_memory_stats": "threads", "save": "serialization",
+    "set_autocast_cache_enabled": "amp.autocast_mode", "set_autocast_cpu_dtype": "amp.autocast_mode",
+    "set_autocast_cpu_enabled": "amp.autocast_mode", "set_autocast_dtype": "amp.autocast_mode",
+    "set_autocast_enabled": "amp.autocast_mode", "set_autocast_gpu_dtype": "amp.autocast_mode",
+    "set_num_interop_threads": "threads", "set_num_threads": "threads", "set_printoptions": "printing",
     "while_loop": "control_flow",
 }  # fmt: skip
 

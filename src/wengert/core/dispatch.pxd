@@ -40,12 +40,15 @@ cdef int IS_INFERENCE
 cdef int IS_VOLATILE
 cdef long INFERENCE
 cdef long NO_GRAD
-cdef int DUAL
+cdef long DUAL
+cdef long AUTOCAST
+cdef long UNUSUAL
 cdef object _call_dual
 cdef object _observe
 
 @cython.locals(t=TensorBase)
 cpdef note_unrecorded(Op op, long mode, object x)
+cdef object call_unusual(long mode, Op op, tuple inputs, dict params, object function, tuple arguments)
 cpdef observe(str name, tuple inputs, object function, tuple arguments)
 
 @cython.locals(mode=long, needs=int, direct=bint, t=TensorBase, result=TensorBase)

@@ -28,7 +28,7 @@ from wengert.core.forward import (
     set_kernel,
 )
 from wengert.core.mirrors import adopt, reflect
-from wengert.core.modes import BLOCK, DUAL, INFERENCE, NO_GRAD, OBSERVED, current_task, flags
+from wengert.core.modes import AUTOCAST, BLOCK, DUAL, INFERENCE, NO_GRAD, OBSERVED, current_task, flags, state
 from wengert.core.node import OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
 from wengert.core.op import (
     SAVE_INPUT,
@@ -93,6 +93,8 @@ VIEW_OF_MANY = 2  # one of several outputs: unbind, split
 VIEW_IN_INFERENCE = 3
 VIEW_IN_FUNCTION = 4  # returned by a custom Function, whose backward a write would bypass
 
+UNUSUAL = AUTOCAST | OBSERVED | DUAL  # something else than this module runs the operation, or what is around it
+
 if not cython.compiled:
     _observe: Any = None
     _call_dual: Callable[[Op, tuple[Any, ...], dict[str, Any] | None], Any]
@@ -115,13 +117,24 @@ def observe(name: str, inputs: tuple[Any, ...], function: Any, arguments: tuple[
     return _observe(name, inputs, function, arguments)
 
 
+def call_unusual(
+    mode: int, op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None, function: Any, arguments: tuple[Any, ...]
+) -> Any:
+    """Run an operation, given a flags word with a bit of UNUSUAL. function(*arguments) is the call that met the word.
+
+    Autocast comes first, so that what observes operations sees its casts, and the operation with inputs that are cast."""
+    if mode & AUTOCAST:
+        return state.autocast.call(op, inputs, params)
+    if mode & OBSERVED:
+        return observe(op.name, inputs, function, arguments)
+    return _call_dual(op, inputs, params)
+
+
 def call1(op: Op, x: Any) -> Any:
     """Run an operation of one input with its default parameters."""
     mode = flags()
-    if mode & OBSERVED:
-        return observe(op.name, (x,), call1, (op, x))
-    if mode & DUAL:
-        return _call_dual(op, (x,), None)
+    if mode & UNUSUAL:
+        return call_unusual(mode, op, (x,), None, call1, (op, x))
     needs: int = 0
     t: TensorBase | None = None
     if op.is_view and op.output_names is None and isinstance(x, TensorBase):
@@ -186,10 +199,8 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     t: TensorBase | None = None
     u: TensorBase | None = None
     mode = flags()
-    if mode & OBSERVED:
-        return observe(op.name, (x, y), call2, (op, x, y))
-    if mode & DUAL:
-        return _call_dual(op, (x, y), None)
+    if mode & UNUSUAL:
+        return call_unusual(mode, op, (x, y), None, call2, (op, x, y))
     if op.kernel is None:
         set_kernel(op)
     if isinstance(x, TensorBase):
@@ -431,10 +442,8 @@ def save_constant(array: Any, kind: int) -> Any:
 def call(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any:
     """Run an operation on any inputs: tensors, arrays, Python numbers or None. params: complete, or None."""
     mode = flags()
-    if mode & OBSERVED:
-        return observe(op.name, inputs, call, (op, inputs, params))
-    if mode & DUAL:
-        return _call_dual(op, inputs, params)
+    if mode & UNUSUAL:
+        return call_unusual(mode, op, inputs, params, call, (op, inputs, params))
     if op.is_view and op.output_names is None and isinstance(inputs[0], TensorBase):
         return call_view(op, inputs[0], params["index"] if op.is_read else params)  # type: ignore[index]
     for x in inputs:
@@ -623,8 +632,6 @@ def call_view(op: Op, x: TensorBase, params: Any) -> Any:
 def call_read(op: Op, x: TensorBase, index: Any) -> Any:
     """Return x[index]: call(op, (x,), {"index": index}), without the tuple and the dict."""
     mode = flags()
-    if mode & OBSERVED:
-        return observe(op.name, (x,), call_read, (op, x, index))
-    if mode & DUAL:
-        return _call_dual(op, (x,), {"index": index})
+    if mode & UNUSUAL:
+        return call_unusual(mode, op, (x,), {"index": index}, call_read, (op, x, index))
     return call_view(op, x, index)

@@ -29,7 +29,7 @@ from wengert.core.accumulate import accumulate
 from wengert.core.buffers import InputBuffer, cotangent_of, set_cotangent
 from wengert.core.delivery import as_tensor, as_value, dense
 from wengert.core.hook_calls import call_hooks, call_posthooks, call_prehooks, call_tensor_hooks
-from wengert.core.modes import DUAL, NO_GRAD, current_task, flags, set_current_task, set_flags
+from wengert.core.modes import AUTOCAST, DUAL, NO_GRAD, current_task, flags, set_current_task, set_flags
 from wengert.core.node import AccumulateGrad, Edge, Node, NodeHooks, OpNode, count_outputs, next_node
 from wengert.core.reentry import LEVELS, run_on_new_thread
 from wengert.core.rules import add_source, rule_results, run_op
@@ -81,6 +81,7 @@ def run_backward(
     run_all: everything else runs as well, and other leaves accumulate.
     """
     before = flags()
+    mode = before & ~AUTOCAST  # a pass computes in the dtypes of its forward pass
     outer = current_task()
     depth = 0 if outer is None else outer.depth + 1
     if depth == LEVELS:
@@ -101,7 +102,7 @@ def run_backward(
     task.partial = inputs is not None
     try:
         set_current_task(task)
-        set_flags(before & ~NO_GRAD if create_graph else before | NO_GRAD)
+        set_flags(mode & ~NO_GRAD if create_graph else mode | NO_GRAD)
         task.compute_dependencies(roots)
         if inputs is not None:
             if not run_all:

@@ -20,6 +20,7 @@ from wengert import _shim as cython
 NO_GRAD = 1  # operations record nothing
 INFERENCE = 2  # as NO_GRAD, and results carry no version counter and may never be saved for a backward pass
 DUAL = 4  # a dual level is open: tensors may have tangents, which operations carry on (dual.py)
+AUTOCAST = 8  # operations cast their inputs first, as state.autocast says (ops/autocast.py)
 PROFILE = 16  # operations are measured
 CHECK = 32  # results of operations are looked at for what is not finite, or something else runs them
 OBSERVED = PROFILE | CHECK  # set for all threads, but not while an observed operation runs; see recorder.py
@@ -54,6 +55,7 @@ class _ThreadState(_local):
         self.dual_levels: tuple[Any, ...] = ()  # the open levels of forward mode, innermost last; see dual.py
         self.saved_levels: tuple[Any, ...] = ()  # those at which what is saved keeps its tangents
         self.named_level: Any = None  # the level that forward_ad.enter_dual_level has opened, or None
+        self.autocast: Any = None  # the Autocast that runs operations while AUTOCAST is set
 
 
 state = _ThreadState()
@@ -247,3 +249,41 @@ class LevelsSwitch:
 
     def _left(self) -> None:
         """Release what the block has held. The levels have been restored."""
+
+
+class AutocastSwitch:
+    """Context manager that changes the calling thread's autocast settings, and restores them at the end.
+
+    Its methods are compiled: see FlagsSwitch. A subclass has `_changed`, which returns (settings in the block, whether they are
+    on). No mode but autocast is restored: a grad mode that is set in the block stays."""
+
+    def __init__(self) -> None:
+        self._before: Any = None  # (what to restore, the pair before)
+
+    def _changed(self) -> tuple[Any, bool]:
+        raise NotImplementedError
+
+    def __enter__(self) -> Any:
+        settings, enabled = self._changed()
+        self._before = (state.autocast, flags() & AUTOCAST), self._before
+        state.autocast = settings
+        set_flag(AUTOCAST, enabled)
+        return self
+
+    def __exit__(self, kind: Any = None, error: Any = None, traceback: Any = None) -> Any:
+        before, self._before = self._before
+        state.autocast, enabled = before
+        set_flag(AUTOCAST, enabled != 0)
+        return False
+
+
+class same_autocast(AutocastSwitch):
+    """Context manager: the block runs under the autocast settings that the thread had when this object was made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._enabled = (flags() & AUTOCAST) != 0
+        self._settings: Any = None if state.autocast is None else state.autocast.renewed()
+
+    def _changed(self) -> tuple[Any, bool]:
+        return None if self._settings is None else self._settings.renewed(), self._enabled

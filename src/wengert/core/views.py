@@ -37,6 +37,7 @@ from wengert.core.forward import cast_array, explain_broadcast, set_kernel
 from wengert.core.leaf_gradient import set_accumulator_aside
 from wengert.core.mirrors import CONJUGATE, NEGATIVE, image, relation_after, write_through
 from wengert.core.modes import (
+    AUTOCAST,
     DUAL,
     INFERENCE,
     NO_GRAD,
@@ -662,7 +663,12 @@ def write_results(name: str, out: Any, inputs: Iterable[Any], compute: Callable[
         raise errors.FunctionNotImplementedError(
             f"Trying to use forward AD with {name}_out that does not support it because it is an out= function"
         )
-    results = compute()
+    before = flags()
+    try:
+        set_flags(before & ~AUTOCAST)  # the dtype of the result is that of out
+        results = compute()
+    finally:
+        set_flags(before)
     results = results if isinstance(results, (tuple, list)) else (results,)
     if not flags() & NO_GRAD:
         for tensor, result in zip(outs, results, strict=True):

@@ -21,8 +21,8 @@ from wengert.ops.registry import INT_TO_INT64, NONE, alias, bilinear, composite,
 def _dot(xp: Any, a: Any, b: Any) -> Any:
     """a @ b for vectors and matrices of one dtype. 16-bit floats are multiplied in float32, because NumPy is slow for them."""
     if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
-        return xp.asarray(xp.dot(a.astype(xp.float32), b.astype(xp.float32))).astype(a.dtype)
-    return xp.dot(a, b)
+        return xp.asarray(_dot(xp, a.astype(xp.float32), b.astype(xp.float32))).astype(a.dtype)
+    return matrix_product(xp, a, b) if a.ndim == b.ndim == 2 else xp.dot(a, b)
 
 
 def _batched_matmul(xp: Any, a: Any, b: Any) -> Any:

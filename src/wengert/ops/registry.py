@@ -59,7 +59,7 @@ raw arrays have a cheaper way. `beyond_torch=` says why an operation exists that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, partial, wraps
 from typing import Any
 
 from wengert import errors
@@ -74,6 +74,7 @@ from wengert.core.binding import (
     make_sizes_function,
 )  # fmt: skip
 from wengert.core.forward import raise_explained, raise_explained_function, set_explainers
+from wengert.core.modes import AUTOCAST, flags, state
 from wengert.core.node import make_node_class
 from wengert.core.op import MISSING, SPELLINGS, JvpRule, Op, Plan, Rule, public_name, spellings_of
 from wengert.core.saved_names import RecordedNode, show_saved
@@ -82,6 +83,7 @@ from wengert.core.untaken import ELEMENTWISE, ENDS, LANES, MOVES
 from wengert.core.views import call_inplace, write_results
 from wengert.core.writing import make_inplace_method, make_inplace_operator
 from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME, check_can_write
+from wengert.ops.casts import CASTS
 from wengert.ops.faces import array_face, tensor_face
 from wengert.ops.families import register_family_of
 
@@ -286,7 +288,8 @@ class Composite(Function):
         self.aliases = settings.pop("aliases", {})
         if settings:
             raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
-        self.function = _named(_composite_function(self.name, fn, self.respelled), self)
+        self.on_tensors = _casting(self.name, fn) if self.name in CASTS else fn
+        self.function = _named(_composite_function(self), self)
 
 
 # Plain functions that are called as they are. All others explain errors, which costs 40 ns a call.
@@ -319,6 +322,8 @@ class Plain(Function):
         sizes_of = settings.pop("sizes_of", None)
         if settings:
             raise TypeError(f"{self.name}: unknown settings {sorted(settings)}")
+        if self.name in CASTS:
+            fn = _casting(self.name, fn)
         if sizes_of is not None:
             fn = make_sizes_function(sizes_of, fn)
         if self.name not in _CHEAP_NAMES:
@@ -326,14 +331,28 @@ class Plain(Function):
         self.function = _named(_taking_out(self.name, fn) if self.out else fn, self)
 
 
-def _composite_function(name: str, fn: Callable[..., Any], respelled: Callable[..., Any]) -> Callable[..., Any]:
+def _casting(name: str, fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Return fn, which casts its tensors first while autocast is on. See ops/autocast.py."""
+
+    @wraps(fn)
+    def casting(*args: Any, **kwargs: Any) -> Any:
+        if flags() & AUTOCAST:
+            return state.autocast.call_function(name, fn, args, kwargs)
+        return fn(*args, **kwargs)
+
+    return casting
+
+
+def _composite_function(op: Composite) -> Callable[..., Any]:
+    name, fn, respelled, on_tensors = op.name, op.fn, op.respelled, op.on_tensors
+
     def function(*args: Any, **kwargs: Any) -> Any:
         if kwargs:
             kwargs = respelled(kwargs)
             if "out" in kwargs:
                 return _call_into(name, function, args, kwargs)
         try:
-            return fn(tensor_face, *args, **kwargs)
+            return on_tensors(tensor_face, *args, **kwargs)
         except Exception as error:
             raise_explained_function(name, fn, 1, args, kwargs, error)
             raise
@@ -450,7 +469,7 @@ def composite(**settings: Any) -> Callable[[Callable[..., Any]], Composite]:
         op = Composite(fn, settings)
         OPS[op.name] = op
         setattr(array_face, op.name, array or partial(fn, array_face))
-        setattr(tensor_face, op.name, partial(fn, tensor_face))
+        setattr(tensor_face, op.name, partial(op.on_tensors, tensor_face))
         return op
 
     return register

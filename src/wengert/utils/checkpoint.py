@@ -23,7 +23,7 @@ from wengert.autograd import backward
 from wengert.autograd.function import Function
 from wengert.autograd.grad_mode import enable_grad, no_grad
 from wengert.autograd.graph import saved_tensors_hooks
-from wengert.core.modes import current_task, grad_enabled
+from wengert.core.modes import current_task, grad_enabled, same_autocast
 from wengert.core.node import find_position, locate
 from wengert.core.tensor import TensorBase, wrap
 from wengert.errors import CheckpointError
@@ -178,6 +178,7 @@ class _Checkpoint:
         anchor.requires_grad = True
         self.inputs = _SaveInputs.apply(anchor, *args).grad_fn
         self.rng_state = get_rng_state() if preserve_rng_state else None
+        self.autocast = same_autocast()
         self.slots: list[weakref.ref[_Slot]] = []
         self.saved: list[_Description] = []  # one for each slot
         # For each backward pass, the recomputed values by the index of their slots.
@@ -212,7 +213,8 @@ class _Checkpoint:
         try:
             if self.rng_state is not None:
                 set_rng_state(self.rng_state)
-            with enable_grad(), saved_tensors_hooks(run.pack, _identity), self.recompute_context or nullcontext():
+            recompute_context = self.recompute_context or nullcontext()
+            with enable_grad(), self.autocast, saved_tensors_hooks(run.pack, _identity), recompute_context:
                 self.function(*arguments, **self.kwargs)
         except _AllRecomputed as enough:
             if enough.frame is not self:
@@ -338,6 +340,7 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.rng_state = get_rng_state() if preserve_rng_state else None
+        ctx.autocast = same_autocast()
         ctx.constants = [None if isinstance(x, TensorBase) else x for x in args]
         ctx.places = [i for i, x in enumerate(args) if isinstance(x, TensorBase)]
         ctx.save_for_backward(*[args[i] for i in ctx.places])
@@ -361,7 +364,7 @@ class CheckpointFunction(Function):
         try:
             if ctx.rng_state is not None:
                 set_rng_state(ctx.rng_state)
-            with enable_grad():
+            with enable_grad(), ctx.autocast:
                 outputs = ctx.run_function(*detached)
         finally:
             if outside is not None:

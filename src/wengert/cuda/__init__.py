@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from wengert import errors
+from wengert._forks import import_late as _import_late
 from wengert.dtypes import DTYPES
 
-__all__ = ["device_count", "is_available", "manual_seed", "manual_seed_all"]
+__all__ = ["amp", "device_count", "is_available", "manual_seed", "manual_seed_all"]
 
 
 def is_available() -> bool:
@@ -44,6 +45,8 @@ class _TypedMeta(type):
 
 
 def __getattr__(name: str) -> Any:
+    if name == "amp":
+        return _import_late("wengert.cuda.amp")
     for d in DTYPES:
         if name == f"{d.scalar_name}Tensor":
             return _TypedMeta(name, (), {"__doc__": f"Tensors of {d!r} on a GPU.", "__module__": "torch.cuda"})

@@ -1,0 +1,22 @@
+"""GradScaler for the device type "cpu"."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from wengert import amp
+
+__all__ = ["GradScaler"]
+
+
+class GradScaler(amp.GradScaler):
+    """`wengert.amp.GradScaler("cpu", ...)`. Gives torch's FutureWarning."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            "`torch.cpu.amp.GradScaler(args...)` is deprecated. Please use `torch.amp.GradScaler('cpu', args...)` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        super().__init__("cpu", *args, **kwargs)
