@@ -18,7 +18,7 @@ SOURCES = Path(__file__).parents[2] / "src" / "wengert"
 
 # From the bottom up. Modules of one layer may import each other, those of errors and sizes nothing of the package.
 LAYERS = [
-    {"_finder", "_forks", "_shim", "errors", "return_types", "sizes"},
+    {"_finder", "_forks", "_shim", "_utils", "errors", "return_types", "sizes"},
     {"backends", "devices", "dtypes", "kernels", "layouts", "threads"},
     {"core", "printing"},
     {"generator"},

@@ -54,7 +54,12 @@ NAMES = {
         GradientEdge Node allow_mutation_on_saved_tensors disable_saved_tensors_hooks get_gradient_edge
         increment_version register_multi_grad_hook save_on_cpu saved_tensors_hooks
     """,
-    "wengert.utils": "checkpoint hooks",
+    "wengert.utils": "checkpoint data hooks",
+    "wengert.utils.data": """
+        BatchSampler ChainDataset ConcatDataset DataLoader Dataset DistributedSampler IterableDataset RandomSampler Sampler
+        SequentialSampler StackDataset Subset SubsetRandomSampler TensorDataset WeightedRandomSampler dataloader dataset
+        default_collate default_convert distributed get_worker_info random_split sampler
+    """,
     "wengert.utils.checkpoint": """
         CheckpointError CheckpointFunction check_backward_validity checkpoint checkpoint_sequential
         detach_variable get_device_states noop_context_fn set_checkpoint_debug_enabled
