@@ -19,7 +19,7 @@ from wengert.ops import load_all
 from wengert.ops.registry import ALIASES, OPS, Operation
 
 # Operations whose samples are random or complex. Tests in tests/explicit have numbers worked by hand.
-BY_HAND = ("view_as_real", "_standard_gamma")
+BY_HAND = ("view_as_real", "_sample_dirichlet", "_standard_gamma")
 
 PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
 

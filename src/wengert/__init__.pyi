@@ -56,6 +56,7 @@ from wengert import amp as amp
 from wengert import compat as compat
 from wengert import cpu as cpu
 from wengert import cuda as cuda
+from wengert import distributions as distributions
 from wengert import fft as fft
 from wengert import func as func
 from wengert import linalg as linalg
@@ -512,8 +513,10 @@ def _standard_gamma(input: Tensor, *, generator: Generator | None = None, out: T
     """Draw from gamma distributions of shape parameter x and scale 1. x: floating, >= 0."""
 def _standard_gamma_grad(x: Tensor, y: Any, *, out: Any = None) -> Tensor:
     """Derivative, in the shape parameter x, of a sample y of a gamma distribution with its quantile held fixed."""
-def _sample_dirichlet(x: Tensor, generator: Generator | None = None, *, out: Any = None) -> Tensor:
+def _sample_dirichlet(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """Draw from Dirichlet distributions with concentrations x along the last dimension; each sample sums to 1."""
+def _dirichlet_grad(x: Tensor, alpha: _Number, total: Any, *, out: Any = None) -> Tensor:
+    """Derivative of an element x of a Dirichlet sample in its concentration alpha, quantile held fixed, divided by 1 - x."""
 def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Tensor:
     """Bilinear form of two rows with each of k matrices: input1 @ weight[i] @ input2 + bias[i]."""
 def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08, *, out: Any = None) -> Tensor:

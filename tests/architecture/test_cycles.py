@@ -19,6 +19,7 @@ IMPORT_BY_NAME = {
     "autograd": "public names that are loaded when first used",
     "autograd.graph": "public names that are loaded when first used",
     "compat.modules": "the modules behind torch's names",
+    "distributions": "distributions that are loaded when first used",
     "errors": "messages that are loaded when first used",
     "kernels": "the compiled kernels, where there are any",
     "_forks": "modules of the package at their first use, and modules that a fork waits for",

@@ -26,8 +26,8 @@ LAYERS = [
     {"array_protocol"},
     {"tensor"},
     {
-        "amp", "autograd", "control_flow", "cpu", "cuda", "fft", "func", "linalg", "masked", "nn", "optim", "profiler", "random",
-        "serialization", "signal", "special", "utils",
+        "amp", "autograd", "control_flow", "cpu", "cuda", "distributions", "fft", "func", "linalg", "masked", "nn", "optim", "profiler",
+        "random", "serialization", "signal", "special", "utils",
     },
     {"compat", "testing"},
     {"__config__", "__init__", "__main__", "_build_facts"},

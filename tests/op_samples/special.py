@@ -63,6 +63,7 @@ SAMPLES = {
     "_igamma_by_parameter": [Sample(Data(2, 3, **_POSITIVE), Data(3, **_POSITIVE), order=n, **_REAL) for n in (1, 2)],
     "_scaled_igamma": [Sample(Data(2, 3, **_POSITIVE), Data(3, **_POSITIVE), order=n, **_REAL) for n in (1, 2)],
     "_standard_gamma_grad": [Sample(Data(2, 3, **_POSITIVE), Data(2, 3, **_POSITIVE), **_REAL)],
+    "_dirichlet_grad": [Sample(Data(2, 3, **_UNIT), Data(2, 3, **_POSITIVE), Data(2, 1, low=4.0, high=5.0), **_REAL)],
     "_gamma_density": [Sample(Data(2, 3, **_POSITIVE), Data(3, **_POSITIVE), k=k, **_REAL) for k in (0, 1)],
     "special_betainc": [
         Sample(Data(2, 3, **_POSITIVE), Data(2, 3, **_POSITIVE), Data(2, 3, **_UNIT), **_REAL),

@@ -27,6 +27,7 @@ RULES_TESTED_BY_HAND = {
     "_eig": "tests/explicit/test_factorisations.py",
     "_eigh": "tests/explicit/test_factorisations.py",
     "_geqrf": "tests/explicit/test_factorisations.py",
+    "_sample_dirichlet": "tests/distributions/test_distributions.py",
     "_standard_gamma": "tests/explicit/test_statistics.py",
     "_ldl_solve": "tests/explicit/test_low_rank.py",
     "_limit": "tests/explicit/test_equal_values.py",

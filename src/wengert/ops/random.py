@@ -224,7 +224,7 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
     weights = raw(checked("multinomial", input))
     _check_weights(weights, num_samples, replacement)
     rows, source = np.atleast_2d(weights), generator_of(generator)
-    if replacement:
+    if replacement and num_samples > 1:
         # The index is the place of a random fraction of the total among the cumulative sums. It is clipped to the last
         # index of positive weight, because the fraction may round up to the total.
         sums = rows.astype(np.float64).cumsum(axis=1)
@@ -233,7 +233,8 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         last = rows.shape[1] - 1 - (rows[:, ::-1] > 0).argmax(axis=1)
         indices = np.minimum(np.array(drawn, np.int64).reshape(-1, num_samples), last[:, None])
     else:
-        # The order of exponential waiting times whose rates are the weights is a draw without replacement.
+        # The order of exponential waiting times whose rates are the weights is a draw without replacement. torch draws a
+        # single index in this way, too.
         with np.errstate(divide="ignore"):
             rates = rows / _draw_exponential(source, 1.0, rows.shape).astype(rows.dtype)
         indices = (-rates).argsort(axis=1, kind="stable")[:, :num_samples].astype(np.int64)
@@ -347,13 +348,32 @@ def _standard_gamma_grad(F, x, y):
     return -F._scaled_igamma(x, y, order=1)
 
 
-@composite()
-def _sample_dirichlet(F, x, generator=None):
+@general(complex=False, method=False)
+def _sample_dirichlet(xp, x, *, generator=None):
     """Draw from Dirichlet distributions with concentrations x along the last dimension; each sample sums to 1.
 
-    Derivative: that of gamma samples divided by their sum, which the samples are."""
-    found = F._standard_gamma(x, generator=generator)
-    return found / F.sum(found, dim=-1, keepdim=True)
+    Derivative: that of the sample with quantiles held fixed: of the element of a concentration, whose distribution is a beta
+    distribution, and of the proportions of the others, which do not depend on it."""
+    found = xp.asarray(generator_of(generator).numpy.standard_gamma(x.astype(np.float64)))
+    return (found / found.sum(axis=-1, keepdims=True)).astype(x.dtype)
+
+
+@_sample_dirichlet.vjp("x")
+def _(F, ct, x, out):
+    ct = ct - F.sum(ct * out, dim=-1, keepdim=True)
+    return ct * F._dirichlet_grad(out, x, F.sum(x, dim=-1, keepdim=True))
+
+
+@composite()
+def _dirichlet_grad(F, x, alpha, total):
+    """Derivative of an element x of a Dirichlet sample in its concentration alpha, quantile held fixed, divided by 1 - x.
+
+    total: the sum of all concentrations. It is 0 where x is 0 or 1.
+
+    Derivative: by quadrature, to any order; torch has none."""
+    rest = total - alpha
+    density = F._beta_density(alpha, rest, x, k=0, j=-1)
+    return F._zero_where(-F._betainc_by_parameters(alpha, rest, x, m=1, n=0) / density, density == 0)
 
 
 # -- random numbers in place -------------------------------------------------------------------------------------------
