@@ -67,7 +67,7 @@ __version__ = "0.1.0"
 
 _LAZY = frozenset({
     "amp", "compat", "cpu", "cuda", "distributions", "fft", "func", "linalg", "masked", "nn", "optim", "profiler", "random",
-    "signal", "special", "testing", "utils", "__config__",
+    "serialization", "signal", "special", "storage", "testing", "utils", "__config__",
 })  # fmt: skip
 
 _HOMES = {  # names that are loaded when first used, and the modules that define them
@@ -83,6 +83,12 @@ _HOMES = {  # names that are loaded when first used, and the modules that define
     "set_num_interop_threads": "threads", "set_num_threads": "threads", "set_printoptions": "printing",
     "while_loop": "control_flow",
 }  # fmt: skip
+
+_HOMES |= dict.fromkeys((
+    "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage", "DoubleStorage",
+    "FloatStorage", "HalfStorage", "IntStorage", "LongStorage", "ShortStorage", "Storage", "TypedStorage", "UntypedStorage",
+    "is_storage",
+), "storage")  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

@@ -65,8 +65,10 @@ from wengert import nn as nn
 from wengert import optim as optim
 from wengert import profiler as profiler
 from wengert import random as random
+from wengert import serialization as serialization
 from wengert import signal as signal
 from wengert import special as special
+from wengert import storage as storage
 from wengert import testing as testing
 from wengert import utils as utils
 from wengert.amp.autocast_mode import autocast as autocast
@@ -1227,7 +1229,7 @@ def reciprocal_(input: Tensor) -> Tensor:
 def relu_(input: Tensor) -> Tensor:
     """Rectified linear unit: x where x > 0, else 0; NaN stays NaN."""
 def resize_as_(input: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
-    """Change the size of the tensor in place to that of the_template; see resize_."""
+    """Change the shape of the tensor in place to that of the_template; see resize_."""
 def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
     """Round x to the nearest integer, halves to even; with decimals, to the nearest multiple of 10**-decimals."""
 def rrelu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...

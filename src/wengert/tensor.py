@@ -32,7 +32,7 @@ from wengert.core.tensor import (
 )
 from wengert.devices import device
 from wengert.dtypes import dtype as _dtype
-from wengert.kernels.memory import owner_of
+from wengert.kernels.memory import address_of, offset_of, owner_of
 from wengert.layouts import strided
 from wengert.ops import OPS, OperationMethods
 from wengert.ops.dims import as_dim
@@ -161,16 +161,13 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         return bool(self._array.flags.c_contiguous)
 
     def data_ptr(self) -> int:
-        """The address of the first element."""
-        return physical_of(self).ctypes.data
+        """The address of the first element, or 0 if there is none."""
+        return address_of(physical_of(self)) if self._array.size else 0
 
     def storage_offset(self) -> int:
         """Number of elements between the start of the underlying memory and the first element of this tensor."""
         array = physical_of(self)
-        base = owner_of(array)
-        if base is array:
-            return 0
-        return (array.ctypes.data - base.ctypes.data) // array.itemsize
+        return offset_of(array, owner_of(array)) // array.itemsize
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a floating-point dtype."""

@@ -872,10 +872,6 @@ class Tensor(TensorBase):
         """Replace each element by callable(element) and return the tensor. Slow: callable is called once per element."""
     def map_(self, tensor: Tensor, callable: Any) -> Tensor:
         """Replace each element a by callable(a, b), where b is the corresponding element of `tensor`, and return self."""
-    def resize_(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: Any = None) -> Tensor:
-        """Change the size of the tensor in place, resize_(2, 3) or resize_((2, 3)), and return it."""
-    def resize_as_(self, the_template: Tensor, memory_format: Any = None) -> Tensor:
-        """Change the size of the tensor in place to that of the_template; see resize_."""
     def narrow_copy(self, dim: _int, start: _int, length: _int) -> Tensor:
         """A copy of narrow(). Derivative: the cotangent in the part, 0 elsewhere."""
     def index_reduce(self, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
@@ -904,20 +900,14 @@ class Tensor(TensorBase):
         """Return the index of the tensor's device: -1 for the CPU."""
     def is_pinned(self, device: _device | str | None = None) -> Tensor:
         """False: memory is never pinned for transfers."""
-    def is_shared(self) -> Tensor:
-        """Whether the memory is shared with other processes: always False."""
     def is_same_size(self, other: _Operand) -> _bool:
         """Whether two tensors have the same shape."""
-    def is_set_to(self, tensor: Any) -> Tensor:
-        """Whether two tensors have the same memory address, dtype, shape and strides."""
     def dim_order(self) -> Tensor:
         """Return the dimensions ordered by stride, the largest stride first."""
     def to_dense(self, dtype: _Dtype | None = None, *, masked_grad: Any = None) -> Tensor:
         """Return the tensor, cast to dtype unless it is None. All tensors are dense. Derivative: the cotangent."""
     def pin_memory(self, device: _device | str | None = None) -> Tensor:
         """Return the tensor itself: nothing needs pinned memory here. Derivative: the cotangent."""
-    def share_memory_(self) -> Tensor:
-        """Return the tensor itself. Its memory is not shared: a forked process writes to a copy."""
     def map2_(self, x: Any, y: Any, callable: Any) -> Tensor:
         """Replace each element a by callable(a, b, c), with the corresponding elements b of x and c of y; return the tensor."""
     def new_empty_strided(self, size: _int | Sequence[_int], stride: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
@@ -992,6 +982,26 @@ class Tensor(TensorBase):
         """Scale each slice of input along dim whose p-norm is above maxnorm down to maxnorm."""
     def frexp(self) -> return_types.frexp:
         """Named tuple (mantissa, exponent) with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1."""
+    def untyped_storage(self) -> Tensor:
+        """Return the memory of the tensor as an UntypedStorage. Tensors that share memory have the same storage."""
+    def _typed_storage(self) -> Tensor:
+        """Return the memory of the tensor as a TypedStorage, without the warning of storage()."""
+    def storage(self) -> Tensor:
+        """Return the memory of the tensor as a TypedStorage, with torch's warning that these are deprecated."""
+    def storage_type(self) -> Tensor:
+        """Return the legacy class of storages of the tensor's dtype, FloatStorage for float32."""
+    def share_memory_(self) -> Tensor:
+        """Move the storage to memory that processes forked from now on share with this one. Return the tensor."""
+    def is_shared(self) -> Tensor:
+        """Whether other processes have the memory of the tensor too, after share_memory_()."""
+    def is_set_to(self, tensor: Any) -> Tensor:
+        """Whether both tensors show the same elements of one storage: the same offset, shape and strides."""
+    def set_(self, source: _int | Sequence[_int] | None = None, storage_offset: Any = None, size: _int | Sequence[_int] | None = None, stride: Any = None) -> Tensor:
+        """Make the tensor show other memory, and return it."""
+    def resize_(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: Any = None) -> Tensor:
+        """Change the shape of the tensor in place, resize_(2, 3) or resize_((2, 3)), and return it."""
+    def resize_as_(self, the_template: Tensor, memory_format: Any = None) -> Tensor:
+        """Change the shape of the tensor in place to that of the_template; see resize_."""
     def subtract(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
         """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
     def subtract_(self, other: _Operand, *, alpha: _Number = 1) -> Tensor:
@@ -1125,7 +1135,7 @@ class Tensor(TensorBase):
     def is_contiguous(self) -> _bool:
         """Whether the elements are in memory in row-major order, without gaps."""
     def data_ptr(self) -> _int:
-        """The address of the first element."""
+        """The address of the first element, or 0 if there is none."""
     def storage_offset(self) -> _int:
         """Number of elements between the start of the underlying memory and the first element of this tensor."""
     def is_floating_point(self) -> _bool:

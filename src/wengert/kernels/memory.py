@@ -47,6 +47,33 @@ def owner_of(array: Any) -> Any:
         array = base
 
 
+def address_of(array: Any) -> int:
+    """Return the address of the first element of an array, or 0 for a stand-in for an array that has no memory."""
+    address: int = array.__array_interface__["data"][0] if isinstance(array, np.ndarray) else 0
+    return address
+
+
+def bounds_of(array: Any) -> tuple[int, int]:
+    """Return the addresses of the first byte of an array, and of the first byte after its last."""
+    low = high = address_of(array)
+    if not array.size:
+        return low, low
+    for n, step in zip(array.shape, array.strides, strict=True):
+        if step < 0:
+            low += (n - 1) * step
+        else:
+            high += (n - 1) * step
+    return low, high + array.itemsize
+
+
+def offset_of(array: Any, root: Any) -> int:
+    """Return the number of bytes from the start of root's memory to the first element of an array in it."""
+    if not isinstance(array, np.ndarray):  # a stand-in for an array
+        offset: int = array.offset
+        return offset
+    return address_of(array) - bounds_of(root)[0]
+
+
 def contiguous_copy(x: Any) -> Any:
     """Return a copy in row-major order."""
     if x.size >= LARGE and native is not None and type(x) is np.ndarray:

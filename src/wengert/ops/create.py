@@ -509,9 +509,19 @@ def legacy_tensor(cls: type, args: tuple, options: dict[str, Any], dtype: Any = 
             raise errors.DtypeError(
                 f"expected {dtypes.legacy_type_name(wanted)} (got {dtypes.legacy_type_name(array.dtype)})"
             )
+    elif hasattr(args[0], "untyped"):
+        array = _array_of_storage(args[0], wanted)
     else:
         array = np.array(array_of(args[0], wanted))
     return wrap(array) if cls is TensorBase else wrap_as(cls, array)
+
+
+def _array_of_storage(storage: Any, wanted: Any) -> Any:
+    """Return a vector of the whole memory of a storage. Raises TypeError for a typed storage of another dtype."""
+    typed = getattr(storage, "dtype", None)
+    if typed is not None and dtypes.as_numpy_dtype(typed) != wanted:
+        raise errors.DtypeError(f"Expected Storage of type {dtypes.legacy_type_name(wanted)} but got type {typed.scalar_name}")
+    return storage.untyped()._elements(dtypes.from_numpy_dtype(wanted)).view()
 
 
 def _is_size(x: Any) -> bool:

@@ -127,7 +127,7 @@ OPERATIONS = {
         "_rescale _standardize batch_norm group_norm instance_norm local_response_norm "
         "nn.functional_batch_norm nn.functional_instance_norm "
     ),
-    "older": "apply_ gesv map_ masked_copy_ potrf resize_ resize_as_ set_default_tensor_type typename",
+    "older": "apply_ gesv map_ masked_copy_ potrf set_default_tensor_type typename",
     "pad": "channel_shuffle constant_pad_nd pad pixel_shuffle pixel_unshuffle",
     "polynomials": (
         "_gegenbauer _laguerre special_chebyshev_polynomial_t special_chebyshev_polynomial_u "
@@ -151,8 +151,8 @@ OPERATIONS = {
     ),
     "queries": (
         "detach detach_ dim_order empty_permuted empty_strided get_device is_complex is_conj "
-        "is_floating_point is_inference is_neg is_nonzero is_pinned is_same_size is_set_to is_shared "
-        "is_signed map2_ new_empty_strided pin_memory share_memory_ to_dense "
+        "is_floating_point is_inference is_neg is_nonzero is_pinned is_same_size is_signed map2_ "
+        "new_empty_strided pin_memory to_dense "
     ),
     "rearrange": (
         "_repeat_each diag diag_embed diagflat flip fliplr flipud repeat repeat_interleave roll rot90 tile "
@@ -190,6 +190,10 @@ OPERATIONS = {
         "renorm "
     ),
     "stochastic_activation": "_gumbel_noise _random_slopes gumbel_softmax rrelu",
+    "storages": (
+        "_typed_storage is_set_to is_shared resize_ resize_as_ set_ share_memory_ storage storage_type "
+        "untyped_storage "
+    ),
 }
 METHODS = {
     "activation": "hardshrink prelu",
@@ -218,10 +222,10 @@ METHODS = {
         "svd "
     ),
     "moments": "norm std var",
-    "older": "apply_ gesv map_ masked_copy_ potrf resize_ resize_as_",
+    "older": "apply_ gesv map_ masked_copy_ potrf",
     "queries": (
-        "dim_order get_device is_conj is_neg is_nonzero is_pinned is_same_size is_set_to is_shared map2_ "
-        "new_empty_strided pin_memory share_memory_ to_dense "
+        "dim_order get_device is_conj is_neg is_nonzero is_pinned is_same_size map2_ new_empty_strided "
+        "pin_memory to_dense "
     ),
     "rearrange": (
         "diag diag_embed diagflat flip fliplr flipud repeat repeat_interleave roll rot90 tile tril tril_ triu "
@@ -241,6 +245,10 @@ METHODS = {
         "lgamma_ logit logit_ mvlgamma mvlgamma_ polygamma polygamma_ "
     ),
     "statistics": "corrcoef cov dist frexp hash_tensor histc histogram mode nanmean nanquantile quantile renorm renorm_",
+    "storages": (
+        "_typed_storage is_set_to is_shared resize_ resize_as_ set_ share_memory_ storage storage_type "
+        "untyped_storage "
+    ),
 }
 FUNCTIONS = {
     "": {
@@ -290,7 +298,7 @@ FUNCTIONS = {
         ),
         "nn": "bilinear cosine_similarity layer_norm rms_norm",
         "norm": "batch_norm group_norm instance_norm",
-        "older": "gesv potrf resize_as_ set_default_tensor_type typename",
+        "older": "gesv potrf set_default_tensor_type typename",
         "pad": "channel_shuffle constant_pad_nd pixel_shuffle pixel_unshuffle",
         "pool": "adaptive_avg_pool1d avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d max_pool3d",
         "queries": (
@@ -316,6 +324,7 @@ FUNCTIONS = {
         "special": "digamma erf erf_ erfc erfc_ erfinv i0 i0_ igamma igammac lgamma logit logit_ mvlgamma polygamma",
         "statistics": "corrcoef cov dist frexp hash_tensor histc histogram mode nanmean nanquantile quantile renorm",
         "stochastic_activation": "rrelu rrelu_",
+        "storages": "resize_as_",
     },
     "nn.functional": {
         "activation": (

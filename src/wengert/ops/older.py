@@ -1,8 +1,7 @@
-"""Functions of early torch: older names, element-wise calls of Python functions, and resizing in place."""
+"""Functions of early torch: older names, and element-wise calls of Python functions."""
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -13,11 +12,10 @@ from wengert import dtypes, errors
 from wengert._forks import import_late
 from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap
-from wengert.core.views import bump
 from wengert.ops.faces import tensor_face
 from wengert.ops.indices import checked
 from wengert.ops.inplace import unrecorded_write
-from wengert.ops.options import dtype_of_type, sizes_of
+from wengert.ops.options import dtype_of_type
 from wengert.ops.registry import plain
 
 F: Any = tensor_face
@@ -111,37 +109,3 @@ def map_(self, tensor, callable):
     with unrecorded_write(self):
         self._array[...] = _map_elements(callable, self._array, np.broadcast_to(tensor._array, self._array.shape))
     return self
-
-
-# -- resizing in place -------------------------------------------------------------------------------------------------
-
-
-@plain(method=True, namespaces=())
-def resize_(self, *sizes, size=None, memory_format=None):
-    """Change the size of the tensor in place, resize_(2, 3) or resize_((2, 3)), and return it.
-
-    The elements keep their order. A smaller tensor keeps the first elements in the same memory. A larger tensor gets new
-    memory, and its further elements are uninitialised. Raises RuntimeError for a tensor that requires grad."""
-    if self.requires_grad:
-        raise errors.InplaceError("cannot resize variables that require grad")
-    shape = sizes_of("resize_", sizes, size)
-    array = self._array
-    count = math.prod(shape)
-    if count <= array.size:
-        resized = array.reshape(-1)[:count].reshape(shape)
-    else:
-        resized = np.empty(count, array.dtype)
-        resized[: array.size] = array.reshape(-1)
-        resized = resized.reshape(shape)
-    if not np.may_share_memory(resized, array):
-        self._view = None
-    self._array = resized
-    self._meta = None
-    bump(self)
-    return self
-
-
-@plain(method=True, namespaces=())
-def resize_as_(self, the_template, memory_format=None):
-    """Change the size of the tensor in place to that of the_template; see resize_."""
-    return self.resize_(checked("resize_as_", the_template, "the_template").shape)

@@ -71,24 +71,10 @@ def is_pinned(self, device=None):
     return False
 
 
-@plain(method=True, namespaces=())
-def is_shared(self):
-    """Whether the memory is shared with other processes: always False."""
-    return False
-
-
 @plain(method=True)
 def is_same_size(input, other):
     """Whether two tensors have the same shape."""
     return checked("is_same_size", input).shape == checked("is_same_size", other, "other").shape
-
-
-@plain(method=True, namespaces=())
-def is_set_to(self, tensor):
-    """Whether two tensors have the same memory address, dtype, shape and strides."""
-    array, other = self._array, checked("is_set_to", tensor, "tensor")._array
-    same = array.ctypes.data == other.ctypes.data and array.dtype == other.dtype
-    return bool(same and array.shape == other.shape and array.strides == other.strides)
 
 
 @plain(method=True, namespaces=())
@@ -121,12 +107,6 @@ def to_dense(self, dtype=None, *, masked_grad=None):
 @plain(method=True, namespaces=())
 def pin_memory(self, device=None):
     """Return the tensor itself: nothing needs pinned memory here. Derivative: the cotangent."""
-    return self
-
-
-@plain(method=True, namespaces=())
-def share_memory_(self):
-    """Return the tensor itself. Its memory is not shared: a forked process writes to a copy."""
     return self
 
 

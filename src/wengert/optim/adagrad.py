@@ -53,8 +53,10 @@ class Adagrad(Elementwise):
         state["sum"] = _full_like(p, complex(value, value) if p.is_complex() else value)
 
     def share_memory(self) -> None:
-        """Share the memory of the state with other processes. Raises NotImplementedError: arrays are not shared."""
-        raise NotImplementedError("Adagrad.share_memory: tensors have no shared memory")
+        """Move the state to memory that processes forked from now on share."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.state[p]["sum"].share_memory_()
 
     def state_names(self, group: dict[str, Any]) -> tuple[str, ...]:
         return ("sum",)
