@@ -218,11 +218,10 @@ def require(p, i, j, k):
 def hook(p, i, j, k):
     if p[i]._is_view():
         return  # torch forgets the hooks of a view when its base is written under no_grad
-    # torch calls hooks where there is no gradient, too, with None.
     if k % 2:
         p[i].register_hook(lambda grad: None if grad is None else grad * 1.5)
     else:
-        p[i].register_hook(lambda grad: None if grad is None else p.note("hook", i, grad))
+        p[i].register_hook(lambda grad: p.note("hook", i, *[] if grad is None else [grad]))
 
 
 @step
@@ -345,7 +344,7 @@ def functions_of(torch):
     class Both(Function):
         @staticmethod
         def forward(ctx, x):
-            rounded = (x * 4).round()
+            rounded = (x * 4 + 0.3).round()  # the numbers of programs are often multiples of 1/8, so of x * 4 some would be ties
             ctx.mark_non_differentiable(rounded)
             return x * 2, rounded
 

@@ -123,3 +123,42 @@ def test_more_empty_sizes():
     assert F.adaptive_max_pool2d(torch.zeros(0, 2, 4, 6), 2).shape == (0, 2, 2, 2)
     assert torch.linalg.cond(torch.zeros(2, 0, 0)).tolist() == [0, 0]
     assert torch.svd(torch.zeros(3, 0), compute_uv=False).U.tolist() == [[0] * 3] * 3
+
+
+def test_writes_of_nothing_look_at_no_index():
+    """The shapes of an empty index are not looked at by scatter, nor the numbers of an index into a tensor without elements."""
+    for index, shape in (((2, 0), (0, 4)), ((0,), (3, 4)), ((2, 0), (2,))):
+        x, src = torch.zeros(0, 4, requires_grad=True), torch.ones(shape, requires_grad=True)
+        for name, more in (("scatter", ()), ("scatter_add", ()), ("scatter_reduce", ("sum",))):
+            found = getattr(x, name)(0, torch.zeros(index, dtype=torch.int64), src, *more)
+            gradients = torch.autograd.grad(found.sum(), (x, src))
+            assert found.shape == (0, 4) and gradients[1].tolist() == torch.zeros(shape).tolist()
+    x, index = torch.zeros(0, 4, requires_grad=True), torch.tensor([7, -9])
+    source = torch.ones(2, 4, requires_grad=True)
+    added = x.index_add(0, index, source)
+    assert added.shape == (0, 4) and torch.autograd.grad(added.sum(), source)[0].tolist() == [[0] * 4] * 2
+    assert x.index_copy(1, index, torch.ones(0, 2)).shape == x.index_fill(1, index, 1).shape == (0, 4)
+    with pytest.raises(IndexError):
+        x.index_fill(0, index, 1)
+    with pytest.raises(IndexError):
+        torch.zeros(0).index_add(0, index, torch.ones(2))
+
+
+def test_linear_of_an_empty_batch_and_a_vector_of_weights():
+    x, w = torch.zeros(2, 2, 0, requires_grad=True), torch.zeros(0, requires_grad=True)
+    F.linear(x, w).sum().backward()
+    assert (x.grad.shape, w.grad.shape) == ((2, 2, 0), (0,))
+
+
+def test_an_index_beyond_64_bits_is_out_of_range_for_writes_too():
+    x = torch.ones(2)
+    with pytest.raises(IndexError):
+        x[2**63] = 1.0
+    assert x.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["allclose", "equal"])
+def test_a_truth_value_cannot_be_written_into_out(name):
+    x = torch.ones(2)
+    with pytest.raises(TypeError, match=f"^{name}\\(\\) got an unexpected keyword argument 'out'"):
+        getattr(torch, name)(x, x, out=torch.zeros(2))

@@ -67,7 +67,10 @@ def work(fuzzer: str, seed: int, batches: int, calls: int, seconds: float, event
             file.write(json.dumps({"event": event, **facts}) + "\n")
             file.flush()
 
-        run = importlib.import_module(f"fuzz.{fuzzer}").run
+        module = importlib.import_module(f"fuzz.{fuzzer}")
+        if getattr(module, "needs_torch", False):
+            importlib.import_module("torch")  # which takes long on a busy machine, so it happens before the watchdog begins
+        run = module.run
         start = time.perf_counter()
         for number in range(seed, seed + batches):
             log("begin", seed=number, calls=calls)

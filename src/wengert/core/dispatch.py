@@ -187,7 +187,7 @@ def note_unrecorded(op: Op, mode: int, x: Any) -> None:
                 if current_task() is None:  # what rules do in a pass that records itself is no cut
                     note_cut(op.name + "(), which has no derivative,", t)
             elif t._grad_fn is None:  # most often a parameter, used again and again: a note on the tensor costs nothing
-                t._flags = t._flags & (1 << UNRECORDED_IN) - 1 | (mode >> BLOCK) << UNRECORDED_IN
+                t._flags = t._flags & (1 << UNRECORDED_IN) - 1 | mode >> (BLOCK - UNRECORDED_IN) & -(1 << UNRECORDED_IN)
             else:
                 note_cut(op.name, t)
 

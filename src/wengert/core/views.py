@@ -669,6 +669,8 @@ def write_results(name: str, out: Any, inputs: Iterable[Any], compute: Callable[
         results = compute()
     finally:
         set_flags(before)
+    if isinstance(results, bool):  # of allclose and equal, which return no tensor
+        raise errors.unexpected_keyword(name, "out")
     results = results if isinstance(results, (tuple, list)) else (results,)
     if not flags() & NO_GRAD:
         for tensor, result in zip(outs, results, strict=True):

@@ -626,7 +626,7 @@ def write_unrecorded(target: Any, basic: tuple, arrays: list, dims: tuple, value
     """Assign value without recording: write it into the memory of target."""
     try:
         region = target._array[basic]
-    except IndexError:
+    except (IndexError, OverflowError):
         raise _out_of_range(target._array.shape, basic) from None
     if type(value) is float and region.dtype.kind == "f" and -65504.0 <= value <= 65504.0 and not dims:
         begin_write(target, region)

@@ -109,6 +109,14 @@ def mesh_of(index: Any, shape: tuple, dim: int) -> tuple:
     return tuple(mesh)
 
 
+def without_elements(ndim: int, src: Any) -> tuple[Any, Any]:
+    """Return an empty index and a src of `ndim` dimensions for scatter with an empty index. torch looks at no shape then."""
+    empty = (0,) * (ndim or 1)
+    if isinstance(src, TensorBase) and src._array.ndim != len(empty):
+        src = src.reshape(-1)[:0].reshape(empty)
+    return wrap(np.zeros(empty, np.int64)), src
+
+
 class Along:
     """The index of gather and scatter: an array of ints along dim >= 0. The other dimensions keep their positions."""
 

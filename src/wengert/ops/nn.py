@@ -82,8 +82,9 @@ def _(F, ct, weight):
 def _(F, ct, x, weight_shape):
     x = F.conj(x)
     if x.ndim > 2:
-        x = F.reshape(x, shape=(-1, x.shape[-1]))
-        ct = F.reshape(ct, shape=(-1, *weight_shape[:-1]))
+        rows = prod(x.shape[:-1])  # -1 is ambiguous for sizes of 0
+        x = F.reshape(x, shape=(rows, x.shape[-1]))
+        ct = F.reshape(ct, shape=(rows, *weight_shape[:-1]))
     if len(weight_shape) == 1:
         return F.matmul(ct, x) if x.ndim == 2 else ct * x
     if x.ndim == 1:

@@ -16,7 +16,18 @@ from wengert.core.tensor import TensorBase, wrap
 from wengert.kernels import memory, places
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import ArrayOps
-from wengert.ops.indices import FULL, are_inside, as_storable, as_tensor, index_array, is_index, mesh_of, raw, zero_dim_value
+from wengert.ops.indices import (
+    FULL,
+    are_inside,
+    as_storable,
+    as_tensor,
+    index_array,
+    is_index,
+    mesh_of,
+    raw,
+    without_elements,
+    zero_dim_value,
+)  # fmt: skip
 from wengert.ops.inplace import write_inplace
 from wengert.ops.registry import NONE, composite, linear, plain
 
@@ -111,6 +122,8 @@ def _scatter_arguments(op: str, x: Any, dim: Any, index: Any, src: Any) -> tuple
     index_array(index, op)
     if isinstance(src, TensorBase) and raw(src).dtype != raw(x).dtype:
         raise errors.UnsupportedDtypeError(f"{op}(): Expected self.dtype to be equal to src.dtype")
+    if not raw(index).size:
+        index, src = without_elements(x.ndim, src)
     return index, src, normalize_dim(dim, x.ndim)
 
 
@@ -182,7 +195,10 @@ def scatter_add_(self, dim, index, src):
 
 
 def _index_arguments(op: str, x: Any, dim: Any, index: Any) -> tuple[Any, int]:
-    """Return (index as a tensor, dim counted from the front). Raises IndexError for an index out of range."""
+    """Return (index as a tensor, dim counted from the front). Raises IndexError for an index out of range.
+
+    An x without elements gives an empty index, because nothing is written. torch does not look at the index then, except for a
+    dimension of size 0, where only index_add of several dimensions takes any index."""
     index = as_tensor(index)
     array, dim = raw(index), normalize_dim(dim, x.ndim)
     if array.ndim > 1:
@@ -190,6 +206,8 @@ def _index_arguments(op: str, x: Any, dim: Any, index: Any) -> tuple[Any, int]:
     if not is_index(array):
         raise errors.UnsupportedDtypeError(f"{op}(): Expected dtype int32/int64 for index")
     size = x.shape[dim] if x.ndim else 1
+    if not raw(x).size and (size or (op == "index_add_" and x.ndim > 1)):
+        return wrap(np.zeros(0, np.int64)), dim
     if are_inside(array, -size if op == "index_fill_" else 0, size):
         return index, dim
     if op != "index_fill_":
@@ -205,8 +223,16 @@ def _slices_at(x: Any, index: Any, dim: int) -> tuple[Any, tuple]:
     return np.atleast_1d(x), (*((FULL,) * dim), np.array(index, ndmin=1))
 
 
-def _check_source(op: str, x: Any, dim: int, index: Any, source: Any) -> None:
-    shape, count = raw(source).shape, raw(index).size
+def _source_arguments(op: str, x: Any, dim: Any, index: Any, source: Any) -> tuple[Any, int, Any]:
+    """Return (index as a tensor, dim counted from the front, source as a tensor), checked. Empty if x has no elements."""
+    count, source = raw(as_tensor(index)).size, as_tensor(source)
+    index, dim = _index_arguments(op, x, dim, index)
+    _check_source(op, x, dim, count, source)
+    return index, dim, source if raw(x).size else source.narrow(dim, 0, 0)
+
+
+def _check_source(op: str, x: Any, dim: int, count: int, source: Any) -> None:
+    shape = raw(source).shape
     if raw(source).dtype != raw(x).dtype:
         ours, theirs = [dtypes.from_numpy_dtype(raw(t).dtype).scalar_name for t in (x, source)]
         if op == "index_add_":
@@ -277,16 +303,14 @@ def index_add(F, input, dim, index, source, *, alpha=1):
     >>> wengert.zeros(3).index_add(0, wengert.tensor([1, 1]), wengert.tensor([1.0, 2.0]))
     tensor([0., 3., 0.])
     """
-    (index, dim), source = _index_arguments("index_add_", input, dim, index), as_tensor(source)
-    _check_source("index_add_", input, dim, index, source)
+    index, dim, source = _source_arguments("index_add_", input, dim, index, source)
     return F._index_add(input, index, source, dim=dim, alpha=alpha)
 
 
 @plain(method=True, namespaces=())
 def index_add_(self, dim, index, source, *, alpha=1):
     """In-place form of index_add."""
-    (index, dim), source = _index_arguments("index_add_", self, dim, index), as_tensor(source)
-    _check_source("index_add_", self, dim, index, source)
+    index, dim, source = _source_arguments("index_add_", self, dim, index, source)
     return write_inplace(_index_add, (self, index, source), {"dim": dim, "alpha": alpha}, _write_index_add)
 
 
@@ -322,16 +346,14 @@ def index_copy(F, input, dim, index, source):
 
     Arguments: as `index_add`. Derivative: in input 0 in the replaced slices, 1 elsewhere; in source the slices of the
     cotangent."""
-    (index, dim), source = _index_arguments("index_copy_", input, dim, index), as_tensor(source)
-    _check_source("index_copy_", input, dim, index, source)
+    index, dim, source = _source_arguments("index_copy_", input, dim, index, source)
     return F._index_copy(input, index, source, dim=dim)
 
 
 @plain(method=True, namespaces=())
 def index_copy_(self, dim, index, source):
     """In-place form of index_copy."""
-    (index, dim), source = _index_arguments("index_copy_", self, dim, index), as_tensor(source)
-    _check_source("index_copy_", self, dim, index, source)
+    index, dim, source = _source_arguments("index_copy_", self, dim, index, source)
     return write_inplace(_index_copy, (self, index, source), {"dim": dim}, _write_index_copy)
 
 

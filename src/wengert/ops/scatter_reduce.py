@@ -12,7 +12,7 @@ from wengert.core.views import call_inplace
 from wengert.kernels import memory, places
 from wengert.ops.dims import normalize_dim
 from wengert.ops.faces import array_face
-from wengert.ops.indices import as_tensor, index_array, mesh_of, raw
+from wengert.ops.indices import as_tensor, index_array, mesh_of, raw, without_elements
 from wengert.ops.registry import NONE, composite, general, plain
 
 _UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
@@ -210,6 +210,8 @@ def _checked_arguments(x: Any, dim: Any, index: Any, src: Any, reduce: str) -> t
         raise errors.UnsupportedDtypeError(f"scatter_reduce(): {reduce} of complex numbers, which have no order")
     if isinstance(src, TensorBase) and raw(src).dtype != raw(x).dtype:
         raise errors.UnsupportedDtypeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if not raw(index).size:
+        index, src = without_elements(raw(x).ndim, src)
     return index, src, normalize_dim(dim, raw(x).ndim)
 
 
