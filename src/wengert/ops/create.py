@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap, wrap_as
 from wengert.ops.indices import raw
 from wengert.ops.nested import array_of, cast_array
@@ -43,7 +44,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
-            stacklevel=2,
+            stacklevel=user_level(),
         )
     wanted = None if dtype is None else numpy_dtype(dtype)
     array = array_of(data, wanted, integers_to_float=requires_grad)
@@ -354,7 +355,7 @@ def range_(start=0, end=None, step=1, *, dtype=None, **options):
     warnings.warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
         "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
-        stacklevel=2,
+        stacklevel=user_level(),
     )
     if end is None:
         start, end = 0, start
@@ -461,7 +462,8 @@ def meshgrid(F, *tensors, indexing=None):
         tensors = tuple(tensors[0])
     if indexing is None:
         warnings.warn(
-            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", stacklevel=3
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
+            stacklevel=user_level(),
         )
     elif indexing not in ("ij", "xy"):
         raise errors.ShapeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')

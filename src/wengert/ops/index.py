@@ -22,6 +22,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.dispatch import call
+from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, wrap
 from wengert.core.views import bump, check_write, view_steps
 from wengert.kernels import places
@@ -304,7 +305,7 @@ def _as_items(index: Any) -> Sequence[Any]:
                 warnings.warn(
                     "Using a non-tuple sequence for multidimensional indexing is deprecated; "
                     "use x[tuple(seq)] instead of x[seq].",
-                    stacklevel=5,
+                    stacklevel=user_level(),
                 )
                 return index
     return (index,)
@@ -350,7 +351,8 @@ def _checked_index_tensor(tensor: Any, selects: bool) -> Any:
         return tensor
     if array.dtype == np.uint8:
         warnings.warn(
-            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", stacklevel=6
+            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
+            stacklevel=user_level(),
         )
         return wrap(array.astype(np.bool_))
     if kind in "iu" and selects and array.ndim == 0:  # of any size: only an index array has to be int32 or int64

@@ -112,8 +112,9 @@ def mesh_of(index: Any, shape: tuple, dim: int) -> tuple:
 def without_elements(ndim: int, src: Any) -> tuple[Any, Any]:
     """Return an empty index and a src of `ndim` dimensions for scatter with an empty index. torch looks at no shape then."""
     empty = (0,) * (ndim or 1)
-    if isinstance(src, TensorBase) and src._array.ndim != len(empty):
-        src = src.reshape(-1)[:0].reshape(empty)
+    tensor: Any = src if isinstance(src, TensorBase) else None
+    if tensor is not None and tensor.ndim != len(empty):
+        src = tensor.reshape(-1)[:0].reshape(empty)
     return wrap(np.zeros(empty, np.int64)), src
 
 

@@ -301,7 +301,7 @@ def kl_div(F, input, target, size_average=None, reduce=None, reduction="mean", l
             "reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' divides "
             "only by the batch size, and aligns with the KL div math definition. 'mean' will be changed to behave the same "
             "as 'batchmean' in the next major release.",
-            stacklevel=3,
+            stacklevel=user_level(),
         )
     if input.is_complex() or target.is_complex():
         raise errors.UnsupportedDtypeError("kl_div: Complex inputs not supported.")

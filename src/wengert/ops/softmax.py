@@ -15,6 +15,7 @@ import numpy as np
 
 from wengert import dtypes, errors
 from wengert.core.buffers import ReadCotangent, dense_of
+from wengert.core.stacks import user_level
 from wengert.kernels import rows
 from wengert.ops.blas import row_maxima, row_sums
 from wengert.ops.dims import normalize_dim, normalize_dims, restore_dims
@@ -71,7 +72,7 @@ def _softmax_dim(op: str, dim: Any, ndim: int) -> int:
     if dim is None:
         warnings.warn(
             f"Implicit dimension choice for {op} has been deprecated. Change the call to include dim=X as an argument.",
-            stacklevel=4,
+            stacklevel=user_level(),
         )
         dim = 0 if ndim in (0, 1, 3) else 1
     return normalize_dim(dim, ndim)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors, return_types
+from wengert.core.stacks import user_level
 from wengert.core.tensor import wrap
 from wengert.kernels import scans
 from wengert.ops.dims import as_dims, normalize_dim, normalize_dims
@@ -314,7 +315,8 @@ def _observation_weights(F: Any, x: Any, correction: int, fweights: Any, aweight
         divisor = total - (correction * F.sum(weights * aweights) / total if total else correction)
     if divisor <= 0:
         warnings.warn(
-            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.", stacklevel=5
+            "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+            stacklevel=user_level(),
         )
         divisor = 0.0
     return weights, total, divisor

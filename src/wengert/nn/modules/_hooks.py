@@ -371,3 +371,11 @@ def _add_to_node(module: Any, hooks: list[Callable[..., Any]], args: tuple[Any, 
 
 def _bound(hook: Callable[..., Any], module: Any) -> Callable[..., Any]:
     return lambda grad_input, grad_output: hook(module, grad_input, grad_output)
+
+
+def pop_pre_hook(module: Any, is_wanted: Callable[[Any], bool]) -> Any:
+    """Remove the first pre-hook of a module for which is_wanted(hook) is true. Return the hook, or None if there is none."""
+    for number, hook in module._forward_pre_hooks.items():
+        if is_wanted(hook):
+            return module._forward_pre_hooks.pop(number)
+    return None

@@ -272,8 +272,8 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
         return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
 
 
-class CosineEmbeddingLoss(_Loss):
-    """1 - cos where target is 1, max(0, cos - margin) where it is -1. See nn.functional.cosine_embedding_loss."""
+class _MarginLoss(_Loss):
+    """A loss with a margin."""
 
     __constants__ = ["margin", "reduction"]
 
@@ -286,25 +286,17 @@ class CosineEmbeddingLoss(_Loss):
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin: Any = margin
+
+
+class CosineEmbeddingLoss(_MarginLoss):
+    """1 - cos where target is 1, max(0, cos - margin) where it is -1. See nn.functional.cosine_embedding_loss."""
 
     def forward(self, input1: Any, input2: Any, target: Any) -> Any:
         return F.cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
 
 
-class MarginRankingLoss(_Loss):
+class MarginRankingLoss(_MarginLoss):
     """max(0, -target * (input1 - input2) + margin). See nn.functional.margin_ranking_loss."""
-
-    __constants__ = ["margin", "reduction"]
-
-    def __init__(
-        self,
-        margin: float = 0.0,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin: Any = margin
 
     def forward(self, input1: Any, input2: Any, target: Any) -> Any:
         return F.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
+from wengert.nn.modules._hooks import pop_pre_hook
 from wengert.nn.utils.convert_parameters import parameters_to_vector
 from wengert.ops import function
 
@@ -42,7 +43,6 @@ class BasePruningMethod(ABC):
     @classmethod
     def apply(cls, module: Any, name: str, *args: Any, importance_scores: Any = None, **kwargs: Any) -> Any:
         """Prune a parameter of the module: register <name>_orig, <name>_mask and the hook. Return the hook."""
-        old = [(n, h) for n, h in module._forward_pre_hooks.items() if isinstance(h, BasePruningMethod) and h._tensor_name == name]
         method: Any = cls(*args, **kwargs)
         method._tensor_name = name
         original = getattr(module, name)
@@ -51,9 +51,8 @@ class BasePruningMethod(ABC):
             raise AssertionError(
                 f"importance_scores should have the same shape as parameter {name} of {module}"
             )
-        if old:
-            number, before = old[0]
-            del module._forward_pre_hooks[number]
+        before = _pop_method(module, name)
+        if before is not None:
             container = before if isinstance(before, PruningContainer) else PruningContainer(before)
             container.add_pruning_method(method)
             method = container
@@ -68,7 +67,7 @@ class BasePruningMethod(ABC):
             setattr(module, name, method.apply_mask(module))
             module.register_forward_pre_hook(method)
         except Exception:
-            if not old:
+            if before is None:
                 del module._parameters[name + "_orig"]
                 module.register_parameter(name, original)
             raise
@@ -345,12 +344,16 @@ def global_unstructured(
 
 def remove(module: Any, name: str) -> Any:
     """Make a pruned parameter an ordinary one. Return the module. Raises ValueError if it is not pruned."""
-    for number, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[number]
-            return module
-    raise ValueError(f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed")
+    hook = _pop_method(module, name)
+    if hook is None:
+        raise ValueError(f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed")
+    hook.remove(module)
+    return module
+
+
+def _pop_method(module: Any, name: str) -> Any:
+    """Remove the hook that prunes a parameter of the module. Return the hook, or None."""
+    return pop_pre_hook(module, lambda hook: isinstance(hook, BasePruningMethod) and hook._tensor_name == name)
 
 
 def is_pruned(module: Any) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 from wengert.core.modes import set_recording
 from wengert.nn import functional as F
+from wengert.nn.modules._hooks import pop_pre_hook
 from wengert.nn.modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
@@ -100,9 +101,8 @@ def spectral_norm(
 
 def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     """Make a normalised weight a parameter again. Raises ValueError if it is not normalised."""
-    for number, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[number]
-            return module
-    raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    hook = pop_pre_hook(module, lambda hook: isinstance(hook, SpectralNorm) and hook.name == name)
+    if hook is None:
+        raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    hook.remove(module)
+    return module

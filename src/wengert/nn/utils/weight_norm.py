@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from wengert.nn.modules._hooks import pop_pre_hook
 from wengert.nn.modules.module import Module
 from wengert.nn.parameter import Parameter
 from wengert.ops import function
@@ -71,9 +72,8 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     """Make a normalised weight a parameter again. Raises ValueError if it is not normalised."""
-    for number, hook in module._forward_pre_hooks.items():
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            hook.remove(module)
-            del module._forward_pre_hooks[number]
-            return module
-    raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    hook = pop_pre_hook(module, lambda hook: isinstance(hook, WeightNorm) and hook.name == name)
+    if hook is None:
+        raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    hook.remove(module)
+    return module
