@@ -12,6 +12,8 @@ A word is an output of MT19937, 32 bits; a long word is two words, the high bits
 - Normal numbers, 16 and more: uniforms of the dtype in groups of 16, whose halves are the two inputs of the transform. If the size
   is no multiple of 16, the last 16 numbers are drawn again.
 - Permutations: the shuffle of Fisher and Yates, with a word for each place but the last.
+- Numbers of gamma, Poisson and binomial distributions come from rejection, which draws float64 uniforms and pairs of normal numbers
+  until it accepts: see kernels/samplers.py.
 - bernoulli_ and dropout compare float64 uniforms with the probability; exponential, Cauchy and geometric numbers are quantiles
   of float64 uniforms.
 torch leaves bernoulli_ and exponential_ to MKL on processors of Intel; these numbers are those of its own kernels.
@@ -273,6 +275,31 @@ class Generator:
             _transform_groups(last)
             numbers[-_GROUP:] = last
         return found.astype(dtype, copy=False)
+
+    def by_rejection(self, kind: int, a: Any, b: Any) -> Any:
+        """Draw from the distribution with this number in samplers.KINDS, for each element of float64 arrays of one shape."""
+        import numpy
+
+        bits = self.numpy.bit_generator
+        a, b = (numpy.ascontiguousarray(x) for x in (a, b))
+        found = numpy.empty_like(a)
+        if native is not None:
+            with self._lock, bits.lock:
+                self._normal = native.draw_rejecting(bits.capsule, kind, found, a, b, self._normal)
+            return found
+        from wengert.kernels.samplers import KINDS
+
+        draw, float64, one = KINDS[kind], numpy.dtype("float64"), numpy.empty(1)
+
+        def uniform() -> float:
+            return self.uniform((), float64).item()
+
+        def normal() -> float:
+            self._fill_by_pairs(one)
+            return one.item()
+
+        found.reshape(-1)[:] = [draw(uniform, normal, x, y) for x, y in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)]
+        return found
 
     def permutation(self, n: int) -> Any:
         """Draw a permutation of 0, ..., n - 1, as int64."""

@@ -261,7 +261,7 @@ def test_two_elements_of_dirichlet_are_differentiated_as_a_beta_quantile():
 def test_samples_at_a_corner_have_finite_derivatives():
     concentration = wengert.tensor([1e-3, 1e-3, 2.0], requires_grad=True)
     samples = d.Dirichlet(concentration).rsample((50,))
-    assert (samples == 0).any()
+    assert (samples < 1e-30).any()
     (found,) = wengert.autograd.grad(samples[:, 0].sum(), concentration)
     assert found.isfinite().all()
 

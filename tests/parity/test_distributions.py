@@ -25,10 +25,12 @@ UNKNOWN_TO_TORCH = {
     ("Chi2", "cdf gradients"), ("Gamma", "cdf gradients"), ("InverseGamma", "cdf gradients"),  # not implemented in torch
     ("Wishart-factor", "log_prob gradients"),  # of elements above the diagonal of a lower triangular matrix
 }  # fmt: skip
-DRAWS_DIFFER = {
-    "Beta", "Binomial", "Binomial-counts", "Chi2", "Dirichlet", "FisherSnedecor", "Gamma", "InverseGamma", "LKJCholesky",
-    "NegativeBinomial", "NegativeBinomial-logits", "Poisson", "StudentT", "Wishart", "Wishart-factor",
-}  # fmt: skip
+# torch draws rows of LKJCholesky from other beta distributions than its log_prob has, and valid Wishart matrices again.
+DRAWS_DIFFER = {"LKJCholesky", "Wishart", "Wishart-factor"}
+
+
+# torch approximates the derivatives of samples with their quantiles held fixed.
+BY_QUANTILE = {"Beta", "Chi2", "Dirichlet", "FisherSnedecor", "Gamma", "InverseGamma", "StudentT"}
 
 
 def make(name, library, dtype="float64"):
@@ -157,7 +159,10 @@ def test_gradients_of_samples(name):
             return
         found.append((library, distribution.rsample((3,)), parameters))
     for ours, theirs in zip(*[gradients(*entry) for entry in found], strict=True):
-        assert_same(name, ours, theirs)
+        if name in BY_QUANTILE:
+            np.testing.assert_allclose(ours.numpy(), theirs.numpy(), atol=3e-4 * abs(theirs.numpy()).max())
+        else:
+            assert_same(name, ours, theirs)
 
 
 @each("name", ["Gamma", "Beta", "Dirichlet"])

@@ -192,7 +192,8 @@ class _IntegerInterval(Constraint):
         super().__init__()
 
     def check(self, value: Any) -> Any:
-        return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
+        inside = (self.lower_bound <= value) & (value <= self.upper_bound)
+        return (value % 1 == 0) & inside if value.is_floating_point() else inside
 
 
 class _IntegerLessThan(Constraint):

@@ -44,7 +44,7 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
 
 def _standard_normal(shape: Any, dtype: Any, device: Any = None) -> Any:
     """Draw from the normal distribution of mean 0 and variance 1."""
-    return F.empty(shape, dtype=dtype).normal_()
+    return F.randn(shape, dtype=dtype)
 
 
 def _sum_rightmost(value: Any, dim: int) -> Any:

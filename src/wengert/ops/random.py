@@ -83,6 +83,16 @@ def _draw_exponential(source: Generator, rate: Any, shape: tuple) -> Any:
     return -1 / rate * np.log1p(-source.uniform(shape, np.dtype(np.float64)))
 
 
+_GAMMA, _POISSON, _BINOMIAL = range(3)  # numbers of distributions in kernels/samplers.py
+_MAX_RATE = 2.0**62  # of a Poisson distribution, so that its numbers fit in 64 bits
+
+
+def _draw_by_rejection(generator: Any, kind: int, *parameters: Any) -> Any:
+    """Draw from a distribution for each element of parameters, arrays that broadcast; the result has the dtype of the first."""
+    a, b = np.broadcast_arrays(parameters[0], parameters[-1])
+    return generator_of(generator).by_rejection(kind, a.astype(np.float64), b.astype(np.float64)).astype(parameters[0].dtype)
+
+
 # -- tensors of a given size -------------------------------------------------------------------------------------------
 
 
@@ -311,7 +321,9 @@ def poisson(input, generator=None):
         raise errors.unsupported_dtype("poisson_cpu", rates.dtype)
     if not np.all(rates >= 0):
         raise errors.ShapeError("invalid Poisson rate, expected rate to be non-negative")
-    return wrap(np.asarray(generator_of(generator).numpy.poisson(rates)).astype(rates.dtype))
+    if not np.all(rates < _MAX_RATE):
+        raise errors.ShapeError(f"poisson: expected rates below {_MAX_RATE:g}, but found {rates.max():g}")
+    return wrap(_draw_by_rejection(generator, _POISSON, rates))
 
 
 @plain()
@@ -321,7 +333,7 @@ def binomial(count, prob, generator=None):
     count, prob: tensors that broadcast; the result has prob's dtype and no history."""
     n, p = raw(checked("binomial", count, "count")), raw(prob)
     _check_probability(p, "prob")
-    return wrap(np.asarray(generator_of(generator).numpy.binomial(n.astype(np.int64), p)).astype(p.dtype))
+    return wrap(_draw_by_rejection(generator, _BINOMIAL, np.trunc(n), p).astype(p.dtype, copy=False))
 
 
 @general(complex=False, node="StandardGammaBackward0", method=False)
@@ -330,9 +342,23 @@ def _standard_gamma(xp, x, *, generator=None):
 
     Derivative: that of the sample with its quantile held fixed, -dP(x, out)/dx / p(out), where P is the cumulative
     distribution function and p the density (M. Figurnov and others, Implicit reparameterization gradients, 2018)."""
-    if x.dtype.kind in "biu":
-        raise errors.unsupported_dtype("gamma_cpu", x.dtype)
-    return xp.asarray(generator_of(generator).numpy.standard_gamma(x.astype(np.float64))).astype(x.dtype)
+    return _draw_gamma(generator, x)
+
+
+def _draw_gamma(generator, concentration):
+    """Draw from gamma distributions of scale 1; no sample is below the least normal number of the dtype."""
+    if concentration.dtype.kind in "biu":
+        raise errors.unsupported_dtype("gamma_cpu", concentration.dtype)
+    if (concentration < 0).any():
+        raise errors.ElementError(f"gamma: expected concentrations >= 0, but found {concentration.min():g}")
+    with np.errstate(divide="ignore", over="ignore"):
+        inverse = 1 / concentration
+    found = _draw_by_rejection(generator, _GAMMA, concentration, inverse)
+    return np.maximum(found, found.dtype.type(_info(found).tiny))
+
+
+def _info(array):
+    return dtypes.finfo(dtypes.from_numpy_dtype(array.dtype))
 
 
 @_standard_gamma.vjp("x")
@@ -354,8 +380,10 @@ def _sample_dirichlet(xp, x, *, generator=None):
 
     Derivative: that of the sample with quantiles held fixed: of the element of a concentration, whose distribution is a beta
     distribution, and of the proportions of the others, which do not depend on it."""
-    found = xp.asarray(generator_of(generator).numpy.standard_gamma(x.astype(np.float64)))
-    return (found / found.sum(axis=-1, keepdims=True)).astype(x.dtype)
+    found = _draw_gamma(generator, x.astype(np.float64))
+    info = _info(x)
+    # A sample lies inside the simplex, also after rounding.
+    return (found / found.sum(axis=-1, keepdims=True)).clip(info.tiny, 1 - info.eps / 2).astype(x.dtype)
 
 
 @_sample_dirichlet.vjp("x")
