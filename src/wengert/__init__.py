@@ -91,8 +91,11 @@ _HOMES |= dict.fromkeys((
 ), "storage")  # fmt: skip
 
 
+_TORCH_ONLY = frozenset({"overrides", "_C"})  # modules that few programs but those written for torch ask for
+
+
 def __getattr__(name: str) -> object:
-    if name in _LAZY:
+    if name in _LAZY or name in _TORCH_ONLY:
         return _import_late(f"wengert.{name}")
     if name in _HOMES:
         return getattr(_import_late(f"wengert.{_HOMES[name]}"), name)
@@ -106,7 +109,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_HOMES, *_late_functions(""), *_INPLACE_FUNCTIONS[""]})
+    return sorted({*globals(), *_LAZY, *_TORCH_ONLY, *_HOMES, *_late_functions(""), *_INPLACE_FUNCTIONS[""]})
 
 
 if _environ.get("WENGERT_NUM_THREADS"):

@@ -101,6 +101,8 @@ from wengert.threads import set_num_interop_threads as set_num_interop_threads
 from wengert.threads import set_num_threads as set_num_threads
 from wengert.printing import set_printoptions as set_printoptions
 from wengert.control_flow import while_loop as while_loop
+from wengert import _C as _C
+from wengert import overrides as overrides
 def vmap(func, in_dims=0, out_dims=0, randomness='error', *, chunk_size=None) -> Any:
     """Map func over a dimension of its arguments: wengert.func.vmap."""
 def is_tensor(obj: object) -> _bool:

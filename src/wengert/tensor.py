@@ -15,8 +15,10 @@ from wengert.core.legacy import LegacyMembers, set_volatile
 from wengert.core.mirrors import CONJUGATE, NEGATIVE, is_mirror, physical_of, refuse_mirror, relation_of
 from wengert.core.modes import DUAL, flags
 from wengert.core.node import note_cut
+from wengert.core.override import disabled_torch_function, set_plain_class
 from wengert.core.passes import backward as run_backward
 from wengert.core.reading import ReadableBase, set_readers
+from wengert.core.subclass import SubclassMembers, prepare, set_alias
 from wengert.core.tensor import (
     IS_INFERENCE,
     IS_VOLATILE,
@@ -36,6 +38,7 @@ from wengert.kernels.memory import address_of, offset_of, owner_of
 from wengert.layouts import strided
 from wengert.ops import OPS, OperationMethods
 from wengert.ops.dims import as_dim
+from wengert.ops.interception import register_overridable_class
 from wengert.ops.options import check_device, dtype_of_type
 from wengert.sizes import Size
 
@@ -43,16 +46,7 @@ set_readers(OPS["_select"], OPS["__getitem__"].function)
 _cpu = device("cpu")
 
 
-class _TensorMeta(type(TensorBase)):  # type: ignore[misc]
-    """Make Tensor(...) the legacy constructor: Tensor(2, 3) is an uninitialised 2x3 tensor, Tensor([1, 2]) holds 1 and 2."""
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        from wengert.ops import create
-
-        return cls._construct(create, args, kwargs)
-
-
-class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, metaclass=_TensorMeta):  # type: ignore[misc]
+class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, SubclassMembers):  # type: ignore[misc]
     """A multi-dimensional array that records what is computed from it, so that it can be differentiated.
 
     Make one with wengert.tensor(data), from_numpy(array), zeros(...), randn(...). Its memory is a NumPy array.
@@ -68,9 +62,12 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
     __array_priority__ = 1000
     __hash__ = object.__hash__
 
-    @classmethod
-    def _construct(cls, create: Any, args: tuple, kwargs: dict) -> Any:
-        return create.legacy_tensor(cls, args, kwargs)
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        """Make a tensor as torch always has: Tensor(2, 3) is an uninitialised 2x3 tensor, Tensor([1, 2]) holds 1 and 2."""
+        from wengert.ops.create import legacy_tensor
+
+        prepare(cls)
+        return legacy_tensor(cls, args, options)
 
     # -- shape and dtype ----------------------------------------------------------------------------------------------------
 
@@ -453,12 +450,14 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
             from wengert.core.dual import tangent_of
 
             tangent = tangent_of(self)
-        return format_tensor(
+        text = format_tensor(
             self._array,
             requires_grad=self._requires_grad and not self.volatile,
             grad_fn_name=name,
             tangent=None if tangent is None else f"{tangent}",
+            prefix=f"{type(self).__name__}(" if _is_printed_by_name(type(self)) else "tensor(",
         )
+        return f"Parameter({text})" if "_is_param" in self.__dict__ else text
 
     __str__ = __repr__
 
@@ -593,6 +592,10 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, met
         return self.to(dtypes.complex128)
 
 
+def _is_printed_by_name(cls: type) -> bool:
+    return cls is not Tensor and cls.__torch_function__ is not disabled_torch_function
+
+
 def _reflected(tensor: Any, plain: Any) -> Any:
     """Return the view of `plain` that a mirror is of its base's memory, or `plain` itself if the tensor is no mirror."""
     relation = relation_of(tensor)
@@ -610,7 +613,7 @@ def _rename_old(gradient: Any, retain_graph: Any, old: dict) -> tuple[Any, Any]:
         if value is not None:
             given[name] = value
     renames = {"grad_variables": "gradient", "grad_tensors": "gradient", "retain_variables": "retain_graph"}
-    take_old("backward", given, old, renames, stacklevel=4)
+    take_old("backward", given, old, renames)
     return given.get("gradient"), given.get("retain_graph")
 
 
@@ -635,6 +638,7 @@ def _cast(tensor: Tensor, dtype: Any) -> Tensor:
 def _rebuild(cls: type, array: np.ndarray, requires_grad: bool, attributes: dict, volatile: bool = False) -> Any:
     """Rebuild a pickled tensor."""
     tensor = wrap_as(cls, array)
+    prepare(cls)
     tensor._requires_grad = requires_grad
     if volatile:
         set_volatile(tensor, True)
@@ -643,5 +647,8 @@ def _rebuild(cls: type, array: np.ndarray, requires_grad: bool, attributes: dict
 
 
 set_tensor_class(Tensor)
+set_plain_class(Tensor)
+register_overridable_class(Tensor)
+set_alias(OPS["alias"], Tensor)
 
 __all__ = ["RemovableHandle", "Tensor"]

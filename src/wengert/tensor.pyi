@@ -1086,6 +1086,8 @@ class Tensor(TensorBase):
         """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
     def arctan2_(self, other: _Operand) -> Tensor:
         """Angle of the point with abscissa y and ordinate x, in radians from -pi to pi."""
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        """Make a tensor as torch always has: Tensor(2, 3) is an uninitialised 2x3 tensor, Tensor([1, 2]) holds 1 and 2."""
     @property
     def shape(self) -> Size:
         """The size of each dimension."""
@@ -1264,3 +1266,8 @@ class Tensor(TensorBase):
         """Another name for grad_fn."""
     def reinforce(self, reward: Any) -> None:
         """Tell what these samples of bernoulli, multinomial or normal have earned; backward needs it."""
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: tuple[Any, ...]=(), kwargs: Any=None) -> Any:
+        """Run func(*args, **kwargs) and return its result with tensors made tensors of cls."""
+    def as_subclass(self, cls: _type) -> Any:
+        """Return a view of this tensor that is of class cls, a subclass of Tensor. The derivative passes through it."""

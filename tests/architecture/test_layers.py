@@ -25,11 +25,13 @@ LAYERS = [
     {"ops"},
     {"array_protocol"},
     {"tensor"},
+    {"overrides"},
     {
         "amp", "autograd", "control_flow", "cpu", "cuda", "distributions", "fft", "func", "linalg", "masked", "nn", "optim", "profiler",
         "random", "serialization", "signal", "special", "utils",
     },
     {"compat", "testing"},
+    {"_C"},
     {"__config__", "__init__", "__main__", "_build_facts"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

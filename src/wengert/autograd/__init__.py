@@ -27,7 +27,9 @@ from wengert.core.engine import run_backward
 from wengert.core.passes import GradientEdge, as_gradient_list, as_tuple, input_edges, is_graph_wanted, start_of_pass
 from wengert.core.saved_names import SavedTensorHandle as SavedTensor
 from wengert.core.spellings import accepts_old_names
+from wengert.core.stacks import user_level
 from wengert.core.tensor import wrap
+from wengert.ops.interception import overridable
 
 if TYPE_CHECKING:
     from wengert.autograd.function import Function
@@ -41,9 +43,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-backward = accepts_old_names(variables="tensors", retain_variables="retain_graph")(passes.backward)
+backward = overridable(accepts_old_names(variables="tensors", retain_variables="retain_graph")(passes.backward))
 
 
+@overridable
 @accepts_old_names(grad_variables="grad_outputs", retain_variables="retain_graph")
 def grad(
     outputs: Any,
@@ -98,7 +101,7 @@ def grad(
             "only_inputs argument is deprecated (defaults to True; torch ignores it now, this package does what it asks "
             "for). To accumulate gradient for other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
-            stacklevel=3,
+            stacklevel=user_level(),
         )
     roots, cotangents = start_of_pass(as_tuple(outputs), gradients)
     keep = create_graph if retain_graph is None else retain_graph

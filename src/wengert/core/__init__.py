@@ -16,6 +16,9 @@ Set when the module above is imported:
     core.tensor.set_tensor_class   | tensor           | Tensor                      | an operation returns a tensor
     core.tensor.set_view_refresher | core.views       | regenerate                  | a view is used after its base was written
     core.tensor.set_mirror_renewer | core.mirrors    | renew                       | a conjugate view is read
+    core.override.set_plain_class  | tensor           | Tensor                      | an argument is looked at while overriding
+    core.override.set_override_handlers | ops.interception | _begin, _name_of       | overriding begins; a call is refused by all
+    core.subclass.set_alias        | tensor           | alias, Tensor               | a tensor becomes one of a subclass
     core.reading.set_readers       | tensor           | _select, __getitem__        | x[i] for an int, x[index] for anything else
     core.engine.set_faces          | ops.faces        | array_face, tensor_face     | a rule runs, on arrays or on tensors
     core.untaken.set_array_face    | core.engine      | array_face                  | a mask of untaken places is made

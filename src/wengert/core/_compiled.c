@@ -5,6 +5,10 @@
  */
 #include <Python.h>
 
+#include "wk_override.h"
+
+int wk_overriding_ = 0;
+
 static int fill(PyObject *module) { return PyModule_AddStringConstant(module, "modules", WK_CORE_MODULES); }
 
 static PyModuleDef_Slot slots[] = {

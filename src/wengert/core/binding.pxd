@@ -2,7 +2,11 @@ cimport cython
 from wengert.core.dispatch cimport call, call1, call2
 from wengert.core.forward cimport raise_explained, raise_explained_function
 from wengert.core.op cimport Op
+from wengert.core.override cimport has_foreign, is_foreign, override, override_foreign, override_operator
 from wengert.core.tensor cimport TensorBase
+
+cdef extern from "wk_override.h":
+    bint wk_overriding() noexcept
 
 cdef extern from "wk_array.h":
     int wk_init_numpy() except -1

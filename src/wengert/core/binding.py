@@ -14,11 +14,12 @@ from wengert import errors
 from wengert.core.dispatch import call, call1, call2
 from wengert.core.forward import raise_explained, raise_explained_function
 from wengert.core.op import MISSING, Op, public_name
+from wengert.core.override import NOT_OVERRIDDEN, has_foreign, is_foreign, override, override_foreign, override_operator
 from wengert.core.tensor import TensorBase
 from wengert.core.views import write_out
 
 if not cython.compiled:
-    from wengert.core.native import is_row_major, wk_init_numpy
+    from wengert.core.native import is_row_major, wk_init_numpy, wk_overriding
 
 wk_init_numpy()
 
@@ -36,6 +37,10 @@ def make_function(op: Op) -> Callable[..., Any]:
     plain: int = len(op.input_names) if op.variadic < 0 and op.varargs is None and op.param_names else -1
 
     def function(*args: Any, **kwargs: Any) -> Any:
+        if cython.compiled and wk_overriding():  # uncompiled, the code of this function is exchanged: see Note [Overrides]
+            found = override(function, args, kwargs)
+            if found is not NOT_OVERRIDDEN:
+                return found
         if len(args) == simple and not kwargs:  # without the cost of the try: these explain errors themselves
             if len(args) == 1:
                 return call1(op, args[0])
@@ -49,6 +54,10 @@ def make_function(op: Op) -> Callable[..., Any]:
                 return write_out(op, out, inputs, params)
             return call(op, inputs, params)
         except Exception as error:
+            if has_foreign(args, kwargs):
+                found = override_foreign(function, args, kwargs)
+                if found is not NOT_OVERRIDDEN:
+                    return found
             raise_explained(op, args, kwargs, error)
             raise
 
@@ -71,6 +80,10 @@ def make_sizes_function(op: Op, function: Callable[..., Any]) -> Callable[..., A
     """Return function(x, *sizes). It calls op with {"shape": sizes} if x is a row-major tensor and the sizes fit."""
 
     def of_sizes(*args: Any, **kwargs: Any) -> Any:
+        if cython.compiled and wk_overriding():
+            found = override(of_sizes, args, kwargs)
+            if found is not NOT_OVERRIDDEN:
+                return found
         if not kwargs and len(args) > 1 and isinstance(args[0], TensorBase) and is_row_major(args[0]._array):
             sizes = tuple(args[1]) if len(args) == 2 and isinstance(args[1], tuple) else args[1:]
             if are_ints(sizes, 0):
@@ -90,11 +103,19 @@ def make_explained_function(name: str, function: Callable[..., Any], fn: Any, re
     """
 
     def explained(*args: Any, **kwargs: Any) -> Any:
+        if cython.compiled and wk_overriding():
+            found = override(explained, args, kwargs)
+            if found is not NOT_OVERRIDDEN:
+                return found
         if kwargs:
             kwargs = respelled(kwargs)
         try:
             return function(*args, **kwargs)
         except Exception as error:
+            if has_foreign(args, kwargs):
+                found = override_foreign(explained, args, kwargs)
+                if found is not NOT_OVERRIDDEN:
+                    return found
             raise_explained_function(name, fn, 0, args, kwargs, error)
             raise
 
@@ -109,6 +130,10 @@ def make_respelled_function(function: Callable[..., Any], second: dict[str, str]
     """
 
     def with_own_names(*args: Any, **kwargs: Any) -> Any:
+        if cython.compiled and wk_overriding():
+            found = override(with_own_names, args, kwargs)
+            if found is not NOT_OVERRIDDEN:
+                return found
         if not kwargs:
             return function(*args)
         for name in kwargs:
@@ -120,26 +145,48 @@ def make_respelled_function(function: Callable[..., Any], second: dict[str, str]
     return with_own_names
 
 
-def make_operator(op: Op) -> Callable[..., Any]:
-    """Return the operator x + y. It returns NotImplemented for an operand that the operation does not take."""
+def make_operator(op: Op, shown: Any) -> Callable[..., Any]:
+    """Return the operator x + y. It returns NotImplemented for an operand that the operation does not take.
+
+    shown: returns the function that __torch_function__ gets, given the operator.
+    """
 
     def operator(self: Any, other: Any) -> Any:
+        if cython.compiled and wk_overriding():
+            found = override_operator(shown(operator), (self, other))
+            if found is not NOT_OVERRIDDEN:
+                return found
         if isinstance(other, TensorBase) or type(other) is float or type(other) is int or is_operand(other):
             return call2(op, self, other)
-        return NotImplemented
+        return override_other(shown(operator), self, other)
 
     return operator
 
 
-def make_reflected(op: Op) -> Callable[..., Any]:
-    """Return the reflected operator: y + x, if only x is a tensor."""
+def make_reflected(op: Op, shown: Any) -> Callable[..., Any]:
+    """Return the reflected operator: y + x, if only x is a tensor. shown: as in make_operator."""
 
     def reflected(self: Any, other: Any) -> Any:
+        if cython.compiled and wk_overriding():
+            found = override_operator(shown(reflected), (self, other))
+            if found is not NOT_OVERRIDDEN:
+                return found
         if type(other) is float or type(other) is int or is_operand(other):
             return call2(op, other, self)
-        return NotImplemented
+        return override_other(shown(reflected), self, other)
 
     return reflected
+
+
+def override_other(function: Any, x: Any, other: Any) -> Any:
+    """Return the result of an operator whose second operand is neither tensor nor number, or NotImplemented."""
+    if wk_overriding() or not is_foreign(other):
+        return NotImplemented
+    try:
+        found = override_foreign(function, (x, other), {})
+    except TypeError:
+        return NotImplemented
+    return NotImplemented if found is NOT_OVERRIDDEN else found
 
 
 def is_operand(x: Any) -> bool:

@@ -4,6 +4,7 @@ from wengert.core.forward cimport constant, promote, refuse_complex, run_compile
 from wengert.core.modes cimport current_task, flags
 from wengert.core.node cimport OpNode, TensorMeta, make_meta, next_sequence_nr, note_cut, record_position, set_metas, set_more
 from wengert.core.op cimport Op, Plan, SaveEntry
+from wengert.core.override cimport has_override, override_foreign
 from wengert.core.trace cimport Traced
 from wengert.core.saved cimport save
 from wengert.core.tensor cimport (

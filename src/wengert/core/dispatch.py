@@ -41,6 +41,7 @@ from wengert.core.op import (
     Plan,
     SaveEntry,
 )
+from wengert.core.override import NOT_OVERRIDDEN, has_override, override_foreign
 from wengert.core.saved import INPUT, OUTPUT, save
 from wengert.core.tensor import (
     IS_INFERENCE,
@@ -149,6 +150,10 @@ def call1(op: Op, x: Any) -> Any:
     else:
         if isinstance(x, Traced):
             return x.record_call(op, (x,), None)
+        if has_override(x):
+            found = override_foreign(op.function, (x,), {})  # type: ignore[attr-defined]
+            if found is not NOT_OVERRIDDEN:
+                return found
         array = constant(op, x, 0)
     if op.promote != NONE and not is_inexact(array):
         array = promote(op, [array])[0]
@@ -213,6 +218,10 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     else:
         if isinstance(x, Traced):
             return x.record_call(op, (x, y), None)
+        if has_override(x):
+            found = override_foreign(op.function, (x, y), {})  # type: ignore[attr-defined]
+            if found is not NOT_OVERRIDDEN:
+                return found
         a = constant(op, x, 0)
         weak = type(a) is float or type(a) is int
     if isinstance(y, TensorBase):
@@ -226,6 +235,10 @@ def call2(op: Op, x: Any, y: Any) -> Any:
     else:
         if isinstance(y, Traced):
             return y.record_call(op, (x, y), None)
+        if has_override(y):
+            found = override_foreign(op.function, (x, y), {})  # type: ignore[attr-defined]
+            if found is not NOT_OVERRIDDEN:
+                return found
         b = constant(op, y, 1)
         weak = not is_ndarray(b) and not weak and is_inexact(a) and (type(b) is float or type(b) is int)
     if not weak and op.promote != NONE and not same_inexact(a, b):

@@ -8,6 +8,7 @@ from weakref import WeakValueDictionary
 
 from wengert import dtypes, errors
 from wengert.core.node import make_meta
+from wengert.core.stacks import user_level
 from wengert.core.tensor import HAS_GRAD_DTYPE, RETAINS_GRAD, TensorBase, accumulator_of, attach
 from wengert.dtypes import dtype as _dtype
 
@@ -32,7 +33,7 @@ class GradientMembers:
                 "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
                 "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make "
                 "sure you access the leaf Tensor instead.",
-                stacklevel=2,
+                stacklevel=user_level(),
             )
         held: TensorBase | None = self._grad
         return held

@@ -14,6 +14,7 @@ from typing import Any
 
 from wengert import errors
 from wengert.core.node import Node
+from wengert.core.stacks import user_level
 from wengert.core.tensor import IS_VOLATILE, TensorBase, make_volatile
 
 
@@ -39,13 +40,13 @@ class LegacyMembers:
 
     @volatile.setter
     def volatile(self: Any, value: bool) -> None:
-        warnings.warn(errors.volatile_deprecated(), stacklevel=2)
+        warnings.warn(errors.volatile_deprecated(), stacklevel=user_level())
         set_volatile(self, value)
 
     @property
     def creator(self: Any) -> Node | None:
         """Another name for grad_fn."""
-        warnings.warn(errors.renamed(".creator", ".grad_fn"), stacklevel=2)
+        warnings.warn(errors.renamed(".creator", ".grad_fn"), stacklevel=user_level())
         node: Node | None = self.grad_fn
         return node
 
@@ -61,7 +62,7 @@ class LegacyMembers:
         warnings.warn(
             "reinforce() is what torch 0.1 to 0.3 had; today the loss is -(log_prob(sample) * reward).sum()",
             DeprecationWarning,
-            stacklevel=2,
+            stacklevel=user_level(),
         )
         node = self.grad_fn
         if not isinstance(node, StochasticNode):

@@ -56,6 +56,8 @@ class _ThreadState(_local):
         self.saved_levels: tuple[Any, ...] = ()  # those at which what is saved keeps its tangents
         self.named_level: Any = None  # the level that forward_ad.enter_dual_level has opened, or None
         self.autocast: Any = None  # the Autocast that runs operations while AUTOCAST is set
+        self.function_modes: list[Any] = []  # the modes that take calls over, innermost last; see override.py
+        self.overrides_off = 0  # how far overrides are switched off: 0, or a constant of override.py
 
 
 state = _ThreadState()

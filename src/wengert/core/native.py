@@ -18,6 +18,19 @@ def wk_init_numpy() -> None:
     """Compiled, loads NumPy's C API into a module; each one that includes wk_array.h needs it for itself."""
 
 
+_overriding = False
+
+
+def wk_overriding() -> bool:
+    """Whether public callables ask `override`: see Note [Overrides]."""
+    return _overriding
+
+
+def wk_begin_overriding() -> None:
+    global _overriding
+    _overriding = True
+
+
 def is_ndarray(x: Any) -> bool:
     """Whether x is a NumPy array proper: no subclass, no other library's array."""
     return type(x) is np.ndarray

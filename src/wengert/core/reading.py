@@ -14,10 +14,11 @@ from typing import Any
 from wengert import _shim as cython
 from wengert.core.dispatch import call_read
 from wengert.core.op import Op
+from wengert.core.override import NOT_OVERRIDDEN, override
 from wengert.core.tensor import TensorBase
 
 if not cython.compiled:
-    from wengert.core.native import row_of, wk_init_numpy
+    from wengert.core.native import row_of, wk_init_numpy, wk_overriding
 
     _select: Op
     _getitem: Callable[..., Any]
@@ -47,6 +48,10 @@ class ReadableBase(TensorBase):
         __slots__ = ()
 
     def __getitem__(self, index: Any) -> Any:
+        if cython.compiled and wk_overriding():
+            found = override(ReadableBase.__getitem__, (self, index), {})
+            if found is not NOT_OVERRIDDEN:
+                return found
         if type(index) is int:
             if index == 0 and self._array.ndim == 0:  # loss.data[0]
                 warnings.warn(

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from wengert import errors
+from wengert.core.stacks import user_level
 
 
-def take_old(function: str, given: dict[str, Any], old: dict[str, Any], renames: dict[str, str], stacklevel: int) -> None:
+def take_old(function: str, given: dict[str, Any], old: dict[str, Any], renames: dict[str, str]) -> None:
     """Move what old holds into given, under its new name, with a DeprecationWarning each.
 
     Raises TypeError for a name that is not in renames, and where given has the new name already.
@@ -21,7 +22,7 @@ def take_old(function: str, given: dict[str, Any], old: dict[str, Any], renames:
             raise errors.unexpected_keyword(function, name)
         if new in given:
             raise errors.SpellingError(f"only one of {new} and {name} can be specified")
-        warnings.warn(errors.renamed(f"{name}=", f"{new}="), stacklevel=stacklevel)
+        warnings.warn(errors.renamed(f"{name}=", f"{new}="), stacklevel=user_level())
         given[new] = value
 
 
@@ -37,7 +38,7 @@ def accepts_old_names(**renames: str) -> Callable[[Callable[..., Any]], Callable
             old = {name: kwargs.pop(name) for name in renames if name in kwargs} if kwargs else None
             if old:
                 given = dict(zip(names, args, strict=False)) | kwargs
-                take_old(function.__name__, given, old, renames, stacklevel=3)
+                take_old(function.__name__, given, old, renames)
                 return function(**given)
             return function(*args, **kwargs)
 

@@ -345,7 +345,7 @@ def wrap(array: Any) -> Any:
         tensor = wk_new_instance(TensorBase, _tensor_class)
         wk_spare(tensor, cython.address(tensor._link), WK_TENSOR)
     else:
-        tensor = _tensor_class.__new__(_tensor_class)
+        tensor = TensorBase.__new__(_tensor_class)
     tensor._array = array
     if flags() & INFERENCE:
         tensor._flags = IS_INFERENCE

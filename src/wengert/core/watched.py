@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 _codes: dict[FunctionType, tuple[CodeType, CodeType]] = {}  # of each function: its own code, and the one that measures it
+_originals: dict[FunctionType, FunctionType] = {}  # of each function for which another runs: the function as it was
 
 
 def _measuring(*args: Any, **kwargs: Any) -> Any:
@@ -21,21 +22,43 @@ def _measuring(*args: Any, **kwargs: Any) -> Any:
     return measure(*args, **kwargs)
 
 
+def _exchanged(function: FunctionType, call: Any) -> CodeType:
+    """Return code for a function that returns call(*args, **kwargs)."""
+    constants = tuple([call if constant == "measure" else constant for constant in _measuring.__code__.co_consts])
+    # A function's code has to name as many variables of functions around it as the function was made with.
+    return _measuring.__code__.replace(co_consts=constants, co_freevars=function.__code__.co_freevars)
+
+
+def _copy(function: FunctionType, code: CodeType) -> FunctionType:
+    copied = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    copied.__kwdefaults__ = function.__kwdefaults__
+    copied.__qualname__ = function.__qualname__
+    return copied
+
+
+def stand_in(function: FunctionType, run: Callable[..., Any], shown: Any) -> None:
+    """Let calls of a function run as run(shown, function as it is now, *args, **kwargs) for the rest of the process."""
+    if function in _originals:
+        return
+    original = _copy(function, function.__code__)
+    if function in _codes:
+        _codes[original] = _codes.pop(function)
+    _originals[function] = original
+    function.__code__ = _exchanged(function, partial(run, shown, original))
+
+
 def watch(function: FunctionType, name: str, makes_memory: bool, measure: Callable[..., Any]) -> None:
     """Let exchange_codes(True) have calls of a function run as measure(name, makes_memory, function as it is now, *args)."""
+    function = _originals.get(function, function)
     if function in _codes:
         return
-    original = FunctionType(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)
-    original.__kwdefaults__ = function.__kwdefaults__
-    bound = partial(measure, name, makes_memory, original)
-    constants = tuple([bound if constant == "measure" else constant for constant in _measuring.__code__.co_consts])
-    # A function's code has to name as many variables of functions around it as the function was made with.
-    code = _measuring.__code__.replace(co_consts=constants, co_freevars=function.__code__.co_freevars)
-    _codes[function] = (function.__code__, code)
+    bound = partial(measure, name, makes_memory, _copy(function, function.__code__))
+    _codes[function] = (function.__code__, _exchanged(function, bound))
 
 
 def own_code(function: Any) -> CodeType:
-    """Return the code of a function, also while exchanged code measures it."""
+    """Return the code of a function, also while its code is exchanged."""
+    function = _originals.get(function, function)
     codes = _codes.get(function)
     return codes[0] if codes is not None else function.__code__
 

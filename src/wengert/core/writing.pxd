@@ -3,9 +3,13 @@ from wengert.core.binding cimport bind
 from wengert.core.forward cimport raise_explained, set_kernel
 from wengert.core.modes cimport flags
 from wengert.core.op cimport Op
+from wengert.core.override cimport has_foreign, override, override_foreign, override_operator
 from wengert.core.saved cimport is_watched
 from wengert.core.tensor cimport TensorBase, refresh_view
 from wengert.core.views cimport bump, call_inplace
+
+cdef extern from "wk_override.h":
+    bint wk_overriding() noexcept
 
 cdef extern from "wk_array.h":
     int wk_init_numpy() except -1

@@ -15,13 +15,23 @@ from wengert.core.binding import bind
 from wengert.core.forward import raise_explained, set_kernel
 from wengert.core.modes import DUAL, NO_GRAD, OBSERVED, flags
 from wengert.core.op import Op
+from wengert.core.override import NOT_OVERRIDDEN, has_foreign, override, override_foreign, override_operator
 from wengert.core.saved import is_watched
 from wengert.core.tensor import IS_INFERENCE, IS_VOLATILE, TensorBase, refresh_view
 from wengert.core.views import bump, call_inplace
 from wengert.kernels import find_kernel
 
 if not cython.compiled:
-    from wengert.core.native import fill_floats, is_ndarray, wk_apply2, wk_apply_into, wk_init_native, wk_init_numpy, wk_is_whole
+    from wengert.core.native import (
+        fill_floats,
+        is_ndarray,
+        wk_apply2,
+        wk_apply_into,
+        wk_init_native,
+        wk_init_numpy,
+        wk_is_whole,
+        wk_overriding,
+    )
 
 wk_init_numpy()
 wk_init_native()
@@ -34,10 +44,14 @@ def write(op: Op, inputs: tuple[Any, ...], params: dict[str, Any] | None) -> Any
     return call_inplace(op, inputs, params)
 
 
-def make_inplace_operator(op: Op) -> Callable[..., Any]:
-    """Return the operator x += y."""
+def make_inplace_operator(op: Op, shown: Any) -> Callable[..., Any]:
+    """Return the operator x += y. shown: as in make_operator."""
 
     def operator(self: Any, other: Any) -> Any:
+        if cython.compiled and wk_overriding():
+            found = override_operator(shown(operator), (self, other))
+            if found is not NOT_OVERRIDDEN:
+                return found
         return write(op, (self, other), None)
 
     return operator
@@ -47,10 +61,18 @@ def make_inplace_method(op: Op) -> Callable[..., Any]:
     """Return the method x.add_(y)."""
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if cython.compiled and wk_overriding():
+            found = override(method, (self, *args), kwargs)
+            if found is not NOT_OVERRIDDEN:
+                return found
         try:
             inputs, params = bind(op, (self, *args), kwargs)
             return write(op, inputs, params if params else None)
         except Exception as error:
+            if has_foreign(args, kwargs):
+                found = override_foreign(method, (self, *args), kwargs)
+                if found is not NOT_OVERRIDDEN:
+                    return found
             raise_explained(op, (self, *args), kwargs, error)
             raise
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert import errors
-from wengert.core.tensor import IS_INFERENCE, TensorBase, counter_of, is_differentiable, wrap, wrap_as
+from wengert.core.override import DisableTorchFunctionSubclass, disabled_torch_function
+from wengert.core.subclass import SubclassMembers
+from wengert.core.tensor import TensorBase, wrap
 from wengert.dtypes import as_numpy_dtype, get_default_dtype
 from wengert.ops.options import check_device
 from wengert.tensor import Tensor
@@ -21,19 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _alias(cls: type, data: Any, requires_grad: bool) -> Any:
-    """Return a leaf of class cls that shares the memory and the version counter of data."""
-    if not isinstance(data, TensorBase):
-        raise AttributeError(f"{type(data).__name__!r} object has no attribute 'detach'")
-    if requires_grad and not is_differentiable(data._array):
-        raise errors.integer_requires_grad(dtype=data._array.dtype)
-    held: Any = data
-    data = held.resolve_conj().resolve_neg()
-    result = wrap_as(cls, data._array)
-    result._counter = counter_of(data)
-    result._flags = data._flags & IS_INFERENCE
-    result._requires_grad = bool(requires_grad)
-    return result
+_make_subclass = SubclassMembers._make_subclass
 
 
 def _empty() -> Any:
@@ -42,9 +31,6 @@ def _empty() -> Any:
 
 class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
     """Make calls construct by __new__, and isinstance(x, Parameter) true for tensors that are marked as parameters."""
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return type.__call__(cls, *args, **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if type.__instancecheck__(cls, instance):
@@ -65,12 +51,14 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     tensor([1., 1.], requires_grad=True)
     """
 
+    __torch_function__ = disabled_torch_function
+
     def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
         if data is None:
             data = _empty()
         if type(data) in (Tensor, Parameter) or not isinstance(data, Tensor):
-            return _alias(cls, data, requires_grad)
-        result = _alias(type(data), data, requires_grad)
+            return _make_subclass(cls, data, requires_grad)
+        result = _make_subclass(type(data), data, requires_grad)
         result._is_param = True
         return result
 
@@ -88,9 +76,6 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 class _BufferMeta(type(Tensor)):  # type: ignore[misc]
     """Make calls construct by __new__, and isinstance(x, Buffer) true for tensors that are marked as buffers."""
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return type.__call__(cls, *args, **kwargs)
-
     def __instancecheck__(cls, instance: Any) -> bool:
         if type.__instancecheck__(cls, instance):
             return True
@@ -105,11 +90,12 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     """
 
     persistent: bool
+    __torch_function__ = disabled_torch_function
 
     def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
         if data is None:
             data = _empty()
-        result = _alias(type(data) if isinstance(data, Tensor) else cls, data, getattr(data, "requires_grad", False))
+        result = _make_subclass(type(data) if isinstance(data, Tensor) else cls, data, getattr(data, "requires_grad", False))
         result.persistent = persistent
         result._is_buffer = True
         return result
@@ -121,6 +107,12 @@ def _no_access(what: str) -> RuntimeError:
         "when trying to load an uninitialized parameter into an initialized one. Call `forward` to initialize the "
         "parameters before accessing their attributes."
     )
+
+
+_NEED_NO_VALUES = frozenset({
+    "size", "copy_", "is_complex", "is_floating_point", "half", "float", "double", "char", "short", "int", "long", "cuda", "cpu",
+    "to", "get_device", "requires_grad_", "__repr__", "__deepcopy__",
+})  # fmt: skip
 
 
 class UninitializedTensorMixin:
@@ -156,7 +148,10 @@ class UninitializedTensorMixin:
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Raise ValueError for operations that would read the values."""
+        """Run what needs no values: reading attributes, and casts. Raise ValueError for other operations."""
+        if type(func).__name__ == "method-wrapper" or getattr(func, "__name__", "") in _NEED_NO_VALUES:
+            with DisableTorchFunctionSubclass():
+                return func(*args, **(kwargs or {}))
         raise ValueError(
             f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a `LazyModule` or "
             f"explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call `forward` "
@@ -172,10 +167,10 @@ def is_lazy(param: Any) -> bool:
 def _uninitialized(cls: type, requires_grad: bool, device: Any, dtype: Any) -> Any:
     check_device(device)
     array = np.empty(0, as_numpy_dtype(get_default_dtype() if dtype is None else dtype))
-    return _alias(cls, wrap(array), requires_grad)
+    return _make_subclass(cls, wrap(array), requires_grad)
 
 
-class UninitializedParameter(UninitializedTensorMixin, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]
     """A parameter whose shape is found at the first forward of its lazy module."""
 
     cls_to_become = Parameter

@@ -13,8 +13,10 @@ from functools import cache
 from typing import Any
 
 from wengert._forks import import_late
+from wengert.core.override import overriding
 from wengert.ops import late
 from wengert.ops.families import FAMILIES, LATE_FAMILIES, late_functions, register
+from wengert.ops.interception import intercept_member
 
 for _family in FAMILIES:
     register(_family)
@@ -51,6 +53,8 @@ def load(family: str) -> dict[str, Callable[..., Any]]:
     found = _methods(names) if names else {}
     for name, method in found.items():
         setattr(OperationMethods, name, method)
+        if overriding():
+            intercept_member(name, method)
     return found
 
 

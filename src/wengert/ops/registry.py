@@ -77,6 +77,7 @@ from wengert.core.forward import raise_explained, raise_explained_function, set_
 from wengert.core.modes import AUTOCAST, flags, state
 from wengert.core.node import make_node_class
 from wengert.core.op import MISSING, SPELLINGS, JvpRule, Op, Plan, Rule, public_name, spellings_of
+from wengert.core.override import NOT_OVERRIDDEN, has_foreign, override_foreign
 from wengert.core.saved_names import RecordedNode, show_saved
 from wengert.core.tensor import TensorBase
 from wengert.core.untaken import ELEMENTWISE, ENDS, LANES, MOVES
@@ -86,6 +87,7 @@ from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME, chec
 from wengert.ops.casts import CASTS
 from wengert.ops.faces import array_face, tensor_face
 from wengert.ops.families import register_family_of
+from wengert.ops.interception import overridable, shown
 
 __all__ = [
     "ALIASES", "INT_TO_FLOAT", "INT_TO_INT64", "NONE", "OPS", "SAME", "Composite", "Operation", "Plain", "alias",
@@ -354,6 +356,10 @@ def _composite_function(op: Composite) -> Callable[..., Any]:
         try:
             return on_tensors(tensor_face, *args, **kwargs)
         except Exception as error:
+            if has_foreign(args, kwargs):
+                found = override_foreign(function, args, kwargs)
+                if found is not NOT_OVERRIDDEN:
+                    return found
             raise_explained_function(name, fn, 1, args, kwargs, error)
             raise
 
@@ -419,10 +425,12 @@ def node_class(name: str) -> type:
 
 
 def _named(function: Callable[..., Any], op: Operation | Composite | Plain) -> Callable[..., Any]:
-    function.__name__ = function.__qualname__ = op.name.removeprefix("nn.functional_").removeprefix("torch_")
+    namespace = op.namespaces[0] if op.namespaces else ""
+    function.__name__ = op.name.removeprefix("nn.functional_").removeprefix("torch_")
+    function.__qualname__ = f"{namespace}.{op.name.removeprefix(prefix_of(namespace))}" if namespace else function.__name__
     function.__doc__ = op.doc
     function.__module__ = "wengert"
-    return function
+    return overridable(function)
 
 
 def _array_form(op: Operation, forward: Callable[..., Any]) -> Callable[..., Any]:
@@ -507,7 +515,9 @@ def alias(name: str, op: Operation | Composite | Plain) -> None:
 def make_inplace(op: Operation | Composite) -> Callable[..., Any]:
     """Return the in-place form of an operation, as a method: x.add_(y)."""
     inplace = _operation_inplace(op) if isinstance(op, Operation) else _composite_inplace(op)
-    inplace.__name__ = inplace.__qualname__ = op.name + "_"
+    inplace.__name__ = op.name + "_"
+    inplace.__qualname__ = f"Tensor.{op.name}_"
+    inplace.__module__ = "wengert"
     inplace.__doc__ = f"In-place form of {op.name}: writes the result into this tensor and returns it."
     return inplace
 
@@ -618,7 +628,7 @@ def _inplace_function(op: Composite) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = op.name + "_"
     function.__doc__ = f"In-place form of {op.name}: writes the result into input and returns it."
     function.__module__ = "wengert"
-    return function
+    return overridable(function)
 
 
 def takes_inplace(op: Composite) -> bool:
@@ -635,16 +645,24 @@ def _operators(op: Operation) -> dict[str, Callable[..., Any]]:
     """
     name = op.operator
     if name.startswith("__"):
-        return {name: make_operator(op)}
+        return _named_operators({name: make_operator(op, shown(name))})
     if len(op.input_names) == 1:
         return {f"__{name}__": op.function}
-    found: dict[str, Callable[..., Any]] = {f"__{name}__": make_operator(op)}
+    found: dict[str, Callable[..., Any]] = {f"__{name}__": make_operator(op, shown(f"__{name}__"))}
     if op.kind != "nondifferentiable" or op.inplace:
-        found[f"__r{name}__"] = make_reflected(op)
+        found[f"__r{name}__"] = make_reflected(op, shown(f"__r{name}__"))
     if op.inplace:
-        found[f"__i{name}__"] = make_inplace_operator(op)
+        found[f"__i{name}__"] = make_inplace_operator(op, shown(f"__i{name}__"))
     if name == "truediv":  # Python 2 calls it div
         found |= {method.replace("truediv", "div"): function for method, function in found.items()}
+    return _named_operators(found)
+
+
+def _named_operators(found: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    for method, function in found.items():
+        function.__name__ = method
+        function.__qualname__ = f"Tensor.{method}"
+        function.__module__ = "wengert"
     return found
 
 

@@ -46,6 +46,17 @@ def size_error(shape: tuple, numel: int) -> Exception | None:
     return errors.ShapeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
 
 
+@view(name="alias", promote=NONE, method=False, namespaces=())
+def _alias(xp, x):
+    """View of all of x. Derivative: the cotangent."""
+    return x.view()
+
+
+@_alias.vjp("x")
+def _(F, ct):
+    return ct
+
+
 # -- view and reshape --------------------------------------------------------------------------------------------------
 
 
