@@ -163,3 +163,45 @@ def test_leading_terms_of_a_matrix_of_low_rank():
     u, v, ones = np.array([0.6, 0.0, 0.8]), np.array([0.6, 0.8, 0.0]), np.ones((3, 3))
     left, right = np.outer(u, u), np.outer(v, v)
     np.testing.assert_allclose(found, left @ ones + ones @ right - left @ ones @ right, atol=1e-13)
+
+
+def _rooted(vectors: Any, values: Any, other: Any) -> Any:
+    return (vectors * values.sqrt()) @ other
+
+
+# Each mixes vectors with values that do not come from their own call.
+MIXED = {
+    "eigvalsh": lambda x: _rooted(linalg.eigh(x)[1], linalg.eigvalsh(x), linalg.eigh(x)[1].mT),
+    "values of a second call": lambda x: (lambda V: _rooted(V, linalg.eigh(x)[0], V.mT))(linalg.eigh(x)[1]),
+    "values of a copy": lambda x: (lambda V: _rooted(V, linalg.eigvalsh(x.clone()), V.mT))(linalg.eigh(x)[1]),
+    "values of a multiple": lambda x: (lambda V: _rooted(V, linalg.eigvalsh(2 * x) / 2, V.mT))(linalg.eigh(x)[1]),
+    "Rayleigh quotients": lambda x: (lambda V: _rooted(V, (V.mT @ x @ V).diagonal(), V.mT))(linalg.eigh(x)[1]),
+    "singular values": lambda x: (lambda U, S, Vh: _rooted(U, linalg.svdvals(x), Vh))(*linalg.svd(x)),
+}
+
+
+@each("name", MIXED)
+def test_vectors_beside_values_of_another_call_get_nan_and_no_wrong_number(name):
+    x = leaf(4 * np.eye(2))
+    (found,) = grad(weighted(MIXED[name](x)), x)
+    assert found.isnan().any()
+    x = leaf(np.diag([1.0, 4.0]))  # the square root has the divided differences 1/2, 1/3, 1/4
+    (found,) = grad(weighted(MIXED[name](x)), x)
+    np.testing.assert_allclose(symmetric_part(found), SYMMETRIC * [[1 / 2, 1 / 3], [1 / 3, 1 / 4]], atol=1e-12)
+
+
+# Each is made of whole decompositions of x, with x itself beside them. The derivative at 4 times the identity, worked by hand.
+WHOLE = {
+    "two calls": (lambda x, root, log: weighted(root(x)) + weighted(log(x)), 1 / 4 + 1 / 4),
+    "a product of two calls": (lambda x, root, log: weighted(root(x) @ log(x)), 2 / 4 + math.log(4) / 4),
+    "a product with the matrix": (lambda x, root, log: weighted(root(x) @ x), 2 + 4 / 4),
+    "a chain": (lambda x, root, log: weighted(log(root(x))), 1 / 8),
+}
+
+
+@each("name", WHOLE)
+def test_several_whole_decompositions_of_one_matrix_are_exact(name):
+    function, slope = WHOLE[name]
+    x = leaf(4 * np.eye(2))
+    (found,) = grad(function(x, spectral(lambda v: v.sqrt()), spectral(lambda v: v.log())), x)
+    np.testing.assert_allclose(symmetric_part(found), slope * SYMMETRIC, atol=1e-12)

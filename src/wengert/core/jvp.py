@@ -36,10 +36,10 @@ def output_tangents(
 
 def directional_derivative(result: TensorBase, inputs: list[Any], tangents: list[Any]) -> Any:
     """Return the derivative of a recorded result along tangents of inputs that it was computed from, or None if it does not depend
-    on them. The derivative is recorded. See Note [Derived tangents], the general way."""
+    on them. The derivative is recorded. inputs: tensors, or edges. See Note [Derived tangents], the general way."""
     cotangent = wrap(np.zeros(result._array.shape, result._array.dtype))
     cotangent._requires_grad = True
-    edges: list[Any] = [gradient_edge(x) for x in inputs]
+    edges: list[Any] = [gradient_edge(x) if isinstance(x, TensorBase) else x for x in inputs]
     parts: Any = engine.run_backward([gradient_edge(result)], [cotangent], True, True, edges, False)  # type: ignore[list-item]
     found = [(part, t) for part, t in zip(parts, tangents, strict=True) if part is not None and part.requires_grad]
     if not found:

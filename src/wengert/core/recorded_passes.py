@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 from weakref import ref
 
-from wengert.core.node import Edge, Node
+from wengert.core.node import Edge, Node, edge_at
 
 # id of a node -> (weak reference to it, number of the output that has an ordinary derivative). Empty in most programs.
 NODES: dict[int, tuple[Any, int]] = {}
@@ -22,6 +22,31 @@ def record_passes_to(node: Node, ordinary: int) -> None:
 
 def _forget(key: int, _: Any) -> None:
     NODES.pop(key, None)
+
+
+def nodes_beside(node: Node) -> list[tuple[Node, int]]:
+    """The other nodes of the same operation on the same input, with the numbers of their ordinary outputs."""
+    source = edge_at(node, 0)
+    found = [(other, ordinary) for reference, ordinary in list(NODES.values()) if (other := reference()) not in (None, node)]
+    return [(other, nr) for other, nr in found if other.name() == node.name() and _is_same_edge(edge_at(other, 0), source)]
+
+
+def leads_to(root: Any, target: Any, blocked: list[Node]) -> bool:
+    """Whether a path leads from an edge to another one without passing through the blocked nodes."""
+    seen: set[Node] = set(blocked)
+    edges: list[tuple[Any, int]] = [(root.node, root.input_nr)]
+    while edges:
+        node, nr = edges.pop()
+        if node is target.node and nr == target.input_nr:
+            return True
+        if node is not None and node not in seen:
+            seen.add(node)
+            edges.extend(node.next_functions)
+    return False
+
+
+def _is_same_edge(a: Edge | None, b: Edge | None) -> bool:
+    return a is not None and b is not None and a.node is b.node and a.input_nr == b.input_nr
 
 
 def must_record(roots: list[Edge]) -> bool:

@@ -55,6 +55,12 @@ def _gaps_of_pairs(values: Any) -> Any:
     return values[..., None, :] - values[..., :, None]
 
 
+def _rebuilt(left: Any, right: Any, values: Any) -> Any:
+    """left @ diag(values) @ right, with as many columns and rows as there are values."""
+    k = values.shape[-1]
+    return (left[..., :k] * values[..., None, :]) @ right[..., :k, :]
+
+
 @general(outputs=("eigenvalues", "eigenvectors"), node="LinalgEighBackward0", **_PRIVATE)
 def _eigh(xp, A, *, UPLO="L"):
     """linalg_eigh."""
@@ -83,7 +89,8 @@ def _(F, ct, eigenvalues, eigenvectors):
             turn = skew_matrix(planes, V.dtype)
             return [eigenvectors], [V @ turn], turn, turn
 
-        quotient = Quotients(F, eigenvalues, of_values, [of_vectors], turned)
+        rebuilt = partial(_rebuilt, raw(eigenvectors), raw(adjoint(F, eigenvectors)))
+        quotient = Quotients(F, eigenvalues, of_values, [of_vectors], turned, rebuilt)
         skew = 0.5 * (turn - adjoint(F, turn))
         inner = quotient(turn, _gaps_of_pairs, pairs=True, vanishing=skew)
         inner = inner if of_values is None else inner + F.diag_embed(of_values)
@@ -219,7 +226,8 @@ def _(F, ct, A_shape, U, S, Vh, full_matrices):
     of_U, of_S, of_Vh = ct
     m, n = A_shape[-2:]
     record_if_equal(S, U, 1, with_zeros=True)
-    quotient = Quotients(F, S, of_S, [x for x in (of_U, of_Vh) if x is not None], partial(_turned, U, S, Vh))
+    of_vectors = [x for x in (of_U, of_Vh) if x is not None]
+    quotient = Quotients(F, S, of_S, of_vectors, partial(_turned, U, S, Vh), partial(_rebuilt, raw(U), raw(Vh)))
     V, of_V = adjoint(F, Vh), None if of_Vh is None else adjoint(F, of_Vh)
     if full_matrices and m != n:
         U, of_U = _leading_columns(F, U, of_U, min(m, n))

@@ -7,6 +7,9 @@ divides by the difference of the values. If the function does not depend on the 
 a function of the vectors alone it is 0. For V f(values) V^H it is f' times an element of the cotangent. N is made of cotangents, so
 its derivative is of the second order. It is found by differentiating the pass itself: passes that lead to vectors of equal values
 are recorded, as if create_graph were given (core/recorded_passes.py).
+The values part because the matrix A changes, by V diag(step) V^H. So N is differentiated along this change of A as well, if other
+paths lead to A. Vectors of A do not change. A function that mixes the vectors with values from another call thus gets NaN, because
+this node knows one part of the result only, and that part depends on the choice of vectors. See docs/adr/0027.
 The result must not depend on the choice of vectors. So N, and its derivative as the vectors turn in their plane, must be 0 up to
 rounding, and the result's coordinates must turn with the vectors; else they are NaN. They are also NaN if the cotangents do not
 come from the outputs, as in forward mode, and so are derivatives of the limit.
@@ -23,8 +26,9 @@ from typing import Any
 import numpy as np
 
 from wengert.core.jvp import directional_derivative
-from wengert.core.recorded_passes import record_passes_to
-from wengert.core.tensor import wrap
+from wengert.core.node import edge_at, make_edge
+from wengert.core.recorded_passes import leads_to, nodes_beside, record_passes_to
+from wengert.core.tensor import gradient_edge, wrap
 from wengert.ops.indices import raw
 
 
@@ -40,15 +44,20 @@ class Quotients:
     """Quotients by differences and sums of values, and their limits where a divisor is 0. See Note [Equal values].
 
     values: (..., k). of_values: their cotangent, or None. of_vectors: the cotangents of the matrices of vectors, without None.
+    rebuilt: takes values; returns the matrix with these values and the same vectors. None: other paths to the matrix do not count.
     turn: takes the mask of pairs of equal values. Returns the outputs that hold vectors, their changes as the vectors of equal
     values turn, and matrices X and Y: the result's coordinates M change by M @ Y - X @ M."""
 
-    def __init__(self, F: Any, values: Any, of_values: Any, of_vectors: list[Any], turn: Callable[[Any], Any]) -> None:
+    def __init__(
+        self, F: Any, values: Any, of_values: Any, of_vectors: list[Any], turn: Callable[[Any], Any],
+        rebuilt: Callable[[Any], Any] | None = None,
+    ) -> None:  # fmt: skip
         self.F = F
         self.values = values
         self.error = rounding_error(raw(values)[..., None, :])
         self.of_vectors = of_vectors
         self.turn = turn
+        self.rebuilt = rebuilt
         self.has_limits = False
         # Cotangents that are leaves do not come from the outputs, as in forward mode.
         self.is_recorded = F.is_tensor and values.requires_grad
@@ -80,7 +89,7 @@ class Quotients:
         values = raw(self.values)
         zero = np.broadcast_to(zero, N.shape)
         step = np.broadcast_to(np.arange(1, values.shape[-1] + 1), values.shape).astype(values.dtype)
-        change = directional_derivative(N, [self.values], [wrap(step)])
+        change = self.change_along(N, step)
         scale = rounding_error(*self.of_vectors)
         known = ~(np.abs(raw(N)) > 16 * scale)
         outputs, tangents, *_ = self.turn(self.planes())
@@ -92,6 +101,22 @@ class Quotients:
             return F.where(zero & ~known, nan, 0.0)
         of_step = np.where(zero, divisor(step), 1).astype(raw(N).dtype)
         return F._limit(F.where(zero, change / wrap(of_step), 0.0), y, known | ~zero, zero)
+
+    def change_along(self, N: Any, step: Any) -> Any:
+        """Derivative of N as the values change by step and the vectors stay, or None if N does not depend on the values."""
+        node = self.values.grad_fn
+        beside: Any = nodes_beside(node)
+        nodes, matrix = [node, *[other for other, _ in beside]], edge_at(node, 0)
+        inputs, tangents = [self.values, *[make_edge(other, nr) for other, nr in beside]], [wrap(step)] * len(nodes)
+        if self.rebuilt is None or not leads_to(gradient_edge(N), matrix, nodes):
+            return directional_derivative(N, inputs, tangents)
+        # What arrives at a decomposition of this matrix goes no further: its values are among the inputs, and its vectors stay.
+        handles = [other.register_prehook(lambda grads: (None,) * len(grads)) for other in nodes]
+        try:
+            return directional_derivative(N, [*inputs, matrix], [*tangents, wrap(self.rebuilt(step))])
+        finally:
+            for handle in handles:
+                handle.remove()
 
     def planes(self) -> Any:
         """Mask of the pairs of equal values: (..., k, k)."""
