@@ -71,19 +71,19 @@ typedef struct {
     const int64_t named_step = s->lanes.step[1], named_next = s->lanes.next[1];       \
     const int64_t other_step = s->lanes.step[2], other_next = s->lanes.next[2]
 
-/* See Note [Indices are checked at use]. */
-#define INDEX(i, j) wk_index_from_end((const int64_t *)(index + (i) * step + (j) * next), size)
+/* See Note [Indices are checked at use]. read: wk_index, or wk_index_from_end if negative places are valid. */
+#define INDEX(read, i, j) read((const int64_t *)(index + (i) * step + (j) * next), size)
 #define NAMED(type, p, j) ((type *)(named + (p) * named_step + (j) * named_next))
 #define OTHER(type, i, j) ((type *)(other + (i) * other_step + (j) * other_next))
 
 /* Run statement for all places of `run` neighbouring lanes. If all lanes share one index and are contiguous side by side, go row by
  * row. If each lane is contiguous, go lane by lane. Otherwise follow the layout of the other array. */
-#define EACH_PLACE(type, statement)                                                                           \
+#define EACH_PLACE(type, read, statement)                                                                     \
     do {                                                                                                      \
         const int64_t item = sizeof(type);                                                                    \
         if (next == 0 && run > 1 && named_next == item && other_next == item) {                               \
             for (int64_t i = 0; i < n; i++) {                                                                 \
-                int64_t p = INDEX(i, 0);                                                                      \
+                int64_t p = INDEX(read, i, 0);                                                                      \
                 type *restrict at = NAMED(type, p, 0), *restrict value = OTHER(type, i, 0);          \
                 for (int64_t j = 0; j < run; j++, at++, value++) statement;                                   \
             }                                                                                                 \
@@ -92,14 +92,14 @@ typedef struct {
                 const int64_t *restrict places = (const int64_t *)(index + j * next);                         \
                 type *restrict lane = NAMED(type, 0, j), *restrict value = OTHER(type, 0, j);                 \
                 for (int64_t i = 0; i < n; i++, value++) {                                                    \
-                    type *at = lane + wk_index_from_end(places + i, size);                                    \
+                    type *at = lane + read(places + i, size);                                    \
                     statement;                                                                                \
                 }                                                                                             \
             }                                                                                                 \
         } else if (other_step <= other_next || run == 1) {                                                    \
             for (int64_t j = 0; j < run; j++) {                                                               \
                 for (int64_t i = 0; i < n; i++) {                                                             \
-                    int64_t p = INDEX(i, j);                                                                  \
+                    int64_t p = INDEX(read, i, j);                                                                  \
                     type *at = NAMED(type, p, j), *value = OTHER(type, i, j);                        \
                     statement;                                                                                \
                 }                                                                                             \
@@ -107,7 +107,7 @@ typedef struct {
         } else {                                                                                              \
             for (int64_t i = 0; i < n; i++) {                                                                 \
                 for (int64_t j = 0; j < run; j++) {                                                           \
-                    int64_t p = INDEX(i, j);                                                                  \
+                    int64_t p = INDEX(read, i, j);                                                                  \
                     type *at = NAMED(type, p, j), *value = OTHER(type, i, j);                        \
                     statement;                                                                                \
                 }                                                                                             \
@@ -122,7 +122,10 @@ static int has_no_gaps(const Places *s, int64_t item) {
 #define RUN_OF(name, type, statement)                                                                          \
     static void name(Places *s, const char *index, char *named, char *other, int64_t run) {                    \
         VARIABLES;                                                                                             \
-        EACH_PLACE(type, statement);                                                                           \
+        if (s->low < 0)                                                                                        \
+            EACH_PLACE(type, wk_index_from_end, statement);                                                    \
+        else                                                                                                   \
+            EACH_PLACE(type, wk_index, statement);                                                             \
     }
 /* Reads check places as they go if each lane is contiguous. This takes half the time of checking all places first. */
 #define MOVES(type)                                                                                            \
@@ -154,22 +157,16 @@ MOVES(uint32_t)
 MOVES(uint64_t)
 MOVES(pair)
 /* Consecutive values for one place are summed in a register before the store. Waiting for each store would take longer. */
-#define SUMS(type)                                                                                             \
-    RUN_OF(add_any_##type, type, *at += *value)                                                                \
-    static void add_##type(Places *s, const char *index, char *named, char *other, int64_t run) {              \
-        if (!has_no_gaps(s, sizeof(type))) {                                                                   \
-            add_any_##type(s, index, named, other, run);                                                       \
-            return;                                                                                            \
-        }                                                                                                      \
-        const int64_t size = s->size, n = s->n;                                                                \
+#define SUMS_OF_LANES(type, read)                                                                              \
+    do {                                                                                                       \
         for (int64_t j = 0; j < run; j++) {                                                                    \
             const int64_t *restrict places = (const int64_t *)(index + j * s->lanes.next[0]);                  \
             const type *restrict value = (const type *)(other + j * s->lanes.next[2]);                         \
             type *restrict lane = (type *)(named + j * s->lanes.next[1]);                                      \
-            int64_t last = wk_index_from_end(places, size);                                                    \
+            int64_t last = read(places, size);                                                                 \
             type sum = lane[last] + value[0];                                                                  \
             for (int64_t i = 1; i < n; i++) {                                                                  \
-                int64_t place = wk_index_from_end(places + i, size);                                           \
+                int64_t place = read(places + i, size);                                                        \
                 if (place != last) {                                                                           \
                     lane[last] = sum;                                                                          \
                     last = place;                                                                              \
@@ -179,6 +176,17 @@ MOVES(pair)
             }                                                                                                  \
             lane[last] = sum;                                                                                  \
         }                                                                                                      \
+    } while (0)
+#define SUMS(type)                                                                                             \
+    RUN_OF(add_any_##type, type, *at += *value)                                                                \
+    static void add_##type(Places *s, const char *index, char *named, char *other, int64_t run) {              \
+        const int64_t size = s->size, n = s->n;                                                                \
+        if (!has_no_gaps(s, sizeof(type)))                                                                     \
+            add_any_##type(s, index, named, other, run);                                                       \
+        else if (s->low < 0)                                                                                   \
+            SUMS_OF_LANES(type, wk_index_from_end);                                                            \
+        else                                                                                                   \
+            SUMS_OF_LANES(type, wk_index);                                                                     \
     }
 SUMS(float)
 SUMS(double)
