@@ -126,8 +126,11 @@ def same(a: Any, b: Any) -> bool:
 
 
 def unseen(steps: list[Any]) -> bool:
-    """Whether the gradient is not promised: writes that no version counter sees, or a view of memory around another view's."""
-    return any(name in ("data", "data add_", "strided") for _, name, *_ in steps)
+    """Whether the gradient is not promised: writes that no version counter sees, or a view of memory around another view's.
+
+    Nor is it compared after squeeze_ of a base or a view. torch then makes the history of its views from the other shape, and gives a wrong
+    gradient or none: for `b = x * 1` of shape (1, 2), `v = b.conj(); b.squeeze_(); v.index_fill_(0, tensor([0]), 2)` writes all of v."""
+    return any(name in ("data", "data add_", "strided", "squeeze_") for _, name, *_ in steps)
 
 
 def follow(lib: Any, steps: list[Any], numbers: Any, grad: bool) -> list[Any]:
