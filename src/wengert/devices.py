@@ -109,6 +109,11 @@ def _checked_index(index: int) -> int:
 def check_device(where: Any) -> None:
     """Raise RuntimeError if `where` is a device other than the CPU. None means the default device."""
     if where is not None and where != "cpu" and device(where).type != "cpu":
+        if device(where).type == "meta":
+            raise errors.DeviceError(
+                "no backend for device meta: every tensor has memory here. Hint: leave out device=; a module that is to be made "
+                "without initial values is nn.utils.skip_init(...)."
+            )
         raise errors.DeviceError(
             f"no backend for device {where}: wengert computes on the CPU only. Hint: leave out device=, or keep it behind "
             "`if wengert.cuda.is_available()`, which is False here."

@@ -66,13 +66,13 @@ def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     stacked: list[dict[str, Any]] = []
     for kind in ("named_parameters", "named_buffers"):
         members = [dict(getattr(m, kind)()) for m in models]
-        stacked.append({name: _stack_leaves([part[name] for part in members]) for name in members[0]})
+        stacked.append({name: _stack_leaves(name, [part[name] for part in members]) for name in members[0]})
     return stacked[0], stacked[1]
 
 
-def _stack_leaves(tensors: list[Any]) -> Any:
+def _stack_leaves(name: str, tensors: list[Any]) -> Any:
     """Stack tensors to a new leaf that requires grad if they do."""
     requires_grad = tensors[0].requires_grad
     if any(tensor.requires_grad != requires_grad for tensor in tensors):
-        raise RuntimeError("Expected parameters from different models to have the same .requires_grad")
+        raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
     return _stack([tensor.detach() for tensor in tensors]).requires_grad_(requires_grad)

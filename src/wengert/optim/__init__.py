@@ -19,6 +19,11 @@ def __getattr__(name: str) -> _Any:
         return _import_module(f"wengert.optim.{name}")
     if name == "__all__":
         return sorted([*_HOMES, "lr_scheduler", "swa_utils"])
+    if name == "SparseAdam":
+        raise AttributeError(
+            "module 'wengert.optim' has no attribute 'SparseAdam': it needs sparse gradients, and there are no sparse tensors. "
+            "Hint: use Adam, for which nn.Embedding gives dense gradients."
+        )
     if name not in _HOMES:
         raise AttributeError(f"module 'wengert.optim' has no attribute {name!r}")
     found = globals()[name] = getattr(_import_module(f"wengert.optim.{_HOMES[name]}"), name)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from wengert.core.tensor import TensorBase
+
 __all__ = ["functional_call"]
 
 
@@ -65,6 +67,12 @@ def _reparametrize_module(
     tensors = _untie(known, parameters_and_buffers) if tie_weights else parameters_and_buffers
     if strict:
         _check_keys(module, known, tensors)
+    for name, tensor in tensors.items():
+        if name in known:
+            if not isinstance(tensor, TensorBase):
+                raise TypeError(f"{tensor!r} is not an instance of torch.Tensor")
+        else:
+            module.get_submodule(name.rpartition(".")[0])  # raises for a module that does not exist
     places = {name: _owner(module, name) for name in tensors if name in known}
     before = {name: members[key] for name, (members, key) in places.items()}
     try:
