@@ -434,6 +434,40 @@ def test_function_that_casts_its_inputs_runs_without_autocast():
         assert function.apply(a.double(), a.double()).dtype is torch.float64
 
 
+# -- modules -----------------------------------------------------------------------------------------------------------
+
+MODULES = {
+    "LSTM": lambda: torch.nn.LSTM(8, 6, 2, bidirectional=True),
+    "GRU": lambda: torch.nn.GRU(8, 6),
+    "LSTMCell": lambda: torch.nn.LSTMCell(8, 6),
+    "TransformerEncoderLayer": lambda: torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0),
+    "Conv1d": lambda: torch.nn.Sequential(torch.nn.Conv1d(5, 4, 3), torch.nn.BatchNorm1d(4), torch.nn.PReLU()),
+    "Bilinear": lambda: torch.nn.Bilinear(8, 8, 3),
+    "weight_norm": lambda: torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(8, 3)),
+}
+
+
+def loss_of(module, x):
+    inputs = [x, x] if isinstance(module, torch.nn.Bilinear) else [x[0]] if isinstance(module, torch.nn.LSTMCell) else [x]
+    out = module(*inputs)
+    return (out[0] if isinstance(out, tuple) else out).float().pow(2).mean()
+
+
+@each("name, dtype", [(name, dtype) for name in MODULES for dtype in DTYPES])
+def test_modules_have_gradients_near_those_of_float32(name, dtype):
+    module, x = MODULES[name](), torch.randn(3, 5, 8)
+    loss_of(module, x).backward()
+    exact = [p.grad for p in module.parameters()]
+    module.zero_grad()
+    with torch.autocast("cpu", dtype=dtype):
+        loss = loss_of(module, x)
+    loss.backward()
+    size = max(g.abs().max().item() for g in exact)
+    for p, g in zip(module.parameters(), exact, strict=True):
+        assert p.grad.dtype is torch.float32
+        assert (p.grad - g).abs().max().item() <= 0.05 * size
+
+
 # -- training ----------------------------------------------------------------------------------------------------------
 
 

@@ -144,6 +144,9 @@ def _(F, ct, hidden, cells, gates, hidden0, cell0, weight, sizes, backward):
     found = None
     if not F.is_tensor:
         arrays: Any = (*ct, hidden, cells, gates, hidden0, cell0, weight)
+        if weight.dtype.itemsize == 2:  # summed over all steps
+            arrays = [a if a is None else a.astype(np.float32) for a in arrays]
+            ct, (hidden, cells, gates, hidden0, cell0, weight) = tuple(arrays[: len(ct)]), arrays[len(ct) :]
         arrays = [a if a is None or a.flags.c_contiguous else a.copy() for a in arrays]
         found = scans.lstm_steps_cotangent(*arrays, sizes, backward)
     if found is None:
