@@ -81,7 +81,7 @@ _HOMES = {  # names that are loaded when first used, and the modules that define
     "set_autocast_cpu_enabled": "amp.autocast_mode", "set_autocast_dtype": "amp.autocast_mode",
     "set_autocast_enabled": "amp.autocast_mode", "set_autocast_gpu_dtype": "amp.autocast_mode",
     "set_num_interop_threads": "threads", "set_num_threads": "threads", "set_printoptions": "printing",
-    "while_loop": "control_flow",
+    "while_loop": "control_flow", "compile": "compiler",
 }  # fmt: skip
 
 _HOMES |= dict.fromkeys((
@@ -91,16 +91,29 @@ _HOMES |= dict.fromkeys((
 ), "storage")  # fmt: skip
 
 
-_TORCH_ONLY = frozenset({"overrides", "_C"})  # modules that few programs but those written for torch ask for
+_TORCH_ONLY = frozenset({  # modules that few programs but those written for torch ask for
+    "accelerator", "backends", "compiler", "distributed", "functional", "functorch", "jit", "mps", "onnx", "overrides", "types",
+    "version", "xpu", "_C", "_dynamo", "_tensor", "_vmap_internals",
+})  # fmt: skip
+
+_SETTINGS = frozenset({  # functions of the module settings
+    "are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi", "get_deterministic_debug_mode", "get_device_module",
+    "get_float32_matmul_precision", "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled",
+    "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal", "set_warn_always",
+    "use_deterministic_algorithms",
+})  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
     if name in _LAZY or name in _TORCH_ONLY:
         return _import_late(f"wengert.{name}")
+    if name in _SETTINGS:
+        return getattr(_import_late("wengert.settings"), name)
     if name in _HOMES:
         return getattr(_import_late(f"wengert.{_HOMES[name]}"), name)
     if name == "__all__":
-        return [name for name in {*globals(), *_HOMES, *_late_functions(""), *_INPLACE_FUNCTIONS[""]} if not name.startswith("_")]
+        found = {*globals(), *_SETTINGS, *_HOMES, *_late_functions(""), *_INPLACE_FUNCTIONS[""]}
+        return [name for name in found if not name.startswith("_")]
     found = None if name.startswith("_") else _function("", name)
     if found is None:
         raise AttributeError(f"module 'wengert' has no attribute {name!r}")
@@ -109,7 +122,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_TORCH_ONLY, *_HOMES, *_late_functions(""), *_INPLACE_FUNCTIONS[""]})
+    return sorted({*globals(), *_LAZY, *_TORCH_ONLY, *_SETTINGS, *_HOMES, *_late_functions(""), *_INPLACE_FUNCTIONS[""]})
 
 
 if _environ.get("WENGERT_NUM_THREADS"):

@@ -73,6 +73,7 @@ from wengert import testing as testing
 from wengert import utils as utils
 from wengert.amp.autocast_mode import autocast as autocast
 from wengert.amp.autocast_mode import clear_autocast_cache as clear_autocast_cache
+from wengert.compiler import compile as compile
 from wengert.control_flow import cond as cond
 from wengert.threads import empty_cache as empty_cache
 from wengert.autograd import explain as explain
@@ -102,7 +103,34 @@ from wengert.threads import set_num_threads as set_num_threads
 from wengert.printing import set_printoptions as set_printoptions
 from wengert.control_flow import while_loop as while_loop
 from wengert import _C as _C
+from wengert import _dynamo as _dynamo
+from wengert import _tensor as _tensor
+from wengert import _vmap_internals as _vmap_internals
+from wengert import accelerator as accelerator
+from wengert import backends as backends
+from wengert import compiler as compiler
+from wengert import distributed as distributed
+from wengert import functional as functional
+from wengert import functorch as functorch
+from wengert import jit as jit
+from wengert import mps as mps
+from wengert import onnx as onnx
 from wengert import overrides as overrides
+from wengert import types as types
+from wengert import version as version
+from wengert import xpu as xpu
+from wengert.settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from wengert.settings import compiled_with_cxx11_abi as compiled_with_cxx11_abi
+from wengert.settings import get_deterministic_debug_mode as get_deterministic_debug_mode
+from wengert.settings import get_device_module as get_device_module
+from wengert.settings import get_float32_matmul_precision as get_float32_matmul_precision
+from wengert.settings import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
+from wengert.settings import is_warn_always_enabled as is_warn_always_enabled
+from wengert.settings import set_deterministic_debug_mode as set_deterministic_debug_mode
+from wengert.settings import set_float32_matmul_precision as set_float32_matmul_precision
+from wengert.settings import set_flush_denormal as set_flush_denormal
+from wengert.settings import set_warn_always as set_warn_always
+from wengert.settings import use_deterministic_algorithms as use_deterministic_algorithms
 def vmap(func, in_dims=0, out_dims=0, randomness='error', *, chunk_size=None) -> Any:
     """Map func over a dimension of its arguments: wengert.func.vmap."""
 def is_tensor(obj: object) -> _bool:

@@ -11,7 +11,7 @@ from wengert import dtypes
 from wengert.core.tensor import TensorBase, is_differentiable, wrap
 from wengert.generator import default_generator
 
-__all__ = ["assert_close", "make_tensor"]
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]
 
 # (rtol, atol) by the real dtype of the comparison, as in torch.
 _TOLERANCES = {
@@ -144,3 +144,10 @@ def make_tensor(
     if requires_grad and is_differentiable(tensor._array):
         tensor.requires_grad = True
     return tensor
+
+
+def assert_allclose(
+    actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None, equal_nan: bool = True, msg: str = ""
+) -> None:
+    """Raise AssertionError unless all elements are close: an older assert_close, which looks neither at dtypes nor at strides."""
+    assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None)

@@ -25,13 +25,16 @@ LAYERS = [
     {"ops"},
     {"array_protocol"},
     {"tensor"},
-    {"overrides"},
+    {
+        "accelerator", "compiler", "distributed", "functional", "mps", "onnx", "overrides", "settings", "types", "version", "xpu",
+        "_dynamo", "_tensor",
+    },
     {
         "amp", "autograd", "control_flow", "cpu", "cuda", "distributions", "fft", "func", "linalg", "masked", "nn", "optim", "profiler",
         "random", "serialization", "signal", "special", "utils",
     },
     {"compat", "testing"},
-    {"_C"},
+    {"_C", "_vmap_internals", "functorch", "jit"},
     {"__config__", "__init__", "__main__", "_build_facts"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

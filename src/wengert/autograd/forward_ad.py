@@ -149,3 +149,10 @@ class _set_fwd_grad_enabled:
 
     def __exit__(self, kind: object = None, error: object = None, traceback: object = None) -> None:
         set_flags(self._before & DUAL | flags() & ~DUAL)
+
+
+def __getattr__(name: str) -> int:
+    """Return _current_level: the number of the level that is open on this thread, or -1."""
+    if name == "_current_level":
+        return -1 if state.named_level is None else 0
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,7 +13,13 @@ from wengert import errors
 from wengert._forks import import_late as _import_late
 from wengert.dtypes import DTYPES
 
-__all__ = ["amp", "device_count", "is_available", "manual_seed", "manual_seed_all"]
+__all__ = [
+    "amp", "current_device", "current_stream", "device_count", "empty_cache", "get_arch_list", "get_device_capability",
+    "get_device_name", "get_device_properties", "get_rng_state_all", "init", "initial_seed", "ipc_collect", "is_available",
+    "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved",
+    "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "reset_max_memory_allocated", "reset_peak_memory_stats",
+    "seed", "seed_all", "set_device", "set_rng_state_all", "synchronize",
+]  # fmt: skip
 
 
 def is_available() -> bool:
@@ -32,6 +38,85 @@ def manual_seed(seed: int) -> None:
 
 def manual_seed_all(seed: int) -> None:
     """Do nothing, as `manual_seed`."""
+
+
+def is_initialized() -> bool:
+    """Whether GPUs are in use: always False."""
+    return False
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether a GPU computes in bfloat16: always False."""
+    return False
+
+
+def seed() -> None:
+    """Do nothing, as `manual_seed`."""
+
+
+def seed_all() -> None:
+    """Do nothing, as `manual_seed`."""
+
+
+def empty_cache() -> None:
+    """Do nothing: no memory of a GPU is kept."""
+
+
+def ipc_collect() -> None:
+    """Do nothing: no memory of a GPU is shared."""
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Return the bytes of tensors on a GPU: 0."""
+    return 0
+
+
+max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
+
+
+def memory_stats(device: Any = None) -> dict[str, Any]:
+    """Return statistics of a GPU's memory: an empty dict."""
+    return {}
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Do nothing: there are no statistics."""
+
+
+reset_max_memory_allocated = reset_peak_memory_stats
+
+
+def get_arch_list() -> list[str]:
+    """Return the kinds of GPUs that the package is built for: none."""
+    return []
+
+
+def get_rng_state_all() -> list[Any]:
+    """Return the states of the GPUs' random numbers: none."""
+    return []
+
+
+def set_rng_state_all(new_states: Any) -> None:
+    """Do nothing: there are no GPUs whose states could be set."""
+
+
+def set_device(device: Any) -> None:
+    """Do nothing for a negative number. Raise AssertionError for a GPU."""
+    if not isinstance(device, int) or device >= 0:
+        raise _without_cuda()
+
+
+def _without_cuda() -> Exception:
+    return AssertionError("Torch not compiled with CUDA enabled")
+
+
+def _refused(*_: Any, **__: Any) -> Any:
+    """Raise AssertionError: there is no GPU."""
+    raise _without_cuda()
+
+
+current_device = synchronize = get_device_name = get_device_capability = get_device_properties = mem_get_info = _refused
+init = current_stream = initial_seed = _refused
 
 
 class _TypedMeta(type):

@@ -514,6 +514,9 @@ def _package_lines(node: ast.stmt, root: Path) -> list[str]:
             return [f"{name}: {'str' if name == '__version__' else None}"]
         if name == "_HOMES":
             return [f"from wengert.{home} import {name} as {name}" for name, home in sorted(ast.literal_eval(node.value).items())]
+        if name == "_SETTINGS":
+            settings = sorted(ast.literal_eval(node.value.args[0]))  # type: ignore[attr-defined]
+            return [f"from wengert.settings import {name} as {name}" for name in settings]
         if name in ("_LAZY", "_TORCH_ONLY"):
             lazy = sorted(ast.literal_eval(node.value.args[0]))  # type: ignore[attr-defined]
             return [f"from wengert import {name} as {name}" for name in lazy if _module_file(root, name) is not None]

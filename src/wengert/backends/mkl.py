@@ -1,0 +1,6 @@
+"""torch.backends.mkl: products of matrices in Intel's library. The package has threads and products of its own."""
+
+
+def is_available() -> bool:
+    """Whether the library is used by name: always False."""
+    return False

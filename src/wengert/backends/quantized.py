@@ -1,0 +1,4 @@
+"""torch.backends.quantized: there are no quantized tensors."""
+
+engine = "none"
+supported_engines: list[str] = []

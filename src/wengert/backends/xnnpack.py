@@ -1,0 +1,3 @@
+"""torch.backends.xnnpack: the library is not used."""
+
+enabled = False
