@@ -281,8 +281,8 @@ class Generator:
         import numpy
 
         bits = self.numpy.bit_generator
-        a, b = (numpy.ascontiguousarray(x) for x in (a, b))
-        found = numpy.empty_like(a)
+        a, b = (numpy.array(x, order="C") for x in (a, b))
+        found = numpy.empty(a.shape)
         if native is not None:
             with self._lock, bits.lock:
                 self._normal = native.draw_rejecting(bits.capsule, kind, found, a, b, self._normal)

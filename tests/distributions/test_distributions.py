@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import doctest
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -284,6 +291,27 @@ def test_tails_of_normal_numbers_are_accurate():
 # -- wrong use ---------------------------------------------------------------------------------------------------------
 
 
+def test_distributions_are_copied_and_pickled():
+    transforms = [d.ExpTransform(), d.AffineTransform(1.0, 2.0).inv]
+    for made in (
+        d.TransformedDistribution(d.Normal(wengert.zeros(2), 1.0), transforms),
+        d.MixtureSameFamily(d.Categorical(wengert.ones(2)), d.Normal(wengert.zeros(2), 1.0)),
+        d.LowRankMultivariateNormal(wengert.zeros(2), wengert.ones(2, 1), wengert.ones(2)),
+    ):
+        value = made.sample()
+        for copied in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+            assert repr(copied) == repr(made)
+            assert wengert.equal(copied.log_prob(value), made.log_prob(value))
+
+
+def test_function_transforms_go_through_distributions():
+    points = wengert.tensor([0.5, 1.0, 2.0])
+    mapped = wengert.vmap(lambda m: d.Gamma(m, 1.0).log_prob(wengert.tensor(0.5)))(points)
+    np.testing.assert_allclose(mapped, d.Gamma(points, 1.0).log_prob(wengert.tensor(0.5)), rtol=1e-6)
+    jacobian = wengert.func.jacrev(lambda m: d.Normal(m, 1.0).log_prob(points))(wengert.tensor(0.0))
+    np.testing.assert_allclose(jacobian, points)
+
+
 def test_wrong_parameters_are_refused():
     for call, text in [
         (lambda: d.Normal(0.0, -1.0), "Expected parameter scale"),
@@ -308,8 +336,12 @@ def test_what_has_no_formula_is_not_implemented():
 
 
 def test_the_package_loads_no_distribution_by_itself():
-    import subprocess
-    import sys
-
     code = "import sys, wengert; wengert.distributions; print([n for n in sys.modules if n.startswith('wengert.distributions.')])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_the_page_prints_what_it_shows():
+    page = Path(__file__).parents[2] / "docs" / "distributions.md"
+    failed, tried = doctest.testfile(str(page), module_relative=False)
+    assert failed == 0
+    assert tried > 10

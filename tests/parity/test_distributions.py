@@ -384,9 +384,13 @@ def test_warnings_stand_at_the_users_line():
     for library in (wengert, torch):
 
         class Bare(library.distributions.Distribution):
-            pass
+            def log_prob(self, value):
+                self._validate_sample(value)
 
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            Bare()
-        assert "does not define `arg_constraints`" in str(caught[0].message)
+            Bare().log_prob(library.tensor(0.0))
+        assert ["does not define `arg_constraints`" in str(w.message) for w in caught] == [True, False]
+        assert "does not define `support`" in str(caught[1].message)
+        if library is wengert:
+            assert [w.filename for w in caught] == [__file__] * 2

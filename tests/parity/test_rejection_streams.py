@@ -74,7 +74,18 @@ def test_programs_with_distributions(name):
     assert_same(program, 2e-6)
 
 
+def test_shapes():
+    for shape in ((), (1,), (0,), (2, 0, 3), (2, 3)):
+        assert_same(lambda t: t.poisson(t.ones(shape)))  # noqa: B023
+        assert_same(lambda t: t._standard_gamma(t.ones(shape)))  # noqa: B023
+        assert_same(lambda t: t.binomial(t.full(shape, 5.0), t.full(shape, 0.3)))  # noqa: B023
+    assert_same(lambda t: t.distributions.Gamma(2.0, 1.0).sample(), 1e-6)
+
+
 def test_wrong_parameters():
+    for library in (wengert, torch):
+        with pytest.raises(NotImplementedError, match="\"dirichlet\" not implemented for 'Long'"):
+            library._sample_dirichlet(library.tensor([1, 2]))
     with pytest.raises(ValueError, match="expected concentrations >= 0"):
         wengert._standard_gamma(wengert.tensor([-1.0]))
     with pytest.raises(RuntimeError, match="expected rates below"):

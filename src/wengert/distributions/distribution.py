@@ -51,7 +51,7 @@ class Distribution:
             warnings.warn(
                 f"{self.__class__} does not define `arg_constraints`. Please set `arg_constraints = {{}}` or initialize the "
                 "distribution with `validate_args=False` to turn off validation.",
-                stacklevel=4,
+                stacklevel=3,
             )
         for name, constraint in arg_constraints.items():
             if is_dependent(constraint):
@@ -195,7 +195,7 @@ class Distribution:
             warnings.warn(
                 f"{self.__class__} does not define `support` to enable sample validation. Please initialize the distribution "
                 "with `validate_args=False` to turn off validation.",
-                stacklevel=3,
+                stacklevel=2,
             )
             return
         if not support.check(value).all():

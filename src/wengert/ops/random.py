@@ -380,6 +380,8 @@ def _sample_dirichlet(xp, x, *, generator=None):
 
     Derivative: that of the sample with quantiles held fixed: of the element of a concentration, whose distribution is a beta
     distribution, and of the proportions of the others, which do not depend on it."""
+    if x.dtype.kind in "biu":
+        raise errors.unsupported_dtype("dirichlet", x.dtype)
     found = _draw_gamma(generator, x.astype(np.float64))
     info = _info(x)
     # A sample lies inside the simplex, also after rounding.
