@@ -63,17 +63,15 @@ def _antialiased_table(source: int, size: int, scale: float | None, align_corner
     step = _output_distance(source, size, scale, align_corners)
     stretch = max(step, 1.0)
     reach = (2.0 if cubic else 1.0) * stretch
-    outputs, inputs, weights = [], [], []
-    for j in range(size):
-        centre = step * (j + 0.5)
-        first, last = max(int(centre - reach + 0.5), 0), min(int(centre + reach + 0.5), source)
-        places = np.arange(first, last)
-        distance = np.abs(places - centre + 0.5) / stretch
-        found = _cubic_kernel(distance, -0.5) if cubic else np.maximum(1 - distance, 0)
-        outputs.append(np.full(places.size, j))
-        inputs.append(places)
-        weights.append(found / found.sum())
-    return Table.of_entries(source, size, np.concatenate(outputs), np.concatenate(inputs), np.concatenate(weights))
+    centre = step * (np.arange(size) + 0.5)
+    first = np.maximum((centre - reach + 0.5).astype(np.intp), 0)
+    counts = np.minimum((centre + reach + 0.5).astype(np.intp), source) - first
+    output_index = np.repeat(np.arange(size), counts)
+    places = np.arange(output_index.size) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+    distance = np.abs(places - centre[output_index] + 0.5) / stretch
+    found = _cubic_kernel(distance, -0.5) if cubic else np.maximum(1 - distance, 0)
+    weights = found / np.bincount(output_index, found, size)[output_index]
+    return Table.of_entries(source, size, output_index, places, weights)
 
 
 @lru_cache(maxsize=256)
