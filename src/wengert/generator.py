@@ -323,6 +323,12 @@ class Generator:
         """Return a new generator in the same state: clone_state under torch's other name."""
         return self.clone_state()
 
+    def __setstate__(self, state: tuple[int, None, Any]) -> None:
+        """Take the state of a pickle that torch has made: the seed, None and what get_state returned."""
+        seed, _, words = state
+        self.set_state(words)
+        self._seed = int(seed) & _MASK_64
+
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
         return _rebuild, (self.get_state()._array.tobytes(),)
 

@@ -30,6 +30,8 @@ IMPORT_BY_NAME = {
     "ops": "ops.aten, a namespace of its own",
     "ops.families": "families of operations; each imports the registry",
     "optim": "optimizers and schedules that are loaded when first used",
+    "serialization": "the legacy classes of tensors",
+    "serialization._names": "what the names in files name",
     "utils": "public modules that are loaded when first used",
     "utils.data": "public names that are loaded when first used",
     "utils.data._utils": "modules that are loaded when first used",

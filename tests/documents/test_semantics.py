@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import re
 import warnings
 from pathlib import Path
@@ -40,7 +41,7 @@ def function(library):
 
 def holds(library, cells, outcome):
     """Runs the program of a row and checks its outcome."""
-    names = {"torch": library, "F": function(library), "asyncio": asyncio}
+    names = {"torch": library, "F": function(library), "asyncio": asyncio, "io": io}
     exec(SETUP, names)
     lines = CODE.findall(cells[0])
     if not outcome.startswith("raises"):

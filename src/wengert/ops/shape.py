@@ -94,7 +94,7 @@ def _view_dtype(xp, x, *, dtype):
         ratio = dtype.itemsize // x.itemsize
         if x.ndim == 0:
             raise errors.ShapeError(f"self.dim() cannot be 0 to view {names} (different element sizes)")
-        if x.strides[-1] != x.itemsize:
+        if x.strides[-1] != x.itemsize and x.size:  # NumPy gives arrays without elements strides of 0
             raise errors.ShapeError(
                 f"self.stride(-1) must be 1 to view {names} (different element sizes), "
                 f"but got {x.strides[-1] // x.itemsize}"

@@ -113,6 +113,13 @@ class RNNBase(Module):
     def _flat_weights(self) -> list[Any]:
         return [getattr(self, name) for name in self._flat_weights_names]
 
+    def __getstate__(self) -> dict[str, Any]:
+        # torch keeps the weights in a list, too, and needs the list when it loads a module.
+        return {**self.__dict__, "_flat_weights": self._flat_weights}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({key: value for key, value in state.items() if key not in ("_flat_weights", "_flat_weight_refs")})
+
     @property
     def all_weights(self) -> list[list[Any]]:
         """The weights of each direction of each layer."""
