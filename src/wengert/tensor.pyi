@@ -290,8 +290,8 @@ class Tensor(TensorBase):
         """Write value, a number or a 0-d tensor, into every element of this tensor, and return the tensor."""
     def zero_(self) -> Tensor:
         """Write 0 into every element of this tensor, and return the tensor."""
-    def copy_(self, src: Any, non_blocking: _bool = False) -> Tensor:
-        """Write src into this tensor, cast to its dtype, and return the tensor."""
+    def copy_(self, other: _Operand, non_blocking: _bool = False) -> Tensor:
+        """Write other into this tensor, cast to its dtype, and return the tensor."""
     def eq(self, other: _Operand) -> Tensor:
         """Whether x equals y, element by element, with broadcasting: a bool tensor. NaN differs from every value, also NaN."""
     def eq_(self, other: _Operand) -> Tensor:

@@ -1,6 +1,7 @@
 """import torch meaning this package: install(), `python -m wengert run`, and what is missing."""
 
 import os
+import pickle
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -75,24 +76,21 @@ def test_star_imports(installed):
 
 def test_missing_names_fail_at_their_use_with_a_message(installed):
     import torch
-    import torch.distributions as distributions
-    from torch.cuda.amp import GradScaler
+    from torch.distributed.rpc import RRef
     from torch.optim import SparseAdam
-    from torch.utils.data import DataLoader, Dataset
+    from torch.quantization import QuantStub
 
     for use, name in (
         (lambda: SparseAdam([]), "torch.optim.SparseAdam"),
-        (lambda: distributions.Normal, "torch.distributions.Normal"),
-        (lambda: GradScaler(), "torch.cuda.amp.GradScaler"),
-        (lambda: DataLoader([]), "torch.utils.data.DataLoader"),
+        (lambda: QuantStub(), "torch.quantization.QuantStub"),
         (lambda: torch.nn.quantized.Linear(2, 3), "torch.nn.quantized"),
         (lambda: torch.compile, "torch.compile"),
-        (lambda: exec("class Rows(Dataset): pass", {"Dataset": Dataset}), "torch.utils.data.Dataset"),
+        (lambda: exec("class Stub(QuantStub): pass", {"QuantStub": QuantStub}), "torch.quantization.QuantStub"),
     ):
         with pytest.raises(NotImplementedError, match=rf"^{name} is not part of wengert") as caught:
             use()
         assert isinstance(caught.value, AttributeError)
-    assert not isinstance(torch.ones(1), Dataset) and not hasattr(torch, "compile")
+    assert not isinstance(torch.ones(1), RRef) and not hasattr(torch, "compile")
 
 
 def test_other_missing_modules_stay_missing(installed):
@@ -123,15 +121,35 @@ def test_install_comes_before_torch():
 
 def test_only_this_process_is_concerned():
     done = in_python("import wengert.compat; wengert.compat.install(); import torch; print(torch.__name__, torch.Tensor.__module__)")
-    assert done.stdout.split() == ["torch", "wengert.tensor"]
+    assert done.stdout.split() == ["torch", "torch"]
     done = in_python("import wengert, sys; print('torch' in sys.modules, 'wengert.compat' in sys.modules)")
     assert done.stdout.split() == ["False", "False"]
 
 
-def test_the_package_itself_is_not_changed(installed):
-    import torch.utils.data  # noqa: F401
+def test_classes_of_tensors_say_that_they_are_of_torch(installed, tmp_path):
+    import torch
 
-    assert not hasattr(wengert.utils, "data")
+    class Mine(torch.Tensor):
+        pass
+
+    tensor, parameter = torch.ones(2), torch.nn.Parameter(torch.ones(2))
+    assert [type(x).__module__ for x in (tensor, parameter)] == ["torch", "torch.nn.parameter"]
+    assert repr(type(tensor)) == "<class 'torch.Tensor'>" and Mine.__module__ == __name__
+    assert repr(tensor) == "tensor([1., 1.])"
+    pickled = tmp_path / "pickled"
+    pickled.write_bytes(pickle.dumps([tensor, parameter, torch.Tensor, torch.nn.Parameter]))
+    assert pickle.loads(pickled.read_bytes())[2:] == [torch.Tensor, torch.nn.Parameter]
+    load = f"import pickle, sys; print(pickle.load(open({str(pickled)!r}, 'rb'))[0], 'torch' in sys.modules)"
+    assert in_python(load).stdout == "tensor([1., 1.]) False\n"
+    wengert.compat.uninstall()
+    assert wengert.Tensor.__module__ == "wengert.tensor" and wengert.nn.Parameter.__module__ == "wengert.nn.parameter"
+    assert pickle.loads(pickle.dumps(wengert.Tensor)) is wengert.Tensor
+
+
+def test_the_package_itself_is_not_changed(installed):
+    import torch.utils.tensorboard  # noqa: F401
+
+    assert not hasattr(wengert.utils, "tensorboard")
 
 
 # -- run -------------------------------------------------------------------------------------------------------------------

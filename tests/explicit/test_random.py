@@ -351,3 +351,12 @@ def test_generators_of_devices():
         pass
     with pytest.raises(RuntimeError, match="Expected one of cpu, cuda"), torch.random.fork_rng(device_type="foo"):
         pass
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
+def test_a_tensor_of_no_dimension_gets_the_number_of_a_vector_of_one(dtype):
+    drawn = []
+    for shape in ((), (1,)):
+        torch.manual_seed(0)
+        drawn.append(torch.empty(shape, dtype=getattr(torch, dtype)).uniform_(-3.0, 2.0).item())
+    assert drawn[0] == drawn[1] and -3 <= drawn[0].real < 2

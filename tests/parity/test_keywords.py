@@ -26,7 +26,7 @@ load_all()
 NUMPY = {"dim": ("axis",), "keepdim": ("keepdims",), "input": ("a", "x", "x1"), "other": ("x2",)}
 
 # Names that are not tried: a value of another meaning would be taken as a bool or a dtype.
-FLAGS = {"inplace", "dtype", "out"}
+FLAGS = {"dtype", "inplace", "keepdim", "out", "training"}
 
 # Calls that differ, and why.
 REFUSED = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -198,6 +199,24 @@ def test_lbfgs(settings):
     (state,), (wanted,) = optimizer.state.values(), other.state.values()
     assert state.keys() == wanted.keys()
     assert (state["func_evals"], state["n_iter"]) == (wanted["func_evals"], wanted["n_iter"])
+
+
+def bowl(x, length, direction):
+    y = x + length * direction
+    return float((y**4).sum() + 3 * (y**2).sum()), 4 * y**3 + 6 * y
+
+
+@pytest.mark.parametrize("settings", [{}, {"c1": 1e-3, "c2": 0.3, "tolerance_change": 1e-3, "max_ls": 5}])
+@pytest.mark.parametrize("first", [1.0, 0.01, 100.0])
+def test_the_line_search_that_libraries_import(first, settings):
+    results = []
+    for library, module in ((torch, "torch.optim.lbfgs"), (wengert, "wengert.optim.lbfgs")):
+        search = import_module(module)._strong_wolfe
+        x = library.tensor([1.0, -2.0, 3.0], dtype=library.float64)
+        loss, gradient = bowl(x, 0, x)
+        loss, gradient, length, calls = search(bowl, x, first, -gradient, loss, gradient, -gradient.dot(gradient), **settings)
+        results.append([loss, *gradient.tolist(), float(length), calls])
+    assert results[0] == pytest.approx(results[1], rel=1e-9)
 
 
 def cases_of_bad_use(library):

@@ -6,6 +6,7 @@ that programs start; using it raises MissingFeatureError, which names it.
 
 from __future__ import annotations
 
+import copyreg
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -33,13 +34,43 @@ def install() -> None:
             "Hint: call wengert.compat.install() first, or run the program with `python -m wengert run`."
         )
     sys.meta_path.insert(0, _Finder())
+    _name_tensor_classes()
 
 
 def uninstall() -> None:
     """Undo install(). Modules that have imported torch keep their references."""
+    for cls, home in _homes.items():
+        cls.__module__ = home
+    _homes.clear()
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
     for name in [name for name, module in sys.modules.items() if isinstance(module, TorchModule)]:
         del sys.modules[name]
+
+
+_homes: dict[type, str] = {}  # classes of tensors that say they are torch's, and their modules here
+
+
+def _name_tensor_classes() -> None:
+    """Let the classes of tensors and generators say that they are of torch: libraries ask for type(x).__module__."""
+    import_module("wengert.nn.parameter")  # the other module that defines such classes
+    tensor: Any = import_module("wengert.tensor").Tensor
+    classes = [tensor, import_module("wengert").Generator]
+    for cls in classes:
+        classes += cls.__subclasses__()
+        if cls.__module__.startswith("wengert"):
+            _homes[cls] = cls.__module__
+            cls.__module__ = "torch" if cls in classes[:2] else "torch" + cls.__module__.removeprefix("wengert")
+            if type(cls) is not type:
+                copyreg.pickle(type(cls), _reduce_class)
+
+
+def _reduce_class(cls: type) -> str | tuple[Any, ...]:
+    """Pickle a class of tensors under its name here, so that processes without install() can load it."""
+    return (_find_class, (_homes[cls], cls.__qualname__)) if cls in _homes else cls.__qualname__
+
+
+def _find_class(module: str, name: str) -> Any:
+    return getattr(import_module(module), name)
 
 
 class TorchModule(ModuleType):

@@ -19,6 +19,7 @@ from wengert.core.op import MISSING, Op, public_name
 from wengert.core.tensor import TensorBase
 from wengert.core.trace import Traced
 from wengert.core.watched import own_code
+from wengert.generator import Generator
 
 _VARARGS = 0x04
 _RAISE = dis.opmap["RAISE_VARARGS"]
@@ -136,7 +137,9 @@ _KINDS_IN: dict[tuple[str, str], Kind] = {
     for name in names.split()
 }
 _BY_DEFAULT: dict[type, Kind] = {bool: _BOOL, int: _NUMBER, float: _NUMBER, str: _STRING}
-_LISTED = (TensorBase, Traced, np.ndarray, np.generic, np.dtype, dtypes.dtype, str, int, float, complex, tuple, list, slice)
+_LISTED = (
+    TensorBase, Generator, Traced, np.ndarray, np.generic, np.dtype, dtypes.dtype, str, int, float, complex, tuple, list, slice,
+)  # fmt: skip
 
 
 class Signature:

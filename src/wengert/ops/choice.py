@@ -519,13 +519,13 @@ _copy.is_copy = True
 
 
 @plain(name="copy_", method=True, namespaces=())
-def copy_(self, src, non_blocking=False):
-    """Write src into this tensor, cast to its dtype, and return the tensor.
+def copy_(self, other, non_blocking=False):
+    """Write other into this tensor, cast to its dtype, and return the tensor.
 
-    src: a number, or a tensor that broadcasts to this tensor's shape, else RuntimeError.
+    other: a number, or a tensor that broadcasts to this tensor's shape, else RuntimeError.
 
-    Derivative: 0 in the old values, 1 in src."""
-    return write_inplace(_copy, (self, src), {}, _copy_into)
+    Derivative: 0 in the old values, 1 in other."""
+    return write_inplace(_copy, (self, other), {}, _copy_into)
 
 
 def _copy_into(target, src):

@@ -42,7 +42,7 @@ def _draw_uniform(generator: Any, shape: tuple, dtype: Any) -> Any:
         return source.uniform((*shape, 2), np.dtype(dtype.type(0).real)).view(dtype).reshape(shape)
     if not dtypes.is_floating_point(dtype):
         raise errors.unsupported_dtype("check_uniform_bounds", dtype)
-    return _below(source.uniform(shape, np.dtype(np.float32)).astype(dtype), 0, 1)
+    return _below(np.asarray(source.uniform(shape, np.dtype(np.float32)).astype(dtype)), 0, 1)
 
 
 def _below(values: Any, low: Any, high: Any) -> Any:
@@ -465,7 +465,8 @@ def uniform_(self, *bounds, generator=None, **keywords):
             return _draw_uniform(generator, shape, dtype)
         numbers = _draw_uniform(generator, (*shape, 2) if dtype.kind == "c" else shape, np.result_type(part, np.float32))
         # torch rounds once, after the sum. float64 holds the product of float32 numbers.
-        return _below((numbers.astype(np.float64) * length + float(lower)).astype(part), lower, upper).view(dtype).reshape(shape)
+        numbers = np.asarray((numbers.astype(np.float64) * length + float(lower)).astype(part))  # of no dimension: a number
+        return _below(numbers, lower, upper).view(dtype).reshape(shape)
 
     return _fill_recorded(self, in_memory_order(self._array, draw), "UniformBackward0")
 

@@ -16,7 +16,6 @@ __all__ = ["LBFGS"]
 _cat: Any = function("", "cat")
 _view_as_real: Any = function("", "view_as_real")
 _zeros_like: Any = function("", "zeros_like")
-_SUFFICIENT, _CURVATURE = 1e-4, 0.9  # constants of the conditions of Wolfe
 
 
 class LBFGS(Optimizer):
@@ -135,9 +134,9 @@ class LBFGS(Optimizer):
                 if line_search != "strong_wolfe":
                     raise RuntimeError("only 'strong_wolfe' is supported")
                 values = [p.clone() for p in self._params]
-                loss, gradient, length, calls = strong_wolfe(
-                    lambda t, d: self._evaluate(closure, values, t, d),  # noqa: B023
-                    length, direction, loss, gradient, slope, group["tolerance_change"],
+                loss, gradient, length, calls = _strong_wolfe(
+                    lambda x, t, d: self._evaluate(closure, x, t, d),
+                    values, length, direction, loss, gradient, slope, tolerance_change=group["tolerance_change"],
                 )  # fmt: skip
                 self._add(length, direction)
                 is_optimal = gradient.abs().max() <= group["tolerance_grad"]
@@ -179,7 +178,9 @@ def _direction(gradient: Any, changes: list[Any], moves: list[Any], ro: list[Any
     return found, weights[::-1]
 
 
-def _cubic_minimum(x1: float, f1: Any, g1: Any, x2: float, f2: Any, g2: Any, bounds: tuple[float, float] | None = None) -> float:
+def _cubic_interpolate(
+    x1: float, f1: Any, g1: Any, x2: float, f2: Any, g2: Any, bounds: tuple[float, float] | None = None
+) -> float:
     """Minimum within bounds of the cubic polynomial with these values and slopes at two points, or the middle of the bounds."""
     low, high = bounds if bounds is not None else (min(x1, x2), max(x1, x2))
     d1 = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
@@ -193,48 +194,49 @@ def _cubic_minimum(x1: float, f1: Any, g1: Any, x2: float, f2: Any, g2: Any, bou
     return min(max(found, low), high)
 
 
-def strong_wolfe(
-    evaluate: Callable[[float, Any], tuple[float, Any]], t: float, d: Any, f: float, g: Any, slope: Any, tolerance_change: float,
-    max_iterations: int = 25,
+def _strong_wolfe(
+    obj_func: Callable[[Any, float, Any], tuple[float, Any]], x: Any, t: float, d: Any, f: float, g: Any, gtd: Any,
+    c1: float = 1e-4, c2: float = 0.9, tolerance_change: float = 1e-9, max_ls: int = 25,
 ) -> tuple[float, Any, float, int]:  # fmt: skip
     """Find a length that fulfils the strong conditions of Wolfe (J. Nocedal and S. Wright, Numerical Optimization, chapter 3).
 
-    evaluate(t, d) gives the loss and the gradient at the length t along d. t: first length. f, g, slope: loss, gradient and
-    directional derivative at 0. Returns the loss, the gradient, the length and the number of evaluations."""
-    size, slope = float(d.abs().max()), float(slope)
+    obj_func(x, t, d) gives the loss and the gradient at the length t along d. t: first length. f, g, gtd: loss, gradient and
+    directional derivative at 0. c1, c2: the constants of sufficient decrease and of curvature. max_ls: most iterations. Returns
+    the loss, the gradient, the length and the number of evaluations. Programs import this function under torch's name."""
+    size, slope = float(d.abs().max()), float(gtd)
     g = g.clone()
-    f_new, g_new = evaluate(t, d)
+    f_new, g_new = obj_func(x, t, d)
     evaluations, slope_new = 1, float(g_new.dot(d))
     # Widen the interval until it brackets a length that fulfils the conditions.
     previous, iteration, done = (0.0, f, g, slope), 0, False
     points: list[tuple[float, float, Any, float]] = []
-    while iteration < max_iterations:
+    while iteration < max_ls:
         current = (t, f_new, g_new.clone(), slope_new)
-        if f_new > f + _SUFFICIENT * t * slope or (iteration > 1 and f_new >= previous[1]):
+        if f_new > f + c1 * t * slope or (iteration > 1 and f_new >= previous[1]):
             points = [previous, current]
             break
-        if abs(slope_new) <= -_CURVATURE * slope:
+        if abs(slope_new) <= -c2 * slope:
             points, done = [current], True
             break
         if slope_new >= 0:
             points = [previous, current]
             break
         bounds = t + 0.01 * (t - previous[0]), t * 10
-        t = _cubic_minimum(previous[0], previous[1], previous[3], t, f_new, slope_new, bounds)
+        t = _cubic_interpolate(previous[0], previous[1], previous[3], t, f_new, slope_new, bounds)
         previous = current
-        f_new, g_new = evaluate(t, d)
+        f_new, g_new = obj_func(x, t, d)
         evaluations, slope_new, iteration = evaluations + 1, float(g_new.dot(d)), iteration + 1
-    if iteration == max_iterations:
+    if iteration == max_ls:
         points = [(0.0, f, g, slope), (t, f_new, g_new, slope_new)]
     # Narrow the interval. The lower point is the one with the smaller loss.
     is_stuck = False
     low, high = (0, 1) if points[0][1] <= points[-1][1] else (1, 0)
-    while not done and iteration < max_iterations:
+    while not done and iteration < max_ls:
         width = abs(points[1][0] - points[0][0])
         if width * size < tolerance_change:
             break
         (t1, f1, _, s1), (t2, f2, _, s2) = points
-        t = _cubic_minimum(t1, f1, s1, t2, f2, s2)
+        t = _cubic_interpolate(t1, f1, s1, t2, f2, s2)
         least, most = min(t1, t2), max(t1, t2)
         margin = 0.1 * (most - least)
         if min(most - t, t - least) < margin:  # too close to an end of the interval
@@ -245,14 +247,14 @@ def strong_wolfe(
                 is_stuck = True
         else:
             is_stuck = False
-        f_new, g_new = evaluate(t, d)
+        f_new, g_new = obj_func(x, t, d)
         evaluations, slope_new, iteration = evaluations + 1, float(g_new.dot(d)), iteration + 1
         current = (t, f_new, g_new.clone(), slope_new)
-        if f_new > f + _SUFFICIENT * t * slope or f_new >= points[low][1]:
+        if f_new > f + c1 * t * slope or f_new >= points[low][1]:
             points[high] = current
             low, high = (0, 1) if points[0][1] <= points[1][1] else (1, 0)
             continue
-        if abs(slope_new) <= -_CURVATURE * slope:
+        if abs(slope_new) <= -c2 * slope:
             done = True
         elif slope_new * (points[high][0] - points[low][0]) >= 0:
             points[high] = points[low]
