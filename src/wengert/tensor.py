@@ -506,7 +506,8 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, Sub
         if self._leaf_hooks:
             warn_if_has_hooks(self)
         # A result of an operation loses its history and becomes a leaf.
-        return _rebuild, (type(self), self._array, self.requires_grad, dict(self.__dict__), self.volatile)
+        cls = None if type(self) is Tensor else type(self)  # under compat.install() the class has another name
+        return _rebuild, (cls, self._array, self.requires_grad, dict(self.__dict__), self.volatile)
 
     # -- other types and devices ---------------------------------------------------------------------------------------
 
@@ -635,8 +636,9 @@ def _cast(tensor: Tensor, dtype: Any) -> Tensor:
     return OPS["cast"].function(tensor, dtype=dtype)
 
 
-def _rebuild(cls: type, array: np.ndarray, requires_grad: bool, attributes: dict, volatile: bool = False) -> Any:
-    """Rebuild a pickled tensor."""
+def _rebuild(cls: type | None, array: np.ndarray, requires_grad: bool, attributes: dict, volatile: bool = False) -> Any:
+    """Rebuild a pickled tensor. cls: None for Tensor itself."""
+    cls = Tensor if cls is None else cls
     tensor = wrap_as(cls, array)
     prepare(cls)
     tensor._requires_grad = requires_grad
