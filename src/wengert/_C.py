@@ -7,6 +7,7 @@ from typing import Any
 from wengert.core.modes import state
 from wengert.core.override import ALL_OFF, DisableTorchFunction, DisableTorchFunctionSubclass, disabled_torch_function
 from wengert.core.tensor import TensorBase
+from wengert.errors import SingularMatrixError as _LinAlgError  # noqa: F401
 from wengert.overrides import (
     _is_torch_function_mode_enabled,
     _len_torch_function_stack,

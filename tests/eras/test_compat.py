@@ -84,13 +84,13 @@ def test_missing_names_fail_at_their_use_with_a_message(installed):
         (lambda: SparseAdam([]), "torch.optim.SparseAdam"),
         (lambda: QuantStub(), "torch.quantization.QuantStub"),
         (lambda: torch.nn.quantized.Linear(2, 3), "torch.nn.quantized"),
-        (lambda: torch.compile, "torch.compile"),
+        (lambda: torch.sparse_coo_tensor, "torch.sparse_coo_tensor"),
         (lambda: exec("class Stub(QuantStub): pass", {"QuantStub": QuantStub}), "torch.quantization.QuantStub"),
     ):
         with pytest.raises(NotImplementedError, match=rf"^{name} is not part of wengert") as caught:
             use()
         assert isinstance(caught.value, AttributeError)
-    assert not isinstance(torch.ones(1), RRef) and not hasattr(torch, "compile")
+    assert not isinstance(torch.ones(1), RRef) and not hasattr(torch, "sparse_coo_tensor")
 
 
 def test_other_missing_modules_stay_missing(installed):
