@@ -21,7 +21,7 @@ from wengert import errors
 from wengert.nn.modules.module import Module
 
 __all__ = [
-    "Attribute", "CompilationUnit", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "annotate",
+    "Attribute", "CompilationUnit", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "TracerWarning", "annotate",
     "enable_onednn_fusion", "export", "fork", "freeze", "ignore", "interface", "is_scripting", "is_tracing", "isinstance", "load",
     "onednn_fusion_enabled", "optimize_for_inference", "optimized_execution", "save", "script", "script_if_tracing",
     "script_method", "set_fusion_strategy", "strict_fusion", "trace", "trace_module", "unused", "wait",
@@ -29,6 +29,10 @@ __all__ = [
 
 _is_instance = isinstance
 Error = RuntimeError  # what torch raises from compiled programs
+
+
+class TracerWarning(Warning):
+    """Warning of torch.jit.trace about values that a trace fixes. It is never given here: programs name it to silence it."""
 
 
 class Attribute(NamedTuple):
