@@ -23,6 +23,7 @@ LAYERS = [
     {"core", "printing"},
     {"generator", "storage"},
     {"ops"},
+    {"array_functions"},
     {"array_protocol"},
     {"tensor"},
     {
