@@ -31,8 +31,8 @@ LAYERS = [
         "_dynamo", "_tensor",
     },
     {
-        "amp", "autograd", "control_flow", "cpu", "cuda", "distributions", "fft", "func", "linalg", "masked", "nn", "optim", "profiler",
-        "random", "serialization", "signal", "special", "utils",
+        "amp", "autograd", "control_flow", "cpu", "cuda", "distributions", "fft", "func", "hub", "linalg", "masked",
+        "multiprocessing", "nn", "optim", "profiler", "random", "serialization", "signal", "special", "utils",
     },
     {"compat", "testing"},
     {"_C", "_vmap_internals", "functorch", "jit"},

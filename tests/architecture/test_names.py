@@ -54,7 +54,14 @@ NAMES = {
         GradientEdge Node allow_mutation_on_saved_tensors disable_saved_tensors_hooks get_gradient_edge
         increment_version register_multi_grad_hook save_on_cpu saved_tensors_hooks
     """,
-    "wengert.utils": "checkpoint data hooks",
+    "wengert.utils": "backcompat checkpoint data dlpack hooks model_zoo",
+    "wengert.utils.dlpack": "DLDeviceType from_dlpack to_dlpack",
+    "wengert.utils.model_zoo": "load_url",
+    "wengert.hub": "download_url_to_file get_dir help list load load_state_dict_from_url set_dir",
+    "wengert.multiprocessing": """
+        Pipe Pool Process ProcessContext ProcessExitedException ProcessRaisedException Queue SpawnContext get_all_sharing_strategies
+        get_context get_sharing_strategy set_sharing_strategy set_start_method spawn start_processes
+    """,
     "wengert.utils.data": """
         BatchSampler ChainDataset ConcatDataset DataLoader Dataset DistributedSampler IterableDataset RandomSampler Sampler
         SequentialSampler StackDataset Subset SubsetRandomSampler TensorDataset WeightedRandomSampler dataloader dataset

@@ -1,8 +1,8 @@
-"""torch.utils: data loading; hooks; checkpoints, which save memory by recomputing."""
+"""torch.utils: data loading, checkpoints, which save memory by recomputing, hooks, exchange with other libraries."""
 
 from wengert._forks import import_late as _import_late
 
-_MODULES = ("_pytree", "checkpoint", "data", "hooks")
+_MODULES = ("_pytree", "backcompat", "checkpoint", "data", "dlpack", "hooks", "model_zoo")
 
 
 def __getattr__(name: str) -> object:

@@ -17,20 +17,68 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
+from types import UnionType
 from typing import Any, NamedTuple
 
+from wengert.sizes import Size
+
 __all__ = [
-    "TreeSpec", "register_dataclass", "register_pytree_node", "tree_all", "tree_any", "tree_flatten", "tree_is_leaf",
-    "tree_iter", "tree_leaves", "tree_map", "tree_map_", "tree_map_only", "tree_structure", "tree_unflatten",
+    "GetAttrKey", "LeafSpec", "MappingKey", "PyTreeSpec", "SequenceKey", "TreeSpec", "is_namedtuple", "is_namedtuple_class",
+    "is_namedtuple_instance", "is_structseq", "is_structseq_class", "is_structseq_instance", "key_get", "keystr",
+    "register_dataclass", "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only", "tree_flatten",
+    "tree_flatten_with_path", "tree_is_leaf", "tree_iter", "tree_leaves", "tree_leaves_with_path", "tree_map", "tree_map_",
+    "tree_map_only", "tree_map_only_", "tree_map_with_path", "tree_structure", "tree_unflatten",
     "treespec_pprint",
 ]  # fmt: skip
 
 
+class MappingKey(NamedTuple):
+    """Place of a child in a dict: str() gives ['key']."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, tree: Any) -> Any:
+        """Return the child."""
+        return tree[self.key]
+
+
+class SequenceKey(NamedTuple):
+    """Place of a child in a sequence: str() gives [0]."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+    def get(self, tree: Any) -> Any:
+        """Return the child."""
+        return tree[self.idx]
+
+
+class GetAttrKey(NamedTuple):
+    """Place of a child in an attribute: str() gives .name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+    def get(self, tree: Any) -> Any:
+        """Return the child."""
+        return getattr(tree, self.name)
+
+
 class _Container(NamedTuple):
-    """Functions of a container class: flatten an instance into (children, context), and rebuild it from these."""
+    """Functions of a container class: flatten an instance into (children, context), and rebuild it from these.
+
+    keys: the places of the children, or None."""
 
     flatten: Callable[[Any], tuple[list[Any], Any]]
     unflatten: Callable[[Iterable[Any], Any], Any]
+    keys: Callable[[Any], list[Any]] | None = None
 
 
 class TreeSpec:
@@ -47,6 +95,28 @@ class TreeSpec:
     def is_leaf(self) -> bool:
         """Whether the tree is one leaf."""
         return self.type is None
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of containers and leaves."""
+        return 1 + sum([child.num_nodes for child in self.children_specs])
+
+    @property
+    def num_children(self) -> int:
+        """Number of children of the root."""
+        return len(self.children_specs)
+
+    def children(self) -> list[TreeSpec]:
+        """Return the structures of the children."""
+        return list(self.children_specs)
+
+    def child(self, index: int) -> TreeSpec:
+        """Return the structure of one child."""
+        return self.children_specs[index]
+
+    def flatten_up_to(self, tree: Any) -> list[Any]:
+        """Return the subtrees of tree at the leaves of this structure. Raises ValueError if tree has another structure."""
+        return _leaves_up_to(self, tree)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TreeSpec):
@@ -69,7 +139,7 @@ class TreeSpec:
             return "*"
         inner = indent + 2
         children = f",\n{' ' * inner}".join([child.__repr__(inner) for child in self.children_specs])
-        name = "namedtuple" if _is_namedtuple(self.type) else self.type.__name__
+        name = "namedtuple" if is_namedtuple_class(self.type) else self.type.__name__
         return f"TreeSpec({name}, {self.context!r}, [{children}])"
 
     def unflatten(self, leaves: Iterable[Any]) -> Any:
@@ -77,31 +147,88 @@ class TreeSpec:
         return tree_unflatten(leaves, self)
 
 
-_LEAF = TreeSpec(None, None, [])
+PyTreeSpec = TreeSpec
+
+
+class LeafSpec(TreeSpec):
+    """Structure of a leaf."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(None, None, [])
+
+
+def _positions(x: Any) -> list[Any]:
+    return [SequenceKey(i) for i in range(len(x))]
+
+
+def _mapping_keys(x: Any) -> list[Any]:
+    return [MappingKey(key) for key in x]
+
+
+_LEAF = LeafSpec()
 _containers: dict[type, _Container] = {
-    dict: _Container(lambda d: (list(d.values()), list(d)), lambda c, keys: dict(zip(keys, c, strict=True))),
+    dict: _Container(
+        lambda d: (list(d.values()), list(d)), lambda c, keys: dict(zip(keys, c, strict=True)), _mapping_keys
+    ),
     OrderedDict: _Container(
-        lambda d: (list(d.values()), list(d)), lambda c, keys: OrderedDict(zip(keys, c, strict=True))
+        lambda d: (list(d.values()), list(d)), lambda c, keys: OrderedDict(zip(keys, c, strict=True)), _mapping_keys
     ),
     defaultdict: _Container(
         lambda d: (list(d.values()), [d.default_factory, list(d)]),
         lambda c, context: defaultdict(context[0], zip(context[1], c, strict=True)),
+        _mapping_keys,
     ),
-    list: _Container(lambda x: (x, None), lambda c, _: list(c)),
-    tuple: _Container(lambda x: (list(x), None), lambda c, _: tuple(c)),
-    deque: _Container(lambda x: (list(x), x.maxlen), lambda c, size: deque(c, maxlen=size)),
+    list: _Container(lambda x: (x, None), lambda c, _: list(c), _positions),
+    tuple: _Container(lambda x: (list(x), None), lambda c, _: tuple(c), _positions),
+    Size: _Container(lambda x: (list(x), None), lambda c, _: tuple(c), _positions),
+    deque: _Container(lambda x: (list(x), x.maxlen), lambda c, size: deque(c, maxlen=size), _positions),
 }
-_named = _Container(lambda x: (list(x), type(x)), lambda c, cls: cls(*c))
+_named = _Container(lambda x: (list(x), type(x)), lambda c, cls: cls(*c), lambda x: [GetAttrKey(name) for name in x._fields])
 
 
-def _is_namedtuple(cls: Any) -> bool:
+def is_namedtuple_class(cls: Any) -> bool:
+    """Whether cls is a class of named tuples."""
     return isinstance(cls, type) and issubclass(cls, tuple) and isinstance(getattr(cls, "_fields", None), tuple)
 
 
+def is_namedtuple_instance(x: Any) -> bool:
+    """Whether x is a named tuple."""
+    return is_namedtuple_class(type(x))
+
+
+def is_namedtuple(x: Any) -> bool:
+    """Whether x is a named tuple or a class of named tuples."""
+    return is_namedtuple_class(x if isinstance(x, type) else type(x))
+
+
+def is_structseq_class(cls: Any) -> bool:
+    """Whether cls is a class of results with names, as in wengert.return_types or time.struct_time."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "n_sequence_fields")
+
+
+def is_structseq_instance(x: Any) -> bool:
+    """Whether x is a tuple of results with names."""
+    return is_structseq_class(type(x))
+
+
+def is_structseq(x: Any) -> bool:
+    """Whether x is a tuple of results with names, or a class of such tuples."""
+    return is_structseq_class(x if isinstance(x, type) else type(x))
+
+
 def _container_of(x: Any) -> _Container | None:
-    cls = type(x)
+    return _container_of_class(type(x))
+
+
+def _container_of_class(cls: Any) -> _Container | None:
     found = _containers.get(cls)
-    return _named if found is None and _is_namedtuple(cls) else found
+    if found is None and is_namedtuple_class(cls):
+        return _named
+    if found is None and is_structseq_class(cls):
+        return _Container(lambda x: (list(x), None), lambda children, _: cls(children), _positions)
+    return found
 
 
 def register_pytree_node(
@@ -110,16 +237,24 @@ def register_pytree_node(
     unflatten_fn: Callable[[Iterable[Any], Any], Any],
     *,
     serialized_type_name: str | None = None,
+    flatten_with_keys_fn: Callable[[Any], tuple[list[Any], Any]] | None = None,
     **_: Any,
 ) -> None:
     """Register a class as a container.
 
-    flatten_fn(x) returns (children, context), and unflatten_fn(children, context) returns x. serialized_type_name:
-    accepted, without effect. Raises ValueError for a class that is registered already.
+    flatten_fn(x) returns (children, context), and unflatten_fn(children, context) returns x. flatten_with_keys_fn(x) returns
+    ([(key, child), ...], context), for functions with paths. serialized_type_name: accepted, without effect. Raises ValueError
+    for a class that is registered already.
     """
     if cls in _containers:
         raise ValueError(f"{cls} is already registered as pytree node.")
-    _containers[cls] = _Container(flatten_fn, unflatten_fn)
+    keys = None
+    if flatten_with_keys_fn is not None:
+
+        def keys(x: Any) -> list[Any]:
+            return [key for key, _ in flatten_with_keys_fn(x)[0]]
+
+    _containers[cls] = _Container(flatten_fn, unflatten_fn, keys)
 
 
 def register_dataclass(cls: type) -> None:
@@ -170,7 +305,7 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
 def _build(leaves: Any, spec: TreeSpec) -> Any:
     if spec.type is None:
         return next(leaves)
-    container = _containers.get(spec.type, _named)
+    container: Any = _container_of_class(spec.type)
     return container.unflatten([_build(leaves, child) for child in spec.children_specs], spec.context)
 
 
@@ -206,19 +341,97 @@ def tree_map_(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callabl
     return tree
 
 
-def tree_map_only(cls: Any, func: Callable[[Any], Any], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
-    """Apply func to the leaves that are instances of cls; the others stay as they are."""
-    return tree_map(lambda x: func(x) if isinstance(x, cls) else x, tree, is_leaf=is_leaf)
+def _selects(chosen: Any) -> Callable[[Any], bool]:
+    """Return the predicate of an argument that is a class, a tuple or union of classes, or a predicate."""
+    if isinstance(chosen, (type, tuple, UnionType)):
+        return lambda x: isinstance(x, chosen)
+    if callable(chosen):
+        return chosen
+    raise TypeError("Argument must be a type, a tuple of types, or a callable.")
 
 
-def tree_all(predicate: Callable[[Any], bool], tree: Any) -> bool:
+def tree_map_only(
+    chosen: Any, func: Callable[[Any], Any], tree: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> Any:
+    """Apply func to the chosen leaves; the others stay as they are.
+
+    chosen: a class, a tuple or union of classes, or a predicate."""
+    selects = _selects(chosen)
+    return tree_map(lambda x: func(x) if selects(x) else x, tree, is_leaf=is_leaf)
+
+
+def tree_map_only_(chosen: Any, func: Callable[[Any], Any], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+    """Call func for the chosen leaves, as tree_map_only does, ignore the results and return the tree itself."""
+    tree_map_only(chosen, func, tree, is_leaf=is_leaf)
+    return tree
+
+
+def tree_all(predicate: Callable[[Any], bool], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
     """Whether predicate holds for all leaves."""
-    return all(predicate(x) for x in tree_leaves(tree))
+    return all(predicate(x) for x in tree_leaves(tree, is_leaf))
 
 
-def tree_any(predicate: Callable[[Any], bool], tree: Any) -> bool:
+def tree_any(predicate: Callable[[Any], bool], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
     """Whether predicate holds for any leaf."""
-    return any(predicate(x) for x in tree_leaves(tree))
+    return any(predicate(x) for x in tree_leaves(tree, is_leaf))
+
+
+def tree_all_only(chosen: Any, predicate: Callable[[Any], bool], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+    """Whether predicate holds for all chosen leaves."""
+    return all(predicate(x) for x in tree_leaves(tree, is_leaf) if _selects(chosen)(x))
+
+
+def tree_any_only(chosen: Any, predicate: Callable[[Any], bool], tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> bool:
+    """Whether predicate holds for any chosen leaf."""
+    return any(predicate(x) for x in tree_leaves(tree, is_leaf) if _selects(chosen)(x))
+
+
+# -- paths -------------------------------------------------------------------------------------------------------------
+
+
+def tree_leaves_with_path(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[tuple[tuple[Any, ...], Any]]:
+    """Return (path, leaf) for each leaf of a tree. path: the places from the root, as MappingKey, SequenceKey and GetAttrKey."""
+    return list(_with_paths(tree, (), is_leaf))
+
+
+def _with_paths(tree: Any, path: tuple[Any, ...], is_leaf: Callable[[Any], bool] | None) -> Iterable[Any]:
+    container = None if is_leaf is not None and is_leaf(tree) else _container_of(tree)
+    if container is None:
+        yield path, tree
+        return
+    if container.keys is None:
+        raise ValueError(
+            f"Did not find a flatten_with_keys_fn for type: {type(tree)}. Please pass a flatten_with_keys_fn argument to "
+            "register_pytree_node."
+        )
+    for key, child in zip(container.keys(tree), container.flatten(tree)[0], strict=True):
+        yield from _with_paths(child, (*path, key), is_leaf)
+
+
+def tree_flatten_with_path(
+    tree: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list[tuple[tuple[Any, ...], Any]], TreeSpec]:
+    """Return ([(path, leaf), ...], spec): the leaves of a tree with their paths, and its structure."""
+    return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
+
+
+def tree_map_with_path(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
+    """Apply func(path, leaf, ...) to each leaf, as tree_map does."""
+    leaves, spec = tree_flatten_with_path(tree, is_leaf)
+    others = [_leaves_up_to(spec, rest) for rest in rests]
+    return tree_unflatten([func(*leaf, *parts) for leaf, *parts in zip(leaves, *others, strict=True)], spec)
+
+
+def keystr(kp: tuple[Any, ...]) -> str:
+    """Return a path as text: ['a'][0].b"""
+    return "".join([str(key) for key in kp])
+
+
+def key_get(obj: Any, kp: tuple[Any, ...]) -> Any:
+    """Return the part of a tree at a path."""
+    for key in kp:
+        obj = key.get(obj)
+    return obj
 
 
 def _leaves_up_to(spec: TreeSpec, tree: Any) -> list[Any]:
