@@ -56,6 +56,7 @@ NAMES = {
     """,
     "wengert.utils": "backcompat checkpoint data dlpack hooks model_zoo",
     "wengert.utils.dlpack": "DLDeviceType from_dlpack to_dlpack",
+    "wengert.utils.benchmark": "Compare Measurement TaskSpec Timer ordered_unique select_unit timer trim_sigfig unit_to_english",
     "wengert.utils.model_zoo": "load_url",
     "wengert.hub": "download_url_to_file get_dir help list load load_state_dict_from_url set_dir",
     "wengert.multiprocessing": """

@@ -2,7 +2,7 @@
 
 from wengert._forks import import_late as _import_late
 
-_MODULES = ("_pytree", "backcompat", "checkpoint", "data", "dlpack", "hooks", "model_zoo")
+_MODULES = ("_pytree", "backcompat", "benchmark", "checkpoint", "data", "dlpack", "hooks", "model_zoo")
 
 
 def __getattr__(name: str) -> object:
