@@ -160,6 +160,37 @@ if __name__ == "__main__":
 """
 
 
+RUN = """
+import sys
+import torch
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader, Dataset
+
+class Squares(Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        return torch.tensor(i) ** 2
+
+def work(i, x):
+    assert isinstance(x, torch.Tensor) and torch.__name__ == "torch"
+
+if __name__ == "__main__":
+    mp.spawn(work, args=(torch.ones(2),), nprocs=1)
+    print([x.item() for x in DataLoader(Squares(), num_workers=1, multiprocessing_context=sys.argv[1])])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_programs_that_are_run_spawn_processes(method, tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(RUN)
+    done = subprocess.run([sys.executable, "-m", "wengert", "run", str(path), method], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("[0, 1, 4, 9]\n", "")
+
+
 @pytest.mark.slow
 def test_spawn(tmp_path):
     path = tmp_path / "program.py"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tokenize
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType
 
 from wengert.compat.migration import without_async_keyword
 from wengert.compat.modules import install
+
+PROGRAM = "WENGERT_PROGRAM"  # variable of the environment: the file of the program, for processes that it spawns
 
 
 def run_script(arguments: list[str]) -> None:
@@ -21,6 +25,8 @@ def run_script(arguments: list[str]) -> None:
     main = ModuleType("__main__")
     main.__file__ = str(path)
     main.__dict__["__builtins__"] = __builtins__
+    main.__spec__ = ModuleSpec("wengert.compat.spawned", None)  # what a process imports that the program spawns
+    os.environ[PROGRAM] = str(path.resolve())
     sys.modules["__main__"] = main
     exec(code, main.__dict__)
 
