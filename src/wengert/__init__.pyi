@@ -59,8 +59,10 @@ from wengert import cuda as cuda
 from wengert import distributions as distributions
 from wengert import fft as fft
 from wengert import func as func
+from wengert import hub as hub
 from wengert import linalg as linalg
 from wengert import masked as masked
+from wengert import multiprocessing as multiprocessing
 from wengert import nn as nn
 from wengert import optim as optim
 from wengert import profiler as profiler
