@@ -231,8 +231,3 @@ def test_switches_of_old_warnings():
     backcompat.keepdim_warning.enabled = True
     assert backcompat.keepdim_warning.enabled and not backcompat.broadcast_warning.enabled
     backcompat.keepdim_warning.enabled = False
-
-
-def test_tensorboard_is_refused_as_where_it_is_not_installed():
-    with pytest.raises(ImportError, match="not part of wengert"):
-        from wengert.utils.tensorboard import SummaryWriter  # noqa: F401
