@@ -36,6 +36,10 @@ NO_ORACLE = {
         "is_pinned", "is_shared", "is_set_to", "dim_order", "detach", "detach_", "to_dense", "pin_memory", "share_memory_",
         "map2_",
     ], "a question, or the tensor itself: tests/explicit/test_queries.py"),
+    **dict.fromkeys(
+        ["untyped_storage", "_typed_storage", "storage", "storage_type", "set_"],
+        "gives or takes a storage: tests/core/test_storages.py",
+    ),
     "histogramdd": "gives a tuple in a tuple: tests/explicit/test_histograms.py",
     "broadcast_shapes": "takes shapes, not tensors: tests/explicit/test_shape.py",
 }  # fmt: skip

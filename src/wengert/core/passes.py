@@ -13,6 +13,7 @@ from wengert.core.engine import run_backward
 from wengert.core.leaf_gradient import accumulator_aside
 from wengert.core.legacy import StochasticNode, is_volatile
 from wengert.core.node import Edge, Node, meta_at
+from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase, gradient_edge, wrap
 
 
@@ -53,7 +54,7 @@ def backward(
     tensor([2., 4.])
     """
     if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=user_level())
         if grad_tensors is not None:
             raise errors.SpellingError(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. Please only use "
@@ -80,7 +81,7 @@ def backward(
             "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
             "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break "
             "the cycle and avoid the leak.",
-            stacklevel=3,
+            stacklevel=user_level(),
         )
     run_backward(roots, cotangents, bool(keep), bool(create_graph), targets, True)
 

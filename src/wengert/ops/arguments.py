@@ -127,6 +127,7 @@ _KIND_IN_OPERATIONS: list[tuple[str, str, Kind]] = [
     ("norm linalg_cond", "p", _ANYTHING),
     ("normal", "mean std", _OPERAND),
     ("gumbel_softmax", "tau", _NUMBER),
+    ("_dirichlet_grad", "alpha", _OPERAND),
     ("local_response_norm", "k", _NUMBER),
     ("rrelu", "upper", _NUMBER),
 ]

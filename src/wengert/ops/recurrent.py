@@ -363,4 +363,5 @@ def lstm_cell(F, input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     weights = _Weights(w_ih, w_hh, b_ih, b_hh)
     if _is_complex(input):
         return _lstm_step(F, _of_input(F, input, weights), tuple(hx), weights)
-    return _run_lstm(F, input, [input.shape[0]], tuple(hx), weights, False)[1]
+    states = _run_lstm(F, input, [input.shape[0]], tuple(hx), weights, False)[1]
+    return tuple([F.clone(s) for s in states])  # a program may write into them: the derivative needs them as they were

@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import wait
 from time import monotonic
 from typing import Any, NoReturn
-from weakref import WeakSet
+from weakref import WeakSet, finalize
 
 from wengert._forks import in_child
 from wengert._utils import ExceptionWrapper
@@ -38,6 +38,24 @@ def _close_connections() -> None:
         connection.close()
 
 
+def _end_workers(owner: int, connections: list[Any], workers: list[Any]) -> None:
+    """End the processes of an iterator. owner: the process that has started them; others, forked from it, leave them alone."""
+    if os.getpid() != owner or sys.is_finalizing():
+        return
+    for connection in connections:
+        connection.close()
+    deadline = monotonic() + MP_STATUS_CHECK_INTERVAL
+    for worker in workers:
+        worker.join(max(deadline - monotonic(), 0))
+    for worker in workers:
+        if worker.is_alive():
+            worker.terminate()
+            worker.join(1)
+        if worker.is_alive():
+            worker.kill()
+            worker.join()
+
+
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """Iterator that receives batches from worker processes."""
 
@@ -49,10 +67,12 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._in_order = loader.in_order
         if not self._prefetch_factor > 0:
             raise AssertionError("prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter")
-        self._pid = os.getpid()
         self._workers: list[Any] = []
         self._connections: list[Any] = []
         self._shutdown = False
+        # Not __del__: the collector may have finalised the connections before, which then close descriptors of others.
+        self._finalizer = finalize(self, _end_workers, os.getpid(), self._connections, self._workers)
+        self._finalizer.atexit = False  # multiprocessing ends the processes
         self._send_idx = 0  # number of the next task
         self._start_workers(loader)
         self._reset(loader, first_iter=True)
@@ -221,22 +241,5 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def _shutdown_workers(self) -> None:
         """End the processes: those that do not end by themselves within seconds are killed."""
-        if self._shutdown or os.getpid() != self._pid:
-            return
         self._shutdown = True
-        for connection in self._connections:
-            connection.close()
-        deadline = monotonic() + MP_STATUS_CHECK_INTERVAL
-        for worker in self._workers:
-            worker.join(max(deadline - monotonic(), 0))
-        for worker in self._workers:
-            if worker.is_alive():
-                worker.terminate()
-                worker.join(1)
-            if worker.is_alive():
-                worker.kill()
-                worker.join()
-
-    def __del__(self) -> None:
-        if not sys.is_finalizing():  # multiprocessing has ended the processes then
-            self._shutdown_workers()
+        self._finalizer()
