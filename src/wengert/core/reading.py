@@ -15,6 +15,7 @@ from wengert import _shim as cython
 from wengert.core.dispatch import call_read
 from wengert.core.op import Op
 from wengert.core.override import NOT_OVERRIDDEN, override
+from wengert.core.stacks import user_level
 from wengert.core.tensor import TensorBase
 
 if not cython.compiled:
@@ -57,7 +58,7 @@ class ReadableBase(TensorBase):
                 warnings.warn(
                     "indexing a tensor of no dimensions with 0 is what torch 0.1 to 0.3 had; use .item()",
                     DeprecationWarning,
-                    stacklevel=1 if cython.compiled else 2,  # compiled, no frame
+                    stacklevel=user_level(),
                 )
                 return _getitem(self, ())
             return call_read(_select, self, index)
