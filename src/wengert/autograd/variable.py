@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from wengert import errors
+from wengert.core.engine import queue_callback
 from wengert.core.legacy import set_volatile
 from wengert.core.tensor import TensorBase
 from wengert.ops import OPS
@@ -24,6 +25,16 @@ class VariableMeta(type):
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, TensorBase)
+
+
+class _Engine:
+    """What programs use of torch's engine object: Variable._execution_engine."""
+
+    queue_callback = staticmethod(queue_callback)
+
+    def is_checkpoint_valid(self) -> bool:
+        """Whether a checkpointed part may be run again: always, here."""
+        return True
 
 
 class Variable(metaclass=VariableMeta):
@@ -41,6 +52,8 @@ class Variable(metaclass=VariableMeta):
     >>> isinstance(a, Variable), isinstance(a, wengert.Tensor)
     (True, True)
     """
+
+    _execution_engine = _Engine()
 
     def __new__(
         cls, data: Any = None, requires_grad: bool = False, volatile: bool = False, creator: None = None

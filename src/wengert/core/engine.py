@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wengert import _shim as cython
+from wengert import errors
 from wengert.core import recorded_passes
 from wengert.core.accumulate import accumulate
 from wengert.core.buffers import InputBuffer, cotangent_of, set_cotangent
@@ -117,6 +118,9 @@ def run_backward(
         else:
             _watch(task, roots, cotangents)
         finished = True
+        if task.callbacks is not None:
+            for callback in task.callbacks:  # which may queue others
+                callback()
     finally:
         task.end_quiet()
         set_flags(before)
@@ -130,6 +134,20 @@ def run_backward(
     if task.detaches:
         return [None if r is None else wrap(raw_array(r)) for r in task.results]
     return [None if r is None else as_tensor(r) for r in task.results]
+
+
+def queue_callback(callback: Any) -> None:
+    """Call callback() at the end of the backward pass that runs on this thread, after all gradients, unrecorded.
+
+    Raises RuntimeError if no pass runs, TypeError if callback cannot be called."""
+    task = current_task()
+    if task is None:
+        raise errors.GraphError("Final callbacks can only be installed during backward pass.")
+    if not callable(callback):
+        raise errors.HookTypeError(f"queue_callback: expected a function without arguments, got {type(callback).__name__}")
+    if task.callbacks is None:
+        task.callbacks = []
+    task.callbacks.append(callback)
 
 
 def raw_array(cotangent: Any) -> Any:

@@ -33,6 +33,7 @@ cdef class GraphTask:
     cdef public bint quiet
     cdef public list results
     cdef public object check
+    cdef public list callbacks
     cdef object __weakref__
 
     @cython.locals(buffer=InputBuffer)

@@ -43,6 +43,7 @@ class GraphTask:
     if not cython.compiled:
         __slots__ = (
             "__weakref__",
+            "callbacks",
             "check",
             "create_graph",
             "depth",
@@ -80,6 +81,7 @@ class GraphTask:
         self.sum_owned = False  # what sum_of tells besides the sum
         self.quiet = False  # whether NumPy's warnings are silenced until end_quiet
         self.results: list[Any] = []
+        self.callbacks: list[Any] | None = None  # called at the end of the pass; see queue_callback
         self.check: Any = None  # check(node, results, cotangents) sees what each node made; see recorder.py
 
     # -- buffers -------------------------------------------------------------------------------------------------------
