@@ -211,7 +211,7 @@ DIFFERENCES: dict[tuple[str, str], Known] = {
     **known_in("made of other operations than in torch; the last one names the node",
             " ".join(other_steps()), "node"),
     **known_in("torch computes it from erf, and multiplies by a number", "special_ndtr", "node"),
-    **known_in("made of an operation that has derivatives, which torch's has not", "_dirichlet_grad _standard_gamma_grad", "node"),
+    **known_in("made of an operation that has derivatives, which torch's has not", "_standard_gamma_grad", "node"),
     **known_in("of complex numbers torch puts the convolution together from real ones; here it is one node",
             "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d", "node"),
     **known_in("here it is the norm of torch.norm", "pairwise_distance", "node"),

@@ -291,8 +291,10 @@ def test_a_loader_in_a_thread():
 
 # -- ends of the main process ------------------------------------------------------------------------------------------
 
+# A shell lets its background jobs ignore interrupts, and children inherit this: the handler is set anew.
 PROGRAM = """
 import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import wengert
 from wengert.utils.data import DataLoader
 
