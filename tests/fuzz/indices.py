@@ -203,14 +203,14 @@ def difference(program: Any, ours: Any, theirs: Any) -> str | None:
     """Return a description of how two outcomes differ, or None.
 
     torch's class of error for an index out of range, of operations other than x[index], depends on the kernel that finds it.
-    These kernels do not look at indices of which no element is read, or only in the derivative, and some take int64 alone where we take int32. One refuses the
-    uint8 masks that others take. Of an index and a value that are both wrong, either is named.
+    These kernels do not look at indices of which no element is read, or only in the derivative, and some take int64 alone where we
+    take int32. One refuses the uint8 masks that others take. Of an index and a value that are both wrong, either is named.
     index_put of torch counts the indices before a mask becomes several, and with None takes more indices than dimensions."""
     named = program.form not in ("get", "set", "set number")
     if isinstance(theirs, Exception):
         if not isinstance(ours, Exception):
             refused_dtype = (named and re.search("dtype|long tensor", str(theirs))) or "only supports boolean masks" in str(theirs)
-            in_gradient = re.search("out of (range|DATA bounds)", str(theirs)) and program.touches_nothing()
+            in_gradient = re.search("out of (range|DATA bounds)|indexing axis dim should be positive", str(theirs)) and program.touches_nothing()
             return None if refused_dtype or in_gradient else "no error"
         wanted = (IndexError, RuntimeError) if program.form != "get" and isinstance(theirs, (IndexError, RuntimeError)) else type(theirs)
         return None if isinstance(ours, wanted) else "another class of error"

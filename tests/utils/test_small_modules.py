@@ -231,3 +231,11 @@ def test_switches_of_old_warnings():
     backcompat.keepdim_warning.enabled = True
     assert backcompat.keepdim_warning.enabled and not backcompat.broadcast_warning.enabled
     backcompat.keepdim_warning.enabled = False
+
+
+def test_a_list_that_contains_itself_is_no_tree():
+    items = []
+    items.append(items)
+    for call in (lambda: wengert.utils._pytree.tree_flatten(items), lambda: wengert.func.vjp(lambda x: x, items)):
+        with pytest.raises(ValueError, match="^tree_flatten: the containers are nested too deeply, or one contains itself$"):
+            call()

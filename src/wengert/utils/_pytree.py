@@ -275,9 +275,14 @@ def tree_is_leaf(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> boo
 
 
 def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
-    """Return (leaves, spec): the leaves of a tree, depth first, and its structure."""
+    """Return (leaves, spec): the leaves of a tree, depth first, and its structure.
+
+    Raises ValueError if containers are nested a thousand deep, or contain themselves."""
     leaves: list[Any] = []
-    return leaves, _collect(tree, leaves, is_leaf)
+    try:
+        return leaves, _collect(tree, leaves, is_leaf)
+    except RecursionError:
+        raise ValueError("tree_flatten: the containers are nested too deeply, or one contains itself") from None
 
 
 def _collect(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> TreeSpec:
