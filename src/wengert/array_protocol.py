@@ -28,6 +28,7 @@ from wengert.array_functions import FUNCTIONS, METHODS, PLAIN
 from wengert.array_functions.elements import condition_of
 from wengert.array_functions.table import (
     detached,
+    dtype_of,
     floating,
     linalg,
     memory,
@@ -160,7 +161,7 @@ def _call(name: str, function: Callable[..., Any], inputs: tuple[Any, ...], sett
     inputs = tuple([operand(x) for x in inputs])
     dtype, where, outs = settings.get("dtype"), settings.get("where", True), settings.get("out") or ()
     if dtype is not None:
-        inputs = tuple([tensor(x).to(w.as_tensor(np.empty(0, dtype)).dtype) for x in inputs])
+        inputs = tuple([tensor(x).to(dtype_of(dtype)) for x in inputs])
     found = function(*inputs)
     results = found if isinstance(found, tuple) else (found,)
     if where is not True:

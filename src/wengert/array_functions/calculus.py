@@ -7,7 +7,20 @@ from typing import Any
 import numpy as np
 
 from wengert.array_functions.linear_algebra import eigenvalues
-from wengert.array_functions.table import checked_axis, detached, floating, ints, linalg, of, operand, part, promoted, tensor, w
+from wengert.array_functions.table import (
+    checked_axis,
+    detached,
+    dtype_of,
+    floating,
+    ints,
+    linalg,
+    of,
+    operand,
+    part,
+    promoted,
+    tensor,
+    w,
+)
 
 
 @of(np.diff)
@@ -312,7 +325,7 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
     steps = w.as_tensor(steps.reshape((-1,) + (1,) * start.ndim), dtype=start.dtype)
     found = start * (1 - steps) + stop * steps
     if dtype is not None:
-        found = found.to(w.as_tensor(np.empty(0, dtype)).dtype)
+        found = found.to(dtype_of(dtype))
     found = w.movedim(found, 0, axis) if axis else found
     return (found, (stop - start) / parts if parts > 0 else w.full_like(start, np.nan)) if retstep else found
 
@@ -320,7 +333,7 @@ def _linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axi
 @of(np.logspace)
 def _logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     found = w.pow(operand(base), _linspace(start, stop, num, endpoint, axis=axis))
-    return found if dtype is None else found.to(w.as_tensor(np.empty(0, dtype)).dtype)
+    return found if dtype is None else found.to(dtype_of(dtype))
 
 
 @of(np.geomspace)
@@ -330,4 +343,4 @@ def _geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
         raise ValueError("Geometric sequence cannot include zero")
     sign = w.sign(start.detach())
     found = sign * w.exp(_linspace(w.log(start * sign), w.log(stop * sign), num, endpoint, axis=axis))
-    return found if dtype is None else found.to(w.as_tensor(np.empty(0, dtype)).dtype)
+    return found if dtype is None else found.to(dtype_of(dtype))

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from wengert.array_functions.table import detached, of, part, promoted, since, tensor, tensors, w
+from wengert.array_functions.table import detached, dtype_of, of, part, promoted, since, tensor, tensors, w
 
 
 @of(np.concatenate)
 def _concatenate(arrays, axis=0, dtype=None):
     arrays = promoted(*arrays)
     found = w.cat([w.ravel(x) for x in arrays], 0) if axis is None else w.cat(arrays, axis)
-    return found if dtype is None else found.to(w.as_tensor(np.empty(0, dtype)).dtype)
+    return found if dtype is None else found.to(dtype_of(dtype))
 
 
 of(np.stack)(lambda arrays, axis=0: w.stack(promoted(*arrays), axis))

@@ -7,7 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from wengert.array_functions.table import checked_axis, fft, floating, ints, linalg, of, promoted, tensor, unsupported_arguments, w
+from wengert.array_functions.table import (
+    checked_axis,
+    dtype_of,
+    fft,
+    floating,
+    ints,
+    linalg,
+    of,
+    promoted,
+    tensor,
+    unsupported_arguments,
+    w,
+)
 
 # -- products ----------------------------------------------------------------------------------------------------------
 
@@ -65,7 +77,7 @@ def _einsum(*operands, optimize=False, dtype=None, order="K", casting="safe"):
         operands = tuple([next(arrays) if i % 2 == 0 and i + 1 < len(operands) else x for i, x in enumerate(operands)])
         return w.einsum(*operands)
     found = w.einsum(operands[0], *promoted(*operands[1:]))
-    return found if dtype is None else found.to(w.as_tensor(np.empty(0, dtype)).dtype)
+    return found if dtype is None else found.to(dtype_of(dtype))
 
 
 @of(np.trace, method=True)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert import dtypes
-from wengert.array_functions.table import checked_axis, fft, ints, of, since, tensor, unsupported_arguments, w
+from wengert.array_functions.table import checked_axis, dtype_of, fft, ints, of, since, tensor, unsupported_arguments, w
 
 of(np.copy)(lambda a, order="K", subok=False: w.clone(tensor(a)))
 of(np.swapaxes, method=True)(lambda a, axis1, axis2: w.swapaxes(tensor(a), axis1, axis2))
@@ -145,7 +144,7 @@ def _like(name: str) -> Any:
     def like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
         a = tensor(a).detach()
         a = a if shape is None else w.zeros(ints(shape), dtype=a.dtype)
-        return make(a) if dtype is None else make(a, dtype=_dtype(dtype))
+        return make(a) if dtype is None else make(a, dtype=dtype_of(dtype))
 
     return like
 
@@ -161,11 +160,6 @@ def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, 
     return w.broadcast_to(tensor(fill_value).to(made.dtype), made.shape).clone()
 
 
-def _dtype(dtype: Any) -> Any:
-    """Return a dtype of NumPy as one of ours."""
-    return dtype if isinstance(dtype, dtypes.dtype) else w.as_tensor(np.empty(0, dtype)).dtype
-
-
 @of(*since("astype"))
 def _astype(x, dtype, copy=True, device=None):
-    return tensor(x).to(_dtype(dtype), copy=copy)
+    return tensor(x).to(dtype_of(dtype), copy=copy)

@@ -115,6 +115,11 @@ def floating(x: Any) -> Any:
     return x if x.is_floating_point() or x.is_complex() else x.to(dtypes.get_default_dtype())
 
 
+def dtype_of(dtype: Any) -> dtypes.dtype:
+    """Return a dtype as NumPy spells it, or one of ours, as one of ours. float stands for float64, as in NumPy."""
+    return dtype if isinstance(dtype, dtypes.dtype) else dtypes.from_numpy_dtype(np.dtype(dtype))
+
+
 def part(x: Any, axis: int, *bounds: int | None) -> Any:
     """Return x[start:stop:step] along an axis."""
     return x[(slice(None),) * (axis % x.ndim) + (slice(*bounds),)]
