@@ -161,6 +161,37 @@ class MixtureSameFamilyConstraint(Constraint):
         return f"MixtureSameFamilyConstraint({self.base_constraint!r})"
 
 
+class _BoundedBelow(Constraint):
+    """Base class of constraints with a lower bound."""
+
+    _bounds = ("lower_bound",)
+
+    def __init__(self, lower_bound: Any) -> None:
+        self.lower_bound = lower_bound
+        super().__init__()
+
+
+class _BoundedAbove(Constraint):
+    """Base class of constraints with an upper bound."""
+
+    _bounds = ("upper_bound",)
+
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
+        super().__init__()
+
+
+class _Bounded(Constraint):
+    """Base class of constraints with two bounds."""
+
+    _bounds = ("lower_bound", "upper_bound")
+
+    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
+        self.lower_bound = lower_bound
+        self.upper_bound = upper_bound
+        super().__init__()
+
+
 class _Boolean(Constraint):
     """{0, 1}."""
 
@@ -180,45 +211,29 @@ class _OneHot(Constraint):
         return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
 
 
-class _IntegerInterval(Constraint):
+class _IntegerInterval(_Bounded):
     """Integers n with lower_bound <= n <= upper_bound."""
 
     is_discrete = True
-    _bounds = ("lower_bound", "upper_bound")
-
-    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
-        self.lower_bound = lower_bound
-        self.upper_bound = upper_bound
-        super().__init__()
 
     def check(self, value: Any) -> Any:
         inside = (self.lower_bound <= value) & (value <= self.upper_bound)
         return (value % 1 == 0) & inside if value.is_floating_point() else inside
 
 
-class _IntegerLessThan(Constraint):
+class _IntegerLessThan(_BoundedAbove):
     """Integers n <= upper_bound."""
 
     is_discrete = True
-    _bounds = ("upper_bound",)
-
-    def __init__(self, upper_bound: Any) -> None:
-        self.upper_bound = upper_bound
-        super().__init__()
 
     def check(self, value: Any) -> Any:
         return (value % 1 == 0) & (value <= self.upper_bound)
 
 
-class _IntegerGreaterThan(Constraint):
+class _IntegerGreaterThan(_BoundedBelow):
     """Integers n >= lower_bound."""
 
     is_discrete = True
-    _bounds = ("lower_bound",)
-
-    def __init__(self, lower_bound: Any) -> None:
-        self.lower_bound = lower_bound
-        super().__init__()
 
     def check(self, value: Any) -> Any:
         return (value % 1 == 0) & (value >= self.lower_bound)
@@ -231,68 +246,36 @@ class _Real(Constraint):
         return value == value
 
 
-class _GreaterThan(Constraint):
+class _GreaterThan(_BoundedBelow):
     """Numbers x > lower_bound."""
-
-    _bounds = ("lower_bound",)
-
-    def __init__(self, lower_bound: Any) -> None:
-        self.lower_bound = lower_bound
-        super().__init__()
 
     def check(self, value: Any) -> Any:
         return self.lower_bound < value
 
 
-class _GreaterThanEq(Constraint):
+class _GreaterThanEq(_BoundedBelow):
     """Numbers x >= lower_bound."""
-
-    _bounds = ("lower_bound",)
-
-    def __init__(self, lower_bound: Any) -> None:
-        self.lower_bound = lower_bound
-        super().__init__()
 
     def check(self, value: Any) -> Any:
         return self.lower_bound <= value
 
 
-class _LessThan(Constraint):
+class _LessThan(_BoundedAbove):
     """Numbers x < upper_bound."""
-
-    _bounds = ("upper_bound",)
-
-    def __init__(self, upper_bound: Any) -> None:
-        self.upper_bound = upper_bound
-        super().__init__()
 
     def check(self, value: Any) -> Any:
         return value < self.upper_bound
 
 
-class _Interval(Constraint):
+class _Interval(_Bounded):
     """Numbers x with lower_bound <= x <= upper_bound."""
-
-    _bounds = ("lower_bound", "upper_bound")
-
-    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
-        self.lower_bound = lower_bound
-        self.upper_bound = upper_bound
-        super().__init__()
 
     def check(self, value: Any) -> Any:
         return (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
-class _HalfOpenInterval(Constraint):
+class _HalfOpenInterval(_Bounded):
     """Numbers x with lower_bound <= x < upper_bound."""
-
-    _bounds = ("lower_bound", "upper_bound")
-
-    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
-        self.lower_bound = lower_bound
-        self.upper_bound = upper_bound
-        super().__init__()
 
     def check(self, value: Any) -> Any:
         return (self.lower_bound <= value) & (value < self.upper_bound)
