@@ -394,3 +394,20 @@ def test_warnings_stand_at_the_users_line():
         assert "does not define `support`" in str(caught[1].message)
         if library is wengert:
             assert [w.filename for w in caught] == [__file__] * 2
+
+
+@pytest.mark.parametrize("name", ["Normal", "HalfNormal", "HalfCauchy", "Laplace", "Cauchy", "Multinomial", "OneHotCategorical"])
+def test_expand_of_a_subclass_with_its_own_init_is_refused_by_the_public_class(name):
+    def message(library):
+        probs = library.ones(2)
+        args = {"Multinomial": (2, probs), "OneHotCategorical": (probs,), "HalfNormal": (1.0,), "HalfCauchy": (1.0,)}.get(name, (0.0, 1.0))
+
+        class Mine(getattr(library.distributions, name)):
+            def __init__(self):
+                super().__init__(*args)
+
+        with pytest.raises(NotImplementedError) as caught:
+            Mine().expand((2,))
+        return str(caught.value)
+
+    assert message(wengert) == message(torch)

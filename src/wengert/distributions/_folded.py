@@ -6,18 +6,17 @@ import math
 from typing import Any
 
 from wengert.distributions import _functions as F, constraints
-from wengert.distributions.distribution import Distribution, expand_parameters
+from wengert.distributions.distribution import Distribution
 from wengert.distributions.transformed_distribution import TransformedDistribution
 from wengert.distributions.transforms import AbsTransform
 
 
 class Folded(TransformedDistribution):
-    """Base class. A subclass names the distribution of the numbers, which has a place and a scale."""
+    """Base class. A subclass names the distribution of the numbers, and has the method `expand`, which names the subclass."""
 
     arg_constraints = {"scale": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
-    expand = expand_parameters
     _unfolded: type[Distribution]
     base_dist: Any
 

@@ -5,36 +5,24 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from wengert.distributions import _functions as F, constraints
-from wengert.distributions.distribution import Distribution, expand_parameters
-from wengert.distributions.utils import broadcast_all
+from wengert.distributions import _functions as F
+from wengert.distributions._location_scale import LocationScale
+from wengert.distributions.distribution import expand_parameters
 from wengert.sizes import Size
 
 __all__ = ["Cauchy"]
 
 
-class Cauchy(Distribution):
+class Cauchy(LocationScale):
     """Cauchy distribution of median loc; scale is half the width at half maximum. It has no mean, and no finite variance.
 
     loc, scale: tensors that broadcast, or numbers; scale > 0."""
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-    _expanded = ("loc", "scale")
     expand = expand_parameters
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Any:
         return F.full_like(self.loc, math.nan)
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def variance(self) -> Any:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from wengert.distributions._folded import Folded
+from wengert.distributions.distribution import expand_parameters
 from wengert.distributions.normal import Normal
 
 __all__ = ["HalfNormal"]
@@ -15,6 +16,7 @@ class HalfNormal(Folded):
     """Distribution of the magnitude of normal numbers of mean 0. scale: their standard deviation, a tensor or a number, > 0."""
 
     _unfolded = Normal
+    expand = expand_parameters
 
     @property
     def mean(self) -> Any:

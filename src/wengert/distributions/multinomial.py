@@ -6,20 +6,18 @@ import math
 from typing import Any
 
 from wengert.distributions import _functions as F, constraints
+from wengert.distributions._of_categorical import OfCategorical
 from wengert.distributions.binomial import Binomial
-from wengert.distributions.categorical import Categorical
-from wengert.distributions.distribution import Distribution, expand_parameters
+from wengert.distributions.distribution import expand_parameters
 from wengert.distributions.utils import broadcast_all, given_of
 from wengert.sizes import Size
 
 __all__ = ["Multinomial"]
 
 
-class Multinomial(Distribution):
+class Multinomial(OfCategorical):
     """Counts of total_count draws of an index with probabilities probs. total_count: an int. probs, logits: as in Categorical."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
-    _expanded = ("_categorical",)
     _kept = ("total_count",)
     expand = expand_parameters
 
@@ -29,27 +27,11 @@ class Multinomial(Distribution):
         if not isinstance(total_count, int):
             raise NotImplementedError("inhomogeneous total_count is not supported")
         self.total_count = total_count
-        self._categorical = Categorical(probs=probs, logits=logits)
-        super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args)
+        super().__init__(probs, logits, validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
         return constraints.multinomial(self.total_count)
-
-    @property
-    def probs(self) -> Any:
-        """Probabilities of the indices."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        """Logarithms of the probabilities."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Size:
-        """Shape of the parameter."""
-        return self._categorical.param_shape
 
     @property
     def mean(self) -> Any:

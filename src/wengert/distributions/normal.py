@@ -7,10 +7,11 @@ from typing import Any
 
 from wengert import special
 from wengert.autograd.grad_mode import no_grad
-from wengert.distributions import _functions as F, constraints
+from wengert.distributions import _functions as F
+from wengert.distributions._location_scale import LocationScale
 from wengert.distributions.distribution import expand_parameters
 from wengert.distributions.exp_family import ExponentialFamily
-from wengert.distributions.utils import _standard_normal, broadcast_all
+from wengert.distributions.utils import _standard_normal
 from wengert.sizes import Size
 
 __all__ = ["Normal"]
@@ -18,7 +19,7 @@ __all__ = ["Normal"]
 _LOG_ROOT_2_PI = math.log(2 * math.pi) / 2
 
 
-class Normal(ExponentialFamily):
+class Normal(LocationScale, ExponentialFamily):
     """Normal distribution of mean loc and standard deviation scale. loc, scale: tensors that broadcast, or numbers; scale > 0.
 
     >>> import wengert
@@ -26,24 +27,8 @@ class Normal(ExponentialFamily):
     tensor(-0.9189)
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
     _mean_carrier_measure = 0
-    _expanded = ("loc", "scale")
     expand = expand_parameters
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Any:
-        return self.loc
-
-    @property
-    def mode(self) -> Any:
-        return self.loc
 
     @property
     def stddev(self) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from wengert.distributions import _functions as F, constraints
-from wengert.distributions.categorical import Categorical
-from wengert.distributions.distribution import Distribution, expand_parameters
+from wengert.distributions._of_categorical import OfCategorical
+from wengert.distributions.distribution import expand_parameters
 from wengert.distributions.utils import given_of
 from wengert.nn.functional import one_hot
 from wengert.sizes import Size
@@ -14,33 +14,15 @@ from wengert.sizes import Size
 __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
-class OneHotCategorical(Distribution):
+class OneHotCategorical(OfCategorical):
     """Distribution of vectors with one 1 at a random index. probs, logits: as in Categorical."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot
     has_enumerate_support = True
-    _expanded = ("_categorical",)
     expand = expand_parameters
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        self._categorical = Categorical(probs, logits)
-        super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args)
-
-    @property
-    def probs(self) -> Any:
-        """Probabilities of the indices."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Any:
-        """Logarithms of the probabilities."""
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Size:
-        """Shape of the parameter."""
-        return self._categorical.param_shape
+        super().__init__(probs, logits, validate_args)
 
     @property
     def mean(self) -> Any:
