@@ -7,6 +7,7 @@
 
 #include "wk_apply.h"
 #include "wk_blas.h"
+#include "wk_level.h"
 #include "wk_native.h"
 #include "wk_pool.h"
 #include "wk_threads.h"
@@ -63,7 +64,6 @@ static PyMethodDef *const method_tables[] = {
 };
 
 int wk_choose_level(const char *wanted);
-const char *wk_level_name(void);
 
 static WkNative functions = {wk_apply, wk_reduce_to, -1};
 

@@ -7,22 +7,14 @@
 
 #include <string.h>
 
+#include "wk_level.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
 #include "wk_threads.h"
 
-const char *wk_level_name(void);
-
 enum { WORK = 32768 }; /* least number of elements for a thread */
 
-static const WkDistances *distances_of(int typenum) {
-    int f64 = typenum == NPY_DOUBLE;
-#ifdef WK_HAS_LEVELS
-    if (strcmp(wk_level_name(), "v4") == 0) return f64 ? &wk_distances_v4_f64 : &wk_distances_v4_f32;
-    if (strcmp(wk_level_name(), "v3") == 0) return f64 ? &wk_distances_v3_f64 : &wk_distances_v3_f32;
-#endif
-    return f64 ? &wk_distances_base_f64 : &wk_distances_base_f32;
-}
+WK_DEFINE_TABLE_OF(WkDistances, distances_of, wk_distances)
 
 typedef struct {
     const WkDistances *kernels;

@@ -9,12 +9,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "wk_level.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
 #include "wk_rows.h"
 #include "wk_threads.h"
-
-const char *wk_level_name(void);
 
 enum {
     MOST_ROWS = 256, /* most rows of a triangular matrix */
@@ -97,14 +96,7 @@ static PyObject *solve_triangular_method(PyObject *module, PyObject *const *args
 
 /* -- QR ------------------------------------------------------------------------------------------------------------------ */
 
-static const WkFactors *factors_of(int typenum) {
-    int f64 = typenum == NPY_DOUBLE;
-#ifdef WK_HAS_LEVELS
-    if (strcmp(wk_level_name(), "v4") == 0) return f64 ? &wk_factors_v4_f64 : &wk_factors_v4_f32;
-    if (strcmp(wk_level_name(), "v3") == 0) return f64 ? &wk_factors_v3_f64 : &wk_factors_v3_f32;
-#endif
-    return f64 ? &wk_factors_base_f64 : &wk_factors_base_f32;
-}
+WK_DEFINE_TABLE_OF(WkFactors, factors_of, wk_factors)
 
 typedef struct {
     const WkFactors *factors;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "wk_grid.h"
+#include "wk_level.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
 #include "wk_threads.h"
@@ -14,8 +15,6 @@ enum {
     SPLITS = 8,  /* least number of tasks, so that as many threads have work */
     WORK = 8192, /* least number of elements that a thread reads */
 };
-
-const char *wk_level_name(void);
 
 static const WkGridLoops *loops_of(int type) {
     int f64 = type == NPY_DOUBLE;

@@ -20,12 +20,11 @@
 #include <string.h>
 
 #include "wk_blas.h"
+#include "wk_level.h"
 #include "wk_pool.h"
 #include "wk_products.h"
 #include "wk_rows.h"
 #include "wk_threads.h"
-
-const char *wk_level_name(void);
 
 enum {
     SMALL_PRODUCT = 262144, /* most multiplications, times the bytes of a number */
@@ -234,14 +233,9 @@ static void run_tasks(void *product, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) run_task((const Product *)product, i);
 }
 
-const WkProducts *wk_products_of(int typenum) {
-    int f64 = typenum == NPY_DOUBLE;
-#ifdef WK_HAS_LEVELS
-    if (strcmp(wk_level_name(), "v4") == 0) return f64 ? &wk_products_v4_f64 : &wk_products_v4_f32;
-    if (strcmp(wk_level_name(), "v3") == 0) return f64 ? &wk_products_v3_f64 : &wk_products_v3_f32;
-#endif
-    return f64 ? &wk_products_base_f64 : &wk_products_base_f32;
-}
+WK_DEFINE_TABLE_OF(WkProducts, products_of, wk_products)
+
+const WkProducts *wk_products_of(int typenum) { return products_of(typenum); }
 
 /* Whether our own product takes this one; otherwise BLAS does. With narrow registers, these products were never measured against
  * BLAS. */

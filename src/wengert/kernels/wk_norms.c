@@ -7,28 +7,17 @@
 
 #include <string.h>
 
+#include "wk_level.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
 #include "wk_threads.h"
-
-const char *wk_level_name(void);
 
 enum {
     WORK = 16384,     /* least number of elements for a thread */
     FEW = 32,         /* elements per channel and item below which channels are taken side by side */
 };
 
-static const WkNorms *norms_of(int typenum) {
-    static const WkNorms *tables[2];
-    if (tables[0] == NULL) {
-        tables[1] = &wk_norms_base_f64, tables[0] = &wk_norms_base_f32;
-#ifdef WK_HAS_LEVELS
-        if (strcmp(wk_level_name(), "v3") == 0) tables[1] = &wk_norms_v3_f64, tables[0] = &wk_norms_v3_f32;
-        if (strcmp(wk_level_name(), "v4") == 0) tables[1] = &wk_norms_v4_f64, tables[0] = &wk_norms_v4_f32;
-#endif
-    }
-    return tables[typenum == NPY_DOUBLE];
-}
+WK_DEFINE_TABLE_OF(WkNorms, norms_of, wk_norms)
 
 typedef struct {
     const WkNorms *norms;

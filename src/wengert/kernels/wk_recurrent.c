@@ -8,23 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wk_level.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
 #include "wk_products.h"
 #include "wk_threads.h"
 
-const char *wk_level_name(void);
-
 enum { WORK = 65536 }; /* least number of products for a thread */
 
-static const WkCells *cells_of(int typenum) {
-    int f64 = typenum == NPY_DOUBLE;
-#ifdef WK_HAS_LEVELS
-    if (strcmp(wk_level_name(), "v4") == 0) return f64 ? &wk_cells_v4_f64 : &wk_cells_v4_f32;
-    if (strcmp(wk_level_name(), "v3") == 0) return f64 ? &wk_cells_v3_f64 : &wk_cells_v3_f32;
-#endif
-    return f64 ? &wk_cells_base_f64 : &wk_cells_base_f32;
-}
+WK_DEFINE_TABLE_OF(WkCells, cells_of, wk_cells)
 
 typedef struct {
     const WkCells *cells;

@@ -13,12 +13,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "wk_level.h"
 #include "wk_numpy.h"
 #include "wk_pool.h"
 #include "wk_threads.h"
 #include "wk_whole.h"
-
-const char *wk_level_name(void);
 
 enum {
     WORK_SUM = 65536, /* least number of elements of a sum for a thread */
@@ -27,17 +26,7 @@ enum {
     NORM,
 };
 
-static const WkRows *rows_of(int typenum) {
-    static const WkRows *tables[2];
-    if (tables[0] == NULL) {
-        tables[0] = &wk_rows_base_f32, tables[1] = &wk_rows_base_f64;
-#ifdef WK_HAS_LEVELS
-        if (strcmp(wk_level_name(), "v3") == 0) tables[0] = &wk_rows_v3_f32, tables[1] = &wk_rows_v3_f64;
-        if (strcmp(wk_level_name(), "v4") == 0) tables[0] = &wk_rows_v4_f32, tables[1] = &wk_rows_v4_f64;
-#endif
-    }
-    return tables[typenum == NPY_DOUBLE];
-}
+WK_DEFINE_TABLE_OF(WkRows, rows_of, wk_rows)
 
 const WkRows *wk_rows_of(int typenum) { return rows_of(typenum); }
 
