@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from wengert.array_functions.table import (
     linalg,
     memory,
     operand,
+    pair,
     part,
     promoted,
     special,
@@ -65,8 +66,10 @@ _SCIPY = """
     logit ndtr ndtri xlog1py xlogy
 """
 # The functions in FUNCTIONS that reduce and accumulate by a ufunc. Others fold the parts of an array one after the other.
-REDUCTIONS = {"add": "sum", "logical_and": "all", "logical_or": "any", "maximum": "max", "minimum": "min", "multiply": "prod"}
-ACCUMULATIONS = {"add": "cumsum", "multiply": "cumprod"}
+REDUCTIONS: dict[str, Any] = {
+    "add": np.sum, "logical_and": np.all, "logical_or": np.any, "maximum": np.max, "minimum": np.min, "multiply": np.prod,
+}  # fmt: skip
+ACCUMULATIONS: dict[str, Any] = {"add": np.cumsum, "multiply": np.cumprod}
 _RUNNING: dict[str, Callable[..., Any]] = {
     "maximum": lambda x, dim: w.cummax(x, dim)[0], "minimum": lambda x, dim: w.cummin(x, dim)[0],
     "logaddexp": lambda x, dim: w.logcumsumexp(x, dim),
@@ -76,8 +79,8 @@ _RUNNING: dict[str, Callable[..., Any]] = {
 def _ufuncs() -> dict[str, Callable[..., Any]]:
     found = {name: getattr(w, name) for name in _SAME_NAME.split()}
     found |= {name: getattr(w, ours) for name, ours in _OTHER_NAME.items()}
-    for pair in _SCIPY.split():
-        ours, _, name = pair.partition(":")
+    for names in _SCIPY.split():
+        ours, _, name = names.partition(":")
         found.setdefault(name or ours, getattr(special, ours))
     return found
 
@@ -87,10 +90,10 @@ UFUNCS |= {
     "cbrt": lambda x: w.copysign(w.pow(w.abs(tensor(x)), 1 / 3), x),
     "divmod": lambda x, y: (w.floor_divide(tensor(x), y), w.remainder(tensor(x), y)),
     "frexp": lambda x: tuple(w.frexp(floating(x))),
-    "matmul": lambda a, b: w.matmul(*promoted(a, b)),
+    "matmul": lambda a, b: w.matmul(*pair(a, b)),
     "matvec": lambda a, b: w.matmul(*promoted(a, tensor(b)[..., None]))[..., 0],
     "modf": lambda x: (tensor(x) - w.trunc(tensor(x)), w.trunc(tensor(x))),
-    "vecdot": lambda a, b: linalg.vecdot(*promoted(a, b)),
+    "vecdot": lambda a, b: linalg.vecdot(*pair(a, b)),
     "vecmat": lambda a, b: w.matmul(*promoted(w.conj(tensor(a))[..., None, :], b))[..., 0, :],
 }
 
@@ -105,6 +108,8 @@ def run_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: d
                 if isinstance(x, (list, tuple)):
                     return function(*[operand(x) for x in inputs])
             return function(*inputs)
+    elif method == "reduce" and not settings and len(inputs) == 1 and ufunc.__name__ in REDUCTIONS:
+        return FUNCTIONS[REDUCTIONS[ufunc.__name__]](*inputs, 0)
     if _is_differentiated((*inputs, *settings.values())):
         return _run_ufunc_method(ufunc, method, inputs, settings)
     out = settings.pop("out", ())
@@ -201,15 +206,13 @@ def _fold(function: Callable[..., Any], parts: list[Any]) -> list[Any]:
 
 
 def _reduce(name: str, function: Any, a: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False, **more: Any) -> Any:
-    if name in REDUCTIONS:
-        ours, given = FUNCTIONS[getattr(np, REDUCTIONS[name])], {"axis": axis, "keepdims": keepdims, **more}
-        given |= {} if dtype is None else {"dtype": dtype}
-        if not _fits(ours, (a,), given):
-            raise unsupported_arguments(f"{name}.reduce", _unknown(ours, given))
-        return ours(a, **given)
-    if "where" in more or dtype is not None:
-        raise unsupported_arguments(f"{name}.reduce", sorted({*more, "dtype"} - {"initial"}))
     a = tensor(a)
+    if dtype is not None:
+        a = a.to(dtype_of(dtype))
+    if name in REDUCTIONS:
+        return run_function(REDUCTIONS[name], (), (a,), {"axis": axis, "keepdims": keepdims, **more})
+    if "where" in more:
+        raise unsupported_arguments(f"{name}.reduce", ["where"])
     axes = sorted({d % a.ndim for d in (range(a.ndim) if axis is None else (axis,) if np.ndim(axis) == 0 else axis)})
     for d in reversed(axes):
         parts = list(w.unbind(a, d))
@@ -225,10 +228,8 @@ def _reduce(name: str, function: Any, a: Any, axis: Any = 0, dtype: Any = None, 
 
 def _accumulate(name: str, function: Any, a: Any, axis: int = 0, dtype: Any = None) -> Any:
     if name in ACCUMULATIONS:
-        return FUNCTIONS[getattr(np, ACCUMULATIONS[name])](a, axis, dtype)
-    if dtype is not None:
-        raise unsupported_arguments(f"{name}.accumulate", ["dtype"])
-    a = tensor(a)
+        return FUNCTIONS[ACCUMULATIONS[name]](a, axis, dtype)
+    a = tensor(a) if dtype is None else tensor(a).to(dtype_of(dtype))
     running = _RUNNING.get(name)
     return w.stack(_fold(function, list(w.unbind(a, axis))), axis) if running is None or not a.numel() else running(a, axis)
 
@@ -294,33 +295,77 @@ def _requires_grad(values: Iterable[Any]) -> bool:
 
 # -- functions ---------------------------------------------------------------------------------------------------------
 
+_NO_VALUE = np._NoValue  # NumPy's mark for an argument that is not given
 
-def run_function(function: Any, types: Iterable[type], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+
+def run_function(function: Any, types: tuple[type, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a function for Tensor.__array_function__. See Note [NumPy's functions on tensors]."""
-    if not all(issubclass(t, (TensorBase, np.ndarray)) for t in types):
+    if len(types) > 1 and not all(issubclass(t, (TensorBase, np.ndarray)) for t in types):
         return NotImplemented
+    plan = _plan(function, len(args), *kwargs)
+    if plan.takes_arguments_as_given and (plan.is_method or _is_differentiated(args) or _is_differentiated(kwargs.values())):
+        for x in args:
+            if x is None or x is _NO_VALUE:
+                return _run_by_names(function, plan, args, kwargs)
+        for x in kwargs.values():
+            if x is None or x is _NO_VALUE:
+                return _run_by_names(function, plan, args, kwargs)
+        return plan.ours(*args, **kwargs)
+    return _run_by_names(function, plan, args, kwargs)
+
+
+def _run_by_names(function: Any, plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run a function after its arguments have got the names of NumPy's parameters, and those that are None have been left out."""
     if function in PLAIN:
         with set_recording(False):
             return function(*detached(args), **{name: detached(x) for name, x in kwargs.items()})
-    ours = FUNCTIONS.get(function)
+    ours = plan.ours
     differentiated = _is_differentiated((*args, *kwargs.values()))
     if ours is not None:
-        if len(args) == 1 and not kwargs and function in METHODS:
-            return ours(*args)
-        unnamed, named = _named(function, args, kwargs)
+        unnamed, named = args, kwargs
+        if plan.names is not None:
+            unnamed, named = (), dict(zip(plan.names, args, strict=True)) | kwargs
+        named = _given(named)
         if differentiated and "out" in named and "out" not in _signature(ours).parameters:
             out = named.pop("out")
-            if not _fits(ours, unnamed, named):
+            if not _fits(ours, len(unnamed), *named):
                 raise unsupported_arguments(_name_of(function), _unknown(ours, named))
             return _written(ours(*unnamed, **named), out, _name_of(function))
-        fits = _fits(ours, unnamed, named)
+        fits = _fits(ours, len(unnamed), *named)
         if differentiated and not fits:
             raise unsupported_arguments(_name_of(function), _unknown(ours, named))
-        if fits and (differentiated or function in METHODS):
+        if fits and (differentiated or plan.is_method):
             return ours(*unnamed, **named)
     elif differentiated:
         raise _no_derivative(_name_of(function), (*args, *kwargs.values()))
     return function(*memory(args), **{name: memory(x) for name, x in kwargs.items()})
+
+
+class _Plan(NamedTuple):
+    """How a function of NumPy is run, given the number of its positional arguments and the names of the others."""
+
+    ours: Any  # the function that runs it, or None
+    names: tuple[str, ...] | None  # NumPy's names of the positional arguments; None if they have none
+    takes_arguments_as_given: bool  # whether ours can be called with the arguments as NumPy was
+    is_method: bool  # whether arrays have the function as a method: then tensors without a gradient take ours, too
+
+
+@cache
+def _plan(function: Any, count: int, *named: str) -> _Plan:
+    """Return the plan of a call. Raises TypeError if NumPy's function does not take such arguments."""
+    ours = FUNCTIONS.get(function)
+    if ours is None or function in PLAIN:
+        return _Plan(None, None, False, False)
+    names = None
+    try:
+        bound = _signature(function).bind(*range(count), **dict.fromkeys(named))
+    except ValueError:  # a function in C without a signature
+        pass
+    else:
+        if not any(p.kind is p.VAR_POSITIONAL for p in bound.signature.parameters.values()):
+            names = tuple(list(bound.arguments)[:count])
+    as_given = names is None or names == tuple(_signature(ours).parameters)[:count]
+    return _Plan(ours, names, as_given and _fits(ours, count, *named), function in METHODS)
 
 
 def _name_of(function: Any) -> str:
@@ -336,28 +381,16 @@ def _signature(function: Any) -> Any:
     return inspect.signature(function)
 
 
-def _named(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return (args, kwargs) with the arguments under the names of NumPy's parameters, if NumPy has a signature.
-
-    Raises TypeError if NumPy's function does not take them.
-    """
-    try:
-        bound = _signature(function).bind(*args, **kwargs)
-    except ValueError:
-        return args, _given(kwargs)
-    has_star = any(p.kind is p.VAR_POSITIONAL for p in bound.signature.parameters.values())
-    return (args, _given(kwargs)) if has_star else ((), _given(bound.arguments))
-
-
 def _given(settings: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments that are given: neither None nor NumPy's mark for a missing value. axis=None counts as given."""
-    return {name: x for name, x in settings.items() if (x is not None and x is not np._NoValue) or name == "axis"}
+    return {name: x for name, x in settings.items() if (x is not None and x is not _NO_VALUE) or name == "axis"}
 
 
-def _fits(ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether our function takes these arguments of NumPy's."""
+@cache
+def _fits(ours: Callable[..., Any], count: int, *named: str) -> bool:
+    """Whether our function takes this number of positional arguments, and others with these names."""
     try:
-        _signature(ours).bind(*args, **kwargs)
+        _signature(ours).bind(*range(count), **dict.fromkeys(named))
     except TypeError:
         return False
     return True

@@ -44,6 +44,8 @@ from wengert.sizes import Size
 
 set_readers(OPS["_select"], OPS["__getitem__"].function)
 _cpu = device("cpu")
+_run_ufunc: Any = None  # of array_protocol, which is loaded when NumPy first calls a tensor
+_run_function: Any = None
 
 
 class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, SubclassMembers):  # type: ignore[misc]
@@ -352,14 +354,10 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, Sub
         return self._array.copy() if copy else self._array.view()
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> Any:
-        from wengert.array_protocol import run_ufunc  # loaded when NumPy first asks
-
-        return run_ufunc(ufunc, method, inputs, settings)
+        return (_run_ufunc or _load_array_protocol()[0])(ufunc, method, inputs, settings)
 
     def __array_function__(self, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        from wengert.array_protocol import run_function
-
-        return run_function(function, types, args, kwargs)
+        return (_run_function or _load_array_protocol()[1])(function, types, args, kwargs)
 
     def _exported(self) -> np.ndarray:
         """Return the array for other libraries. Raise BufferError if the tensor requires grad, is dual, or is a conjugate view."""
@@ -646,6 +644,14 @@ def _rebuild(cls: type | None, array: np.ndarray, requires_grad: bool, attribute
         set_volatile(tensor, True)
     tensor.__dict__.update(attributes)
     return tensor
+
+
+def _load_array_protocol() -> tuple[Any, Any]:
+    global _run_ufunc, _run_function
+    from wengert.array_protocol import run_function, run_ufunc
+
+    _run_ufunc, _run_function = run_ufunc, run_function
+    return run_ufunc, run_function
 
 
 set_tensor_class(Tensor)

@@ -105,11 +105,14 @@ def _piecewise(x, condlist, funclist, *args, **kw):
 
 @of(np.take, method=True)
 def _take(a, indices, axis=None, mode="raise"):
-    a = w.ravel(tensor(a)) if axis is None else tensor(a)
-    index, size = np.asarray(detached(indices)), a.shape[axis or 0]
+    a = tensor(a)
+    if axis is None:
+        a, axis = a if a.ndim == 1 else w.ravel(a), 0
+    index = np.asarray(detached(indices))
     if mode != "raise":
+        size = a.shape[axis]
         index = index % size if mode == "wrap" else np.clip(index, 0, size - 1)
-    return pick(a, index, 0 if axis is None else axis)
+    return pick(a, index, axis)
 
 
 def index_along(indices: Any, shape: tuple[int, ...], axis: int) -> tuple[Any, ...]:

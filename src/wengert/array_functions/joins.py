@@ -11,16 +11,16 @@ from wengert.array_functions.table import detached, dtype_of, of, part, promoted
 
 @of(np.concatenate)
 def _concatenate(arrays, axis=0, dtype=None):
-    arrays = promoted(*arrays)
+    arrays = tensors(arrays)
     found = w.cat([w.ravel(x) for x in arrays], 0) if axis is None else w.cat(arrays, axis)
     return found if dtype is None else found.to(dtype_of(dtype))
 
 
-of(np.stack)(lambda arrays, axis=0: w.stack(promoted(*arrays), axis))
-of(np.vstack)(lambda tup: w.vstack(promoted(*tup)))
-of(np.hstack)(lambda tup: w.hstack(promoted(*tup)))
-of(np.dstack)(lambda tup: w.dstack(promoted(*tup)))
-of(np.column_stack)(lambda tup: w.column_stack(promoted(*tup)))
+of(np.stack)(lambda arrays, axis=0: w.stack(tensors(arrays), axis))
+of(np.vstack)(lambda tup: w.vstack(tensors(tup)))
+of(np.hstack)(lambda tup: w.hstack(tensors(tup)))
+of(np.dstack)(lambda tup: w.dstack(tensors(tup)))
+of(np.column_stack)(lambda tup: w.column_stack(tensors(tup)))
 
 
 @of(np.append)

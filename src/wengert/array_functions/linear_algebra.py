@@ -15,9 +15,11 @@ from wengert.array_functions.table import (
     ints,
     linalg,
     of,
+    pair,
     promoted,
     tensor,
     unsupported_arguments,
+    vectors,
     w,
 )
 
@@ -26,7 +28,7 @@ from wengert.array_functions.table import (
 
 @of(np.dot, method=True)
 def _dot(a, b):
-    a, b = promoted(a, b)
+    a, b = pair(a, b)
     if a.ndim == 0 or b.ndim == 0:
         return a * b
     if b.ndim == 1 or (a.ndim <= 2 and b.ndim == 2):
@@ -36,7 +38,7 @@ def _dot(a, b):
 
 @of(np.inner)
 def _inner(a, b):
-    return w.inner(*promoted(a, b))
+    return w.inner(*pair(a, b))
 
 
 of(np.linalg.tensordot)(lambda x1, x2, axes=2: _tensordot(x1, x2, axes))
@@ -46,20 +48,20 @@ of(np.linalg.tensordot)(lambda x1, x2, axes=2: _tensordot(x1, x2, axes))
 def _tensordot(a, b, axes=2):
     if not isinstance(axes, int):
         axes = tuple([[d] if isinstance(d, int) else list(d) for d in axes])
-    a, b = promoted(a, b)
+    a, b = pair(a, b)
     return w.tensordot(a, b, dims=axes)
 
 
-of(np.vdot)(lambda a, b: w.vdot(*[w.ravel(x) for x in promoted(a, b)]))
-of(np.outer)(lambda a, b: w.outer(*[w.ravel(x) for x in promoted(a, b)]))
+of(np.vdot)(lambda a, b: w.vdot(*vectors(a, b)))
+of(np.outer)(lambda a, b: w.outer(*vectors(a, b)))
 of(np.kron)(lambda a, b: w.kron(tensor(a), tensor(b)))
-of(np.linalg.matmul)(lambda x1, x2: w.matmul(*promoted(x1, x2)))
+of(np.linalg.matmul)(lambda x1, x2: w.matmul(*pair(x1, x2)))
 of(np.linalg.multi_dot)(lambda arrays: linalg.multi_dot(promoted(*arrays)))
 
 
 @of(np.linalg.outer)
 def _outer_of_vectors(x1, x2):
-    x1, x2 = promoted(x1, x2)
+    x1, x2 = pair(x1, x2)
     if x1.ndim != 1 or x2.ndim != 1:
         raise ValueError(f"Input arrays must be one-dimensional, but they are x1.ndim={x1.ndim} and x2.ndim={x2.ndim}.")
     return w.outer(x1, x2)
@@ -67,7 +69,7 @@ def _outer_of_vectors(x1, x2):
 
 @of(np.linalg.vecdot)
 def _vecdot(x1, x2, axis=-1):
-    return linalg.vecdot(*promoted(x1, x2), dim=axis)
+    return linalg.vecdot(*pair(x1, x2), dim=axis)
 
 
 @of(np.einsum)
@@ -82,7 +84,10 @@ def _einsum(*operands, optimize=False, dtype=None, order="K", casting="safe"):
 
 @of(np.trace, method=True)
 def _trace(a, offset=0, axis1=0, axis2=1, dtype=None):
-    return w.sum(w.diagonal(tensor(a), offset, axis1, axis2), -1, dtype=dtype)
+    a = tensor(a)
+    if a.ndim == 2 and not offset and dtype is None and {axis1, axis2} == {0, 1}:
+        return w.trace(a)
+    return w.sum(w.diagonal(a, offset, axis1, axis2), -1, dtype=dtype)
 
 
 of(np.linalg.trace)(lambda x, offset=0, dtype=None: w.sum(w.diagonal(tensor(x), offset, -2, -1), -1, dtype=dtype))
@@ -92,7 +97,7 @@ of(np.linalg.trace)(lambda x, offset=0, dtype=None: w.sum(w.diagonal(tensor(x), 
 def _cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if axis is not None:
         axisa = axisb = axisc = axis
-    a, b = promoted(a, b)
+    a, b = pair(a, b)
     a, b = w.movedim(a, checked_axis(axisa, a.ndim), -1), w.movedim(b, checked_axis(axisb, b.ndim), -1)
     if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
@@ -106,7 +111,7 @@ def _cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 @of(np.linalg.cross)
 def _cross_of_three(x1, x2, axis=-1):
-    x1, x2 = promoted(x1, x2)
+    x1, x2 = pair(x1, x2)
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         sizes = f"{x1.shape[axis]} and {x2.shape[axis]}"
         raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {sizes} dimensional instead.")
@@ -151,8 +156,8 @@ def _pinv(a, rcond=None, hermitian=False, *, rtol=None):
 
 @of(np.linalg.solve)
 def _solve(a, b):
-    a, b = promoted(floating(a), b)
-    return linalg.solve(a, b) if b.ndim != 1 else linalg.solve(a, w.unsqueeze(b, -1))[..., 0]
+    a, b = pair(floating(a), b)
+    return linalg.solve(a, b) if b.ndim != 1 or a.ndim == 2 else linalg.solve(a, w.unsqueeze(b, -1))[..., 0]
 
 
 @of(np.linalg.svd)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert import dtypes
 from wengert.array_functions.table import (
     FUNCTIONS,
     METHODS,
@@ -63,8 +62,14 @@ def _reduction(name: str) -> Callable[..., Any]:
         a = tensor(a)
         if where is not True:
             a = _included(name, a, where, initial)
-        options = {} if dtype is None else {"dtype": dtype}
-        found = _reduced(a, axis, keepdims, options)
+        if dtype is not None:
+            found = _reduced(a, axis, keepdims, {"dtype": dtype})
+        elif axis is None and not keepdims:
+            found = over_all(a)
+        elif type(axis) is int:
+            found = over_dims(a, axis, keepdims)
+        else:
+            found = _reduced(a, axis, keepdims, {})
         if initial is None:
             return found
         join = {"sum": w.add, "prod": w.mul, "max": w.maximum, "min": w.minimum}[name]
@@ -91,10 +96,10 @@ METHODS |= {np.amax, np.amin}
 
 @of(np.mean, method=True)
 def _mean(a, axis=None, dtype=None, keepdims=False, where=True):
-    a = tensor(a)
-    if dtype is None and not (a.is_floating_point() or a.is_complex()):
-        dtype = dtypes.get_default_dtype()
+    a = floating(a) if dtype is None else tensor(a)
     if where is True:
+        if type(axis) is int and dtype is None:
+            return w.mean(a, axis, keepdims)
         axes = None if axis is None and not keepdims else tuple(range(a.ndim)) if axis is None else ints(axis)
         return w.mean(a, dtype=dtype) if axes is None else w.mean(a, dim=axes, keepdim=keepdims, dtype=dtype)
     counts = np.sum(np.broadcast_to(np.asarray(where), a.shape), axis=axis, keepdims=keepdims)
@@ -263,8 +268,11 @@ def _running(name: str, neutral: float | None = None) -> Callable[..., Any]:
 
     def accumulate(a, axis=None, dtype=None):
         a = tensor(a)
-        a = a if neutral is None else w.where(w.isnan(a), neutral, a)
-        return run(w.ravel(a) if axis is None else a, 0 if axis is None else axis, dtype=dtype)
+        if neutral is not None:
+            a = w.where(w.isnan(a), neutral, a)
+        if axis is None:
+            a, axis = a if a.ndim == 1 else w.ravel(a), 0
+        return run(a, axis) if dtype is None else run(a, axis, dtype=dtype)
 
     return accumulate
 

@@ -58,7 +58,7 @@ def since(name: str) -> tuple[Any, ...]:
 
 def ints(x: Any) -> tuple[int, ...]:
     """Return a shape or axes as a tuple. One number stands for a tuple of it."""
-    return (int(x),) if isinstance(x, (int, np.integer)) else tuple([int(i) for i in x])
+    return (x,) if type(x) is int else (int(x),) if isinstance(x, (int, np.integer)) else tuple([int(i) for i in x])
 
 
 def operand(x: Any) -> Any:
@@ -97,7 +97,7 @@ def holds_tensor(values: Iterable[Any]) -> bool:
 
 
 def tensors(arrays: Iterable[Any]) -> list[Any]:
-    return [tensor(x) for x in arrays]
+    return [x if isinstance(x, TensorBase) else tensor(x) for x in arrays]
 
 
 def promoted(*values: Any) -> list[Any]:
@@ -109,15 +109,28 @@ def promoted(*values: Any) -> list[Any]:
     return [x.to(dtype) for x in found]
 
 
+def pair(a: Any, b: Any) -> Any:
+    """Return promoted(a, b), which is short work for tensors of one dtype."""
+    if isinstance(a, TensorBase) and isinstance(b, TensorBase) and a.dtype is b.dtype:  # type: ignore[attr-defined]
+        return a, b
+    return promoted(a, b)
+
+
 def floating(x: Any) -> Any:
     """Return x as a tensor of a floating or complex dtype: integers become the default dtype."""
     x = tensor(x)
-    return x if x.is_floating_point() or x.is_complex() else x.to(dtypes.get_default_dtype())
+    dtype = x.dtype
+    return x if dtype.is_floating_point or dtype.is_complex else x.to(dtypes.get_default_dtype())
 
 
 def dtype_of(dtype: Any) -> dtypes.dtype:
     """Return a dtype as NumPy spells it, or one of ours, as one of ours. float stands for float64, as in NumPy."""
     return dtype if isinstance(dtype, dtypes.dtype) else dtypes.from_numpy_dtype(np.dtype(dtype))
+
+
+def vectors(a: Any, b: Any) -> list[Any]:
+    """Return a and b as flat tensors of their promoted dtype."""
+    return [x if x.ndim == 1 else w.ravel(x) for x in pair(a, b)]
 
 
 def part(x: Any, axis: int, *bounds: int | None) -> Any:
