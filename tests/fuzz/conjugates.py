@@ -142,6 +142,7 @@ def follow(lib: Any, steps: list[Any], numbers: Any, grad: bool) -> list[Any]:
             if kind == "view":
                 tensors.append(VIEWS[name](lib, tensors[i]))
             else:
+                _ = tensors[i].grad_fn  # torch takes a view whose base was written for a leaf until its grad_fn is asked for
                 WRITES[name](lib, tensors[i], tensors[j[0]])
         except (RuntimeError, TypeError, IndexError, ValueError) as error:
             seen.append((kind, name, error))

@@ -25,10 +25,10 @@ needs_torch = True
 LENIENT_IN_TORCH = (
     "adaptive_(avg|max)_pool|segment_reduce|pixel_unshuffle|^pad$|scatter_reduce|^conv|lu_unpack|multi_head_attention|"
     "scaled_dot_product_attention|index_add|addmv|cholesky|linalg_pinv|pinverse|fractional_max_pool|trapezoid|trapz|"
-    "^cross_entropy$|interpolate|linalg_cond|batch_norm"
+    "^cross_entropy$|interpolate|linalg_cond|batch_norm|instance_norm"
 )
-TORCH_CRASHES = {  # on tables without rows or columns, and on factors or states without elements
-    "embedding_bag", "nn.functional_embedding_bag", "lstm", "lu_unpack",
+TORCH_CRASHES = {  # on tables without rows or columns, on factors, states or heads without elements
+    "embedding_bag", "nn.functional_embedding_bag", "lstm", "lu_unpack", "scaled_dot_product_attention",
 }  # fmt: skip
 
 

@@ -16,6 +16,10 @@ from twins import Raised, assert_same
 needs_torch = True
 CALLS = 250
 PASSES = ("backward", "backward_into")
+# torch fails on an assertion of its own, because a leaf was detached and written, or because a saved tensor was detached in place. Here
+# both are allowed, and the derivative is that of the values at the time of saving.
+TORCH_ALONE = ("INTERNAL ASSERT", "moved into the graph interior", "saved tensor that has been detached in-place")
+FREED = "backward through the graph a second time"
 STALE = "its base or another view of its base has been modified inplace"
 
 
@@ -27,8 +31,10 @@ def draw_steps(draw: random.Random) -> list[tuple[str, int, int, int]]:
 
 def check(steps: Any, torch: Any) -> None:
     ours, theirs = Program(wengert).run(steps), Program(torch).run(steps)
-    # torch fails on an assertion of its own, or because a leaf was detached and written, which is allowed here.
-    if any(isinstance(end, Raised) and ("INTERNAL ASSERT" in end[2] or "moved into the graph interior" in end[2]) for end in theirs):
+    if any(isinstance(end, Raised) and any(words in end[2] for words in TORCH_ALONE) for end in theirs):
+        return
+    if isinstance(theirs[-1], Raised) and FREED in theirs[-1][2] and "fine" in ours[len(theirs) - 1 :][:1]:
+        assert any(name.startswith("write") for name, *_ in steps)  # torch frees the node of a write, which here has saved nothing
         return
     if isinstance(ours[-1], Raised) and isinstance(theirs[-1], Raised):
         # Of a pass that fails, the hooks before the failure depend on the order of nodes, which writes under no_grad change in torch.

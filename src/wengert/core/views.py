@@ -672,6 +672,9 @@ def write_results(name: str, out: Any, inputs: Iterable[Any], compute: Callable[
     if isinstance(results, bool):  # of allclose and equal, which return no tensor
         raise errors.unexpected_keyword(name, "out")
     results = results if isinstance(results, (tuple, list)) else (results,)
+    for result in results:
+        if not isinstance(result, TensorBase):  # a function that returns its argument as it is was given no tensor
+            raise errors.wrong_argument_type(name, "input", 0, type(result))
     if not flags() & NO_GRAD:
         for tensor, result in zip(outs, results, strict=True):
             if result.requires_grad or (tensor.requires_grad and is_differentiable(result._array)):

@@ -100,7 +100,7 @@ def chain_matmul(F, *matrices):
 
     Derivative: that of the products."""
     if len(matrices) == 1:
-        return matrices[0]
+        return checked("chain_matmul", matrices[0], "matrices")
     return F.linalg_multi_dot(list(matrices))
 
 

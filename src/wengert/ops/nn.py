@@ -11,7 +11,7 @@ from wengert import dtypes, errors
 from wengert.kernels import memory, places, rows
 from wengert.ops.blas import matrix_product
 from wengert.ops.dims import normalize_dims
-from wengert.ops.indices import private_index
+from wengert.ops.indices import checked, private_index
 from wengert.ops.registry import NONE, composite, general, nondifferentiable
 from wengert.ops.row_norms import limit_rows
 
@@ -243,7 +243,7 @@ def _apply_dropout(F: Any, input: Any, p: float, training: bool, inplace: bool, 
     if not 0 <= p <= 1:
         raise errors.ElementError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
-        return input
+        return checked("dropout", input)
     noise = F._dropout_noise(input, p=p, independent_dims=independent_dims)
     return input.mul_(noise) if inplace else input * noise
 
