@@ -67,6 +67,7 @@ from wengert import nn as nn
 from wengert import optim as optim
 from wengert import profiler as profiler
 from wengert import random as random
+from wengert import scipy as scipy
 from wengert import serialization as serialization
 from wengert import signal as signal
 from wengert import special as special

@@ -17,6 +17,7 @@ This module is loaded when NumPy first calls a tensor.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import errors
+from wengert._forks import import_late
 from wengert.array_functions import FUNCTIONS, METHODS, PLAIN
 from wengert.array_functions.elements import condition_of
 from wengert.array_functions.table import (
@@ -101,6 +103,8 @@ UFUNCS |= {
 
 def run_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: dict[str, Any]) -> Any:
     """Run a ufunc for Tensor.__array_ufunc__. See Note [NumPy's functions on tensors]."""
+    if ufunc.__name__ not in UFUNCS:
+        _register_scipys(ufunc)
     if method == "__call__" and not settings:
         function = UFUNCS.get(ufunc.__name__)
         if function is not None:
@@ -122,6 +126,13 @@ def run_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: d
                 bump(x)
         return out[0] if len(out) == 1 else out
     return tuple([_tensor(x) for x in found]) if isinstance(found, tuple) else _tensor(found)
+
+
+def _register_scipys(ufunc: np.ufunc) -> None:
+    """Load wengert.scipy.special, which adds its functions to UFUNCS, if the ufunc is a function of scipy.special."""
+    special = sys.modules.get("scipy.special")
+    if special is not None and getattr(special, ufunc.__name__, None) is ufunc:
+        import_late("wengert.scipy.special")
 
 
 # -- ufuncs of tensors that are differentiated ---------------------------------------------------------------------------

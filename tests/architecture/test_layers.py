@@ -32,7 +32,7 @@ LAYERS = [
     },
     {
         "amp", "autograd", "control_flow", "cpu", "cuda", "distributions", "fft", "func", "hub", "linalg", "masked",
-        "multiprocessing", "nn", "optim", "profiler", "random", "serialization", "signal", "special", "utils",
+        "multiprocessing", "nn", "optim", "profiler", "random", "scipy", "serialization", "signal", "special", "utils",
     },
     {"compat", "testing"},
     {"_C", "_vmap_internals", "functorch", "jit"},

@@ -60,13 +60,15 @@ def multiple_values(op: str, argument: str) -> ArgumentError:
     return ArgumentError(f"{called(op)}() got multiple values for argument '{argument}'")
 
 
-def no_array_of(what: str, function: str | None = None) -> ConversionError:
+def no_array_of(what: str, function: str | None = None, hint: str | None = None) -> ConversionError:
     """Return the error for a tensor that must not become an array, whose gradient or tangent would be lost.
 
-    what: the kind of tensor. function: the function of NumPy that has no derivative, or None.
+    what: the kind of tensor. function: the function of NumPy or SciPy that has no derivative, or None. hint: what to write instead.
     """
     text = f"Can't call numpy() on {what}. Use tensor.detach().numpy() instead."
-    return ConversionError(text if function is None else f"{text} {function} has no derivative here.")
+    if function is not None:
+        text += f" {function} has no derivative here."
+    return ConversionError(text if hint is None else f"{text} Hint: {hint}")
 
 
 # -- dimensions and shapes ---------------------------------------------------------------------------------------------

@@ -1,0 +1,6 @@
+"""scipy.special with derivatives. See _frame.py."""
+
+from wengert.scipy._frame import Submodule as _Submodule
+
+_module = _Submodule("special", globals())
+__getattr__, __dir__ = _module.lookups()
