@@ -10,7 +10,7 @@
 #   make bench       install, and print the benchmarks beside torch
 #   make inplace     compile the core next to its sources, for work with PYTHONPATH=src
 #   make record      the same, and keep the numbers in benchmarks/record.json, from which pages are written: on an idle machine
-#   make generate    write the generated files: stubs, names of late families, tables of kernels, docs/operators.md, tables of pages
+#   make generate    write the generated files: stubs, names of late families, tables of kernels, docs/operators, tables of pages
 #   make fuzz        all fuzzers for MINUTES=10 with seeds from the clock, each batch of calls in a child process with a watchdog
 #   make sanitize    compile with AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer, and run tests and fuzzers
 #   make parity-table  compare with the whole of torch's operator database, and write docs/parity.md: ten minutes

@@ -1,12 +1,13 @@
-"""Write docs/operators.md: `make generate`. With --check, only say whether the page is up to date.
+"""Write the pages of docs/operators: `make generate`. With --check, only say whether they are up to date.
 
-The page comes from the registry (names, signatures, docstrings, forms), from the samples of the gradient tests (the order to
+The pages, one for each subject and README.md with their contents, come from the registry (names, signatures, docstrings, forms), from the samples of the gradient tests (the order to
 which a derivative is tested, real or complex), and from the known differences from torch.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -21,16 +22,40 @@ from wengert.ops.registry import ALIASES, OPS, Operation
 # Operations whose samples are random or complex. Tests in tests/explicit have numbers worked by hand.
 BY_HAND = ("view_as_real", "_sample_dirichlet", "_standard_gamma")
 
-PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
+FOLDER = Path(__file__).parents[1] / "docs" / "operators"
+
+# The pages: name, title, and the modules of wengert.ops that they show. A module that no page names fails a test.
+SUBJECTS: dict[str, tuple[str, str]] = {
+    "elementwise": (
+        "Elementwise functions",
+        "pointwise arithmetic trigonometry piecewise binary choice compare logic complex",
+    ),
+    "special": ("Special functions", "special probability bessel beta polynomials"),
+    "reductions": ("Reductions, scans and statistics", "reduce extrema moments statistics histograms scan running segments sorting masked"),
+    "shapes": ("Shapes, views and joins", "shape expand strided join rearrange copies inplace_views storages queries"),
+    "indexing": ("Indexing, reading and writing at places", "index gather masks scatter scatter_reduce index_reduce"),
+    "creation": ("Creation and random numbers", "create random"),
+    "linalg": (
+        "Linear algebra",
+        "linalg einsum factor decomposition eigen ldl least_squares low_rank matrix_functions distance",
+    ),
+    "fourier": ("Fourier transforms and signals", "fft short_time signal_windows"),
+    "activations": ("Activations, softmax and losses", "activation stochastic_activation softmax loss margin_loss linear_loss ctc"),
+    "layers": (
+        "Layers of networks",
+        "nn bags norm conv pool fractional_pool pad resize grid attention multi_head recurrent layer_functions native",
+    ),
+    "older": ("Functions of early torch", "older"),
+}
 
 _HEAD = """# Operators
 
-`make generate` writes this page from the operations themselves: change their docstrings, not this page. Names, arguments and
-defaults are torch's. If an operation differs from torch, its entry says so. [parity.md](parity.md) has the whole comparison.
+`make generate` writes these pages from the operations themselves: change their docstrings, not the pages. Names, arguments and
+defaults are torch's. If an operation differs from torch, its entry says so. [parity.md](../parity.md) has the whole comparison.
 
 How to read an entry: *tested to order 2* means that the gradient tests compare the derivative, and the derivative of the derivative,
 with finite differences in float64, and also in complex128 if the entry says *complex*. Every rule is made of operations that have
-rules themselves, so higher orders exist. *Method*, *in-place* and `out=` are the other forms. [derivatives.md](derivatives.md)
+rules themselves, so higher orders exist. *Method*, *in-place* and `out=` are the other forms. [derivatives.md](../derivatives.md)
 lists the derivatives at kinks, ties, zeros and infinities.
 
 """
@@ -114,7 +139,7 @@ def entry(op: Any, orders: dict[str, str], known: dict[str, dict[str, None]]) ->
     """Paragraphs of an operation."""
     called = names(op)
     others = sorted(alias for alias, target in ALIASES.items() if target is op)
-    text = f"#### {called[0]}\n\n```python\n{called[0]}({signature(op)})\n```\n\n{_plain_docstring(op.doc)}\n\n"
+    text = f"### {called[0]}\n\n```python\n{called[0]}({signature(op)})\n```\n\n{_plain_docstring(op.doc)}\n\n"
     facts = []
     if len(called) > 1 or others:
         facts.append("also " + ", ".join(f"`{n}`" for n in [*called[1:], *others]))
@@ -142,32 +167,50 @@ def _plain_docstring(doc: str | None) -> str:
     return "\n\n".join(f"```python\n{p}\n```" if p.startswith(">>>") else p for p in paragraphs)
 
 
-def page() -> str:
+def pages() -> dict[str, str]:
+    """Return the text of each page by the name of its file."""
     load_all()
     orders, known = tested(), differences()
     families: dict[str, list[Any]] = {}
     for op in OPS.values():
         if is_public(op):
             families.setdefault(family(op), []).append(op)
-    contents, body = "", ""
-    for module, ops in sorted(families.items()):
-        title = module.rsplit(".", 1)[-1]
-        summary = (import_module(module).__doc__ or "").strip().splitlines()[0]
-        contents += f"- [{title}](#{title}): {summary}\n"
-        body += f"## {title}\n\n{summary}\n\n" + "".join(entry(op, orders, known) for op in sorted(ops, key=lambda op: names(op)[0]))
-    count = sum(map(len, families.values()))
-    return f"{_HEAD}{count} operations, {len(orders)} of them with a derivative, in {len(families)} families:\n\n{contents}\n{body}".rstrip() + "\n"
+    texts, contents = {}, ""
+    for name, (title, modules) in SUBJECTS.items():
+        body = f"# {title}\n\n"
+        contents += f"## [{title}]({name}.md)\n\n"
+        for module in modules.split():
+            ops = sorted(families.pop(f"wengert.ops.{module}"), key=lambda op: names(op)[0])
+            summary = (import_module(f"wengert.ops.{module}").__doc__ or "").strip().splitlines()[0]
+            heading = re.split(r"[:.] ", summary.rstrip("."))[0]
+            body += f"## {heading}\n\n" + (f"{summary}\n\n" if heading != summary.rstrip(".") else "")
+            body += "".join(entry(op, orders, known) for op in ops)
+            contents += f"{heading}: {', '.join(f'`{names(op)[0]}`' for op in ops)}.\n\n"
+        texts[f"{name}.md"] = body.rstrip() + "\n"
+    assert not families, f"SUBJECTS names no page for {sorted(families)}"
+    count = sum(map(is_public, OPS.values()))
+    head = f"{_HEAD}{count} operations, {len(orders)} of them with a derivative:\n\n"
+    return {"README.md": (head + contents).rstrip() + "\n", **texts}
+
+
+def outdated() -> list[str]:
+    """Names of the pages that differ from what the operations say, are missing, or are not written from here."""
+    texts = pages()
+    found = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
+    return sorted(name for name in texts.keys() | found.keys() if texts.get(name) != found.get(name))
 
 
 def main(arguments: list[str]) -> int:
-    text = page()
     if arguments == ["--check"]:
-        if PAGE.read_text(encoding="utf-8") != text:
-            print("docs/operators.md is out of date. Write it with: make generate")
-            return 1
-        return 0
-    PAGE.write_text(text, encoding="utf-8")
-    print(f"written: {PAGE}")
+        if stale := outdated():
+            print(f"out of date in docs/operators: {', '.join(stale)}. Write them with: make generate")
+        return bool(stale)
+    FOLDER.mkdir(exist_ok=True)
+    for name in outdated():
+        (FOLDER / name).unlink(missing_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    print(f"written: {FOLDER}")
     return 0
 
 
