@@ -72,7 +72,7 @@ def signature(op: Any) -> str:
                 texts.append("*")
             texts.append(_parameter(name, op.defaults[name]))
         return ", ".join(texts)
-    parameters = list(inspect.signature(op.fn).parameters.values())[op.kind == "composite" :]
+    parameters = list(inspect.signature(op.fn, follow_wrapped=False).parameters.values())[op.kind == "composite" :]
     texts = []
     for p in parameters:
         if p.name.startswith("_"):

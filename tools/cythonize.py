@@ -29,7 +29,10 @@ RIGHT_HELPER = """    if (PyList_Append(list, x) < 0) return -1;
     Py_DECREF(x);
     return 0;
 """
-DIRECTIVES = {"annotation_typing": False, "binding": True, "allow_none_for_extension_args": False, "nonecheck": True}
+DIRECTIVES = {
+    "annotation_typing": False, "binding": True, "allow_none_for_extension_args": False, "nonecheck": True,
+    "embedsignature": True, "embedsignature.format": "clinic",  # for methods without binding: inspect.signature reads it
+}  # fmt: skip
 
 
 def translate(name: str, folder: Path) -> None:

@@ -50,7 +50,8 @@ from wengert.generator import (  # noqa: E402
 )
 from wengert.layouts import *  # noqa: E402, F403
 from wengert.ops import function as _function, late_functions as _late_functions  # noqa: E402
-from wengert.ops.registry import INPLACE_FUNCTIONS as _INPLACE_FUNCTIONS, functions as _functions  # noqa: E402
+from wengert.ops.families import INPLACE_FUNCTIONS as _INPLACE_FUNCTIONS  # noqa: E402
+from wengert.ops.registry import functions as _functions  # noqa: E402
 from wengert.sizes import Size as Size  # noqa: E402
 from wengert.tensor import Tensor as Tensor  # noqa: E402
 

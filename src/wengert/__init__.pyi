@@ -308,16 +308,16 @@ def aminmax(input: Tensor, *, dim: _int | Sequence[_int] | None = None, keepdim:
 def max(input: Tensor) -> Tensor:
     """Largest element: max() of all, max(dim, keepdim=False) along one dimension, max(other) of each pair of elements."""
 @overload
-def max(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.max: ...
+def max(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Any = None) -> return_types.max: ...
 @overload
-def max(input: Tensor, other: Tensor) -> Tensor: ...
+def max(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor: ...
 @overload
 def min(input: Tensor) -> Tensor:
     """Smallest element: min() of all, min(dim, keepdim=False) along one dimension, min(other) of each pair of elements."""
 @overload
-def min(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.min: ...
+def min(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Any = None) -> return_types.min: ...
 @overload
-def min(input: Tensor, other: Tensor) -> Tensor: ...
+def min(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor: ...
 def argmax(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Index, as int64, of the first largest element along dim, or in the flattened tensor if dim is None."""
 def argmin(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -326,12 +326,12 @@ def argmin(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bo
 def median(input: Tensor) -> Tensor:
     """Median; of an even number of elements the lower of the two middle ones. NaN if an element is NaN."""
 @overload
-def median(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.median: ...
+def median(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Any = None) -> return_types.median: ...
 @overload
 def nanmedian(input: Tensor) -> Tensor:
     """`median` of the elements that are not NaN; NaN if all elements are NaN."""
 @overload
-def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.nanmedian: ...
+def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False, *, out: Any = None) -> return_types.nanmedian: ...
 def logsumexp(input: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(x))) over dim, without overflow; -inf for no elements."""
 def softmax(input: Tensor, dim: _int | Sequence[_int] | None = None, _stacklevel: _int = 3, dtype: _Dtype | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -396,7 +396,7 @@ def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) ->
     """View of the diagonals of the matrices in dimensions dim1 and dim2, as a new last dimension."""
 def diagonal_copy(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
     """Copy of diagonal(). Derivative: the cotangent on the diagonals, 0 elsewhere."""
-def as_strided(input: Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
+def as_strided(input: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: Any = None) -> Tensor:
     """View of the memory of input with any size and strides."""
 def select(input: Tensor, dim: _int, index: _int, *, out: Any = None) -> Tensor:
     """View of input at one index along dim, without this dimension. index: an int or a 0-d tensor of ints."""
@@ -468,7 +468,7 @@ def outer(input: Tensor, vec2: Any, *, out: Any = None) -> Tensor:
     """Outer product: result[i, j] = input[i] * vec2[j]. input: (n), vec2: (m), of any dtypes; returns (n, m)."""
 def inner(input: Tensor, other: _Operand, *, out: Any = None) -> Tensor:
     """Sums of products over the last dimensions: input (*a, k) and other (*b, k) give (*a, *b)."""
-def tensordot(a: Tensor, b: Any, dims: _int | Sequence[_int] = 2, *, out: Any = None) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims: _int | Sequence[_int] | tuple[Sequence[_int], Sequence[_int]] | Sequence[Sequence[_int]] | Tensor = 2, *, out: Any = None) -> Tensor:
     """Sums of products over pairs of dimensions of a and b."""
 def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of the diagonal of a matrix. x: (n, m), else RuntimeError; returns a 0-d tensor."""
@@ -538,7 +538,7 @@ def bernoulli(input: Tensor, p: _float | Tensor | None = None, *, generator: Gen
     """Draw 1 with probability input, else 0, for each element, in input's dtype."""
 def multinomial(input: Tensor, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Draw num_samples indices, as int64, with probabilities proportional to the weights in each row of input."""
-def normal(mean: _float = 0.0, std: _float = 1.0, size: _int | Sequence[_int] | None = None, *, generator: Generator | None = None, dtype: _Dtype | None = None, **options: Any) -> Tensor:
+def normal(mean: Tensor | _float = 0.0, std: Tensor | _float = 1.0, size: _int | Sequence[_int] | None = None, *, generator: Generator | None = None, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """Draw from normal distributions: normal(mean, std), normal(mean), or normal(mean=0.0, std=1.0, size=(2, 3))."""
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Draw from Poisson distributions with the rates in input, in input's dtype. The sample has no history."""
@@ -552,19 +552,19 @@ def _sample_dirichlet(input: Tensor, *, generator: Generator | None = None, out:
     """Draw from Dirichlet distributions with concentrations x along the last dimension; each sample sums to 1."""
 def _dirichlet_grad(x: Tensor, alpha: _Number, total: Any, *, out: Any = None) -> Tensor:
     """Derivative of an element x of a Dirichlet sample in its concentration alpha, quantile held fixed, divided by 1 - x."""
-def bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Tensor:
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Any = None) -> Tensor:
     """Bilinear form of two rows with each of k matrices: input1 @ weight[i] @ input2 + bias[i]."""
-def cosine_similarity(x1: Tensor, x2: Any, dim: _int = 1, eps: _float = 1e-08, *, out: Any = None) -> Tensor:
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08, *, out: Any = None) -> Tensor:
     """Cosine of the angle between x1 and x2 along dim: sum(x1 * x2) / (max(|x1|, eps) * max(|x2|, eps))."""
-def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enable: _bool = True, *, out: Any = None) -> Tensor:
+def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = True, *, out: Any = None) -> Tensor:
     """Layer normalisation: (input - mean) / sqrt(variance + eps) * weight + bias over the last dimensions."""
-def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any = None, eps: _float | None = None, *, out: Any = None) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, eps: _float | None = None, *, out: Any = None) -> Tensor:
     """Root mean square normalisation: input / sqrt(mean(input**2) + eps) * weight over the last dimensions."""
 def selu(input: Tensor, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """1.0507 * `elu`(input, alpha=1.6733). These constants keep activations normalised. input: any shape, floating."""
 def celu(input: Tensor, alpha: _Number = 1.0, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input where input > 0, alpha * (exp(input / alpha) - 1) elsewhere. input: any shape, floating."""
-def prelu(input: Tensor, weight: Any, *, out: Any = None) -> Tensor:
+def prelu(input: Tensor, weight: Tensor, *, out: Any = None) -> Tensor:
     """input where input > 0, weight * input elsewhere. input: any shape, floating."""
 def threshold(input: Tensor, threshold: Any, value: _Operand, inplace: _bool = False, *, out: Any = None) -> Tensor:
     """input where input > threshold, value elsewhere. input: any shape, any real dtype."""
@@ -674,15 +674,15 @@ def cumsum(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor
     """Running sum along one dimension."""
 def cumprod(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running product along one dimension."""
-def var(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
+def var(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _Number | None = None, out: Any = None) -> Tensor:
     """Variance over dim: the sum of squared distances from the mean, divided by n - correction."""
-def std(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
+def std(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _Number | None = None, out: Any = None) -> Tensor:
     """Standard deviation over dim: the square root of `var`. Arguments: as `var`."""
-def var_mean(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> tuple[Tensor, Tensor]:
+def var_mean(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _Number | None = None, out: Any = None) -> tuple[Tensor, Tensor]:
     """Return the tuple (`var`, `mean`) over dim. Arguments: as `var`."""
-def std_mean(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> tuple[Tensor, Tensor]:
+def std_mean(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _Number | None = None, out: Any = None) -> tuple[Tensor, Tensor]:
     """Return the tuple (`std`, `mean`) over dim. Arguments: as `var`."""
-def norm(input: Tensor, p: _Number | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _Dtype | None = None, **kwargs: Any) -> Tensor:
+def norm(input: Tensor, p: _Number | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _Dtype | None = None, *, out: Any = None) -> Tensor:
     """p-norm of the elements over dim: (sum of |x|**p)**(1 / p)."""
 @overload
 def flip(input: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
@@ -697,9 +697,12 @@ def roll(input: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_in
     """Copy of x with its elements shifted along dims; elements shifted beyond the end re-enter at the start."""
 def rot90(input: Tensor, k: _int = 1, dims: _int | Sequence[_int] = ..., *, out: Tensor | None = None) -> Tensor:
     """Copy of x rotated by k quarter turns in the plane of two dimensions, from the first towards the second."""
-def tile(input: Tensor, *repeats: _int | Sequence[_int] | Tensor, **keywords: Any) -> Tensor:
+@overload
+def tile(input: Tensor, dims: Sequence[_int]) -> Tensor:
     """Repeat input along its dimensions, x.tile(2) or x.tile((2, 1)); see `repeat`."""
-def repeat_interleave(input: Tensor, repeats: _int | Sequence[_int] | Tensor | None = None, dim: _int | Sequence[_int] | None = None, *, output_size: Any = None, out: Any = None) -> Tensor:
+@overload
+def tile(input: Tensor, *dims: _int) -> Tensor: ...
+def repeat_interleave(input: Tensor, repeats: _int | Sequence[_int] | Tensor | None = None, dim: _int | Sequence[_int] | None = None, *, output_size: _int | None = None, out: Any = None) -> Tensor:
     """Repeat each slice of input along dim, copies in a row; if dim is None, each element of the flattened input."""
 def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, *, out: Tensor | None = None) -> Tensor:
     """Matrices in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere."""
@@ -726,9 +729,9 @@ def nonzero(input: Tensor, *, as_tuple: Literal[False] = False) -> Tensor:
 def nonzero(input: Tensor, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
 def argwhere(input: Tensor) -> Tensor:
     """Indices of the nonzero elements, as int64: (k, ndim), as `nonzero` gives them."""
-def scatter(input: Tensor, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None, out: Any = None) -> Tensor:
+def scatter(input: Tensor, dim: _int, index: Tensor, src: _Operand | None = None, *, value: _Operand | None = None, reduce: _str | None = None, out: Any = None) -> Tensor:
     """Return a copy of input with src written at index along dim."""
-def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Any, *, out: Any = None) -> Tensor:
+def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor:
     """Return a copy of input with src added at index along dim. A repeated index adds each of its values."""
 def index_add(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1, out: Any = None) -> Tensor:
     """Return a copy of input with alpha * source added to its slices `index` along dim."""
@@ -738,13 +741,13 @@ def index_fill(input: Tensor, dim: _int, index: Tensor, value: _Operand, *, out:
     """Return a copy of input with value in its slices `index` along dim."""
 def put(input: Tensor, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False, *, out: Any = None) -> Tensor:
     """Return a copy of input with source written, or added if accumulate, at index into the flattened input."""
-def select_scatter(input: Tensor, src: Any, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
+def select_scatter(input: Tensor, src: Tensor, dim: _int, index: Tensor, *, out: Any = None) -> Tensor:
     """Return a copy of input with input.select(dim, index) replaced by src, of that slice's shape."""
-def slice_scatter(input: Tensor, src: Any, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1, *, out: Any = None) -> Tensor:
+def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1, *, out: Any = None) -> Tensor:
     """Return a copy of input with its slice start:end:step along dim replaced by src, of that slice's shape."""
 def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
     """Return a copy of x with x.diagonal(offset, dim1, dim2) replaced by src, of that diagonal's shape."""
-def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True, out: Any = None) -> Tensor:
+def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True, out: Any = None) -> Tensor:
     """Return a copy of input with src reduced into it at index along dim."""
 def masked_fill(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
     """Return a copy of input with value where mask is True."""
@@ -794,7 +797,7 @@ def alias_copy(input: Tensor, *, out: Any = None) -> Tensor:
     """A copy of input. Derivative: the cotangent."""
 def detach_copy(input: Tensor, *, out: Any = None) -> Tensor:
     """A copy of input.detach(), which has no history. Not differentiable."""
-def as_strided_copy(input: Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None, *, out: Any = None) -> Tensor:
+def as_strided_copy(input: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: Any = None, *, out: Any = None) -> Tensor:
     """A copy of as_strided(). Derivative: each element of input gets the sum of the cotangents of its copies."""
 def expand_copy(input: Tensor, size: _int | Sequence[_int], *, implicit: _bool = False, out: Any = None) -> Tensor:
     """A copy of expand(). Derivative: the cotangent summed to input's shape."""
@@ -828,9 +831,9 @@ def view_as_real_copy(input: Tensor, *, out: Any = None) -> Tensor:
     """A copy of view_as_real(). Derivative: the pairs of the cotangent as complex numbers."""
 def view_as_complex_copy(input: Tensor, *, out: Any = None) -> Tensor:
     """A copy of view_as_complex(). Derivative: the real and imaginary parts of the cotangent."""
-def index_reduce(input: Tensor, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True, out: Any = None) -> Tensor:
+def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True, out: Any = None) -> Tensor:
     """A copy of input in which slice index[i] along dim is reduced with slice i of source."""
-def as_strided_scatter(input: Tensor, src: Any, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None, *, out: Any = None) -> Tensor:
+def as_strided_scatter(input: Tensor, src: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: Any = None, *, out: Any = None) -> Tensor:
     """A copy of input in which the elements of as_strided(size, stride, storage_offset) are replaced by src."""
 def nonzero_static(input: Tensor, size: _int | Sequence[_int], fill_value: _Number = -1, *, out: Tensor | None = None) -> Tensor:
     """Indices of the nonzero elements, as in `nonzero`: (size, ndim). Rows beyond size are cut, missing ones get fill_value."""
@@ -848,15 +851,15 @@ def hann_window(window_length: Any, periodic: _bool = True, *, dtype: _Dtype | N
     """Hann window, (1 - cos t) / 2; see signal.windows.hann. Arguments: as bartlett_window."""
 def kaiser_window(window_length: Any, periodic: _bool = True, beta: _Number = 12.0, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """Kaiser window, I0(beta sqrt(1 - x**2)) / I0(beta) with x from -1 to 1; see signal.windows.kaiser."""
-def native_layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Any, bias: Any, eps: _float, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
+def native_layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor, bias: Tensor | None, eps: _float, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """Return (layer_norm, mean, 1 / sqrt(variance + eps)). The last two have the normalised dims with size 1."""
-def native_group_norm(input: Tensor, weight: Any, bias: Any, N: Any, C: Any, HxW: Any, group: Any, eps: _float, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
+def native_group_norm(input: Tensor, weight: Tensor, bias: Tensor | None, N: Any, C: Any, HxW: Any, group: Any, eps: _float, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """Return (group_norm, mean, 1 / sqrt(variance + eps)). The last two have the shape (N, group)."""
-def native_batch_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: _bool, momentum: Any, eps: _float, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
+def native_batch_norm(input: Tensor, weight: Tensor, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """Return (batch_norm, mean, 1 / sqrt(variance + eps)). The last two have the shape (C,) in training; otherwise they are empty."""
 def native_dropout(input: Tensor, p: _float, train: Any, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Return (dropout, mask). The mask is True where an element was kept. Derivative: the factor of each element."""
-def native_channel_shuffle(input: Tensor, groups: Any, *, out: Any = None) -> Tensor:
+def native_channel_shuffle(input: Tensor, groups: _int, *, out: Any = None) -> Tensor:
     """Return channel_shuffle(input, groups). Derivative: the cotangent with the channels in their old order."""
 def frobenius_norm(input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Any = None) -> Tensor:
     """Square root of the sum of squares over dim: norm(input, "fro", dim). Derivative: as norm."""
@@ -870,7 +873,7 @@ def grid_sampler_3d(input: Tensor, grid: Any, interpolation_mode: Any, padding_m
     """Return grid_sample() of volumes. Modes are numbers: see grid_sampler. Derivative: as grid_sample."""
 def affine_grid_generator(theta: Tensor, size: _int | Sequence[_int], align_corners: Any, *, out: Any = None) -> Tensor:
     """Return nn.functional.affine_grid, without default arguments. Derivative: as nn.functional.affine_grid."""
-def segment_reduce(data: Tensor, reduce: Any, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: _int = 0, unsafe: _bool = False, initial: Any = None, out: Any = None) -> Tensor:
+def segment_reduce(data: Tensor, reduce: _str, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: _int = 0, unsafe: _bool = False, initial: Any = None, out: Any = None) -> Tensor:
     """Reduce each of n consecutive segments of a dimension."""
 def svd_lowrank(A: Tensor, q: _int = 6, niter: _int = 2, M: Any = None, *, out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
     """Approximate singular value decomposition of rank q: (U, S, V) with A - M close to U @ diag(S) @ V^H."""
@@ -902,7 +905,7 @@ def detach(input: Tensor) -> Tensor:
     """Return a tensor on the same memory without history: Tensor.detach."""
 def detach_(input: Tensor) -> Tensor:
     """Remove the history of a tensor: Tensor.detach_. In-place form of detach."""
-def empty_strided(size: _int | Sequence[_int], stride: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+def empty_strided(size: _int | Sequence[_int], stride: _int | Sequence[_int], *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """Return an uninitialised tensor of the given size and strides. stride: one per dimension, in elements."""
 def empty_permuted(size: _int | Sequence[_int], physical_layout: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
     """Return an uninitialised tensor without gaps in memory, whose dimensions are laid out in the given order."""
@@ -930,28 +933,31 @@ def feature_dropout(input: Tensor, p: _float, train: Any, *, out: Any = None) ->
     """nn.functional.dropout of whole channels, (n, channels, ...). An input with fewer than 3 dimensions drops elements."""
 def embedding(weight: Tensor, indices: Any, padding_idx: _int = -1, scale_grad_by_freq: _bool = False, sparse: _bool = False, *, out: Any = None) -> Tensor:
     """nn.functional.embedding with weight first. A negative padding_idx means None. Derivative: as in nn.functional.embedding."""
-def kl_div(input: Tensor, target: Any, reduction: _int = 0, *, log_target: _bool = False, out: Any = None) -> Tensor:
+def kl_div(input: Tensor, target: Tensor, reduction: _int = 0, *, log_target: _bool = False, out: Any = None) -> Tensor:
     """nn.functional.kl_div with reduction as a number. Derivative: as in nn.functional.kl_div."""
-def poisson_nll_loss(input: Tensor, target: Any, log_input: Any, full: Any, eps: _float, reduction: Any, *, out: Any = None) -> Tensor:
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: Any, full: Any, eps: _float, reduction: Any, *, out: Any = None) -> Tensor:
     """nn.functional.poisson_nll_loss with reduction as a number. Derivative: as in nn.functional.poisson_nll_loss."""
-def hinge_embedding_loss(input: Tensor, target: Any, margin: _float = 1.0, reduction: _int = 0, *, out: Any = None) -> Tensor:
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, reduction: _int = 0, *, out: Any = None) -> Tensor:
     """nn.functional.hinge_embedding_loss with reduction as a number. Derivative: as in nn.functional.hinge_embedding_loss."""
-def cosine_embedding_loss(input1: Tensor, input2: Any, target: Any, margin: _float = 0.0, reduction: _int = 0, *, out: Any = None) -> Tensor:
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, reduction: _int = 0, *, out: Any = None) -> Tensor:
     """nn.functional.cosine_embedding_loss with reduction as a number. Derivative: as in nn.functional.cosine_embedding_loss."""
-def margin_ranking_loss(input1: Tensor, input2: Any, target: Any, margin: _float = 0.0, reduction: _int = 0, *, out: Any = None) -> Tensor:
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, reduction: _int = 0, *, out: Any = None) -> Tensor:
     """nn.functional.margin_ranking_loss with reduction as a number. Derivative: as in nn.functional.margin_ranking_loss."""
-def triplet_margin_loss(anchor: Tensor, positive: Any, negative: Any, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-06, swap: _bool = False, reduction: _int = 0, *, out: Any = None) -> Tensor:
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-06, swap: _bool = False, reduction: _int = 0, *, out: Any = None) -> Tensor:
     """nn.functional.triplet_margin_loss with reduction as a number. Derivative: as in nn.functional.triplet_margin_loss."""
-def binary_cross_entropy_with_logits(input: Tensor, target: Any, weight: Any = None, pos_weight: Any = None, reduction: _int = 0, *, out: Any = None) -> Tensor:
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Any = None, reduction: _int = 0, *, out: Any = None) -> Tensor:
     """nn.functional.binary_cross_entropy_with_logits with reduction as a number."""
 def ctc_loss(log_probs: Tensor, targets: Any, input_lengths: Any, target_lengths: Any, blank: _int = 0, reduction: _int = 0, zero_infinity: _bool = False, *, out: Any = None) -> Tensor:
     """nn.functional.ctc_loss with reduction as a number. Derivative: as in nn.functional.ctc_loss."""
-def adaptive_max_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> tuple[Tensor, Tensor]:
+def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """nn.functional.adaptive_max_pool1d with return_indices=True. Derivative: as in nn.functional.adaptive_max_pool1d."""
-def conv_tbc(input: Tensor, weight: Any, bias: Any, pad: _int = 0, *, out: Any = None) -> Tensor:
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor | None, pad: _int = 0, *, out: Any = None) -> Tensor:
     """conv1d of input, (length, batch, channels), with weight, (width, channels, outputs). Derivative: as in conv1d."""
-def einsum(*args: Any, out: Any = None) -> Tensor:
+@overload
+def einsum(equation: _str, *operands: Tensor | Sequence[Tensor], out: Any = None) -> Tensor:
     """Sum of products of the operands' elements, given by an equation: einsum("ij,jk->ik", a, b) is a @ b."""
+@overload
+def einsum(operand: Tensor, *operands_and_dims: Any, out: Any = None) -> Tensor: ...
 def inverse(input: Tensor, *, out: Any = None) -> Tensor:
     """Inverse of a matrix, or of each matrix of a batch: `linalg.inv`."""
 def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1022,9 +1028,9 @@ def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Any = No
     """Most frequent element along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
 def histc(input: Tensor, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0, *, out: Any = None) -> Tensor:
     """Histogram: count the elements in each of `bins` equal intervals from min to max. Not differentiable."""
-def histogram(input: Tensor, bins: _int = 100, *, range: Any = None, weight: Any = None, density: _bool = False, out: Any = None) -> return_types.histogram:
+def histogram(input: Tensor, bins: _int = 100, *, range: Any = None, weight: Tensor | None = None, density: _bool = False, out: Any = None) -> return_types.histogram:
     """Histogram: count the elements in each interval, or sum their weights; a named tuple (hist, bin_edges)."""
-def cov(input: Tensor, *, correction: _int = 1, fweights: Any = None, aweights: Any = None, out: Any = None) -> Tensor:
+def cov(input: Tensor, *, correction: _Number | None = 1, fweights: Any = None, aweights: Any = None, out: Any = None) -> Tensor:
     """Covariance matrix of n variables with m observations each."""
 def corrcoef(input: Tensor, *, out: Any = None) -> Tensor:
     """Correlation coefficients: covariances divided by the standard deviations, clamped to [-1, 1]."""
@@ -1034,53 +1040,53 @@ def renorm(input: Tensor, p: _float, dim: _int, maxnorm: Any, *, out: Any = None
     """Scale each slice of input along dim whose p-norm is above maxnorm down to maxnorm."""
 def frexp(input: Tensor, *, out: Any = None) -> return_types.frexp:
     """Named tuple (mantissa, exponent) with input = mantissa * 2**exponent and 1/2 <= |mantissa| < 1."""
-def histogramdd(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogramdd:
+def histogramdd(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: _bool = False) -> return_types.histogramdd:
     """Number of points in each box of a grid, or the sum of their weights, as a named tuple (hist, bin_edges)."""
-def conv1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] | _str = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
-def conv2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] | _str = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
-def conv3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, dilation: _int = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] | _str = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1, *, out: Any = None) -> Tensor:
     """Convolution (cross-correlation): sums over windows of input times weight, plus bias."""
-def conv_transpose1d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1, *, out: Any = None) -> Tensor:
     """Transposed convolution, the adjoint of conv1d in its input, plus bias."""
-def conv_transpose2d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1, *, out: Any = None) -> Tensor:
     """Transposed convolution, the adjoint of conv2d in its input, plus bias."""
-def conv_transpose3d(input: Tensor, weight: Any, bias: Any = None, stride: _int = 1, padding: _int = 0, output_padding: _int = 0, groups: _int = 1, dilation: _int = 1, *, out: Any = None) -> Tensor:
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1, *, out: Any = None) -> Tensor:
     """Transposed convolution, the adjoint of conv3d in its input, plus bias."""
-def convolution(input: Tensor, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, transposed: Any, output_padding: Any, groups: Any, *, out: Any = None) -> Tensor:
+def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: _int | Sequence[_int], padding: _int | Sequence[_int], dilation: _int | Sequence[_int], transposed: Any, output_padding: _int | Sequence[_int], groups: _int, *, out: Any = None) -> Tensor:
     """Convolution, or transposed convolution if `transposed`, in input.ndim - 2 dimensions. Parameters as in `conv2d`."""
-def avg_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, *, out: Any = None) -> Tensor:
+def avg_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, *, out: Any = None) -> Tensor:
     """Average pooling: the mean of each window."""
-def max_pool1d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
+def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
     """Max pooling: the maximum of each window."""
-def max_pool1d_with_indices(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
+def max_pool1d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """Return (maxima, indices): `max_pool1d` with return_indices=True."""
-def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
+def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
     """Max pooling: the maximum of each window."""
-def max_pool3d(input: Tensor, kernel_size: Any, stride: Any = None, padding: _int = 0, dilation: _int = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
+def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, return_indices: _bool = False, *, out: Any = None) -> Any:
     """Max pooling: the maximum of each window."""
-def adaptive_avg_pool1d(input: Tensor, output_size: Any, *, out: Any = None) -> Tensor:
+def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, out: Any = None) -> Tensor:
     """Adaptive pooling: the mean of each of output_size regions that cover the input."""
-def batch_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: _bool, momentum: Any, eps: _float, cudnn_enabled: Any, *, out: Any = None) -> Tensor:
+def batch_norm(input: Tensor, weight: Tensor, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, cudnn_enabled: Any, *, out: Any = None) -> Tensor:
     """`nn.functional.batch_norm` with its arguments in the order of torch.batch_norm."""
-def group_norm(input: Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: _float = 1e-05, cudnn_enabled: _bool = True, *, out: Any = None) -> Tensor:
+def group_norm(input: Tensor, num_groups: Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enabled: _bool = True, *, out: Any = None) -> Tensor:
     """Group normalisation: (input - mean) / sqrt(variance + eps) * weight + bias, over each group of channels of an item."""
-def instance_norm(input: Tensor, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: Any, momentum: Any, eps: _float, cudnn_enabled: Any, *, out: Any = None) -> Tensor:
+def instance_norm(input: Tensor, weight: Tensor, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: Any, momentum: _float, eps: _float, cudnn_enabled: Any, *, out: Any = None) -> Tensor:
     """`nn.functional.instance_norm` with its arguments in the order of torch.instance_norm."""
-def constant_pad_nd(input: Tensor, pad: Any, value: _Operand = 0, *, out: Tensor | None = None) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: Sequence[_int], value: _Operand = 0, *, out: Tensor | None = None) -> Tensor:
     """Pad x with a constant."""
 def pixel_shuffle(input: Tensor, upscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
     """Rearrange (..., c * r * r, h, w) to (..., c, h * r, w * r), where r is upscale_factor."""
 def pixel_unshuffle(input: Tensor, downscale_factor: Any, *, out: Tensor | None = None) -> Tensor:
     """Rearrange (..., c, h * r, w * r) to (..., c * r * r, h, w), where r is downscale_factor: inverse of `pixel_shuffle`."""
-def channel_shuffle(input: Tensor, groups: Any, *, out: Tensor | None = None) -> Tensor:
+def channel_shuffle(input: Tensor, groups: _int, *, out: Tensor | None = None) -> Tensor:
     """Interleave the groups of channels of x: the first channel of each group, then the second of each, and so on."""
 def grid_sampler(input: Tensor, grid: Any, interpolation_mode: Any, padding_mode: Any, align_corners: Any, *, out: Any = None) -> Tensor:
     """`nn.functional.grid_sample` with numbers for the modes."""
-def pairwise_distance(x1: Tensor, x2: Any, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False, *, out: Any = None) -> Tensor:
+def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False, *, out: Any = None) -> Tensor:
     """p-norm of x1 - x2 + eps over the last dimension. x1, x2: floating, shapes that broadcast."""
-def cdist(x1: Tensor, x2: Any, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary', *, out: Any = None) -> Tensor:
+def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary', *, out: Any = None) -> Tensor:
     """p-norms of the differences between all rows of x1, (..., n, m), and of x2, (..., k, m): (..., n, k)."""
 def pdist(input: Tensor, p: _float = 2.0, *, out: Any = None) -> Tensor:
     """p-norms of the differences between all pairs of rows of input, (n, m), as a vector."""
@@ -1090,26 +1096,16 @@ def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = Fals
     """`alpha_dropout` of whole channels. input: (n, channels, ...)."""
 def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, inplace: _bool = False, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Randomised leaky ReLU: input where input > 0, else input times a slope."""
-def FloatTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Legacy constructor of torch.float32 tensors: FloatTensor(2, 3) is uninitialised, FloatTensor([1, 2]) holds the values 1 and 2."""
-def DoubleTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Legacy constructor of torch.float64 tensors: DoubleTensor(2, 3) is uninitialised, DoubleTensor([1, 2]) holds the values 1 and 2."""
-def HalfTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Legacy constructor of torch.float16 tensors: HalfTensor(2, 3) is uninitialised, HalfTensor([1, 2]) holds the values 1 and 2."""
-def LongTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Legacy constructor of torch.int64 tensors: LongTensor(2, 3) is uninitialised, LongTensor([1, 2]) holds the values 1 and 2."""
-def IntTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Legacy constructor of torch.int32 tensors: IntTensor(2, 3) is uninitialised, IntTensor([1, 2]) holds the values 1 and 2."""
-def ShortTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Legacy constructor of torch.int16 tensors: ShortTensor(2, 3) is uninitialised, ShortTensor([1, 2]) holds the values 1 and 2."""
-def CharTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Legacy constructor of torch.int8 tensors: CharTensor(2, 3) is uninitialised, CharTensor([1, 2]) holds the values 1 and 2."""
-def ByteTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Legacy constructor of torch.uint8 tensors: ByteTensor(2, 3) is uninitialised, ByteTensor([1, 2]) holds the values 1 and 2."""
-def BoolTensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Legacy constructor of torch.bool tensors: BoolTensor(2, 3) is uninitialised, BoolTensor([1, 2]) holds the values 1 and 2."""
-def BFloat16Tensor(*args: Any, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
-    """Legacy constructor of torch.bfloat16 tensors: BFloat16Tensor(2, 3) is uninitialised, BFloat16Tensor([1, 2]) holds the values 1 and 2."""
+class FloatTensor(Tensor): ...
+class DoubleTensor(Tensor): ...
+class HalfTensor(Tensor): ...
+class LongTensor(Tensor): ...
+class IntTensor(Tensor): ...
+class ShortTensor(Tensor): ...
+class CharTensor(Tensor): ...
+class ByteTensor(Tensor): ...
+class BoolTensor(Tensor): ...
+class BFloat16Tensor(Tensor): ...
 def subtract(input: _Operand, other: _Operand, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """x - alpha * y, with broadcasting. x, y: tensors or numbers. alpha: as in `add`. Raises RuntimeError for bools."""
 def multiply(input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -1168,7 +1164,7 @@ def acosh_(input: Tensor) -> Tensor:
     """Inverse hyperbolic cosine: the number >= 0 whose hyperbolic cosine is x. NaN for real x < 1."""
 def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """beta * x + alpha * (mat @ vec). mat: (n, k), vec: (k); x broadcasts to the result, (n). All of one dtype."""
-def alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor: ...
 def arccos_(input: Tensor) -> Tensor:
     """Inverse cosine: the angle in radians, in [0, pi], whose cosine is x. NaN for real |x| > 1."""
 def arccosh_(input: Tensor) -> Tensor:
@@ -1181,7 +1177,7 @@ def arctan_(input: Tensor) -> Tensor:
     """Inverse tangent: the angle in radians, in [-pi/2, pi/2], whose tangent is x."""
 def arctanh_(input: Tensor) -> Tensor:
     """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x. inf at 1, -inf at -1, NaN for real |x| > 1."""
-def as_strided_(input: Tensor, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
+def as_strided_(input: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: Any = None) -> Tensor:
     """In-place form of as_strided: turn this tensor into a view of its memory and return it."""
 def asin_(input: Tensor) -> Tensor:
     """Inverse sine: the angle in radians, in [-pi/2, pi/2], whose sine is x. NaN for real |x| > 1."""
@@ -1193,7 +1189,7 @@ def atanh_(input: Tensor) -> Tensor:
     """Inverse hyperbolic tangent: the number whose hyperbolic tangent is x. inf at 1, -inf at -1, NaN for real |x| > 1."""
 def ceil_(input: Tensor) -> Tensor:
     """Smallest integer >= x, in x's dtype."""
-def celu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def celu_(input: Tensor, alpha: _Number = 1.0) -> Tensor: ...
 def clamp_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
     """In-place form of clamp."""
 def clamp_max_(input: Tensor, max: _Operand) -> Tensor:
@@ -1220,7 +1216,7 @@ def exp_(input: Tensor) -> Tensor:
     """Exponential of each element, e**x."""
 def expm1_(input: Tensor) -> Tensor:
     """e**x - 1, accurate near x = 0 too."""
-def feature_alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def feature_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor: ...
 def fill_(input: Tensor, value: _Operand) -> Tensor:
     """Write value, a number or a 0-d tensor, into every element of this tensor, and return the tensor."""
 def fix_(input: Tensor) -> Tensor:
@@ -1265,10 +1261,10 @@ def resize_as_(input: Tensor, the_template: Tensor, memory_format: Any = None) -
     """Change the shape of the tensor in place to that of the_template; see resize_."""
 def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
     """Round x to the nearest integer, halves to even; with decimals, to the nearest multiple of 10**-decimals."""
-def rrelu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False, *, generator: Generator | None = None) -> Tensor: ...
 def rsqrt_(input: Tensor) -> Tensor:
     """Reciprocal square root, 1 / sqrt(x); inf at 0."""
-def selu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def selu_(input: Tensor) -> Tensor: ...
 def sigmoid_(input: Tensor) -> Tensor:
     """Logistic sigmoid, 1 / (1 + exp(-x)), accurate for all x."""
 def sin_(input: Tensor) -> Tensor:
@@ -1285,7 +1281,7 @@ def tan_(input: Tensor) -> Tensor:
     """Tangent of x in radians."""
 def tanh_(input: Tensor) -> Tensor:
     """Hyperbolic tangent of x."""
-def threshold_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...
+def threshold_(input: Tensor, threshold: Any, value: _Operand) -> Tensor: ...
 def trunc_(input: Tensor) -> Tensor:
     """Round x towards zero, in x's dtype."""
 def xlogy_(input: Tensor, other: _Operand) -> Tensor:

@@ -22,7 +22,7 @@ _Number: TypeAlias = _bool | _int | _float | _complex
 _Operand: TypeAlias = Tensor | np.ndarray[Any, Any] | np.generic | _Number
 _Dtype: TypeAlias = _dtype | np.dtype[Any] | _type[Any] | str
 
-def vector_norm(x: Tensor, ord: _int = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
+def vector_norm(x: Tensor, ord: _Number | _str | None = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
     """Vector norm of the elements of x over dim: (sum of |x|**ord)**(1 / ord). See `norm`, where ord is p."""
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse of a matrix, or of each matrix of a batch. A: (..., n, n), floating or complex."""
@@ -40,9 +40,9 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Any = None) -> Tensor:
     """Product of two or more matrices, multiplied in the order with the fewest operations."""
 def vecdot(x: Tensor, y: Any, *, dim: _int = -1, out: Any = None) -> Tensor:
     """Sum of conj(x) * y over one dimension. x, y: floating or complex, shapes that broadcast."""
-def matrix_norm(A: Tensor, ord: _str = 'fro', dim: _int = ..., keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
+def matrix_norm(A: Tensor, ord: _Number | _str | None = 'fro', dim: _int = ..., keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
     """Norm of a matrix, or of each matrix of a batch."""
-def norm(A: Tensor, ord: Any = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
+def norm(A: Tensor, ord: _Number | _str | None = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: _Dtype | None = None, out: Any = None) -> Tensor:
     """Norm of vectors or matrices."""
 def eigh(A: Tensor, UPLO: _str = 'L', *, out: Any = None) -> return_types.linalg_eigh:
     """Eigenvalues L and eigenvectors V of a Hermitian matrix A = V @ diag(L) @ V^H, as a named tuple."""

@@ -36,13 +36,13 @@ def argmin(input: Tensor, dim: _int | Sequence[_int] | None = None, *, keepdim: 
     """Index along dim, or in the flattened input, of the minimum of the elements whose mask is True."""
 def mean(input: Tensor, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
     """Mean over dim of the elements whose mask is True; NaN if there are none."""
-def var(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, *, correction: Any = None, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
+def var(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, *, correction: _Number | None = None, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
     """Variance over dim of the n elements whose mask is True: squared distances from their mean over n - correction."""
-def std(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, *, correction: Any = None, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
+def std(input: Tensor, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, *, correction: _Number | None = None, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
     """Square root of masked.var. Derivative: that of the formula."""
-def norm(input: Tensor, ord: _float = 2.0, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
+def norm(input: Tensor, ord: _Number | _str | None = 2.0, dim: _int | Sequence[_int] | None = None, *, keepdim: _bool = False, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
     """`linalg.vector_norm` over dim of the elements whose mask is True; if there are none, 0, or inf for negative ord."""
-def normalize(input: Tensor, ord: Any, dim: _int, *, eps: _float = 1e-12, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
+def normalize(input: Tensor, ord: _Number | _str | None, dim: _int, *, eps: _float = 1e-12, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
     """Quotient of input and max(masked.norm, eps) over dim; 0 where mask is False. Derivative: that of the quotient."""
 def softmax(input: Tensor, dim: _int, *, dtype: _Dtype | None = None, mask: Tensor | None = None, out: Any = None) -> Tensor:
     """softmax over dim of the elements whose mask is True; 0 where mask is False, NaN if it is False along all of dim."""

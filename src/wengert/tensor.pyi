@@ -438,9 +438,9 @@ class Tensor(TensorBase):
         """Copy of diagonal(). Derivative: the cotangent on the diagonals, 0 elsewhere."""
     def unfold(self, dimension: _int, size: _int | Sequence[_int], step: _int) -> Tensor:
         """View of the sliding windows along a dimension: windows of `size` elements, `step` apart, as a new last dimension."""
-    def as_strided(self, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
+    def as_strided(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: Any = None) -> Tensor:
         """View of the memory of input with any size and strides."""
-    def as_strided_(self, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
+    def as_strided_(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: Any = None) -> Tensor:
         """In-place form of as_strided: turn this tensor into a view of its memory and return it."""
     def __getitem__(self, index: Any) -> Tensor:
         """x[index]: a view for ints, slices with a positive step, None and Ellipsis; a copy if index holds tensors or masks."""
@@ -532,12 +532,15 @@ class Tensor(TensorBase):
         """Draw 1 with probability input, else 0, for each element, in input's dtype."""
     def multinomial(self, num_samples: Any, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
         """Draw num_samples indices, as int64, with probabilities proportional to the weights in each row of input."""
-    def uniform_(self, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
+    def uniform_(self, from_: _float = 0.0, /, to: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
         """Fill the tensor with uniform random numbers from [from, to), by default [0, 1), and return it. Derivative: 0."""
     def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
         """Fill the tensor with normal random numbers of the given mean and std, and return it. Derivative: 0."""
-    def random_(self, *bounds: Any, generator: Generator | None = None, **keywords: Any) -> Tensor:
+    @overload
+    def random_(self, from_: _int, /, to: _int | None = None, *, generator: Generator | None = None) -> Tensor:
         """Fill the tensor with random integers, random_(to), random_(from, to) or random_(), and return it. Derivative: 0."""
+    @overload
+    def random_(self, to: _int | None = None, *, generator: Generator | None = None) -> Tensor: ...
     def bernoulli_(self, p: _float = 0.5, *, generator: Generator | None = None) -> Tensor:
         """Fill the tensor with 1 with probability p, else 0, and return it. Derivative: 0."""
     def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
@@ -548,7 +551,7 @@ class Tensor(TensorBase):
         """Fill the tensor with numbers from the Cauchy distribution of this median and scale sigma. Derivative: 0."""
     def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Tensor:
         """Fill the tensor with exponentials of normal numbers of the given mean and std, and return it. Derivative: 0."""
-    def prelu(self, weight: Any) -> Tensor:
+    def prelu(self, weight: Tensor) -> Tensor:
         """input where input > 0, weight * input elsewhere. input: any shape, floating."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
         """input where |input| > lambd, else 0. input: any shape, floating."""
@@ -727,11 +730,11 @@ class Tensor(TensorBase):
         """Running product along one dimension."""
     def cumprod_(self, dim: _int, *, dtype: _Dtype | None = None) -> Tensor:
         """Running product along one dimension."""
-    def var(self, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
+    def var(self, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _Number | None = None) -> Tensor:
         """Variance over dim: the sum of squared distances from the mean, divided by n - correction."""
-    def std(self, dim: _int | Sequence[_int] | None = None, unbiased: Any = None, keepdim: _bool = False, *, correction: Any = None, **kwargs: Any) -> Tensor:
+    def std(self, dim: _int | Sequence[_int] | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _Number | None = None) -> Tensor:
         """Standard deviation over dim: the square root of `var`. Arguments: as `var`."""
-    def norm(self, p: _Number | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _Dtype | None = None, **kwargs: Any) -> Tensor:
+    def norm(self, p: _Number | _str | None = 'fro', dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, dtype: _Dtype | None = None) -> Tensor:
         """p-norm of the elements over dim: (sum of |x|**p)**(1 / p)."""
     def t_(self) -> Tensor:
         """In-place form of t: turn this tensor into its transpose, and return it."""
@@ -763,9 +766,12 @@ class Tensor(TensorBase):
         """Repeat x along its dimensions, x.repeat(2, 1)."""
     @overload
     def repeat(self, *repeats: _int) -> Tensor: ...
-    def tile(self, *repeats: _int | Sequence[_int] | Tensor, **keywords: Any) -> Tensor:
+    @overload
+    def tile(self, dims: Sequence[_int]) -> Tensor:
         """Repeat input along its dimensions, x.tile(2) or x.tile((2, 1)); see `repeat`."""
-    def repeat_interleave(self, repeats: _int | Sequence[_int] | Tensor | None = None, dim: _int | Sequence[_int] | None = None, *, output_size: Any = None) -> Tensor:
+    @overload
+    def tile(self, *dims: _int) -> Tensor: ...
+    def repeat_interleave(self, repeats: _int | Sequence[_int] | Tensor | None = None, dim: _int | Sequence[_int] | None = None, *, output_size: _int | None = None) -> Tensor:
         """Repeat each slice of input along dim, copies in a row; if dim is None, each element of the flattened input."""
     def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
         """Matrices in dimensions dim1 and dim2 of the result, with the last dimension of x on a diagonal and 0 elsewhere."""
@@ -796,13 +802,13 @@ class Tensor(TensorBase):
     def nonzero(self, *, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
     def argwhere(self) -> Tensor:
         """Indices of the nonzero elements, as int64: (k, ndim), as `nonzero` gives them."""
-    def scatter(self, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None) -> Tensor:
+    def scatter(self, dim: _int, index: Tensor, src: _Operand | None = None, *, value: _Operand | None = None, reduce: _str | None = None) -> Tensor:
         """Return a copy of input with src written at index along dim."""
-    def scatter_(self, dim: _int, index: Tensor, src: Any = None, *, value: _Operand | None = None, reduce: Any = None) -> Tensor:
+    def scatter_(self, dim: _int, index: Tensor, src: _Operand | None = None, *, value: _Operand | None = None, reduce: _str | None = None) -> Tensor:
         """In-place form of scatter."""
-    def scatter_add(self, dim: _int, index: Tensor, src: Any) -> Tensor:
+    def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """Return a copy of input with src added at index along dim. A repeated index adds each of its values."""
-    def scatter_add_(self, dim: _int, index: Tensor, src: Any) -> Tensor:
+    def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """In-place form of scatter_add."""
     def index_add(self, dim: _int, index: Tensor, source: _int | Sequence[_int], *, alpha: _Number = 1) -> Tensor:
         """Return a copy of input with alpha * source added to its slices `index` along dim."""
@@ -820,15 +826,15 @@ class Tensor(TensorBase):
         """Return a copy of input with source written, or added if accumulate, at index into the flattened input."""
     def put_(self, index: Tensor, source: _int | Sequence[_int], accumulate: _bool = False) -> Tensor:
         """In-place form of put."""
-    def select_scatter(self, src: Any, dim: _int, index: Tensor) -> Tensor:
+    def select_scatter(self, src: Tensor, dim: _int, index: Tensor) -> Tensor:
         """Return a copy of input with input.select(dim, index) replaced by src, of that slice's shape."""
-    def slice_scatter(self, src: Any, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1) -> Tensor:
+    def slice_scatter(self, src: Tensor, dim: _int = 0, start: _int | None = None, end: Any = None, step: _int = 1) -> Tensor:
         """Return a copy of input with its slice start:end:step along dim replaced by src, of that slice's shape."""
     def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """Return a copy of x with x.diagonal(offset, dim1, dim2) replaced by src, of that diagonal's shape."""
-    def scatter_reduce(self, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True) -> Tensor:
+    def scatter_reduce(self, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
         """Return a copy of input with src reduced into it at index along dim."""
-    def scatter_reduce_(self, dim: _int, index: Tensor, src: Any, reduce: Any, *, include_self: _bool = True) -> Tensor:
+    def scatter_reduce_(self, dim: _int, index: Tensor, src: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
         """In-place form of scatter_reduce."""
     def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
         """Return a copy of input with value where mask is True."""
@@ -874,11 +880,11 @@ class Tensor(TensorBase):
         """Replace each element a by callable(a, b), where b is the corresponding element of `tensor`, and return self."""
     def narrow_copy(self, dim: _int, start: _int, length: _int) -> Tensor:
         """A copy of narrow(). Derivative: the cotangent in the part, 0 elsewhere."""
-    def index_reduce(self, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
+    def index_reduce(self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
         """A copy of input in which slice index[i] along dim is reduced with slice i of source."""
-    def index_reduce_(self, dim: _int, index: Tensor, source: _int | Sequence[_int], reduce: Any, *, include_self: _bool = True) -> Tensor:
+    def index_reduce_(self, dim: _int, index: Tensor, source: Tensor, reduce: _str, *, include_self: _bool = True) -> Tensor:
         """A copy of input in which slice index[i] along dim is reduced with slice i of source."""
-    def as_strided_scatter(self, src: Any, size: _int | Sequence[_int], stride: Any, storage_offset: Any = None) -> Tensor:
+    def as_strided_scatter(self, src: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: Any = None) -> Tensor:
         """A copy of input in which the elements of as_strided(size, stride, storage_offset) are replaced by src."""
     def nonzero_static(self, size: _int | Sequence[_int], fill_value: _Number = -1) -> Tensor:
         """Indices of the nonzero elements, as in `nonzero`: (size, ndim). Rows beyond size are cut, missing ones get fill_value."""
@@ -910,7 +916,7 @@ class Tensor(TensorBase):
         """Return the tensor itself: nothing needs pinned memory here. Derivative: the cotangent."""
     def map2_(self, x: Any, y: Any, callable: Any) -> Tensor:
         """Replace each element a by callable(a, b, c), with the corresponding elements b of x and c of y; return the tensor."""
-    def new_empty_strided(self, size: _int | Sequence[_int], stride: Any, *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
+    def new_empty_strided(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], *, dtype: _Dtype | None = None, device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, out: Tensor | None = None) -> Tensor:
         """empty_strided with the dtype of this tensor unless dtype is given."""
     def inverse(self) -> Tensor:
         """Inverse of a matrix, or of each matrix of a batch: `linalg.inv`."""
@@ -968,9 +974,9 @@ class Tensor(TensorBase):
         """Most frequent element along a dimension and the index of its last occurrence: a named tuple (values, indices)."""
     def histc(self, bins: _int = 100, min: _Operand | None = 0, max: _Operand | None = 0) -> Tensor:
         """Histogram: count the elements in each of `bins` equal intervals from min to max. Not differentiable."""
-    def histogram(self, bins: _int = 100, *, range: Any = None, weight: Any = None, density: _bool = False) -> return_types.histogram:
+    def histogram(self, bins: _int = 100, *, range: Any = None, weight: Tensor | None = None, density: _bool = False) -> return_types.histogram:
         """Histogram: count the elements in each interval, or sum their weights; a named tuple (hist, bin_edges)."""
-    def cov(self, *, correction: _int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
+    def cov(self, *, correction: _Number | None = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
         """Covariance matrix of n variables with m observations each."""
     def corrcoef(self) -> Tensor:
         """Correlation coefficients: covariances divided by the standard deviations, clamped to [-1, 1]."""
@@ -996,7 +1002,7 @@ class Tensor(TensorBase):
         """Whether other processes have the memory of the tensor too, after share_memory_()."""
     def is_set_to(self, tensor: Any) -> Tensor:
         """Whether both tensors show the same elements of one storage: the same offset, shape and strides."""
-    def set_(self, source: _int | Sequence[_int] | None = None, storage_offset: Any = None, size: _int | Sequence[_int] | None = None, stride: Any = None) -> Tensor:
+    def set_(self, source: _int | Sequence[_int] | None = None, storage_offset: Any = None, size: _int | Sequence[_int] | None = None, stride: _int | Sequence[_int] | None = None) -> Tensor:
         """Make the tensor show other memory, and return it."""
     def resize_(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, memory_format: Any = None) -> Tensor:
         """Change the shape of the tensor in place, resize_(2, 3) or resize_((2, 3)), and return it."""

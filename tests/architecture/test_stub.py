@@ -16,7 +16,7 @@ import pytest
 import wengert
 from op_samples.cases import CASES, is_public
 from wengert import return_types
-from wengert.ops import stub
+from wengert.ops import signatures, stub
 from wengert.ops.registry import OPS, functions, methods
 
 SOURCES = Path(__file__).parents[2] / "src" / "wengert"
@@ -105,15 +105,15 @@ def test_calls_return_the_types_in_the_stub():
         # The result of unique depends on its return_ arguments. The stub gives the plain call's type.
         if is_public(case.op) and not any(name.startswith("return_") for name in case.params):
             value = case.call(case.wrapped(case.values(np.float64, writable=True)))
-            declared = stub.result_type(case.op)
-            overloads = [text.split("-> ")[1].format(name=case.name) for text in stub._OVERLOADS.get(case.name, [])]
+            declared = signatures.result_type(case.op)
+            overloads = [text.split("-> ")[1].format(name=case.name) for text in signatures._OVERLOADS.get(case.name, [])]
             if not any(fits(value, d) for d in (overloads or [declared])):
                 wrong[case.name] = f"{declared}, but {type(value).__name__}"
     assert not wrong
 
 
 def test_the_tables_name_operations_that_exist():
-    for table in (stub._RESULTS, stub._OVERLOADS, {op: None for op, _ in stub._SPECIAL_TYPES}):
+    for table in (signatures._RESULTS, signatures._OVERLOADS, {op: None for op, _ in signatures._SPECIAL_TYPES}):
         assert not {name for name in table if name not in OPS}
 
 

@@ -308,7 +308,7 @@ def test_unexpected_keyword_is_a_type_error_that_names_the_operation(op, case):
 def takes_any_number(op: Any) -> bool:
     if isinstance(op, Operation):
         return op.varargs is not None
-    return any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(op.fn).parameters.values())
+    return any(p.kind is p.VAR_POSITIONAL for p in inspect.signature(op.fn, follow_wrapped=False).parameters.values())
 
 
 @over_operations(lambda op: is_called(op) and not takes_any_number(op))
@@ -341,7 +341,7 @@ def argument_names(op: Any) -> list[str]:
     """Return the names of the arguments that a call may give by position or keyword, in order."""
     if isinstance(op, Operation):
         return [op.public_input_name(name) for name in op.input_names] + list(op.param_names)
-    names = list(inspect.signature(op.fn).parameters)
+    names = list(inspect.signature(op.fn, follow_wrapped=False).parameters)
     return names[1:] if op.kind == "composite" else names
 
 

@@ -119,7 +119,6 @@ def make_explained_function(name: str, function: Callable[..., Any], fn: Any, re
             raise_explained_function(name, fn, 0, args, kwargs, error)
             raise
 
-    explained.__wrapped__ = fn  # type: ignore[attr-defined]
     return explained
 
 
@@ -141,7 +140,6 @@ def make_respelled_function(function: Callable[..., Any], second: dict[str, str]
                 return function(*args, **respelled(kwargs))
         return function(*args, **kwargs)
 
-    with_own_names.__wrapped__ = function  # type: ignore[attr-defined]
     return with_own_names
 
 

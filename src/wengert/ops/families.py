@@ -25,6 +25,19 @@ LATE_FAMILIES = (
     "polynomials", "probability", "beta", "storages",
 )  # fmt: skip
 
+# The in-place forms that are functions too, by namespace: those that torch has. Programs ask hasattr(torch, name + "_").
+_INPLACE = {
+    "": """
+        abs_ acos_ acosh_ addmv_ alpha_dropout_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_ asinh_ atan_
+        atanh_ ceil_ celu_ clamp_ clamp_max_ clamp_min_ clip_ conj_physical_ cos_ cosh_ deg2rad_ dropout_ erf_ erfc_ exp2_ exp_
+        expm1_ feature_alpha_dropout_ fill_ fix_ floor_ frac_ gcd_ i0_ index_put_ lcm_ ldexp_ log10_ log1p_ log2_ log_ logit_
+        nan_to_num_ neg_ negative_ rad2deg_ reciprocal_ relu_ resize_as_ round_ rrelu_ rsqrt_ selu_ sigmoid_ sin_ sinc_ sinh_
+        sqrt_ square_ tan_ tanh_ threshold_ trunc_ xlogy_ zero_
+    """,
+    "nn.functional": "celu_ elu_ hardtanh_ leaky_relu_ relu_ rrelu_ selu_ threshold_",
+}
+INPLACE_FUNCTIONS = {namespace: frozenset(names.split()) for namespace, names in _INPLACE.items()}
+
 
 def register(family: str) -> None:
     """Register the operations of a family, if they are not registered yet."""

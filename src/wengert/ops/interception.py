@@ -1,5 +1,9 @@
-"""Public callables that are written in Python ask `override` once overriding has begun. See Note [Overrides] in core/override.py.
+"""What all public callables have: they tell their signatures, and ask `override` once overriding has begun.
 
+The compiled callables take (*args, **kwargs), and so do the Python functions around operations. To make a signature costs 50
+microseconds, so none is made at import: inspect.signature follows `__wrapped__` to the registry entry, which has `__signature__`.
+
+Overriding: see Note [Overrides] in core/override.py. Public callables that are written in Python ask `override` once it has begun.
 Their code is exchanged, as the profiler does it: see Note [Watched functions]. So a function that a program has imported before, or
 has put into a table of its overrides, is the one that __torch_function__ gets.
 """
@@ -7,6 +11,7 @@ has put into a table of its overrides, is the one that __torch_function__ gets.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -47,6 +52,45 @@ _BY_MODES = frozenset({"tensor", "as_tensor", "asarray", "scalar_tensor"})  # fu
 
 _functions: list[Any] = []  # the public functions of namespaces
 _classes: list[type] = []
+
+
+class Signed:
+    """An entry of the registry. It is `__wrapped__` of its function, so that inspect.signature asks for the signature here."""
+
+    @cached_property
+    def __signature__(self) -> Any:
+        from wengert.ops.signatures import signature_of  # few programs ask
+
+        return signature_of(self)
+
+    @property
+    def __wrapped__(self) -> Any:
+        """The function that is written in the sources. inspect.getsource and editors show it."""
+        written = vars(self).get("fn") or self.forward  # type: ignore[attr-defined]
+        # A public function that is itself the written one is copied: a chain of `__wrapped__` must not be a loop.
+        return _copied(written) if written is self.function else written  # type: ignore[attr-defined]
+
+
+class InplaceForm:
+    """The `__wrapped__` of an in-place form: it has the signature of its operation, without out= and inplace=."""
+
+    __slots__ = ("op",)
+
+    def __init__(self, op: Any) -> None:
+        self.op = op
+
+    @property
+    def __signature__(self) -> Any:
+        found = self.op.__signature__
+        return found.replace(parameters=[p for p in found.parameters.values() if p.name not in ("out", "inplace")])
+
+    @property
+    def __wrapped__(self) -> Any:
+        return self.op.__wrapped__
+
+
+def _copied(function: FunctionType) -> FunctionType:
+    return FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
 
 
 def shown(name: str) -> Callable[[Any], Any]:

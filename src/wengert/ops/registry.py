@@ -86,8 +86,8 @@ from wengert.core.writing import make_inplace_method, make_inplace_operator
 from wengert.dtypes import COMPARE, INT_TO_FLOAT, INT_TO_INT64, NONE, SAME, check_can_write
 from wengert.ops.casts import CASTS
 from wengert.ops.faces import array_face, tensor_face
-from wengert.ops.families import register_family_of
-from wengert.ops.interception import overridable, shown
+from wengert.ops.families import INPLACE_FUNCTIONS, register_family_of
+from wengert.ops.interception import InplaceForm, Signed, overridable, shown
 
 __all__ = [
     "ALIASES", "INT_TO_FLOAT", "INT_TO_INT64", "NONE", "OPS", "SAME", "Composite", "Operation", "Plain", "alias",
@@ -131,7 +131,7 @@ set_explainers(_load_explainers)
 ALIASES: dict[str, Operation | Composite | Plain] = {}  # second names; a loop over OPS meets each operation once
 
 
-class Operation(Op):
+class Operation(Signed, Op):
     """A registered operation: the fields that the core needs (Op), and those that tests, stubs and docs need."""
 
     function: Callable[..., Any]
@@ -240,7 +240,7 @@ class Operation(Op):
         return public_name(name)
 
 
-class Function:
+class Function(Signed):
     """A function among the operations that is written with torch's arguments: a composite, or one that is no operation."""
 
     name: str
@@ -425,11 +425,17 @@ def node_class(name: str) -> type:
 
 
 def _named(function: Callable[..., Any], op: Operation | Composite | Plain) -> Callable[..., Any]:
+    """Give a function the name under which pickle finds it, and its signature."""
     namespace = op.namespaces[0] if op.namespaces else ""
     function.__name__ = op.name.removeprefix("nn.functional_").removeprefix("torch_")
-    function.__qualname__ = f"{namespace}.{op.name.removeprefix(prefix_of(namespace))}" if namespace else function.__name__
+    if op.namespaces:
+        function.__qualname__ = op.name.removeprefix(prefix_of(namespace))
+    else:
+        function.__qualname__ = f"Tensor.{op.method if isinstance(op.method, str) else op.name}"
     function.__doc__ = op.doc
-    function.__module__ = "wengert"
+    function.__module__ = f"wengert.{namespace}" if namespace else "wengert"
+    if not isinstance(function, type):
+        function.__wrapped__ = op  # type: ignore[attr-defined]
     return overridable(function)
 
 
@@ -512,14 +518,21 @@ def alias(name: str, op: Operation | Composite | Plain) -> None:
 # -- methods and functions for Tensor and the public namespaces -----------------------------------------------------------------
 
 
+@cache
 def make_inplace(op: Operation | Composite) -> Callable[..., Any]:
     """Return the in-place form of an operation, as a method: x.add_(y)."""
     inplace = _operation_inplace(op) if isinstance(op, Operation) else _composite_inplace(op)
     inplace.__name__ = op.name + "_"
-    inplace.__qualname__ = f"Tensor.{op.name}_"
+    inplace.__qualname__ = f"Tensor.{_public_inplace_name(op, op.name)}"
     inplace.__module__ = "wengert"
     inplace.__doc__ = f"In-place form of {op.name}: writes the result into this tensor and returns it."
+    inplace.__wrapped__ = InplaceForm(op)  # type: ignore[attr-defined]
     return inplace
+
+
+def _public_inplace_name(op: Operation | Composite, name: str) -> str:
+    """Name of the in-place form as a method. name: of the operation, or its alias."""
+    return op.inplace if name == op.name and isinstance(op.inplace, str) else name + "_"
 
 
 def _check_receiver(op: Operation | Composite, x: Any) -> None:
@@ -567,7 +580,7 @@ def methods(names: Iterable[str] = ()) -> dict[str, Callable[..., Any]]:
         if op.method:
             found[op.method if known and isinstance(op.method, str) else name] = op.function
         if not isinstance(op, Plain) and op.inplace:
-            found[op.inplace if known and isinstance(op.inplace, str) else name + "_"] = make_inplace(op)
+            found[_public_inplace_name(op, name)] = make_inplace(op)
         if known and isinstance(op, Operation) and op.operator:
             found.update(_operators(op))
     return found
@@ -579,32 +592,19 @@ def _entries(names: Iterable[str]) -> Iterator[tuple[str, Operation | Composite 
         yield from [(name, table[name]) for name in names if name in table] if names else table.items()
 
 
-# The in-place forms that are functions too, by namespace: those that torch has. Programs ask hasattr(torch, name + "_").
-_INPLACE = {
-    "": """
-        abs_ acos_ acosh_ addmv_ alpha_dropout_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_ asinh_ atan_
-        atanh_ ceil_ celu_ clamp_ clamp_max_ clamp_min_ clip_ conj_physical_ cos_ cosh_ deg2rad_ dropout_ erf_ erfc_ exp2_ exp_
-        expm1_ feature_alpha_dropout_ fill_ fix_ floor_ frac_ gcd_ i0_ index_put_ lcm_ ldexp_ log10_ log1p_ log2_ log_ logit_
-        nan_to_num_ neg_ negative_ rad2deg_ reciprocal_ relu_ resize_as_ round_ rrelu_ rsqrt_ selu_ sigmoid_ sin_ sinc_ sinh_
-        sqrt_ square_ tan_ tanh_ threshold_ trunc_ xlogy_ zero_
-    """,
-    "nn.functional": "celu_ elu_ hardtanh_ leaky_relu_ relu_ rrelu_ selu_ threshold_",
-}
-INPLACE_FUNCTIONS = {namespace: frozenset(names.split()) for namespace, names in _INPLACE.items()}
-
-
 def inplace_functions(namespace: str, names: Iterable[str] = ()) -> dict[str, Callable[..., Any]]:
     """Return the in-place forms in a namespace, of the operations of these names or of all. They are INPLACE_FUNCTIONS."""
     allowed = INPLACE_FUNCTIONS.get(namespace, ())
     found: dict[str, Callable[..., Any]] = {}
     for _, op in _entries(names):
         if isinstance(op, Composite) and namespace in op.namespaces and takes_inplace(op):
-            found[op.name + "_"] = _inplace_function(op)
+            found[op.name + "_"] = _inplace_function(op, namespace)
     if not namespace:
         found.update({name: _receiver_by_name(method) for name, method in methods(names).items() if name in allowed})
     return {name: function for name, function in found.items() if name in allowed}
 
 
+@cache
 def _receiver_by_name(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return an in-place method as a function, whose first argument may be given as input=."""
 
@@ -615,19 +615,22 @@ def _receiver_by_name(method: Callable[..., Any]) -> Callable[..., Any]:
                     return method(kwargs.pop(name), **kwargs)
         return method(*args, **kwargs)
 
-    function.__name__, function.__qualname__, function.__doc__ = method.__name__, method.__qualname__, method.__doc__
+    function.__name__ = function.__qualname__ = method.__qualname__.removeprefix("Tensor.")
+    function.__doc__ = method.__doc__
     function.__module__ = "wengert"
+    function.__wrapped__ = method.__wrapped__  # type: ignore[attr-defined]
     return function
 
 
 @cache
-def _inplace_function(op: Composite) -> Callable[..., Any]:
+def _inplace_function(op: Composite, namespace: str) -> Callable[..., Any]:
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
         return op.function(input, *args, **kwargs, inplace=True)
 
     function.__name__ = function.__qualname__ = op.name + "_"
     function.__doc__ = f"In-place form of {op.name}: writes the result into input and returns it."
-    function.__module__ = "wengert"
+    function.__module__ = f"wengert.{namespace}" if namespace else "wengert"
+    function.__wrapped__ = InplaceForm(op)  # type: ignore[attr-defined]
     return overridable(function)
 
 
@@ -686,5 +689,7 @@ def functions(namespace: str, names: Iterable[str] = ()) -> dict[str, Callable[.
 def _public_function(op: Operation | Composite | Plain) -> Callable[..., Any]:
     """Return the function of an operation that users call. A cheap one is a function of its own: methods need no spellings."""
     if isinstance(op, Plain) and op.name in _CHEAP_NAMES and not isinstance(op.fn, type) and op.second_names:
+        if op.method:
+            op.function.__qualname__ = f"Tensor.{op.method if isinstance(op.method, str) else op.name}"
         return _named(make_respelled_function(op.function, op.second_names, op.respelled), op)
     return op.function

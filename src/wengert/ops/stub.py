@@ -5,15 +5,13 @@ the sources. The stubs list them: tensor.pyi has the hand-written members of cla
 operations, __init__.pyi has the names of __init__.py and the operations. Every other namespace of operations, such as
 nn.functional, has a stub of its own, and so has return_types.
 
-Signatures come from the registry. It has names and defaults, but no types: a type follows from the name of a parameter and
-its default. The tables below have the types that do not follow from them.
+Signatures come from `signatures`.
 """
 
 from __future__ import annotations
 
 import ast
 import difflib
-import inspect
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,8 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from wengert import return_types
-from wengert.core.op import MISSING
-from wengert.ops import load_all, registry
+from wengert.ops import load_all, registry, signatures
 from wengert.ops.families import FAMILIES, LATE_FAMILIES
 from wengert.ops.registry import ALIASES, OPS, Composite, Operation, Plain
 
@@ -90,214 +87,16 @@ _CLASSES = (
     ("core/subclass.py", "SubclassMembers"),
 )
 
-# The options of creation functions.
-_OPTIONS = (
-    "device: _device | str | None = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False, "
-    "out: Tensor | None = None"
-)
-
-_INTS = "_int | Sequence[_int]"
-_PARAMETER_TYPES = {
-    "alpha": "_Number", "beta": "_Number", "value": "_Operand", "fill_value": "_Number", "eps": "_float",
-    "dtype": "_Dtype | None", "device": "_device | str | None", "generator": "Generator | None", "out": "Tensor | None",
-    "dims": _INTS, "size": _INTS, "sizes": _INTS, "shape": _INTS, "shapes": "Sequence[_int]", "normalized_shape": _INTS,
-    "shifts": _INTS, "source": _INTS, "destination": _INTS, "repeats": f"{_INTS} | Tensor",
-    "dim0": "_int", "dim1": "_int", "dim2": "_int", "dimension": "_int", "axis0": "_int", "axis1": "_int",
-    "start": "_int", "length": "_int", "chunks": "_int", "step": "_int", "n": "_int", "p": "_float",
-    "training": "_bool",
-    "split_size": _INTS, "split_sizes": "Sequence[_int]", "split_size_or_sections": _INTS, "k": "_int",
-    "indices_or_sections": f"{_INTS} | Tensor", "rounding_mode": 'Literal["trunc", "floor"] | None',
-    "mask": "Tensor", "index": "Tensor", "tensors": "Sequence[Tensor]", "equation": "_str",
-    "min": "_Operand | None", "max": "_Operand | None", "exponent": "_Operand",
-}  # fmt: skip
-
-# Types by (operation, parameter), if the name alone would give another type.
-_SPECIAL_TYPES = {
-    ("logsumexp", "dim"): _INTS,
-    ("select", "index"): "_int",
-    ("select_copy", "index"): "_int",
-    ("__getitem__", "index"): "Any",
-    ("__setitem__", "index"): "Any",
-    ("__setitem__", "value"): "Any",
-    ("masked_scatter", "source"): "Tensor",
-    ("masked_scatter_", "source"): "Tensor",
-    ("masked_copy_", "source"): "Tensor",
-    ("gesv", "A"): "Tensor",
-    ("resize_as_", "the_template"): "Tensor",
-    ("map_", "tensor"): "Tensor",
-    ("typename", "obj"): "Any",
-    ("set_default_tensor_type", "t"): "_str | type",
-    ("norm", "p"): "_Number | _str | None",
-    ("bernoulli", "p"): "_float | Tensor | None",
-    ("local_response_norm", "k"): "_float",
-    ("randint", "size"): "Sequence[_int]",
-    ("repeat_interleave", "repeats"): f"{_INTS} | Tensor | None",
-}
-
-_TENSORS = "tuple[Tensor, ...]"
-_RESULTS = {
-    "__setitem__": "None", "allclose": "_bool", "numel": "_int", "unravel_index": _TENSORS,
-    "equal": "_bool", "broadcast_shapes": "Size",
-    "broadcast_tensors": _TENSORS, "split": _TENSORS,
-    "split_with_sizes": _TENSORS, "chunk": _TENSORS, "unsafe_split": _TENSORS, "unsafe_split_with_sizes": _TENSORS,
-    "unsafe_chunk": _TENSORS, "tensor_split": _TENSORS, "hsplit": _TENSORS, "vsplit": _TENSORS, "dsplit": _TENSORS,
-    "lu": _TENSORS, "gradient": _TENSORS, "split_copy": _TENSORS, "split_with_sizes_copy": _TENSORS, "unbind_copy": _TENSORS,
-    "gesv": "tuple[Tensor, Tensor]", "is_same_size": "_bool", "typename": "_str", "set_default_tensor_type": "None",
-    "var_mean": "tuple[Tensor, Tensor]", "std_mean": "tuple[Tensor, Tensor]", "meshgrid": _TENSORS,
-    **dict.fromkeys(["native_layer_norm", "native_group_norm", "native_batch_norm", "svd_lowrank", "pca_lowrank"],
-                    "tuple[Tensor, Tensor, Tensor]"),
-    **dict.fromkeys(
-        ["native_dropout", "lobpcg", "rnn_tanh", "rnn_relu", "gru", "lstm_cell"], "tuple[Tensor, Tensor]"
-    ),
-    "lstm": "tuple[Tensor, Tensor, Tensor]", "torch_adaptive_max_pool1d": "tuple[Tensor, Tensor]",
-    "fractional_max_pool2d": "Any", "fractional_max_pool3d": "Any", "multi_head_attention_forward": "tuple[Tensor, Any]",
-    **{f"fractional_max_pool{dims}d_with_indices": "tuple[Tensor, Tensor]" for dims in (2, 3)},
-    **{f"{op}{dims}d_with_indices": "tuple[Tensor, Tensor]" for op in ("max_pool", "adaptive_max_pool") for dims in (1, 2, 3)},
-    **{f"{op}{dims}d": "Any" for op in ("max_pool", "adaptive_max_pool") for dims in (1, 2, 3)},  # with return_indices two
-}  # fmt: skip
-
-_AT_LEAST = ["(tensor: Tensor) -> Tensor", f"(first: Tensor, second: Tensor, *others: Tensor) -> {_TENSORS}"]
-_EXTREME = ["({input}) -> Tensor", "({input}, dim: _int, keepdim: _bool = False) -> return_types.{name}"]
-_OVERLOADS = {
-    "max": [*_EXTREME, "({input}, other: Tensor) -> Tensor"],
-    "min": [*_EXTREME, "({input}, other: Tensor) -> Tensor"],
-    "median": _EXTREME,
-    "nanmedian": _EXTREME,
-    "atleast_1d": _AT_LEAST,
-    "atleast_2d": _AT_LEAST,
-    "atleast_3d": _AT_LEAST,
-    "nonzero": [
-        "({input}, *, as_tuple: Literal[False] = False) -> Tensor",
-        f"({{input}}, *, as_tuple: Literal[True]) -> {_TENSORS}",
-    ],
-    "unique": [
-        "({input}, sorted: _bool = True, *, dim: _int | None = None) -> Tensor",
-        "({input}, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, "
-        "dim: _int | None = None) -> Any",
-    ],
-    "unique_consecutive": [
-        "({input}, *, dim: _int | None = None) -> Tensor",
-        "({input}, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any",
-    ],
-    "where": [
-        f"(condition: Tensor) -> {_TENSORS}",
-        "(condition: Tensor, input: _Operand, other: _Operand, *, out: Tensor | None = None) -> Tensor",
-    ],
-}
-
 
 # ----------------------------------------------------------------------------------------------------------------------
 # One operation
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def parameter_type(op: str, name: str, default: Any) -> str:
-    """Type of a parameter that is no input."""
-    found = _SPECIAL_TYPES.get((op, name), _PARAMETER_TYPES.get(name))
-    if found is None and name in ("dim", "axis"):
-        found = _INTS if default is None or default == () else "_int"
-    if found is None:
-        found = "Any" if default is None or default is MISSING else f"_{type(default).__name__}"
-    return found if default is not None or found == "Any" or "None" in found else f"{found} | None"
-
-
-def result_type(op: Entry) -> str:
-    """Type of the result of an operation."""
-    if op.name in _RESULTS:
-        return _RESULTS[op.name]
-    if op.name in return_types.__all__:
-        return f"return_types.{op.name}"
-    outputs = op.output_names if isinstance(op, Operation) else None
-    if outputs is None:
-        return "Tensor"
-    return f"tuple[{', '.join(['Tensor'] * len(outputs))}]" if outputs else _TENSORS
-
-
-def _parameter(name: str, kind: str, default: Any) -> str:
-    if default is MISSING:
-        return f"{name}: {kind}"
-    shown = repr(default) if isinstance(default, (int, float, str, type(None))) else "..."
-    return f"{name}: {kind} = {shown}"
-
-
-def _input_type(op: Operation, position: int) -> str:
-    if position == op.variadic:
-        return "Sequence[Tensor]"
-    kind = "_Operand" if op.kind == "pointwise" or op.operator else "Tensor"
-    return f"{kind} | None" if op.input_names[position] in op.input_defaults else kind
-
-
-def _operation_signatures(op: Operation, method: bool) -> list[str]:
-    """Parameter lists of a registered operation. A parameter that may be spread, as in x.permute(1, 0), makes a second one."""
-    inputs = ["self"] if method else []
-    for i, name in enumerate(op.input_names):
-        if not (method and i == 0):
-            default = op.input_defaults.get(name, MISSING)
-            inputs.append(_parameter(op.public_input_name(name), _input_type(op, i), default))
-    positional: list[str] = []
-    keyword: list[str] = []
-    for i, name in enumerate(op.param_names):
-        text = _parameter(name, parameter_type(op.name, name, op.defaults[name]), op.defaults[name])
-        (positional if i < op.positional_params else keyword).append(text)
-    if not method and op.kind != "view":
-        kind = "Tensor" if op.output_names is None else _TENSORS
-        keyword.append(f"out: {kind} | None = None")
-    rest = ["*", *keyword] if keyword else []
-    signatures = [", ".join(inputs + positional + rest)]
-    if op.varargs is not None:
-        signatures.append(", ".join([*inputs, f"*{op.varargs}: _int", *keyword]))
-    return signatures
-
-
-def _function_signature(op: Composite | Plain, method: bool) -> str:
-    """Parameter list of a composite or plain function, as it stands in the source."""
-    parameters = list(inspect.signature(op.fn).parameters.values())
-    if op.kind == "composite":
-        parameters = parameters[1:]  # F
-    texts: list[str] = []
-    for i, p in enumerate(parameters):
-        is_input = i == 0 and p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty
-        is_input = is_input and (op.kind != "creation" or p.name in ("input", "self"))
-        default = MISSING if p.default is p.empty else p.default
-        if p.name.startswith("_") and default is not MISSING:
-            continue  # torch has this parameter for its own use
-        if p.kind is p.KEYWORD_ONLY and not any(t.startswith("*") for t in texts):
-            texts.append("*")
-        if method and is_input:
-            texts.append("self")
-        elif p.kind is p.VAR_KEYWORD and op.kind == "creation":
-            texts.append(_OPTIONS)
-        elif p.kind is p.VAR_KEYWORD:
-            texts.append(f"**{p.name}: Any")
-        elif p.kind is p.VAR_POSITIONAL:
-            kind = "Tensor" if p.name == "tensors" else parameter_type(op.name, p.name, MISSING)
-            texts.append(f"*{p.name}: {kind}")
-        elif is_input and p.name != "tensors":
-            texts.append(f"{p.name}: Tensor")
-        else:
-            texts.append(_parameter(p.name, _free_type(op, p.name, default), default))
-    if (op.kind == "composite" or (isinstance(op, Plain) and op.out)) and not method and not texts[-1].startswith("**"):
-        texts += ["out: Any = None"] if any(t.startswith("*") for t in texts) else ["*", "out: Any = None"]
-    return ", ".join(texts)
-
-
-def _free_type(op: Composite | Plain, name: str, default: Any) -> str:
-    """Type of an argument of a composite or plain function. Such a function does not tell inputs from parameters."""
-    if default is MISSING and (op.name, name) not in _SPECIAL_TYPES and name not in (*_PARAMETER_TYPES, "dim"):
-        return "_Operand" if name == "other" else "Any"
-    return parameter_type(op.name, name, default)
-
-
 def definitions(name: str, op: Entry, method: bool) -> list[str]:
     """Stub lines of an operation under one of its public names."""
     doc = _summary(op.doc)
-    if op.name in _OVERLOADS:
-        first = "self" if method else "input: Tensor"
-        heads = [text.format(input=first, name=op.name) for text in _OVERLOADS[op.name]]
-    elif isinstance(op, Operation):
-        heads = [f"({signature}) -> {result_type(op)}" for signature in _operation_signatures(op, method)]
-    else:
-        heads = [f"({_function_signature(op, method)}) -> {result_type(op)}"]
+    heads = signatures.heads(name, op, method)
     lines: list[str] = []
     for i, head in enumerate(heads):
         if len(heads) > 1:
@@ -452,7 +251,9 @@ def operation_functions(namespace: str) -> list[str]:
     lines: list[str] = []
     named = [(op.name.removeprefix(prefix), op) for _, op in _in_order(OPS)] + _in_order(ALIASES)
     for name, op in named:
-        if namespace in op.namespaces:
+        if namespace in op.namespaces and isinstance(op, Plain) and isinstance(op.fn, type):
+            lines.append(f"class {name}(Tensor): ...")
+        elif namespace in op.namespaces:
             lines += definitions(name, op, method=False)
     return lines + inplace_functions(namespace)
 
@@ -461,11 +262,12 @@ def inplace_functions(namespace: str) -> list[str]:
     """Stub lines of the in-place forms in a namespace."""
     methods = {name: lines for name, lines in operation_methods() if name.endswith("_") and not name.startswith("_")}
     lines: list[str] = []
-    for name in sorted(registry.inplace_functions(namespace)):
+    for name, function in sorted(registry.inplace_functions(namespace).items()):
         if name in methods:
             lines += [line.replace("(self", "(input: Tensor", 1) for line in methods[name]]
-        else:
-            lines.append(f"def {name}(input: Tensor, *args: Any, **kwargs: Any) -> Tensor: ...")
+        else:  # of a function with inplace=
+            op = vars(function)["__wrapped__"].op
+            lines.append(f"def {name}{signatures.inplace_head(op)}: ...")
     return lines
 
 
