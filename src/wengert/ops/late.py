@@ -79,6 +79,7 @@ OPERATIONS = {
         "linalg_matrix_rank linalg_pinv linalg_solve_ex linalg_tensorinv linalg_tensorsolve linalg_vander "
     ),
     "linear_loss": "linear_cross_entropy",
+    "linear_maps": "_all_pole_filter _full_convolution _linear_map _spline_spread _spline_values _valid_correlation",
     "logic": (
         "__invert__ bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor "
         "isfinite isinf isnan isneginf isposinf logical_and logical_not logical_or logical_xor signbit "
