@@ -1,4 +1,4 @@
-"""Convolutions, recursive filters and splines over N dimensions, and linear maps that a program gives: the signals and images of SciPy.
+"""Operations of SciPy's signals and images: convolutions, recursive filters, splines, and linear maps that a program gives.
 
 Each operation runs a compiled function of SciPy. Its rules are operations of this module, so that they differentiate to any order.
 """
@@ -126,8 +126,8 @@ def _backward_in_time(F: Any, ct: Any, a: Any) -> Any:
 
 # -- splines -----------------------------------------------------------------------------------------------------------
 
-# Modes for which SciPy pads an image before it computes the coefficients of a spline, and how many elements on each side.
-_PADDED = {"nearest": "edge", "grid-constant": "constant"}
+# SciPy pads an image before it computes the coefficients of a spline in these modes, by this many elements on each side.
+_PADDED = ("nearest", "grid-constant")
 _PADDING = 12
 _SHORT_LINE = 40  # lines of more elements are filtered with errors below 1e-15
 
@@ -156,7 +156,8 @@ def _(F, ct, image_shape, coordinates, order, mode, prefilter, derivative):
 
 @_spline_values.vjp("coordinates")
 def _(F, ct, image, coordinates, order, mode, cval, prefilter, derivative):
-    return _slopes(F, ct, image, coordinates, order, mode, cval, prefilter, derivative)
+    settings = {"order": order, "mode": mode, "cval": cval, "prefilter": prefilter}
+    return _slopes(F, ct, image, coordinates, derivative, settings)
 
 
 @general(promote=NONE, **_SETTINGS)
@@ -176,17 +177,16 @@ def _(F, ct, coordinates, order, mode, prefilter, derivative):
 
 @_spline_spread.vjp("coordinates")
 def _(F, ct, values, coordinates, order, mode, prefilter, derivative):
-    return _slopes(F, values, ct, coordinates, order, mode, 0.0, prefilter, derivative)
+    return _slopes(F, values, ct, coordinates, derivative, {"order": order, "mode": mode, "prefilter": prefilter})
 
 
-def _slopes(F: Any, ct: Any, image: Any, coordinates: Any, order: int, mode: str, cval: float, prefilter: bool, derivative: Any) -> Any:
+def _slopes(F: Any, ct: Any, image: Any, coordinates: Any, derivative: tuple[int, ...], settings: dict[str, Any]) -> Any:
     """The cotangent of coordinates: ct times the slope along each axis."""
     axes = range(len(coordinates))
-    derivative = derivative or (0,) * len(coordinates)
     slopes = []
     for axis in axes:
-        raised = tuple([m + (d == axis) for d, m in enumerate(derivative)])
-        slopes.append(F._spline_values(image, coordinates, order=order, mode=mode, cval=cval, prefilter=prefilter, derivative=raised))
+        raised = tuple([m + (d == axis) for d, m in enumerate(derivative or (0,) * len(axes))])
+        slopes.append(F._spline_values(image, coordinates, derivative=raised, **settings))
     return F.stack([ct * F.conj(slope) for slope in slopes])
 
 
@@ -198,9 +198,10 @@ def _coefficients(image: Any, order: int, mode: str, cval: float, prefilter: boo
     """The coefficients of the spline through the elements of an image, which may be padded first."""
     if not prefilter or order < 2:
         return image
-    if mode in _PADDED:
-        values = {"constant_values": cval} if mode == "grid-constant" else {}
-        image = np.pad(image, _PADDING, _PADDED[mode], **values)
+    if mode == "nearest":
+        image = np.pad(image, _PADDING, "edge")
+    elif mode == "grid-constant":
+        image = np.pad(image, _PADDING, constant_values=cval)
     return import_late("scipy.ndimage").spline_filter(image, order, output=_wide(image.dtype), mode=mode)
 
 
@@ -229,8 +230,8 @@ def spline_filter_adjoint(x: Any, order: int, axis: int, mode: str) -> Any:
     """The adjoint of scipy.ndimage.spline_filter1d.
 
     The filter solves a banded system. Its matrix is symmetric, but for borders that mirror about the middle of the first element:
-    there it is symmetric after the first and the last row are halved. At borders that mirror between elements, SciPy solves the system
-    of a short line with errors up to 1e-2: the adjoint of what it computes is the transpose of the matrix itself."""
+    there it is symmetric after the first and the last row are halved. At borders that mirror between elements, SciPy solves the
+    system of a short line with errors up to 1e-2: the adjoint of what it computes is the transpose of the matrix itself."""
     filter1d = import_late("scipy.ndimage").spline_filter1d
     size = x.shape[axis]
     if order < 2 or size < 2:

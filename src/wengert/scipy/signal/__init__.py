@@ -1,0 +1,14 @@
+"""scipy.signal with derivatives. See ../_frame.py.
+
+Signals and the coefficients of filters differentiate; designs of filters from their specification, and searches for peaks, do not.
+"""
+
+from wengert.scipy._frame import Submodule as _Submodule
+from wengert.scipy.signal import _convolutions, _filters
+
+_module = _Submodule("signal", globals())
+__getattr__, __dir__ = _module.lookups()
+
+for _part in (_convolutions, _filters):
+    for _name in _part.__all__:
+        _module.differentiates(_name)(getattr(_part, _name))

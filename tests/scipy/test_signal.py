@@ -1,0 +1,131 @@
+"""wengert.scipy.signal against scipy.signal and its finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.signal
+
+import wengert
+import wengert.scipy.signal as signal
+from loops import each
+from scipy_checks import check_call
+
+RNG = np.random.default_rng(7)
+B, A = np.array([0.2, 0.5, 0.3]), np.array([1.3, -0.6, 0.2])
+SOS = scipy.signal.butter(4, 0.3, output="sos")
+
+
+def _x(*shape):
+    return RNG.normal(size=shape)
+
+
+def _z(*shape):
+    return _x(*shape) + 1j * _x(*shape)
+
+
+def _row(name, *arrays, args=(), at=None, **kwargs):
+    """A call with these differentiated arrays first. at: where among the arguments they stand, if not first."""
+    return name, lambda f, *xs: f(*xs, *args, **kwargs), arrays
+
+
+STEEP = ("medfilt", "medfilt2d", "order_filter", "wiener")  # functions with kinks: short steps stay between two of them
+
+CONVOLUTIONS = [
+    *[_row(name, _x(6), _x(3), mode=mode) for name in ("convolve", "correlate", "fftconvolve", "oaconvolve") for mode in ("full", "same", "valid")],
+    *[_row(name, _x(3), _x(6), mode=mode) for name in ("convolve", "correlate") for mode in ("full", "same", "valid")],
+    *[_row(name, _x(4, 5), _x(2, 3), mode=mode, method=method) for name in ("convolve", "correlate") for mode in ("same", "valid") for method in ("direct", "fft")],
+    _row("convolve", _x(2, 3, 4), _x(2, 1, 3)),
+    _row("convolve", _z(5), _x(3)),
+    _row("correlate", _z(5), _z(3), mode="same"),
+    _row("correlate", _z(2, 3), _z(3, 4), mode="valid"),
+    _row("fftconvolve", _x(2, 6), _x(2, 3), axes=1, mode="same"),
+    _row("fftconvolve", _z(1, 6), _x(2, 3), axes=[1]),
+    _row("oaconvolve", _x(3, 20), _x(3, 3), axes=-1),
+    *[
+        _row(name, _x(4, 5), _x(2, 3), mode=mode, boundary=boundary, fillvalue=0.5)
+        for name in ("convolve2d", "correlate2d") for mode in ("full", "same", "valid") for boundary in ("fill", "wrap", "symm")
+    ],
+    *[_row(name, _x(2, 3), _x(4, 4), mode="valid") for name in ("convolve2d", "correlate2d")],
+    *[_row(name, _z(3, 3), _z(2, 2)) for name in ("convolve2d", "correlate2d")],
+    _row("deconvolve", _x(7), np.array([2.0, 0.5, 0.3])),
+]  # fmt: skip
+
+FILTERS = [
+    ("lfilter", lambda f, b, a, x: f(b, a, x), (B, A, _x(9))),
+    ("lfilter", lambda f, b, a, x: f(b, a, x, axis=0), (B[:2], A, _x(6, 2))),
+    ("lfilter", lambda f, b, a, x, zi: f(b, a, x, zi=zi), (B, A, _x(6), _x(2))),
+    ("lfilter", lambda f, b, a, x, zi: f(b, a, x, axis=1, zi=zi), (_x(4), A, _x(2, 6), _x(2, 3))),
+    ("lfilter", lambda f, b, a, x, zi: f(b, a, x, zi=zi), (_x(5), A, _x(2), _x(4))),  # fewer samples than states
+    ("lfilter", lambda f, b, x, zi: f(b, 2.0, x, zi=zi), (B, _x(3, 5), _x(1, 2))),
+    ("lfilter", lambda f, b, a, x: f(b, a, x), (B + 0.1j, A + 0.2j, _z(5))),
+    ("lfilter_zi", lambda f, b, a: f(b, a), (B, A)),
+    ("lfilter_zi", lambda f, b, a: f(b, a), (B[:1], A)),
+    ("lfiltic", lambda f, b, a, y, x: f(b, a, y, x), (B, A, _x(2), _x(2))),
+    ("lfiltic", lambda f, b, a, y: f(b, a, y), (_x(4), A, _x(1))),
+    *[("filtfilt", lambda f, b, a, x, p=p: f(b, a, x, padtype=p, padlen=4), (B, A, _x(8))) for p in ("odd", "even", "constant", None)],
+    ("filtfilt", lambda f, b, a, x: f(b, a, x, axis=0), (B, A, _x(11, 2))),
+    ("sosfilt", lambda f, s, x: f(_with_ones(s), x), (SOS[:, [0, 1, 2, 4, 5]].copy(), _x(7))),
+    ("sosfilt", lambda f, x, zi: f(SOS, x, axis=0, zi=zi), (_x(6, 2), _x(2, 2, 2))),
+    ("sosfilt_zi", lambda f, s: f(_with_ones(s)), (SOS[:, [0, 1, 2, 4, 5]].copy(),)),
+    ("sosfiltfilt", lambda f, x: f(SOS, x), (_x(2, 18),)),
+    *[_row("savgol_filter", _x(2, 9), args=(5, 2), mode=mode, cval=0.3) for mode in ("interp", "mirror", "constant", "nearest", "wrap")],
+    _row("savgol_filter", _x(9), args=(4, 3), deriv=1, delta=0.5),
+    _row("savgol_filter", _x(9, 2), args=(4, 2), axis=0, mode="nearest"),
+    _row("detrend", _x(7)),
+    _row("detrend", _x(7, 2), axis=0, type="constant"),
+    _row("detrend", _x(2, 9), bp=[3, 5]),
+    _row("wiener", _x(6, 5)),
+    ("wiener", lambda f, x, n: f(x, (3, 5), n), (_x(6, 6), np.array(0.7))),
+    _row("medfilt", _x(7)),
+    _row("medfilt", _x(4, 5), args=((3, 1),)),
+    _row("medfilt2d", _x(5, 4)),
+    ("order_filter", lambda f, x: f(x, np.array([[1, 0, 1], [1, 1, 0], [0, 0, 1]]), 3), (_x(5, 4),)),
+]
+
+
+def _with_ones(s):
+    """Sections of a filter from all but their fourth column, which is 1."""
+    module = wengert if isinstance(s, wengert.Tensor) else np
+    found = module.concatenate([s[:, :3], s[:, :1] * 0 + 1, s[:, 3:]], **({"dim": 1} if module is wengert else {"axis": 1}))
+    return found if module is wengert else np.ascontiguousarray(found)
+
+
+@each("row", CONVOLUTIONS)
+def test_convolutions(row):
+    name, call, arrays = row
+    check_call("signal", name, call, *arrays)
+
+
+@each("row", FILTERS)
+def test_filters(row):
+    name, call, arrays = row
+    check_call("signal", name, call, *arrays, step=1e-3 if name in STEEP else 1e-2)
+
+
+def test_bad_signals_are_refused():
+    x, long = wengert.ones(6, requires_grad=True), wengert.ones(40, requires_grad=True)
+    for call, error in [
+        (lambda: signal.convolve(x, np.ones((2, 2))), ValueError),
+        (lambda: signal.convolve(x, [1.0], mode="some"), ValueError),
+        (lambda: signal.fftconvolve(wengert.ones(2, 3, requires_grad=True), np.ones((4, 2)), axes=1), ValueError),
+        (lambda: signal.correlate(wengert.ones(2, 6, requires_grad=True), np.ones((3, 3)), mode="valid"), ValueError),
+        (lambda: signal.lfilter([1.0], [0.0, 1.0], x), ValueError),
+        (lambda: signal.lfilter(B, A, x, zi=np.ones(3)), ValueError),
+        (lambda: signal.filtfilt(B, A, x), ValueError),
+        (lambda: signal.filtfilt(B, A, long, padtype="none"), ValueError),
+        (lambda: signal.filtfilt(B, A, long, method="gust"), wengert.errors.ArgumentError),
+        (lambda: signal.sosfilt(SOS[:, :5], x), ValueError),
+        (lambda: signal.savgol_filter(x, 7, 2), ValueError),
+        (lambda: signal.medfilt(x, 4), ValueError),
+        (lambda: signal.detrend(x, type="cubic"), ValueError),
+    ]:
+        with pytest.raises(error):
+            call()
+
+
+def test_float32_stays_float32():
+    x = wengert.ones(20, requires_grad=True)
+    assert signal.lfilter(wengert.tensor([0.5]), wengert.tensor([1.0, -0.2]), x).dtype == wengert.float32
+    assert signal.convolve(x, wengert.ones(3)).dtype == wengert.float32
+    assert signal.convolve(x, np.ones(3)).dtype == wengert.float64
