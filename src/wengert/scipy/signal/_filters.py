@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.signal as theirs
 
 from wengert import errors
+from wengert._forks import import_late
 from wengert.array_functions.table import checked_axis, detached, linalg, w
 from wengert.ops.faces import tensor_face as F
 from wengert.scipy._borders import extended
@@ -19,6 +19,8 @@ __all__ = [
     "detrend", "filtfilt", "lfilter", "lfilter_zi", "lfiltic", "medfilt", "medfilt2d", "order_filter", "savgol_filter", "sosfilt",
     "sosfilt_zi", "sosfiltfilt", "wiener",
 ]  # fmt: skip
+
+theirs = import_late("scipy.signal")
 
 
 # -- recursive filters -------------------------------------------------------------------------------------------------
