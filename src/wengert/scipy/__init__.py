@@ -5,7 +5,13 @@ See _frame.py for what each submodule promises. A submodule, and SciPy's own, is
 
 from wengert._forks import import_late as _import_late
 
-_SUBMODULES = ("fft", "linalg", "signal", "special")
+_SUBMODULES = (
+    "fft",
+    "interpolate",
+    "linalg",
+    "signal",
+    "special",
+)
 
 
 def __getattr__(name: str) -> object:

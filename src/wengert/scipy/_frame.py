@@ -21,6 +21,13 @@ and registers its functions:
     def _gammaln(x):                          # SciPy's parameters, or some of them, under SciPy's names and in SciPy's order
         return ...                            # called with a tensor among the arguments only
 
+    @_module.differentiates(always=True)      # called without tensors too: a function among the arguments may close over them
+    def _quad(func, a, b, args=()):
+        return ...
+
+    @_module.replaces                         # a class of SciPy that has a subclass here
+    class PPoly(_module.scipy.PPoly): ...
+
     _module.constant("The result counts elements.", "rankdata", ...)    # runs on the memory of all tensors: there is no derivative
     _module.refuse("Use solve_ivp instead.", "ode", ...)                # a hint for the error of a function without implementation
 
@@ -71,18 +78,27 @@ class Submodule:
         self.refused: dict[str, list[str]] = {}  # hint -> functions that refuse
         SUBMODULES[name] = self
 
-    def differentiates(self, *names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Register an implementation under SciPy's names. Names that this version of SciPy lacks are left out."""
+    def differentiates(self, *names: str, always: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Register an implementation under SciPy's names. Names that this version of SciPy lacks are left out.
+
+        always: it runs without a tensor among the arguments, too.
+        """
 
         def register(ours: Callable[..., Any]) -> Callable[..., Any]:
             for name in names or (ours.__name__.lstrip("_"),):
                 theirs = getattr(self.scipy, name, None)
                 if theirs is not None:
                     self.functions[name] = ours
-                    self.members[name] = _public(_Implemented(f"scipy.{self.name}.{name}", theirs, ours), ours)
+                    kind = _ImplementedAlways if always else _Implemented
+                    self.members[name] = _public(kind(f"scipy.{self.name}.{name}", theirs, ours), ours)
             return ours
 
         return register
+
+    def replaces(self, ours: type) -> type:
+        """Register a subclass of a class of SciPy, which has its name."""
+        self.functions[ours.__name__] = self.members[ours.__name__] = ours
+        return ours
 
     def constant(self, reason: str, *names: str) -> None:
         """Register functions whose results have no derivative, such as integers and conditions."""
@@ -218,6 +234,13 @@ class _Implemented:
                 break
             same += 1
         return same
+
+
+class _ImplementedAlways(_Implemented):
+    """A function of SciPy whose implementation here runs for all arguments."""
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        return self.ours(*args, **kwargs)
 
 
 def _is_how(name: str) -> bool:
