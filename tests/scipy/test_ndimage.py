@@ -1,0 +1,119 @@
+"""wengert.scipy.ndimage against scipy.ndimage and its finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.ndimage
+
+import wengert
+import wengert.scipy.ndimage as ndimage
+from loops import each
+from scipy_checks import check_call
+
+RNG = np.random.default_rng(11)
+MODES = ("reflect", "constant", "nearest", "mirror", "wrap", "grid-mirror", "grid-constant", "grid-wrap")
+STEEP = """
+    maximum_filter maximum_filter1d median_filter minimum_filter minimum_filter1d percentile_filter rank_filter grey_erosion
+    grey_dilation grey_opening grey_closing morphological_gradient morphological_laplace white_tophat black_tophat minimum maximum
+    median map_coordinates affine_transform shift zoom rotate geometric_transform
+""".split()  # functions with kinks, and sixth derivatives that jump
+
+
+def _x(*shape):
+    return RNG.normal(size=shape)
+
+
+def _row(name, *arrays, args=(), **kwargs):
+    return name, lambda f, *xs: f(*xs, *args, **kwargs), arrays
+
+
+FILTERS = [
+    *[_row("correlate1d", _x(3, 5), _x(4), mode=mode, cval=0.3, origin=1, axis=1) for mode in MODES],
+    *[_row("convolve1d", _x(3, 5), _x(n), axis=0, origin=-1) for n in (3, 4)],
+    _row("convolve1d", _x(2), _x(7)),  # the window is longer than the image
+    *[_row(name, _x(4, 5), _x(3, 2), mode=mode, cval=0.3, origin=(0, -1)) for name in ("correlate", "convolve") for mode in MODES[:5]],
+    *[_row(name, _x(3, 4, 3), _x(2, 3), axes=(2, 0)) for name in ("correlate", "convolve")],
+    _row("correlate", _x(3, 3) + 1j * _x(3, 3), _x(2, 2) + 1j * _x(2, 2)),
+    _row("convolve1d", _x(5) + 1j * _x(5), _x(3) + 1j * _x(3)),
+    *[_row("gaussian_filter1d", _x(12), np.array(0.8), order=order, radius=3) for order in range(4)],
+    _row("gaussian_filter", _x(6, 5), sigma=0.7),
+    ("gaussian_filter", lambda f, x, s: f(x, s, order=(0, 1), radius=3), (_x(6, 5), np.array(0.9))),
+    _row("gaussian_filter", _x(6, 5), sigma=(0.7, 0.0), mode=("wrap", "nearest")),
+    _row("gaussian_laplace", _x(6, 5), sigma=0.7),
+    _row("gaussian_laplace", _x(6, 5), sigma=0.7, mode="constant", cval=1.0, truncate=3.0),
+    _row("gaussian_gradient_magnitude", _x(6, 5), sigma=0.7),
+    *[_row(name, _x(4, 5), mode=mode) for name in ("laplace", "sobel", "prewitt") for mode in MODES],
+    _row("sobel", _x(4, 5), axis=0),
+    _row("uniform_filter", _x(5, 6), size=(3, 2), origin=(0, -1)),
+    _row("uniform_filter1d", _x(5, 6), size=4, axis=0, mode="mirror"),
+    _row("generic_laplace", _x(5, 4), args=(lambda x, axis, output, mode, cval: x * x * axis,)),
+    _row("generic_gradient_magnitude", _x(5, 4), args=(lambda x, axis, output, mode, cval: x * x + axis + 1,)),
+]  # fmt: skip
+
+RANKS = [
+    *[_row(f"{name}_filter", _x(5, 6), size=(3, 2), mode=mode, cval=0.1) for name in ("minimum", "maximum", "median") for mode in MODES[:5]],
+    _row("minimum_filter1d", _x(7), size=4, origin=-1),
+    _row("maximum_filter1d", _x(4, 6), size=3, axis=0, origin=1),
+    _row("rank_filter", _x(5, 6), args=(2,), footprint=[[1, 0, 1], [0, 1, 1]]),
+    _row("rank_filter", _x(5, 6), args=(-2,), size=3, origin=(1, 0)),
+    _row("percentile_filter", _x(5, 6), args=(30,), size=3),
+    _row("percentile_filter", _x(5, 6), args=(-10,), size=(2, 3)),
+    _row("median_filter", _x(5, 6, 3), size=3, axes=(0, 2)),
+    *[
+        _row(name, _x(5, 6), **settings)
+        for name in ("grey_erosion", "grey_dilation", "grey_opening", "grey_closing", "morphological_gradient", "white_tophat", "black_tophat")
+        for settings in ({"size": (2, 3)}, {"footprint": [[1, 0, 1], [1, 1, 0]]}, {"size": 3, "mode": "constant", "cval": 0.2})
+    ],
+    _row("morphological_laplace", _x(5, 6), size=3),
+    *[(name, lambda f, x, s: f(x, structure=s), (_x(5, 6), _x(2, 3))) for name in ("grey_erosion", "grey_dilation", "grey_closing")],
+]  # fmt: skip
+
+POINTS = np.stack([RNG.uniform(-2.5, n + 1.5, 9) for n in (5, 6)])
+TURN = np.array([[0.9, 0.2], [-0.3, 1.1]])
+
+GEOMETRY = [
+    *[_row("map_coordinates", _x(5, 6), POINTS, order=order, mode=mode, cval=0.4) for order in range(2, 6) for mode in MODES],
+    *[_row("map_coordinates", _x(5, 6), POINTS, order=1, mode=mode) for mode in MODES],
+    _row("map_coordinates", _x(4, 4, 3), RNG.uniform(0.1, 1.9, (3, 2, 2))),
+    _row("map_coordinates", _x(5, 6), POINTS, prefilter=False),
+    ("map_coordinates", lambda f, x: f(x, POINTS, order=0, mode="reflect"), (_x(5, 6),)),
+    _row("affine_transform", _x(5, 6), TURN, np.array([0.3, 0.2]), mode="mirror"),
+    _row("affine_transform", _x(5, 6), np.c_[TURN, [0.3, 0.2]], output_shape=(3, 4), mode="reflect", order=2),
+    ("affine_transform", lambda f, x, m: f(x, m, 0.25, mode="nearest"), (_x(5, 6), np.array([0.7, 1.2]))),
+    _row("shift", _x(5, 6), np.array([0.4, -1.3]), mode="wrap"),
+    _row("shift", _x(5, 6), np.array(0.4), mode="grid-wrap", order=1),
+    *[_row("zoom", _x(4, 5), zoom=(1.6, 0.7), mode=mode, grid_mode=grid) for mode in ("constant", "nearest", "reflect", "wrap") for grid in (False, True)],
+    *[_row("rotate", _x(4, 6), np.array(23.0), mode=mode, reshape=reshape) for mode in ("mirror", "nearest") for reshape in (True, False)],
+    _row("rotate", _x(3, 4, 3), angle=90.0, axes=(0, 2), mode="reflect"),
+    ("geometric_transform", lambda f, x: f(x, lambda p: (p[0] * 0.9 + 0.1, p[1] + 0.3 * p[0]), mode="mirror"), (_x(3, 4),)),
+    *[_row("spline_filter", _x(5, 45), order=order, mode=mode) for order in (2, 3, 4, 5) for mode in ("mirror", "reflect", "grid-wrap")],
+    _row("spline_filter1d", _x(50, 2), axis=0),
+]  # fmt: skip
+
+LABELS = np.array([[0, 1, 1, 2], [2, 2, 0, 1], [3, 3, 1, 0]])
+
+MEASUREMENTS = [
+    *[
+        (name, lambda f, x, labels=labels, index=index: f(x, labels, index), (_x(3, 4),))
+        for name in ("sum", "sum_labels", "mean", "variance", "standard_deviation", "minimum", "maximum", "median", "center_of_mass")
+        for labels, index in ((None, None), (LABELS, None), (LABELS, 2), (LABELS, [3, 1]))
+    ],
+]  # fmt: skip
+
+SPECTRUM = _x(4, 5) + 1j * _x(4, 5)
+
+FOURIER = [
+    _row("fourier_gaussian", SPECTRUM, np.array(0.8)),
+    _row("fourier_gaussian", _x(4, 3), np.array([0.8, 0.3]), n=5),
+    _row("fourier_uniform", SPECTRUM, np.array([1.5, 2.0])),
+    _row("fourier_shift", SPECTRUM, np.array([1.5, -0.3])),
+    _row("fourier_shift", SPECTRUM[:, :3], np.array([1.5, -0.3]), n=5, axis=1),
+    _row("fourier_ellipsoid", SPECTRUM, size=2.0),
+]
+
+
+@each("row", [*FILTERS, *RANKS, *GEOMETRY, *MEASUREMENTS, *FOURIER])
+def test_values_and_derivatives(row):
+    name, call, arrays = row
+    check_call("ndimage", name, call, *arrays, step=1e-3 if name in STEEP else 1e-2)
