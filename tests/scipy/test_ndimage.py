@@ -13,20 +13,25 @@ from scipy_checks import check_call
 
 RNG = np.random.default_rng(11)
 MODES = ("reflect", "constant", "nearest", "mirror", "wrap", "grid-mirror", "grid-constant", "grid-wrap")
-STEEP = """
-    maximum_filter maximum_filter1d median_filter minimum_filter minimum_filter1d percentile_filter rank_filter grey_erosion
-    grey_dilation grey_opening grey_closing morphological_gradient morphological_laplace white_tophat black_tophat minimum maximum
-    median map_coordinates affine_transform shift zoom rotate geometric_transform
-""".split()  # functions with kinks, and sixth derivatives that jump
+# Sums of pieces of polynomials: short steps stay on one piece. Choices of an element: shorter steps change none.
+PIECEWISE = ["map_coordinates", "affine_transform", "shift", "zoom", "rotate", "geometric_transform"]
+CHOOSING = ["maximum_filter", "maximum_filter1d", "median_filter", "minimum_filter", "minimum_filter1d", "percentile_filter", "rank_filter", "grey_erosion", "grey_dilation", "grey_opening", "grey_closing", "morphological_gradient", "morphological_laplace", "white_tophat", "black_tophat", "minimum", "maximum", "median"]
 
 
 def _x(*shape):
     return RNG.normal(size=shape)
 
 
+def _module_of(x):
+    return ndimage if isinstance(x, wengert.Tensor) else scipy.ndimage
+
+
 def _row(name, *arrays, args=(), **kwargs):
     return name, lambda f, *xs: f(*xs, *args, **kwargs), arrays
 
+
+FAR_FROM_TIES = np.random.default_rng(0)
+STRUCTURED = (FAR_FROM_TIES.normal(size=(5, 6)), FAR_FROM_TIES.normal(size=(2, 3)))
 
 FILTERS = [
     *[_row("correlate1d", _x(3, 5), _x(4), mode=mode, cval=0.3, origin=1, axis=1) for mode in MODES],
@@ -47,8 +52,8 @@ FILTERS = [
     _row("sobel", _x(4, 5), axis=0),
     _row("uniform_filter", _x(5, 6), size=(3, 2), origin=(0, -1)),
     _row("uniform_filter1d", _x(5, 6), size=4, axis=0, mode="mirror"),
-    _row("generic_laplace", _x(5, 4), args=(lambda x, axis, output, mode, cval: x * x * axis,)),
-    _row("generic_gradient_magnitude", _x(5, 4), args=(lambda x, axis, output, mode, cval: x * x + axis + 1,)),
+    ("generic_laplace", lambda f, x: f(x, _module_of(x).sobel, mode="wrap"), (_x(5, 4),)),
+    ("generic_gradient_magnitude", lambda f, x: f(x, _module_of(x).prewitt, cval=0.1), (_x(5, 4),)),
 ]  # fmt: skip
 
 RANKS = [
@@ -66,7 +71,7 @@ RANKS = [
         for settings in ({"size": (2, 3)}, {"footprint": [[1, 0, 1], [1, 1, 0]]}, {"size": 3, "mode": "constant", "cval": 0.2})
     ],
     _row("morphological_laplace", _x(5, 6), size=3),
-    *[(name, lambda f, x, s: f(x, structure=s), (_x(5, 6), _x(2, 3))) for name in ("grey_erosion", "grey_dilation", "grey_closing")],
+    *[(name, lambda f, x, s: f(x, structure=s), STRUCTURED) for name in ("grey_erosion", "grey_dilation", "grey_closing")],
 ]  # fmt: skip
 
 POINTS = np.stack([RNG.uniform(-2.5, n + 1.5, 9) for n in (5, 6)])
@@ -78,12 +83,12 @@ GEOMETRY = [
     _row("map_coordinates", _x(4, 4, 3), RNG.uniform(0.1, 1.9, (3, 2, 2))),
     _row("map_coordinates", _x(5, 6), POINTS, prefilter=False),
     ("map_coordinates", lambda f, x: f(x, POINTS, order=0, mode="reflect"), (_x(5, 6),)),
-    _row("affine_transform", _x(5, 6), TURN, np.array([0.3, 0.2]), mode="mirror"),
-    _row("affine_transform", _x(5, 6), np.c_[TURN, [0.3, 0.2]], output_shape=(3, 4), mode="reflect", order=2),
+    _row("affine_transform", _x(5, 6), TURN, np.array([0.37, 0.23]), mode="mirror"),
+    _row("affine_transform", _x(5, 6), np.c_[TURN, [0.37, 0.23]], output_shape=(3, 4), mode="reflect", order=2),
     ("affine_transform", lambda f, x, m: f(x, m, 0.25, mode="nearest"), (_x(5, 6), np.array([0.7, 1.2]))),
     _row("shift", _x(5, 6), np.array([0.4, -1.3]), mode="wrap"),
     _row("shift", _x(5, 6), np.array(0.4), mode="grid-wrap", order=1),
-    *[_row("zoom", _x(4, 5), zoom=(1.6, 0.7), mode=mode, grid_mode=grid) for mode in ("constant", "nearest", "reflect", "wrap") for grid in (False, True)],
+    *[_row("zoom", _x(4, 5), zoom=(1.6, 0.7), mode=mode, grid_mode=grid) for mode in ("constant", "nearest", "reflect", "grid-wrap") for grid in (False, True) if not grid or mode != "constant"],
     *[_row("rotate", _x(4, 6), np.array(23.0), mode=mode, reshape=reshape) for mode in ("mirror", "nearest") for reshape in (True, False)],
     _row("rotate", _x(3, 4, 3), angle=90.0, axes=(0, 2), mode="reflect"),
     ("geometric_transform", lambda f, x: f(x, lambda p: (p[0] * 0.9 + 0.1, p[1] + 0.3 * p[0]), mode="mirror"), (_x(3, 4),)),
@@ -96,7 +101,11 @@ LABELS = np.array([[0, 1, 1, 2], [2, 2, 0, 1], [3, 3, 1, 0]])
 MEASUREMENTS = [
     *[
         (name, lambda f, x, labels=labels, index=index: f(x, labels, index), (_x(3, 4),))
-        for name in ("sum", "sum_labels", "mean", "variance", "standard_deviation", "minimum", "maximum", "median", "center_of_mass")
+        for name in ("sum", "sum_labels", "mean", "variance", "standard_deviation", "minimum", "maximum", "median")
+        for labels, index in ((None, None), (LABELS, None), (LABELS, 2), (LABELS, [3, 1]))
+    ],
+    *[
+        ("center_of_mass", lambda f, x, labels=labels, index=index: f(x, labels, index), (1 + _x(3, 4) ** 2,))
         for labels, index in ((None, None), (LABELS, None), (LABELS, 2), (LABELS, [3, 1]))
     ],
 ]  # fmt: skip
@@ -116,4 +125,36 @@ FOURIER = [
 @each("row", [*FILTERS, *RANKS, *GEOMETRY, *MEASUREMENTS, *FOURIER])
 def test_values_and_derivatives(row):
     name, call, arrays = row
-    check_call("ndimage", name, call, *arrays, step=1e-3 if name in STEEP else 1e-2)
+    check_call("ndimage", name, call, *arrays, step=1e-4 if name in CHOOSING else 1e-3 if name in PIECEWISE else 1e-2)
+
+
+def test_bad_images_are_refused():
+    x = wengert.ones(4, 5, dtype=wengert.float64, requires_grad=True)
+    for call, error in [
+        (lambda: ndimage.correlate1d(x, [1.0, 1.0], origin=2), ValueError),
+        (lambda: ndimage.correlate(x, [1.0, 1.0]), RuntimeError),
+        (lambda: ndimage.gaussian_filter(x, (1.0, 1.0, 1.0)), RuntimeError),
+        (lambda: ndimage.uniform_filter(x, mode="nowhere"), RuntimeError),
+        (lambda: ndimage.median_filter(x), RuntimeError),
+        (lambda: ndimage.rank_filter(x, 9, size=3), RuntimeError),
+        (lambda: ndimage.map_coordinates(x, np.zeros((3, 2))), RuntimeError),
+        (lambda: ndimage.map_coordinates(x, np.zeros((2, 2)), order=6), RuntimeError),
+        (lambda: ndimage.affine_transform(x, np.eye(4)), RuntimeError),
+        (lambda: ndimage.rotate(x[0], 3.0), ValueError),
+        (lambda: ndimage.sum(x, index=3), ValueError),
+        (lambda: ndimage.gaussian_filter(x, 1.0, output=np.zeros((4, 5))), wengert.errors.ArgumentError),
+        (lambda: ndimage.generic_filter(x, np.sum, 3), RuntimeError),
+    ]:
+        with pytest.raises(error):
+            call()
+
+
+def test_labels_are_plain():
+    labels, count = ndimage.label(wengert.tensor([1.0, 0.0, 2.0], requires_grad=True))
+    assert count == 2 and labels.tolist() == [1, 0, 2] and not labels.requires_grad
+
+
+def test_equal_elements_share_no_gradient():
+    x = wengert.tensor([2.0, 2.0, 2.0], requires_grad=True)
+    ndimage.maximum_filter1d(x, 3).sum().backward()
+    assert x.grad.tolist() == [2.0, 1.0, 0.0]  # the first of the equal elements in each window

@@ -9,6 +9,7 @@ _SUBMODULES = (
     "fft",
     "interpolate",
     "linalg",
+    "ndimage",
     "signal",
     "special",
 )

@@ -195,10 +195,13 @@ class _Implemented:
             return {**dict(zip(self.parameters, args, strict=False)), **kwargs}
         bound = self.signature.bind(*args, **kwargs).arguments
         defaults = {name: p.default for name, p in self.signature.parameters.items()}
+        for name, p in self.signature.parameters.items():
+            if p.kind is p.VAR_KEYWORD and name in bound:
+                bound |= bound.pop(name)
         return {
             name: x
             for name, x in bound.items()
-            if name in self.names or not (x is defaults[name] or _is_how(name) or _same(x, defaults[name]))
+            if name in self.names or not (x is defaults.get(name) or _is_how(name) or _same(x, defaults.get(name)))
         }
 
     @cached_property

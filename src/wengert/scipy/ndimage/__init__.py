@@ -23,4 +23,7 @@ _module.constant(
     "The result is a distance between elements, which counts where an image is 0.",
     "distance_transform_bf", "distance_transform_cdt", "distance_transform_edt",
 )  # fmt: skip
-_module.refuse("A function of the user is called with arrays.", "generic_filter", "generic_filter1d", "labeled_comprehension", "vectorized_filter")
+_module.refuse(
+    "A function of the user is called with arrays.",
+    "generic_filter", "generic_filter1d", "labeled_comprehension", "vectorized_filter",
+)  # fmt: skip

@@ -28,7 +28,7 @@ def image_of(x: Any) -> Any:
 
 def weights_of(weights: Any, image: Any) -> Any:
     """Return weights as a tensor of the image's dtype; complex weights keep theirs."""
-    weights = weights if isinstance(weights, TensorBase) else tensor(np.asarray(weights) if not isinstance(weights, (list, tuple)) else weights)
+    weights = tensor(weights if isinstance(weights, (TensorBase, list, tuple)) else np.asarray(weights))
     return weights if weights.is_complex() and not image.is_complex() else weights.to(image.dtype)
 
 
@@ -58,9 +58,7 @@ def correlate(input, weights, mode="reflect", cval=0.0, origin=0, *, axes=None):
     if not weights.numel():
         return w.zeros_like(input)
     origins, modes = _each(origin, axes), _each(mode, axes)
-    sizes = dict(zip(axes, weights.shape, strict=True))
-    order = w.permute(weights, tuple(int(d) for d in np.argsort(axes)))
-    return _weighted(input, w.reshape(order, [sizes.get(d, 1) for d in range(input.ndim)]), modes, cval, origins)
+    return _weighted(input, w.reshape(weights, spread_sizes(weights.shape, axes, input.ndim)), modes, cval, origins)
 
 
 def convolve(input, weights, mode="reflect", cval=0.0, origin=0, *, axes=None):
@@ -69,7 +67,8 @@ def convolve(input, weights, mode="reflect", cval=0.0, origin=0, *, axes=None):
     axes = _axes(axes, input.ndim)
     if weights.ndim != len(axes):
         raise RuntimeError(f"weights.ndim ({weights.ndim}) must match len(axes) ({len(axes)})")
-    origins = [-o - (n % 2 == 0) for o, n in zip(_each(origin, axes).values(), weights.shape, strict=True)]
+    sizes = spread_sizes(weights.shape, axes, input.ndim)
+    origins = [-o - (sizes[axis] % 2 == 0) for axis, o in _each(origin, axes).items()]
     turned = w.conj(w.flip(weights, tuple(range(weights.ndim))))
     return correlate(input, turned, mode, cval, origins, axes=axes)
 
@@ -95,6 +94,12 @@ def _each(x: Any, axes: list[int]) -> dict[int, Any]:
     if len(values) != len(axes):
         raise RuntimeError("sequence argument must have length equal to input rank")
     return dict(zip(axes, values, strict=True))
+
+
+def spread_sizes(sizes: Any, axes: list[int], ndim: int) -> list[int]:
+    """Return the sizes of a window in all dimensions. Those given belong to the axes in increasing order, as in SciPy."""
+    given = dict(zip(sorted(axes), sizes, strict=True))
+    return [given.get(d, 1) for d in range(ndim)]
 
 
 def uniform_filter1d(input, size, axis=-1, mode="reflect", cval=0.0, origin=0):
@@ -204,22 +209,22 @@ def gaussian_filter(input, sigma, order=0, mode="reflect", cval=0.0, truncate=4.
     return input
 
 
-def gaussian_laplace(input, sigma, mode="reflect", cval=0.0, *, axes=None, **kwargs):
-    return generic_laplace(input, *_gaussian_slopes(input, sigma, axes, 2, kwargs), mode, cval, axes=axes)
+def gaussian_laplace(input, sigma, mode="reflect", cval=0.0, *, axes=None, truncate=4.0, radius=None):
+    return generic_laplace(input, _gaussian_slope(input, sigma, axes, 2, truncate, radius), mode, cval, axes=axes)
 
 
-def gaussian_gradient_magnitude(input, sigma, mode="reflect", cval=0.0, *, axes=None, **kwargs):
-    return generic_gradient_magnitude(input, *_gaussian_slopes(input, sigma, axes, 1, kwargs), mode, cval, axes=axes)
+def gaussian_gradient_magnitude(input, sigma, mode="reflect", cval=0.0, *, axes=None, truncate=4.0, radius=None):
+    return generic_gradient_magnitude(input, _gaussian_slope(input, sigma, axes, 1, truncate, radius), mode, cval, axes=axes)
 
 
-def _gaussian_slopes(input: Any, sigma: Any, axes: Any, order: int, settings: dict[str, Any]) -> tuple[Any]:
+def _gaussian_slope(input: Any, sigma: Any, axes: Any, order: int, truncate: float, radius: Any) -> Any:
     """Return the function that filters with a Gaussian's derivative of an order along one axis."""
     axes = _axes(axes, image_of(input).ndim)
 
     def slope(x: Any, axis: int, output: Any, mode: str, cval: Any) -> Any:
-        return gaussian_filter(x, sigma, [order if d == axis else 0 for d in axes], mode, cval, axes=axes, **settings)
+        return gaussian_filter(x, sigma, [order if d == axis else 0 for d in axes], mode, cval, truncate, radius=radius, axes=axes)
 
-    return (slope,)
+    return slope
 
 
 # -- ranks -------------------------------------------------------------------------------------------------------------
@@ -237,8 +242,7 @@ def footprint_of(size: Any, footprint: Any, axes: list[int], ndim: int) -> Any:
         raise RuntimeError(f"footprint.ndim ({footprint.ndim}) must match len(axes) ({len(axes)})")
     if not footprint.any():
         raise ValueError("All-zero footprint is not supported.")
-    sizes = dict(zip(axes, footprint.shape, strict=True))
-    return footprint.transpose(np.argsort(axes)).reshape([sizes.get(d, 1) for d in range(ndim)])
+    return footprint.reshape(spread_sizes(footprint.shape, axes, ndim))
 
 
 def _by_rank(input: Any, rank_of: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:

@@ -18,16 +18,13 @@ def _frequencies(input: Any, n: int, axis: int) -> list[Any]:
     """The frequency of each element along each axis, in cycles an element. n: the size of a real transform's signal, or -1."""
     axis, found = checked_axis(axis, input.ndim), []
     for d, size in enumerate(input.shape):
-        if d == axis and n > 0:
-            line = np.arange(size) / n
-        else:
-            line = np.fft.fftfreq(size)
+        line: Any = np.arange(size) / n if d == axis and n > 0 else np.fft.fftfreq(size)
         found.append(w.as_tensor(line.reshape([-1 if e == d else 1 for e in range(input.ndim)])).to(input.real.dtype))
     return found
 
 
 def _per_axis(x: Any, ndim: int) -> list[Any]:
-    return list(_each(list(x) if hasattr(x, "ndim") and x.ndim else x, list(range(ndim))).values())
+    return list(_each(x, [*range(ndim)]).values())
 
 
 def fourier_gaussian(input, sigma, n=-1, axis=-1):

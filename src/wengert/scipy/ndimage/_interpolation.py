@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert import dtypes
 from wengert._forks import import_late
 from wengert.array_functions.table import checked_axis, detached, tensor, w
 from wengert.core.tensor import TensorBase
@@ -44,7 +45,7 @@ def spline_filter1d(input, order=3, axis=-1, mode="mirror"):
     _check_order(order)
     if order in (0, 1):
         return input.clone()
-    wide = w.complex128 if input.is_complex() else w.float64
+    wide = dtypes.complex128 if input.is_complex() else dtypes.float64
     return F._linear_map(input.to(wide), map=_SplineFilter(order, checked_axis(axis, input.ndim), mode))
 
 
@@ -73,10 +74,11 @@ def map_coordinates(input, coordinates, order=3, mode="constant", cval=0.0, pref
 
 
 def _coordinates(x: Any) -> Any:
-    x = tensor(x)
+    """Return coordinates as a tensor of float64."""
+    x = tensor(x if isinstance(x, (TensorBase, list, tuple)) else np.asarray(x))
     if x.is_complex():
         raise TypeError("Complex type not supported")
-    return x.to(w.float64)
+    return x.to(dtypes.float64)
 
 
 def _grid(shape: Any) -> Any:
@@ -90,7 +92,7 @@ def geometric_transform(
     input = image_of(input)
     shape = tuple(input.shape) if output_shape is None else tuple(output_shape)
     places = [mapping(place, *extra_arguments, **(extra_keywords or {})) for place in np.ndindex(shape)]
-    rows = [w.stack([tensor(x).to(w.float64) for x in place]) for place in places]
+    rows = [w.stack([_coordinates(x) for x in place]) for place in places]
     coordinates = w.reshape(w.movedim(w.stack(rows), 0, -1), (input.ndim, *shape))
     return map_coordinates(input, coordinates, order, mode, cval, prefilter)
 
@@ -114,10 +116,8 @@ def affine_transform(input, matrix, offset=0.0, output_shape=None, order=3, mode
 
 def shift(input, shift, order=3, mode="constant", cval=0.0, prefilter=True):
     input = image_of(input)
-    if isinstance(shift, TensorBase) and shift.ndim:
-        shift = list(shift)
-    shifts = _each(shift, list(range(input.ndim)))
-    offset = w.stack([-tensor(s).to(w.float64) for s in shifts.values()])
+    shifts = _each(shift, [*range(input.ndim)])
+    offset = w.stack([-_coordinates(s) for s in shifts.values()])
     return affine_transform(input, np.ones(input.ndim), offset, None, order, mode, cval, prefilter)
 
 
@@ -130,8 +130,6 @@ def zoom(input, zoom, order=3, mode="constant", cval=0.0, prefilter=True, *, gri
         step = (n / m if m else 1.0) if grid_mode else ((n - 1) / (m - 1) if m > 1 else 1.0)
         scales.append(step)
         offsets.append(0.5 * step - 0.5 if grid_mode else 0.0)
-    if grid_mode:
-        mode = {"constant": "grid-constant", "wrap": "grid-wrap"}.get(mode, mode)
     grid = _grid(shape)
     column = (input.ndim,) + (1,) * input.ndim
     places = grid * w.as_tensor(np.reshape(scales, column)) + w.as_tensor(np.reshape(offsets, column))
@@ -152,21 +150,21 @@ def rotate(input, angle, axes=(1, 0), reshape=True, order=3, mode="constant", cv
     sizes = np.array([input.shape[first], input.shape[second]])
     out = sizes
     if reshape:
-        cosine, sine = theirs_cosine(detached(angle))
+        cosine, sine = _cosine_and_sine(detached(angle))
         corners = np.array([[cosine, sine], [-sine, cosine]]) @ [[0, 0, sizes[0], sizes[0]], [0, sizes[1], 0, sizes[1]]]
         out = (np.ptp(corners, axis=1) + 0.5).astype(int)
     middle = w.as_tensor((out - 1) / 2)
     offset = w.as_tensor((sizes - 1) / 2) - matrix @ middle
-    shape = list(input.shape)
-    shape[first], shape[second] = int(out[0]), int(out[1])
-    grid = _grid(shape)
-    plane = w.reshape(w.stack([grid[first], grid[second]]), (2, -1))
-    moved = w.reshape(matrix @ plane + offset[:, None], (2, *shape))
-    places = [moved[0] if d == first else moved[1] if d == second else grid[d] for d in range(input.ndim)]
-    return map_coordinates(input, w.stack(places), order, mode, cval, prefilter)
+    grid = w.reshape(_grid(out), (2, -1))
+    places = w.reshape(matrix @ grid + offset[:, None], (2, *[int(n) for n in out]))
+    planes = w.movedim(input, (first, second), (-2, -1))
+    turned = [
+        map_coordinates(plane, places, order, mode, cval, prefilter) for plane in w.reshape(planes, (-1, *planes.shape[-2:]))
+    ]
+    return w.movedim(w.reshape(w.stack(turned), (*planes.shape[:-2], *turned[0].shape)), (-2, -1), (first, second))
 
 
-def theirs_cosine(angle: Any) -> tuple[float, float]:
+def _cosine_and_sine(angle: Any) -> tuple[float, float]:
     """Cosine and sine of an angle in degrees, exact for multiples of 90 degrees."""
     special = import_late("scipy.special")
     return float(special.cosdg(angle)), float(special.sindg(angle))

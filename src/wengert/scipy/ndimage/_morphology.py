@@ -11,8 +11,8 @@ from wengert.scipy._ranks import chosen_by_rank
 from wengert.scipy.ndimage._filters import _axes, _each, footprint_of, image_of, weights_of
 
 __all__ = [
-    "black_tophat", "grey_closing", "grey_dilation", "grey_erosion", "grey_opening", "morphological_gradient", "morphological_laplace",
-    "white_tophat",
+    "black_tophat", "grey_closing", "grey_dilation", "grey_erosion", "grey_opening", "morphological_gradient",
+    "morphological_laplace", "white_tophat",
 ]  # fmt: skip
 
 
@@ -38,8 +38,7 @@ def _chosen(
     origins = [int(_each(origin, axes).get(d, 0)) for d in range(input.ndim)]
     added = None
     if structure is not None:
-        added = weights_of(structure, input)
-        added = w.reshape(w.permute(added, tuple(int(d) for d in np.argsort(axes))), chosen.shape)
+        added = w.reshape(weights_of(structure, input), chosen.shape)
     if not largest:
         return chosen_by_rank(input, chosen, 0, mode, cval, origins, None if added is None else -added)
     origins = [-o - (n % 2 == 0) for o, n in zip(origins, chosen.shape, strict=True)]
