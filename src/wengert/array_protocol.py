@@ -24,10 +24,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert import errors
 from wengert._forks import import_late
 from wengert.array_functions import FUNCTIONS, METHODS, PLAIN
+from wengert.array_functions.creation import array
 from wengert.array_functions.elements import condition_of
+from wengert.array_functions.refusals import no_derivative, public_name
 from wengert.array_functions.table import (
     detached,
     dtype_of,
@@ -148,8 +149,10 @@ def _run_ufunc_method(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], set
     """Run a method of a ufunc, or a call with settings. Raises if it has no derivative."""
     name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
     function = UFUNCS.get(ufunc.__name__)
+    if function is None and method == "__call__" and not settings and set("".join(ufunc.types)) <= {"O", "-", ">"}:
+        return _run_on_elements(ufunc, inputs)
     if function is None or (method in ("reduce", "accumulate", "reduceat", "at") and ufunc.nin + ufunc.nout != 3):
-        raise _no_derivative(" with ".join([name, *settings]), (*inputs, *settings.values()))
+        raise _no_derivative(name, (*inputs, *settings.values()), " with ".join([name, *settings]))
     if method == "__call__":
         return _call(name, function, inputs, settings)
     if method == "outer":
@@ -188,6 +191,24 @@ def _call(name: str, function: Callable[..., Any], inputs: tuple[Any, ...], sett
     return results if isinstance(found, tuple) else results[0]
 
 
+def _run_on_elements(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """Run a ufunc of Python objects, which np.frompyfunc makes, on the elements: tensors without dimensions."""
+    found = ufunc(*[_elements(x) for x in inputs])
+    results = [w.reshape(array(list(np.ravel(x))), np.shape(x)) for x in (found if isinstance(found, tuple) else (found,))]
+    return tuple(results) if isinstance(found, tuple) else results[0]
+
+
+def _elements(x: Any) -> Any:
+    """Return a tensor as an array of objects, its elements. Anything else is returned as it is."""
+    if not isinstance(x, TensorBase):
+        return x
+    flat: Any = w.reshape(x, (-1,))
+    found = np.empty(len(flat), object)
+    for i in range(len(flat)):
+        found[i] = flat[i]
+    return found.reshape(tuple(x.shape))  # type: ignore[attr-defined]
+
+
 def _where(where: Any, result: Any, out: Any) -> Any:
     """Return the result in the chosen places, and out elsewhere. Without out, NumPy leaves these unset; here they are 0."""
     return w.where(condition_of(where), result, w.zeros_like(result) if out is None else tensor(out).to(result.dtype))
@@ -197,7 +218,7 @@ def _written(result: Any, target: Any, name: str) -> Any:
     """Write a result into the target, and return it. Raises RuntimeError for an array: it cannot hold a history."""
     out: Any = target[0] if isinstance(target, tuple) and len(target) == 1 else target
     if not _is_tensor(out):
-        raise _no_derivative(name, (result,))
+        raise _no_derivative("out", (result,), name)
     if tuple(out.shape) != tuple(result.shape):
         raise ValueError(f"output array has shape {tuple(out.shape)}, the result {tuple(result.shape)}")
     out[...] = result
@@ -261,7 +282,7 @@ def _reduceat(name: str, function: Any, a: Any, indices: Any, axis: int = 0, dty
 def _at(name: str, function: Any, a: Any, indices: Any, b: Any) -> None:
     """Write function(a[indices], b) into a. An element that indices name several times is changed several times."""
     if not _is_tensor(a):
-        raise _no_derivative(f"{name}.at", (a, b))
+        raise _no_derivative("out", (a, b), f"{name}.at")
     places = np.arange(a.numel()).reshape(tuple(a.shape))[detached(indices)]
     values = w.broadcast_to(tensor(b), places.shape).reshape(-1)
     flat = np.ravel(places)
@@ -291,10 +312,12 @@ def _is_differentiated(values: Iterable[Any]) -> bool:
     return False
 
 
-def _no_derivative(function: str, values: Iterable[Any]) -> Exception:
-    """The error for a function of NumPy that has no derivative, and was called with these arguments."""
+def _no_derivative(name: str, values: Iterable[Any], call: str = "") -> Exception:
+    """The error for a function of NumPy that has no derivative, and was called with these values.
+
+    name: the function's. call: the function with its settings, if they are what has no derivative."""
     kind = "Tensor that requires grad" if _requires_grad(values) else "a dual Tensor, which has a tangent"
-    return errors.no_array_of(kind, f"numpy.{function}" if hasattr(np, function.partition(" ")[0].partition(".")[0]) else function)
+    return no_derivative(kind, name, f"numpy.{call or name}")
 
 
 def _requires_grad(values: Iterable[Any]) -> bool:
@@ -381,8 +404,7 @@ def _plan(function: Any, count: int, *named: str) -> _Plan:
 
 def _name_of(function: Any) -> str:
     """Name of a function as users write it after "numpy."."""
-    module = function.__module__.removeprefix("numpy").lstrip(".")
-    return f"{module}.{function.__name__}" if module in ("linalg", "fft") else function.__name__
+    return public_name(function.__module__, function.__name__)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -331,15 +331,17 @@ class Tensor(ReadableBase, OperationMethods, GradientMembers, LegacyMembers, Sub
         refuse_mirror(self, "call numpy()")
         return self._array.view()
 
-    def _check_array_may_be_taken(self) -> None:
-        """Raise RuntimeError if the tensor requires grad or is dual: an array has neither gradient nor tangent."""
+    def _check_array_may_be_taken(self, error: Callable[[str], Exception] | None = None) -> None:
+        """Raise RuntimeError if the tensor requires grad or is dual: an array has neither gradient nor tangent.
+
+        error: returns the error, given the kind of tensor; errors.no_array_of if None."""
         if self.requires_grad:
-            raise errors.no_array_of("Tensor that requires grad")
+            raise (error or errors.no_array_of)("Tensor that requires grad")
         if has_tangent(self):
-            raise errors.no_array_of("a dual Tensor, which has a tangent")
+            raise (error or errors.no_array_of)("a dual Tensor, which has a tangent")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        self._check_array_may_be_taken()
+        self._check_array_may_be_taken(_array_is_asked_for)
         refresh_view(self)
         if dtype is not None and np.dtype(dtype) != self._array.dtype:
             if copy is False:
@@ -644,6 +646,12 @@ def _rebuild(cls: type | None, array: np.ndarray, requires_grad: bool, attribute
         set_volatile(tensor, True)
     tensor.__dict__.update(attributes)
     return tensor
+
+
+def _array_is_asked_for(what: str) -> Exception:
+    from wengert.array_functions.refusals import no_array_of  # loaded for the first error
+
+    return no_array_of(what)
 
 
 def _load_array_protocol() -> tuple[Any, Any]:

@@ -25,6 +25,16 @@ CUBE = RNG.uniform(0.2, 0.9, (2, 3, 2))
 
 # The same for what numpy.pad, numpy.gradient and others add to the calls below.
 MORE_CALLS = {
+    "emath.sqrt": [(V,), (V - 0.5,), (Z,)],
+    "emath.log": [(V - 0.5,)],
+    "emath.log2": [(V - 0.5,)],
+    "emath.log10": [(V - 0.5,)],
+    "emath.arccos": [(V,), (5 * V - 2.5,)],
+    "emath.arcsin": [(V,), (5 * V - 2.5,)],
+    "emath.arctanh": [(V,), (5 * V - 2.5,)],
+    "emath.logn": [(W, V), (2.0, V - 0.5)],
+    "emath.power": [(V, W), (V - 0.5, 0.5)],
+    "lib.stride_tricks.sliding_window_view": [(V, 2), (A, (2, 3)), (A, 2, 1), (V, (2, 2), (0, 0))],
     "sum": [(A, None, None, None, False, 2.0), (A, 1, None, None, False, 0, MASK)],
     "prod": [(A, 1, None, None, False, 2.0, MASK)],
     "mean": [(A, 0, None, None, True), (N, 0)],
@@ -230,7 +240,7 @@ LISTS = {
     "concatenate": [((V, W),), ((A, A), 1), ((A, V.reshape(2, 2)), None)],
     "stack": [((V, W),), ((V, W), 1)],
     "vstack": [((V, W),)],
-    "hstack": [((A, A),)],
+    "hstack": [((A, A),), ((A, V[:3, None]),)],
     "dstack": [((A, A),)],
     "column_stack": [((V, W),)],
 }
@@ -328,9 +338,37 @@ def test_einsum():
     check(lambda a, b: np.einsum("ij,jk->ik", a, b), (A, B))
 
 
+# Calls with like=, which return tensors; of numbers only, and of tensors.
+LIKE = {
+    "array": "[[x[0], 2.0], [3, x[1]]]", "asarray": "[x[0], 0.5]", "asanyarray": "[x, x]", "ascontiguousarray": "x", "asfortranarray": "x",
+    "require": "x, float", "fromiter": "iter(x), float, 2", "full": "(2, 3), x[0]", "arange": "x[0], 4.0, x[1]",
+}  # fmt: skip
+LIKE_OF_NUMBERS = {
+    "zeros": "3", "ones": "(2, 2), int", "eye": "2, 3", "identity": "2", "tri": "3, k=1", "frombuffer": "bytes(8)",
+    "fromstring": "'1 2', sep=' '", "fromfile": "file", "loadtxt": "['1 2']", "genfromtxt": "['1 2']", "empty": "(0, 2)",
+    "arange": "1, 7, 2, dtype=float", "array": "[1, 2]",
+}  # fmt: skip
+
+
+@each("name", LIKE)
+def test_functions_with_like_make_tensors_with_a_history(name):
+    check(lambda x: eval(f"np.{name}({LIKE[name]}, like=x)", {"np": np, "x": x}), (V,))
+
+
+def test_functions_of_numbers_with_like_make_tensors(tmp_path):
+    np.arange(3.0).tofile(tmp_path / "numbers")
+    for name, arguments in LIKE_OF_NUMBERS.items():
+        scope = {"np": np, "file": tmp_path / "numbers"}
+        found = eval(f"np.{name}({arguments}, like=x)", {**scope, "x": wengert.tensor(V, requires_grad=True)})
+        expected = eval(f"np.{name}({arguments})", scope)
+        assert isinstance(found, wengert.Tensor) and found.dtype == expected.dtype, name
+        np.testing.assert_array_equal(found.numpy(), expected)
+
+
 def test_every_function_is_tested():
     by_hand = [name for name in BY_HAND if " " not in name and "." not in name]
-    tested = {function_of(name) for name in (*CALLS, *MORE_CALLS, *LISTS, *DECOMPOSITIONS, *by_hand)} | {np.einsum, np.linalg.eig}
+    names = (*CALLS, *MORE_CALLS, *LISTS, *DECOMPOSITIONS, *by_hand, *LIKE, *LIKE_OF_NUMBERS, "einsum", "linalg.eig", "row_stack")
+    tested = {function_of(name) for name in names}
     assert set(FUNCTIONS) == tested
     assert set(FUNCTIONS) >= METHODS
 
@@ -428,9 +466,11 @@ BY_HAND = {
     "out of a ufunc": (lambda x: np.multiply(x, 2, out=wengert.zeros(2)), [2.0, 3.0], [4.0, 6.0], [2, 2]),
     "out of a function": (lambda x: np.cumsum(x, out=wengert.zeros(2)), [2.0, 3.0], [2.0, 5.0], [2, 1]),
     "out of a reduction": (lambda x: np.add.reduce(x, out=wengert.zeros(())), [2.0, 3.0], 5.0, [1, 1]),
+    "dtype of a join": (lambda x: np.hstack([x, x], dtype=np.float32), [2.0], [2.0, 2.0], [2]),
     "where of a ufunc": (lambda x: np.log(x, where=x > 1, out=wengert.full((2,), 7.0)), [2.0, 0.5], [np.log(2.0), 7.0], [0.5, 0]),
     "where of a reduction": (lambda x: np.max(x, initial=2.5, where=[True, False]), [2.0, 3.0], 2.5, [0, 0]),
     "dtype of a ufunc": (lambda x: np.add(x, 1, dtype=np.float32), [2.0], [3.0], [1]),
+    "frompyfunc of two arguments": (lambda x: np.frompyfunc(lambda a, b: a * b, 2, 1)(x, [3.0, 4.0]), [2.0, 3.0], [6.0, 12.0], [3, 4]),
     "a derivative through zeros_like": (lambda x: filled(np.zeros_like(x), x), [2.0, 3.0], [4.0, 9.0], [4, 6]),
 }
 

@@ -25,7 +25,7 @@ from wengert.autograd import forward_ad, grad
 from wengert.core.tensor import TensorBase
 
 PACKAGE = Path(wengert.__file__).parent
-NAMESPACES = {"": np, "linalg": np.linalg, "fft": np.fft}
+NAMESPACES = {"": np, "linalg": np.linalg, "fft": np.fft, "emath": np.emath, "lib.stride_tricks": np.lib.stride_tricks}
 
 # The vector x; the matrices m and s, which are made of x, s symmetric; the 0-d z; ones of x's and m's shapes: u and e.
 X, T = np.array([0.7, 0.3, -0.2, 0.9]), np.array([0.4, -0.6, 0.5, 0.3])
@@ -33,24 +33,28 @@ X, T = np.array([0.7, 0.3, -0.2, 0.9]), np.array([0.4, -0.6, 0.5, 0.3])
 # Arguments -> the functions that are called with them.
 ARGUMENTS = {
     "x": """
-        abs absolute acos all amax amin angle any arccos arcsin arctan argmax argmin argsort argwhere around array array_repr
-        array_str array2string asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray asin asmatrix atan atleast_1d
+        abs absolute acos all amax amin angle any arccos arcsin arctan argmax argmin argsort argwhere around  array_repr
+        array_str array2string   asarray_chkfinite   asin asmatrix atan atleast_1d
         atleast_2d atleast_3d average bincount broadcast_arrays cbrt ceil common_type conj conjugate copy corrcoef cos cosh
         count_nonzero cov cumprod cumsum cumulative_prod cumulative_sum deg2rad degrees diag diagflat diff
         ediff1d empty_like exp exp2 expm1 fabs fix flatnonzero flip floor frexp
         frombuffer from_dlpack gradient histogram histogram_bin_edges i0 imag iscomplex iscomplexobj isfinite isinf isnan
         isnat isneginf isposinf isreal isrealobj isscalar iterable ix_ lexsort logical_not max mean median min min_scalar_type modf
         nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd nansum nanvar ndim negative
-        nonzero ones_like poly polyder polyint positive prod ptp rad2deg radians ravel real real_if_close require rint roots round
+        nonzero ones_like poly polyder polyint positive prod ptp rad2deg radians ravel real real_if_close  rint roots round
         shape sign signbit sin sinc sinh size sort sort_complex spacing square squeeze std sum tan tanh transpose trapezoid
+        emath.sqrt emath.arcsin emath.arccos emath.arctanh lib.stride_tricks.as_strided
         trim_zeros trunc unique unique_all unique_counts unique_inverse unique_values unstack unwrap vander var zeros_like invert
         bitwise_count bitwise_invert bitwise_not packbits unpackbits fft.fft fft.fftn fft.fftshift fft.hfft fft.ifft
         fft.ifftn fft.ifftshift fft.ihfft fft.irfft fft.irfftn fft.rfft fft.rfftn linalg.norm linalg.vector_norm
     """,
-    "abs(x) + 0.1": "log log10 log1p log2 reciprocal sqrt",
+    "2, x": "emath.logn",
+    "x, 3": "emath.power",
+    "abs(x) + 0.1": "emath.log emath.log2 emath.log10 log log10 log1p log2 reciprocal sqrt",
     "x + 2": "acosh arccosh",
     "0.5 * x": "arctanh atanh",
-    "x, float": "fromiter",
+    "x, like=x": "array asanyarray asarray ascontiguousarray asfortranarray require",
+    "x, float, like=x": "fromiter",
     "z": "asinh arcsinh format_float_positional format_float_scientific",
     "x, np.array([1, 2, 0, 1])": "ldexp left_shift right_shift bitwise_left_shift bitwise_right_shift",
     "u, x, 1": "polyfit",
@@ -90,15 +94,15 @@ ARGUMENTS = {
     "x, [0, 2]": "take",
     "[0, 1], x": "compress extract",
     "[0, 1, 0, 1], (x, u, x)": "choose",
-    "x, 2": "repeat resize tile",
+    "x, 2": "repeat resize tile lib.stride_tricks.sliding_window_view",
     "x, (1, 2)": "pad",
     "x, (2, 2)": "reshape",
     "x, (2, 4)": "broadcast_to",
     "m, 0, 1": "moveaxis swapaxes",
     "m, np.array([[0], [1]]), 1": "take_along_axis",
-    "(2,), z": "full",
+    "(2,), z, like=x": "full",
     "x, 3.0": "full_like",
-    "0, z": "arange",
+    "z, 3, like=x": "arange",
     "0, z, 3": "linspace",
     "1, abs(z), 3": "logspace geomspace",
     "x, -0.5, 0.5": "clip",

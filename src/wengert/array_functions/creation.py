@@ -1,13 +1,18 @@
-"""np.array and np.asarray of tensors, and of nested lists and tuples that hold tensors."""
+"""np.array and np.asarray of tensors, and of nested lists and tuples that hold tensors; and functions with like=: tensors.
+
+NumPy's functions that make arrays hand themselves over if their argument `like` is a tensor. They return tensors then, which keep
+the gradients of the arguments: np.array([x, y], like=x), np.full(3, x, like=x), np.arange(0, x, like=x).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from wengert.array_functions.table import detached, dtype_of, tensor, w
+from wengert.array_functions.table import detached, dtype_of, holds_tensor, ints, of, tensor, w
 from wengert.core.tensor import TensorBase
 
 
@@ -63,6 +68,44 @@ def _joined(nested: Any, dtype: Any) -> Any:
     if start < end:
         pieces.append(flat[start:end])
     return w.cat(pieces).reshape(values.shape)
+
+
+@of(np.array, method=True)
+def _array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
+    return array(object, dtype, copy, ndmin)
+
+
+of(np.asarray, np.asanyarray, method=True)(lambda a, dtype=None, order=None, *, device=None, copy=None: array(a, dtype, copy))
+of(np.ascontiguousarray, np.asfortranarray, method=True)(lambda a, dtype=None: array(a, dtype, None, 1))
+of(np.require, method=True)(lambda a, dtype=None, requirements=None: array(a, dtype, None))
+of(np.fromiter, method=True)(lambda iter, dtype, count=-1: array(list(islice(iter, None if count < 0 else count)), dtype))
+
+
+@of(np.full, method=True)
+def _full(shape, fill_value, dtype=None, order="C", *, device=None):
+    return w.broadcast_to(array(fill_value, dtype), ints(shape)).clone()
+
+
+@of(np.arange, method=True)
+def _arange(start_or_stop=0, stop=None, step=1, dtype=None, *, start=None, device=None):
+    start = start_or_stop if start is None else start
+    start, stop = (0, start) if stop is None else (start, stop)
+    count = np.arange(*detached((start, stop, step)))
+    if not holds_tensor((start, step)):
+        return w.as_tensor(count if dtype is None else count.astype(dtype))
+    found = start + np.arange(len(count)) * step
+    return found if dtype is None else found.to(dtype_of(dtype))
+
+
+def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of NumPy that makes an array of numbers, with a tensor as the result."""
+    return lambda *args, **kwargs: w.as_tensor(function(*args, **kwargs))
+
+
+for _function in (
+    np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri, np.frombuffer, np.fromfile, np.fromstring, np.loadtxt, np.genfromtxt,
+):  # fmt: skip
+    of(_function, method=True)(_of_numbers(_function))
 
 
 def _leaves(nested: Any) -> Iterator[Any]:

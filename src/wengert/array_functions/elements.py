@@ -8,7 +8,19 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes
-from wengert.array_functions.table import checked_axis, detached, floating, of, operand, pick, promoted, tensor, w
+from wengert.array_functions.table import (
+    FUNCTIONS,
+    checked_axis,
+    detached,
+    floating,
+    holds_tensor,
+    of,
+    operand,
+    pick,
+    promoted,
+    tensor,
+    w,
+)
 
 of(np.round, np.around, method=True)(lambda a, decimals=0: w.round(tensor(a), decimals=decimals))
 of(np.fix)(lambda x: w.trunc(tensor(x)))
@@ -44,6 +56,70 @@ def _unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
     p = floating(p)
     values = p.numpy(force=True)
     return p + w.as_tensor(np.unwrap(values, discont, axis, period=period) - values, dtype=p.dtype)
+
+
+# -- functions that leave the real numbers: numpy.emath ------------------------------------------------------------------
+
+
+def _complex(x: Any) -> Any:
+    return x if x.is_complex() else w.complex(x, w.zeros_like(x))
+
+
+def _is_outside(x: Any, is_outside: Callable[[Any], Any]) -> bool:
+    """Whether x is real and one of its elements is outside the domain in which the function is real."""
+    return not x.is_complex() and bool(np.any(is_outside(detached(x))))
+
+
+def _leaving(run: Callable[..., Any], is_outside: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return a function whose argument becomes complex if one of its elements is outside the real domain."""
+
+    def of_any_number(x):
+        x = floating(x)
+        return run(_complex(x) if _is_outside(x, is_outside) else x)
+
+    return of_any_number
+
+
+def _is_negative(x: Any) -> Any:
+    return x < 0
+
+
+def _is_beyond_one(x: Any) -> Any:
+    return np.abs(x) > 1
+
+
+for _name in ("sqrt", "log", "log2", "log10"):
+    of(getattr(np.emath, _name))(_leaving(getattr(w, _name), _is_negative))
+of(np.emath.arctanh)(_leaving(w.arctanh, _is_beyond_one))
+
+
+@of(np.emath.arccos)
+def _arccos(x):
+    x = floating(x)
+    if not _is_outside(x, _is_beyond_one):
+        return w.arccos(x)
+    # On the branch cut, the derivative of the complex arccos is that of the other side. So the parts are real functions.
+    outside = w.abs(x) > 1
+    real = w.where(outside, np.pi * (x < 0).to(x.dtype), w.arccos(w.where(outside, 0.0, x)))
+    return w.complex(real, w.where(outside, -w.arccosh(w.where(outside, w.abs(x), 2.0)), 0.0))
+
+
+@of(np.emath.arcsin)
+def _arcsin(x):
+    x = floating(x)
+    return np.pi / 2 - _arccos(x) if _is_outside(x, _is_beyond_one) else w.arcsin(x)
+
+
+@of(np.emath.logn)
+def _logn(n, x):
+    over, under = (FUNCTIONS[np.emath.log](v) if holds_tensor((v,)) else np.emath.log(v) for v in (x, n))
+    return over / under
+
+
+@of(np.emath.power)
+def _power(x, p):
+    x = floating(x)
+    return w.pow(_complex(x) if _is_outside(x, _is_negative) else x, operand(p))
 
 
 # -- choosing ----------------------------------------------------------------------------------------------------------

@@ -9,16 +9,23 @@ import numpy as np
 from wengert.array_functions.table import detached, dtype_of, of, part, promoted, since, tensor, tensors, w
 
 
-@of(np.concatenate)
-def _concatenate(arrays, axis=0, dtype=None):
-    arrays = tensors(arrays)
-    found = w.cat([w.ravel(x) for x in arrays], 0) if axis is None else w.cat(arrays, axis)
+def _as_dtype(found: Any, dtype: Any) -> Any:
     return found if dtype is None else found.to(dtype_of(dtype))
 
 
-of(np.stack)(lambda arrays, axis=0: w.stack(tensors(arrays), axis))
-of(np.vstack)(lambda tup: w.vstack(tensors(tup)))
-of(np.hstack)(lambda tup: w.hstack(tensors(tup)))
+@of(np.concatenate)
+def _concatenate(arrays, axis=0, dtype=None, casting="same_kind"):
+    arrays = tensors(arrays)
+    return _as_dtype(w.cat([w.ravel(x) for x in arrays], 0) if axis is None else w.cat(arrays, axis), dtype)
+
+
+@of(np.stack)
+def _stack(arrays, axis=0, dtype=None, casting="same_kind"):
+    return _as_dtype(w.stack(tensors(arrays), axis), dtype)
+
+
+of(np.vstack, *since("row_stack"))(lambda tup, dtype=None, casting="same_kind": _as_dtype(w.vstack(tensors(tup)), dtype))
+of(np.hstack)(lambda tup, dtype=None, casting="same_kind": _as_dtype(w.hstack(tensors(tup)), dtype))
 of(np.dstack)(lambda tup: w.dstack(tensors(tup)))
 of(np.column_stack)(lambda tup: w.column_stack(tensors(tup)))
 

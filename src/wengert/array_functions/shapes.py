@@ -115,6 +115,21 @@ def _resize(a, new_shape):
     return w.reshape(w.index_select(a, 0, w.as_tensor(np.arange(size) % a.numel())), shape)
 
 
+@of(np.lib.stride_tricks.sliding_window_view)
+def _sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
+    x, sizes = tensor(x), ints(window_shape)
+    axes = tuple(range(x.ndim)) if axis is None else tuple([checked_axis(d, x.ndim) for d in ints(axis)])
+    if len(sizes) != len(axes):
+        raise ValueError(f"window_shape has {len(sizes)} sizes for {len(axes)} axes")
+    if any(size < 0 for size in sizes):
+        raise ValueError("`window_shape` cannot contain negative values")
+    for d, size in zip(axes, sizes, strict=True):
+        if x.shape[d] < size:
+            raise ValueError("window shape cannot be larger than input array shape")
+        x = x.unfold(d, size, 1)
+    return x
+
+
 def _at_least(name: str) -> Any:
     run = getattr(w, name)
     return lambda *arys: run(tensor(arys[0])) if len(arys) == 1 else tuple([run(tensor(x)) for x in arys])

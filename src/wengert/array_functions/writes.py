@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert import errors
 from wengert.array_functions.elements import index_along
+from wengert.array_functions.refusals import no_derivative
 from wengert.array_functions.table import checked_axis, detached, of, tensor, w
 from wengert.core.tensor import TensorBase
 
@@ -16,7 +16,7 @@ def _target(x: Any, function: str) -> Any:
     """Return the tensor to write into. Raises RuntimeError for an array: it cannot hold the history of the written values."""
     if isinstance(x, TensorBase):
         return x
-    raise errors.no_array_of("Tensor that requires grad", f"numpy.{function} into an array")
+    raise no_derivative("Tensor that requires grad", function, f"numpy.{function} into an array")
 
 
 @of(np.copyto)

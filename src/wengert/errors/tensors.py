@@ -60,14 +60,17 @@ def multiple_values(op: str, argument: str) -> ArgumentError:
     return ArgumentError(f"{called(op)}() got multiple values for argument '{argument}'")
 
 
-def no_array_of(what: str, function: str | None = None, hint: str | None = None) -> ConversionError:
+def no_array_of(what: str, function: str | None = None, hint: str | None = None, asked_by: str = "") -> ConversionError:
     """Return the error for a tensor that must not become an array, whose gradient or tangent would be lost.
 
     what: the kind of tensor. function: the function of NumPy or SciPy that has no derivative, or None. hint: what to write instead.
+    asked_by: a sentence on who wants the array.
     """
     text = f"Can't call numpy() on {what}. Use tensor.detach().numpy() instead."
     if function is not None:
         text += f" {function} has no derivative here."
+    if asked_by:
+        text += f" {asked_by}"
     return ConversionError(text if hint is None else f"{text} Hint: {hint}")
 
 
