@@ -129,7 +129,7 @@ $(stamps)/build: pyproject.toml $(stamps)/venv
 	@touch $@
 
 $(stamps)/dependencies: pyproject.toml $(stamps)/venv
-	$(python) -m pip install --quiet $(call requirements,['project']['dependencies']) pytest
+	$(python) -m pip install --quiet $(call requirements,['project']['dependencies']) $(call requirements,['project']['optional-dependencies']['full']) pytest
 	@touch $@
 
 # Without build isolation, and in a build tree that stays: after an edit only what changed is compiled again. A tree that was configured

@@ -17,6 +17,8 @@ from importlib import import_module
 from types import ModuleType
 
 _LATE = ("wengert", "numpy", "scipy")  # packages with modules that are imported at their first use
+# Libraries that only some functions need, and their names for people.
+OPTIONAL = {"scipy": "SciPy", "opt_einsum": "opt_einsum", "ml_dtypes": "ml_dtypes"}
 _under_way: list[tuple[str, int]] = []  # the modules that import_late is importing, and the threads
 _gate = RLock()  # held while an import is added to _under_way, and by a fork
 
@@ -29,7 +31,9 @@ def in_child(function: Callable[[], None]) -> Callable[[], None]:
 
 
 def import_late(name: str) -> ModuleType:
-    """Import a module of the package, or of a library, at its first use. A fork waits for it."""
+    """Import a module of the package, or of a library, at its first use. A fork waits for it.
+
+    Raises ModuleNotFoundError that says how to install it, if it is a library of OPTIONAL and not installed."""
     if name in sys.modules:
         return import_module(name)
     entry = (name, get_ident())
@@ -37,8 +41,27 @@ def import_late(name: str) -> ModuleType:
         _under_way.append(entry)
     try:
         return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name not in OPTIONAL:
+            raise
+        raise missing_library("this call", error.name) from None
     finally:
         _under_way.remove(entry)
+
+
+def is_installed(name: str) -> bool:
+    """Whether an optional library, or a module of one, can be imported."""
+    try:
+        import_late(name)
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
+def missing_library(what: str, name: str) -> ModuleNotFoundError:
+    """Return the error for what cannot run without an optional library."""
+    text = f"No module named {name!r}: {what} needs {OPTIONAL[name]}.\nHint: pip install \"wengert[full]\", or pip install {name}"
+    return ModuleNotFoundError(text, name=name)
 
 
 def _finish_imports() -> None:

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from . import errors
+from ._forks import import_late
 
 # Names that wengert exports. It adds bool, int and float, which would hide Python's builtins in this module.
 __all__ = [
@@ -230,9 +231,7 @@ def _by_name(name: str) -> dtype:
 
 def _load_bfloat16() -> None:
     """Import ml_dtypes and add its bfloat16 to the tables."""
-    import ml_dtypes
-
-    scalar: type = ml_dtypes.bfloat16
+    scalar: type = import_late("ml_dtypes").bfloat16
     numpy_dtype: NumpyDtype = np.dtype(scalar)
     bfloat16._numpy = numpy_dtype
     _FROM_NUMPY[numpy_dtype] = bfloat16

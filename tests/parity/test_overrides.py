@@ -544,3 +544,12 @@ print({call})
     done = subprocess.run([sys.executable, "-c", text], check=True, capture_output=True, text=True)
     name = call.removeprefix("torch.").split("(")[0] if "+" not in call and "add_" not in call else "add" if "+" in call else "add_"
     assert done.stdout.strip() == f"asked for {name.replace('linalg.norm', 'linalg_norm')}"
+
+
+def test_frames_of_calls_that_modes_may_take_over_can_be_looked_at():
+    """Debuggers and test runners read the variables of each frame. Those of functions with exchanged code have free variables."""
+    with wengert.overrides.BaseTorchFunctionMode():
+        wengert.ones(2)
+    with pytest.raises(RuntimeError) as caught:
+        wengert.nn.functional.conv2d(wengert.ones(2), wengert.ones(3))
+    assert all(isinstance(entry.frame.f_locals, dict) for entry in caught.traceback)

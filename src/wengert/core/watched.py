@@ -9,7 +9,7 @@ function as it was. Without a profiler nothing is different, and all ways to get
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -17,16 +17,30 @@ _codes: dict[FunctionType, tuple[CodeType, CodeType]] = {}  # of each function: 
 _originals: dict[FunctionType, FunctionType] = {}  # of each function for which another runs: the function as it was
 
 
-def _measuring(*args: Any, **kwargs: Any) -> Any:
-    measure: Any = "measure"  # exchanged, too
-    return measure(*args, **kwargs)
+@cache
+def _measuring(n_free: int) -> CodeType:
+    """Return code that calls a constant, "measure", with its arguments, for functions with a number of free variables.
+
+    Python reads such variables from where its own instructions have put them, so the code is compiled with as many."""
+    names = ", ".join([f"v{i}" for i in range(n_free)])
+    source = f"""def around({names}):
+    def measuring(*args, **kwargs):
+        {"if False: " + names if names else "pass"}
+        measure = "measure"
+        return measure(*args, **kwargs)
+    return measuring"""
+    scope: dict[str, Any] = {}
+    exec(compile(source, __file__, "exec"), scope)
+    code: CodeType = scope["around"](*range(n_free)).__code__
+    return code
 
 
 def _exchanged(function: FunctionType, call: Any) -> CodeType:
     """Return code for a function that returns call(*args, **kwargs)."""
-    constants = tuple([call if constant == "measure" else constant for constant in _measuring.__code__.co_consts])
-    # A function's code has to name as many variables of functions around it as the function was made with.
-    return _measuring.__code__.replace(co_consts=constants, co_freevars=function.__code__.co_freevars)
+    names = function.__code__.co_freevars
+    code = _measuring(len(names))
+    constants = tuple([call if constant == "measure" else constant for constant in code.co_consts])
+    return code.replace(co_consts=constants, co_freevars=names)
 
 
 def _copy(function: FunctionType, code: CodeType) -> FunctionType:

@@ -6,13 +6,13 @@ from math import pi, sqrt
 from typing import Any
 
 from wengert import dtypes, errors
-from wengert._forks import import_late
 from wengert.core.views import call_inplace
 from wengert.kernels import native
 from wengert.kernels.memory import new_array
 from wengert.ops.dims import normalize_dim
 from wengert.ops.indices import raw
 from wengert.ops.registry import OPS, composite, general, plain, pointwise
+from wengert.ops.scipy_special import special
 
 _PRIVATE: dict[str, Any] = {"method": False, "namespaces": (), "complex": False}
 _SQRT_HALF = sqrt(0.5)
@@ -263,8 +263,7 @@ def gelu(F, input, approximate="none"):
 def _gelu(xp, x):
     """gelu with erf."""
     _check_floating("GeluKernelImpl", x)
-    erf = import_late("scipy.special").erf  # imported at the first call: scipy.special takes megabytes
-    return (x * (0.5 * (1.0 + erf(x * _SQRT_HALF)))).astype(x.dtype, copy=False)
+    return x * (0.5 * (1.0 + special("erf", x * _SQRT_HALF)))
 
 
 @_gelu.vjp("x")

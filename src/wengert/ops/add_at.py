@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wengert import errors
-from wengert._forks import import_late
+from wengert._forks import import_late, is_installed
 from wengert.kernels import places
 from wengert.ops.indices import Along, are_inside, private_index
 
@@ -105,7 +105,8 @@ def _add_rows(target: Any, dim: int, index: Any, value: Any) -> None:
         return
     blocks, value = target.reshape(-1, size, width), value.reshape(-1, index.size, width)
     index = _counted_from_start(index, size).reshape(-1)
-    if value.size >= _MANY_ELEMENTS and index.size * 4 >= size and target.dtype.char in "fdFD":
+    many = value.size >= _MANY_ELEMENTS and index.size * 4 >= size and target.dtype.char in "fdFD"
+    if many and is_installed("scipy.sparse"):
         _add_rows_by_product(blocks, index, value)
     elif width >= _WIDE_ROW:
         add = np.add

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert import dtypes, errors
+from wengert._forks import OPTIONAL, missing_library
 from wengert.core.op import MISSING, Op, public_name
 from wengert.core.tensor import TensorBase
 from wengert.core.trace import Traced
@@ -186,6 +187,8 @@ class Signature:
 
 def explained(signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], error: Exception) -> Exception | None:
     """Return the error to raise in place of one that a call has raised, or None if that one says enough."""
+    if isinstance(error, ModuleNotFoundError) and error.name in OPTIONAL:
+        return missing_library(f"{errors.called(signature.name)}()", error.name)  # the outermost call says its name last
     if isinstance(error, errors.ArgumentError) and not str(error).startswith(f"{errors.called(signature.name)}()"):
         return _wrong_argument(signature, args, kwargs)  # it names an operation inside
     if isinstance(error, errors.WengertError) or _is_of_call(error) or _is_deliberate(error):

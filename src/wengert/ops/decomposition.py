@@ -60,7 +60,11 @@ def solve_left(xp: Any, A: Any, B: Any, upper: bool, unit: bool) -> Any:
     def solve(a: Any, b: Any) -> tuple[Any]:
         if not unit and (a.diagonal() == 0).any():
             return (_substitute(a, b, upper),)
-        return (import_late("scipy.linalg").solve_triangular(a, b, lower=not upper, unit_diagonal=unit, check_finite=False),)
+        try:
+            solve_triangular = import_late("scipy.linalg").solve_triangular
+        except ModuleNotFoundError:
+            return (_substitute(a, b, upper, unit),)
+        return (solve_triangular(a, b, lower=not upper, unit_diagonal=unit, check_finite=False),)
 
     return each_matrix(solve, B.shape[:-2], A, B)[0]
 
@@ -76,13 +80,13 @@ def _solve_by_halves(xp: Any, A: Any, B: Any, upper: bool, unit: bool, cut: int)
     return out
 
 
-def _substitute(a: Any, b: Any, upper: bool) -> Any:
+def _substitute(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:
     """Solve a @ x = b by substitution. Zeros on the diagonal, which SciPy refuses, give infinities and NaN."""
     x = np.zeros_like(b)
     order = range(len(a))
     for i in reversed(order) if upper else order:
         known = slice(i + 1, None) if upper else slice(0, i)
-        x[i] = (b[i] - a[i, known] @ x[known]) / a[i, i]
+        x[i] = (b[i] - a[i, known] @ x[known]) / (1 if unit else a[i, i])
     return x
 
 

@@ -2,7 +2,7 @@
 
 Other operations first simplify the operands: they take diagonals of repeated indices and sum over indices that occur in one
 operand only. An ellipsis becomes explicit indices. Then operands are contracted two at a time, each time by one batched
-matrix product. opt_einsum finds the order of contraction.
+matrix product. opt_einsum, or NumPy without it, finds the order of contraction.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from wengert import errors
+from wengert._forks import import_late
 from wengert.ops.blas import batched_product, matrix_product
 from wengert.ops.registry import bilinear, composite
 
@@ -234,12 +237,24 @@ def _contraction_path(terms: list[str], result: str, sizes: dict[str, int]) -> l
     in_order = [(0, 1)] * (len(terms) - 1)
     if len(terms) <= 2:
         return in_order
-    import opt_einsum
-
     shapes = [tuple([sizes[index] for index in term]) for term in terms]
     left = "".join([index for index in result if any(index in term for term in terms)])
-    path, _ = opt_einsum.contract_path(f"{','.join(terms)}->{left}", *shapes, shapes=True)
-    return list(path) if all(len(pair) == 2 for pair in path) else in_order
+    path = _library_path(f"{','.join(terms)}->{left}", shapes)
+    return path if all(len(pair) == 2 for pair in path) else in_order
+
+
+def _library_path(subscripts: str, shapes: list[tuple[int, ...]]) -> list[Any]:
+    """Order of contraction from opt_einsum, or from NumPy where opt_einsum is not installed."""
+    try:
+        contract_path = import_late("opt_einsum").contract_path
+    except ModuleNotFoundError:
+        indices = dict.fromkeys(subscripts.translate({ord(sign): None for sign in ",->"}))
+        if len(indices) > len(_LETTERS):
+            return [(0, 1)] * (len(shapes) - 1)
+        subscripts = subscripts.translate({ord(index): letter for index, letter in zip(indices, _LETTERS, strict=False)})
+        operands = [np.broadcast_to(0.0, shape) for shape in shapes]  # of one element in memory
+        return np.einsum_path(subscripts, *operands, optimize="greedy")[0][1:]
+    return list(contract_path(subscripts, *shapes, shapes=True)[0])
 
 
 def _pair_node(inputs: tuple[Any, ...], params: Any) -> str:

@@ -43,14 +43,18 @@ def _scaling(norm: str | None, inverse: bool) -> str:
 
 
 def _scipy_fft(name: str, x: Any, **arguments: Any) -> Any:
-    """Call the function scipy.fft.<name>, with threads for a large x. Raises RuntimeError for 16-bit floats."""
+    """Call scipy.fft.<name>, with threads for a large x, or without SciPy numpy.fft.<name>. Raises RuntimeError for 16 bits."""
     if x.dtype.itemsize == 2 and x.dtype.kind not in "iu":
         raise errors.UnsupportedDtypeError(f"Unsupported dtype {errors.scalar_name(x.dtype)}")
+    try:
+        library = import_late("scipy.fft")
+    except ModuleNotFoundError:
+        return getattr(np.fft, name)(x, **arguments)
     if x.size >= _THREADED_SIZE:
         from os import cpu_count
 
         arguments["workers"] = cpu_count()
-    return getattr(import_late("scipy.fft"), name)(x, **arguments)
+    return getattr(library, name)(x, **arguments)
 
 
 def _empty_transform(xp: Any, x: Any, dim: tuple[int, ...], last: int) -> Any:

@@ -93,7 +93,44 @@ def check_matrix(op: str, x: Any) -> None:
 @cache
 def lapack_function(name: str, dtype: Any) -> Any:
     """Return LAPACK's function for a dtype, from scipy.linalg.lapack. name: without the letter of the dtype ("getrf")."""
-    return import_late("scipy.linalg").get_lapack_funcs(name, dtype=dtype)
+    try:
+        return import_late("scipy.linalg").get_lapack_funcs(name, dtype=dtype)
+    except ModuleNotFoundError:
+        if name not in _WITHOUT_SCIPY:
+            raise
+        return _WITHOUT_SCIPY[name]
+
+
+def _getrf(matrix: Any) -> tuple[Any, Any, int]:
+    """Return what LAPACK's getrf does: LU factors with partial pivoting, pivots from 0, and the number of the first zero pivot."""
+    factors, first_zero = matrix.copy(), 0
+    pivots = np.arange(min(matrix.shape), dtype=np.int32)
+    for i in range(len(pivots)):
+        pivots[i] = p = i + int(np.argmax(np.abs(factors[i:, i])))
+        if factors[p, i] == 0:
+            first_zero = first_zero or i + 1
+            continue
+        factors[[i, p]] = factors[[p, i]]
+        factors[i + 1 :, i] /= factors[i, i]
+        factors[i + 1 :, i + 1 :] -= np.outer(factors[i + 1 :, i], factors[i, i + 1 :])
+    return factors, pivots, first_zero
+
+
+def _potrf(matrix: Any, lower: int) -> tuple[Any, int]:
+    """Return what LAPACK's potrf does: the lower Cholesky factor, and the order of the first indefinite minor, or 0."""
+    for order in (len(matrix), *range(1, len(matrix))):
+        try:
+            factor = np.linalg.cholesky(matrix[:order, :order])
+        except np.linalg.LinAlgError:
+            if order < len(matrix):
+                return matrix, order
+        else:
+            if order == len(matrix):
+                return factor, 0
+    return matrix, len(matrix)
+
+
+_WITHOUT_SCIPY = {"getrf": _getrf, "potrf": _potrf}
 
 
 def each_matrix(function: Callable[..., tuple[Any, ...]], batch: tuple[int, ...], *operands: Any) -> tuple[Any, ...]:

@@ -1,4 +1,6 @@
-"""Functions of scipy.special for arrays of any floating dtype. SciPy is imported at the first call."""
+"""Functions of scipy.special for arrays of any floating dtype. SciPy is imported at the first call.
+
+Without SciPy, plain_special has the ordinary ones."""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ from wengert._forks import import_late
 
 @cache
 def _function(name: str) -> Any:
-    return getattr(import_late("scipy.special"), name)
+    try:
+        return getattr(import_late("scipy.special"), name)
+    except ModuleNotFoundError:
+        found = getattr(import_late("wengert.ops.plain_special"), name, None)
+        if found is None:
+            raise
+        return found
 
 
 def special(name: str, *operands: Any) -> Any:
