@@ -7,6 +7,7 @@ from wengert._forks import import_late as _import_late
 
 _SUBMODULES = (
     "fft",
+    "integrate",
     "interpolate",
     "linalg",
     "ndimage",

@@ -60,7 +60,7 @@ class Parameters:
         return bool(self.edges) or self.has_tangents
 
 
-def _stand_in(edge: GradientEdge) -> Any:
+def stand_in(edge: GradientEdge) -> Any:
     """Return a tensor with a place in the graph. Its values are not those of the tensor there, unless it is a leaf."""
     if isinstance(edge.node, AccumulateGrad):
         return edge.node.variable
@@ -97,7 +97,7 @@ def with_rules(value: Any, parameters: Parameters, pullback: Pullback, pushforwa
     edges = list(parameters.edges.values()) if is_grad_enabled() else []
     depth = len(levels_around())
     with every_level_set_aside() if depth else nullcontext():
-        output = _Rules.apply(value, pullback, edges, *[_stand_in(edge) for edge in edges])
+        output = _Rules.apply(value, pullback, edges, *[stand_in(edge) for edge in edges])
     node = output.grad_fn
     for k in range(depth if parameters.has_tangents else 0):
         with innermost_set_aside(down_to=k + 1) if k + 1 < depth else nullcontext():
@@ -187,6 +187,9 @@ def implicit(residual: Callable[[Any], Any], solution: Any) -> Any:
             if tangent is None:
                 return None
             slopes = detach_tangent(jacobian(found, x))[0]
-            return w.reshape(linalg.solve(slopes, -tangent.reshape(-1)), output.shape)
+            result = w.reshape(linalg.solve(slopes, -tangent.reshape(-1)), output.shape)
+        if output.requires_grad or tangent_of(residual(output)).requires_grad:
+            return result
+        return result.detach()  # nothing but the copy of the output requires grad
 
     return with_rules(solution, parameters, pullback, pushforward)

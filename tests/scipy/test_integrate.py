@@ -1,0 +1,183 @@
+"""wengert.scipy.integrate: integrals of samples and functions, initial value problems, and their derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.integrate
+
+import wengert as w
+from scipy_checks import check_call
+from wengert.autograd import forward_ad, grad, gradcheck, gradgradcheck
+from wengert.scipy import integrate
+
+RNG = np.random.default_rng(5)
+
+
+def double(*values):
+    return w.tensor(values if len(values) > 1 else values[0], dtype=w.float64, requires_grad=True)
+
+
+def number(x):
+    return w.as_tensor(x).detach().numpy()
+
+
+@pytest.mark.parametrize("name", ["trapezoid", "simpson", "cumulative_trapezoid", "cumulative_simpson"])
+@pytest.mark.parametrize("size", [2, 3, 6, 7])
+def test_samples(name, size):
+    x, y = np.sort(RNG.normal(size=size)), RNG.normal(size=(2, size, 2))
+    check_call("integrate", name, lambda f, y, x: f(y, x=x, axis=1), y, x, step=1e-4, rtol=1e-4)
+    check_call("integrate", name, lambda f, y, dx: f(y, dx=dx, axis=-2), y, np.array(0.3))
+    if name.startswith("cumulative"):
+        check_call("integrate", name, lambda f, y: f(y, initial=0, axis=1), y)
+
+
+def test_romberg():
+    check_call("integrate", "romb", lambda f, y, dx: f(y, dx, axis=0), RNG.normal(size=(9, 2)), np.array(0.3))
+    with pytest.raises(ValueError, match="power of 2"):
+        integrate.romb(double(1.0, 2.0, 3.0, 4.0))
+
+
+def test_integrals_in_limits_and_parameters():
+    def by_args(a, b, k):
+        return integrate.quad(lambda x, k: w.exp(-k[0] * x) * w.cos(k[1] * x), a, b, args=(k,))[0]
+
+    def closed_over(a, b, k):
+        squares = k * k  # the integrand depends on k and on what was computed from it
+        return integrate.quad(lambda x: w.exp(-squares[0] * x) * w.cos(k[1] * x), a, b)[0]
+
+    inputs = double(0.2), double(1.7), double(0.9, 1.4)
+    for function in (by_args, closed_over):
+        assert gradcheck(function, inputs, check_forward_ad=True) and gradgradcheck(function, inputs, atol=1e-4)
+        assert gradcheck(lambda *x, f=function: grad(f(*x), x, create_graph=True), inputs, check_forward_ad=True)
+    expected = scipy.integrate.quad(lambda x: np.exp(-0.9 * x) * np.cos(1.4 * x), 0.2, 1.7)
+    found = integrate.quad(lambda x, k: w.exp(-k[0] * x) * w.cos(k[1] * x), *inputs[:2], args=(inputs[2],))
+    assert float(found[0].detach()) == pytest.approx(expected[0], rel=1e-14) and len(found) == 2
+
+
+def test_infinite_limits_weights_and_branches():
+    k = double(1.3)
+    found = integrate.quad(lambda x: w.exp(-k * x * x), -np.inf, np.inf)[0]
+    assert float(grad(found, k)[0]) == pytest.approx(-0.5 * np.sqrt(np.pi) * 1.3**-1.5, rel=1e-8)
+    found = integrate.quad(lambda x: k * w.exp(-k * x), 0, 2, weight="cos", wvar=3.0)[0]
+    at = lambda k: scipy.integrate.quad(lambda x: k * np.exp(-k * x), 0, 2, weight="cos", wvar=3.0)[0]  # noqa: E731
+    assert float(grad(found, k)[0]) == pytest.approx((at(1.3 + 1e-5) - at(1.3 - 1e-5)) / 2e-5, rel=1e-6)
+    a, b = double(2.0), double(3.0)
+    found = integrate.quad(lambda x: a * x if x < 0.5 else b * x * x, 0, 1, points=[0.5])[0]
+    assert [float(g) for g in grad(found, (a, b))] == pytest.approx([0.125, 7 / 24])
+    found = integrate.quad(lambda x: k, 0.0, double(2.0))[0]
+    assert float(grad(found, k)[0]) == pytest.approx(2.0)
+
+
+def test_integrals_without_tensors_are_scipys():
+    assert integrate.quad(np.exp, 0, 1) == scipy.integrate.quad(np.exp, 0, 1)
+    assert integrate.quad_vec(lambda x: np.array([x, x * x]), 0, 1)[1] == scipy.integrate.quad_vec(lambda x: np.array([x, x * x]), 0, 1)[1]
+    assert integrate.dblquad(lambda y, x: x * y, 0, 1, 0, lambda x: x)[0] == pytest.approx(1 / 8)
+    assert integrate.fixed_quad(np.exp, 0, 1, n=4) == scipy.integrate.fixed_quad(np.exp, 0, 1, n=4)
+    with pytest.raises(NotImplementedError, match="weight"):
+        integrate.quad(np.exp, 0, double(1.0), weight="sin", wvar=1.0)
+
+
+def test_vector_valued_and_multiple_integrals():
+    k, b = double(0.7, 1.9), double(1.5)
+    assert gradcheck(lambda k, b: integrate.quad_vec(lambda x: w.sin(k * x), 0.1, b)[0], (k, b), check_forward_ad=True)
+    assert gradgradcheck(lambda k, b: integrate.quad_vec(lambda x: w.sin(k * x), 0.1, b)[0], (k, b), atol=1e-4)
+    assert gradcheck(lambda k, b: integrate.fixed_quad(lambda x: w.sin(k[0] * x) * k[1], 0.1, b)[0], (k, b), check_forward_ad=True)
+    found = integrate.dblquad(lambda y, x: w.exp(-k[0] * x * y), 0, 1, 0, lambda x: b * x)[0]
+    at = lambda k, b: scipy.integrate.dblquad(lambda y, x: np.exp(-k * x * y), 0, 1, 0, lambda x: b * x)[0]  # noqa: E731
+    assert float(found.detach()) == pytest.approx(at(0.7, 1.5), rel=1e-9)
+    of_k, of_b = grad(found, (k, b))
+    assert float(of_k[0]) == pytest.approx((at(0.7 + 1e-4, 1.5) - at(0.7 - 1e-4, 1.5)) / 2e-4, rel=1e-5)
+    assert float(of_b) == pytest.approx((at(0.7, 1.5 + 1e-4) - at(0.7, 1.5 - 1e-4)) / 2e-4, rel=1e-5)
+    total = integrate.tplquad(lambda z, y, x: k[1] * x * y * z, 0, 1, 0, 1, 0, 1)[0]
+    assert float(grad(total, k)[0][1]) == pytest.approx(1 / 8)
+
+
+def lotka(t, y, p):
+    return [p[0] * y[0] - p[1] * y[0] * y[1], p[2] * y[0] * y[1] - p[3] * y[1] + 0.1 * np.sin(t)]
+
+
+START, RATES = np.array([1.0, 0.6]), np.array([1.5, 1.0, 0.7, 1.2])
+TIGHT = {"rtol": 1e-11, "atol": 1e-12}
+
+
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"])
+def test_initial_value_problems(method):
+    """The gradients agree with finite differences of solutions at a tight tolerance."""
+    places = np.array([0.3, 0.9, 1.4])
+    tolerances = {"rtol": 1e-6, "atol": 1e-8} if method in ("RK23", "BDF") else {"rtol": 1e-7, "atol": 1e-9}
+
+    def at(t0, y0, p, t):
+        return scipy.integrate.solve_ivp(lotka, (t0, 1.5), y0, "DOP853", t, args=(p,), **TIGHT).y
+
+    point = [np.array(0.1), START, RATES, places]
+    inputs = [w.tensor(x, requires_grad=True) for x in point]
+    found = integrate.solve_ivp(lotka, (inputs[0], 1.5), inputs[1], method, inputs[3], args=(inputs[2],), **tolerances)
+    theirs = scipy.integrate.solve_ivp(lotka, (0.1, 1.5), START, method, places, args=(RATES,), **tolerances)
+    np.testing.assert_allclose(number(found.y), theirs.y, rtol=1e-14)
+    assert found.status == 0 and found.message == theirs.message
+    weights = RNG.normal(size=(2, 3))
+    gradients = grad((found.y * w.tensor(weights)).sum(), inputs)
+    for k, gradient in enumerate(gradients):
+        direction, h = RNG.normal(size=point[k].shape), 1e-4
+        moved = [[x + s * h * direction if i == k else x for i, x in enumerate(point)] for s in (1, -1)]
+        expected = np.sum(weights * (at(*moved[0]) - at(*moved[1]))) / (2 * h)
+        assert float((gradient * w.tensor(direction)).sum()) == pytest.approx(expected, rel=2e-4, abs=2e-5), (method, k)
+
+
+def test_second_derivatives_and_tangents_of_solutions():
+    rates = w.tensor(RATES, requires_grad=True)
+    for method in ("RK45", "Radau"):
+        def last(p, method=method):
+            return integrate.solve_ivp(lambda t, y: lotka(t, y, p), (0, 0.5), START, method, rtol=1e-8, atol=1e-10).y[:, -1].sum()
+
+        direction = w.tensor(RNG.normal(size=4))
+        (first,) = grad(last(rates), rates, create_graph=True)
+        (second,) = grad((first * direction).sum(), rates)
+        with forward_ad.dual_level():
+            tangent = forward_ad.unpack_dual(last(forward_ad.make_dual(rates.detach(), direction))).tangent
+        assert float(tangent) == pytest.approx(float((first.detach() * direction).sum()), rel=1e-9)
+        h = 1e-4
+        moved = [number(grad(last(x), x)[0]) for x in (w.tensor(RATES + s * h * direction.numpy(), requires_grad=True) for s in (1, -1))]
+        np.testing.assert_allclose(number(second), (moved[0] - moved[1]) / (2 * h), rtol=1e-4, atol=1e-5)
+
+
+def test_stiff_problems():
+    """y' = -k (y - cos t): the exact solution is known."""
+    k = double(1000.0)
+    t = w.linspace(0, 1, 5).double()
+    found = integrate.odeint(lambda y, t: -k * (y - np.cos(t)), [0.5], t.numpy())
+
+    def exact(k, t):
+        a, b = k * k / (k * k + 1), k / (k * k + 1)
+        return a * np.cos(t) + b * np.sin(t) + (0.5 - a) * np.exp(-k * t)
+
+    np.testing.assert_allclose(number(found)[:, 0], exact(1000.0, t.numpy()), rtol=1e-6)
+    expected = (exact(1001.0, 1.0) - exact(999.0, 1.0)) / 2
+    assert float(grad(found[-1, 0], k)[0]) == pytest.approx(expected, rel=1e-3)
+
+
+def test_odeint():
+    def orbit(y, t, mu):
+        r3 = (y[0] ** 2 + y[1] ** 2) ** 1.5
+        return [y[2], y[3], -mu * y[0] / r3, -mu * y[1] / r3]
+
+    y0, t = np.array([1.0, 0.0, 0.0, 1.1]), np.linspace(0, 5, 6)
+    assert np.array_equal(integrate.odeint(orbit, y0, t, args=(1.0,)), scipy.integrate.odeint(orbit, y0, t, args=(1.0,)))
+    start, mu = w.tensor(y0, requires_grad=True), double(1.0)
+    found = integrate.odeint(orbit, start, t, args=(mu,))
+    np.testing.assert_allclose(number(found), scipy.integrate.odeint(orbit, y0, t, args=(1.0,)), rtol=1e-13)
+    of_start, of_mu = grad(found[-1, 0], (start, mu))
+    at = lambda y0, mu: scipy.integrate.odeint(orbit, y0, t, args=(mu,), rtol=1e-12, atol=1e-12)[-1, 0]  # noqa: E731
+    assert float(of_mu) == pytest.approx((at(y0, 1 + 1e-5) - at(y0, 1 - 1e-5)) / 2e-5, rel=1e-5)
+    e = np.array([0, 0, 0, 1e-5])
+    assert float(of_start[3]) == pytest.approx((at(y0 + e, 1.0) - at(y0 - e, 1.0)) / 2e-5, rel=1e-5)
+
+
+def test_problems_without_tensors_are_scipys():
+    ours, theirs = [m.solve_ivp(lambda t, y: -y, (0, 1), [1.0], dense_output=True) for m in (integrate, scipy.integrate)]
+    assert np.array_equal(ours.y, theirs.y) and isinstance(ours.y, np.ndarray) and ours.sol is not None
+    with pytest.raises(NotImplementedError, match="events"):
+        integrate.solve_ivp(lambda t, y: -y, (0, 1), double([1.0, 2.0]), events=lambda t, y: y[0])
+    with pytest.raises(ValueError, match="method"):
+        integrate.solve_ivp(lambda t, y: -y, (0, 1), double([1.0, 2.0]), method="RK46")
