@@ -101,13 +101,14 @@ UFUNCS |= {
 }
 
 
+# Functions of scipy.special by name: wengert.scipy.special adds them when a ufunc of SciPy first meets a tensor.
+SCIPY_UFUNCS: dict[str, Callable[..., Any]] = {}
+
 
 def run_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: dict[str, Any]) -> Any:
     """Run a ufunc for Tensor.__array_ufunc__. See Note [NumPy's functions on tensors]."""
-    if ufunc.__name__ not in UFUNCS:
-        _register_scipys(ufunc)
     if method == "__call__" and not settings:
-        function = UFUNCS.get(ufunc.__name__)
+        function = UFUNCS.get(ufunc.__name__) or _scipys(ufunc)
         if function is not None:
             for x in inputs:
                 if isinstance(x, (list, tuple)):
@@ -129,11 +130,13 @@ def run_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: d
     return tuple([_tensor(x) for x in found]) if isinstance(found, tuple) else _tensor(found)
 
 
-def _register_scipys(ufunc: np.ufunc) -> None:
-    """Load wengert.scipy.special, which adds its functions to UFUNCS, if the ufunc is a function of scipy.special."""
+def _scipys(ufunc: np.ufunc) -> Callable[..., Any] | None:
+    """Return the function of wengert.scipy.special that runs a ufunc of scipy.special, or None."""
     special = sys.modules.get("scipy.special")
-    if special is not None and getattr(special, ufunc.__name__, None) is ufunc:
-        import_late("wengert.scipy.special")
+    if special is None or getattr(special, ufunc.__name__, None) is not ufunc:
+        return None
+    import_late("wengert.scipy.special")
+    return SCIPY_UFUNCS.get(ufunc.__name__)
 
 
 # -- ufuncs of tensors that are differentiated ---------------------------------------------------------------------------
@@ -148,7 +151,7 @@ _PARAMETERS = {
 def _run_ufunc_method(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], settings: dict[str, Any]) -> Any:
     """Run a method of a ufunc, or a call with settings. Raises if it has no derivative."""
     name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
-    function = UFUNCS.get(ufunc.__name__)
+    function = UFUNCS.get(ufunc.__name__) or _scipys(ufunc)
     if function is None and method == "__call__" and not settings and set("".join(ufunc.types)) <= {"O", "-", ">"}:
         return _run_on_elements(ufunc, inputs)
     if function is None or (method in ("reduce", "accumulate", "reduceat", "at") and ufunc.nin + ufunc.nout != 3):

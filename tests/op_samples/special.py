@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 
 import numpy as np
-from scipy import special
+from scipy import integrate, special
 
 from op_samples import Data, Sample
 
@@ -99,10 +99,45 @@ SAMPLES = {
     ],
     "_spherical_j": [Sample(Data(2, 3), order=n, **_REAL) for n in (0, 1, 2)],
     "_airy": [Sample(Data(2, 3), derivative=d, **_REAL) for d in (False, True)],
+    "_ufunc1": [Sample(Data(2, 3, low=0.3, high=2.0), name=name, **_REAL) for name in ("dawsn", "exprel", "airy:2")],
+    "_ufunc2": [Sample(Data(2, 3, **_POSITIVE), Data(3, **_POSITIVE), name=name, **_REAL) for name in ("betaln", "chdtr", "owens_t")],
+    "_ufunc3": [
+        Sample(Data(2, 3, **_POSITIVE), Data(3, **_POSITIVE), Data(2, 1, **_POSITIVE), name=name, **_REAL)
+        for name in ("gdtr", "fdtr", "elliprg")
+    ],
+    "_ufunc4": [Sample(*[Data(2, 3, **_POSITIVE) for _ in range(4)], name="elliprj", **_REAL)],
+    "_carlson": [
+        Sample(*[Data(2, 3, **_POSITIVE) for _ in range(4)], powers=powers, **_REAL)
+        for powers in ((0.5, 0.5, 1.5, 0.0), (0.5, 1.5, 0.5, 1.0))
+    ],
+    "_expn": [Sample(2, Data(2, 3, **_POSITIVE), order=k, **_REAL) for k in (0, 1, 3)],
+    "_spherical_bessel": [
+        Sample(n, Data(2, 3, **_POSITIVE), name=name, primes=primes, **_REAL)
+        for n, name, primes in ((0, "spherical_jn", 0), (2, "spherical_in", 0), (1, "spherical_kn", 1))
+    ],
+    "_spherical_harmonic": [Sample(3, m, Data(2, 3, **_POSITIVE), **_REAL) for m in (-2, 0, 3)],
     "_gegenbauer": [Sample(Data(2, 3), _DEGREES, alpha=1.5, **_REAL)],
     "_laguerre": [Sample(Data(2, 3), _DEGREES, alpha=2, **_REAL)],
     **{f"special_{name}": _degrees(*((0.1, 0.9) if "shifted" in name else ())) for name in _POLYNOMIALS},
 }
+
+
+def _result_of(name, *x):
+    """A ufunc of SciPy; "airy:2" is the third result."""
+    function, _, index = name.partition(":")
+    found = getattr(special, function)(*x)
+    return found[int(index)] if index else found
+
+
+def _integral(powers, *x):
+    """Carlson's integral of each element, by SciPy's quadrature in t = u / (1 - u)."""
+
+    def at(*values):
+        return integrate.quad(
+            lambda u: np.prod([(u / (1 - u) + v) ** -a for v, a in zip(values, powers)]) / (1 - u) ** 2, 0, 1, epsabs=0, epsrel=1e-11
+        )[0]
+
+    return np.vectorize(at)(*x)
 
 
 def _polynomial(function):
@@ -124,6 +159,11 @@ ORACLES = {
     "_gamma_density": lambda a, t, k: t ** (a - 1 - k) * np.exp(-t) / special.gamma(a),
     "special_betainc": special.betainc,
     "_beta_density": lambda a, b, x, k, j: x ** (a - 1 - k) * (1 - x) ** (b - 1 - j) / special.beta(a, b),
+    **{f"_ufunc{n}": lambda *x, name: _result_of(name, *x) for n in (1, 2, 3, 4)},
+    "_carlson": lambda *x, powers: _integral(powers, *x),
+    "_expn": lambda n, x, order: special.expn(n - order, x) if order <= n else np.exp(-x) * (1 + x) / x**2,
+    "_spherical_bessel": lambda n, z, name, primes: getattr(special, name)(int(n), z, bool(primes)),
+    "_spherical_harmonic": lambda n, m, theta: special.sph_harm_y(int(n), int(m), theta, 0.0).real,
     "_polygamma_step": lambda z, d, order: special.polygamma(order, z + d) - special.polygamma(order, z),
     "mvlgamma": lambda x, p: reduce(np.add, [special.gammaln(x - j / 2) for j in range(p)]) + p * (p - 1) / 4 * np.log(np.pi),
     "special_multigammaln": lambda x, p: (

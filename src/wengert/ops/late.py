@@ -169,6 +169,7 @@ OPERATIONS = {
         "scatter_add_ select_scatter slice_scatter "
     ),
     "scatter_reduce": "_scatter_combine _scatter_extremum _scatter_reduce scatter_reduce scatter_reduce_",
+    "scipy_ufuncs": "_carlson _expn _spherical_bessel _spherical_harmonic _ufunc1 _ufunc2 _ufunc3 _ufunc4",
     "segments": "segment_reduce",
     "short_time": "istft stft",
     "signal_windows": (

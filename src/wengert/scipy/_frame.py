@@ -206,11 +206,12 @@ class _Implemented:
 
     @cached_property
     def signature(self) -> Any:
-        """SciPy's signature, or None for a ufunc."""
+        """SciPy's signature, or None for a ufunc and the like."""
         try:
-            return signature_of(self.theirs)
+            found = None if isinstance(self.theirs, np.ufunc) else signature_of(self.theirs)
         except ValueError:
             return None
+        return None if found is None or any(p.kind is p.VAR_POSITIONAL for p in found.parameters.values()) else found
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -292,7 +293,7 @@ def operands(*values: Any) -> list[Any]:
     elif dtype.itemsize == 2:
         dtype = np.dtype(np.float32)
     found = dtype_of(dtype)
-    return [None if x is None else tensor(x).to(found) for x in values]
+    return [x if x is None else tensor(x).to(found) if holds_tensor([x]) else tensor(np.asarray(x, dtype)) for x in values]
 
 
 def as_results(found: Any) -> Any:
