@@ -274,6 +274,12 @@ def assert_derivative(name: str, found: Any, expected: np.ndarray) -> None:
 WITHOUT_DERIVATIVE = {"empty_like", "zeros_like", "ones_like", "full_like"}
 
 
+def slope_of(row: Any, weights: Any, x: Any) -> Any:
+    """Return the derivative of the weighted sum of a row along T, which can be differentiated again."""
+    (g,) = grad((row * weights).sum(), x, create_graph=True)
+    return (g * wengert.tensor(T)).sum()
+
+
 def check_reverse(name: str, run: Callable[[Any], Any]) -> str:
     """Call a function on a tensor that requires grad. Return what became of the derivative."""
     x = wengert.tensor(X, requires_grad=True)
@@ -289,8 +295,14 @@ def check_reverse(name: str, run: Callable[[Any], Any]) -> str:
         assert not expected.any(), f"{name}: the gradient is lost"
         return "constant"
     weights = wengert.tensor(np.random.default_rng(0).uniform(0.5, 1.5, row.shape))
-    (g,) = grad((row * weights).sum(), x)
-    assert_derivative(name, (g * wengert.tensor(T)).sum(), (expected * weights.numpy()).sum())
+    first = slope_of(row, weights, x)
+    assert_derivative(name, first.detach(), (expected * weights.numpy()).sum())
+    step = 1e-5
+    beside = [wengert.tensor(X + sign * step * T, requires_grad=True) for sign in (1, -1)]
+    above, below = (slope_of(as_row(outcome(run, y)), weights, y).item() for y in beside)
+    second = grad(first, x, allow_unused=True)[0] if first.requires_grad else None
+    found = 0.0 if second is None else (second * wengert.tensor(T)).sum().item()
+    np.testing.assert_allclose(found, (above - below) / (2 * step), rtol=1e-4, atol=1e-4, err_msg=f"{name}, second derivative")
     return "differentiated"
 
 

@@ -133,8 +133,6 @@ of(np.linalg.vector_norm)(lambda x, axis=None, keepdims=False, ord=2: linalg.vec
 of(np.linalg.matrix_norm)(lambda x, keepdims=False, ord="fro": linalg.matrix_norm(floating(x), ord, keepdim=keepdims))
 of(np.linalg.cond)(lambda x, p=None: linalg.cond(floating(x), p))
 of(np.linalg.det)(lambda a: linalg.det(floating(a)))
-of(np.linalg.eigh)(lambda a, UPLO="L": linalg.eigh(floating(a), UPLO))
-of(np.linalg.eigvalsh)(lambda a, UPLO="L": linalg.eigvalsh(floating(a), UPLO))
 of(np.linalg.inv)(lambda a: linalg.inv(floating(a)))
 of(np.linalg.matrix_power)(lambda a, n: linalg.matrix_power(tensor(a), n))
 of(np.linalg.slogdet)(lambda a: linalg.slogdet(floating(a)))
@@ -143,15 +141,44 @@ of(np.linalg.tensorinv)(lambda a, ind=2: linalg.tensorinv(floating(a), ind))
 of(np.linalg.tensorsolve)(lambda a, b, axes=None: linalg.tensorsolve(*promoted(floating(a), b), dims=axes))
 
 
+def _hermitian(a: Any, upper: bool) -> Any:
+    """Return the Hermitian matrix of the triangle that NumPy reads. The other triangle has no part in the derivative."""
+    a = floating(a)
+    half = w.triu(a, 1) if upper else w.tril(a, -1)
+    if a.is_complex():
+        return half + w.conj(w.transpose(half, -1, -2)) + w.diag_embed(w.real(w.diagonal(a, 0, -2, -1))).to(a.dtype)
+    return (w.triu(a) if upper else w.tril(a)) + w.transpose(half, -1, -2)
+
+
+def _phase_of(z: Any) -> Any:
+    """Return factors that make numbers real, which LAPACK has made real already: 1, with the derivative of the phase."""
+    return (w.conj(z) / w.abs(z)) * w.sign(w.real(z.detach()))
+
+
 @of(np.linalg.cholesky)
 def _cholesky(a, *, upper=False):
-    return linalg.cholesky(floating(a), upper=upper)
+    return linalg.cholesky(_hermitian(a, upper), upper=upper)
+
+
+@of(np.linalg.eigh)
+def _eigh(a, UPLO="L"):
+    upper = UPLO.upper() == "U"
+    values, vectors = found = linalg.eigh(_hermitian(a, upper), UPLO)
+    if not vectors.is_complex() or not vectors.shape[-1]:
+        return found
+    # LAPACK makes the first component of each vector real, or the last one if it reads the upper triangle.
+    row = vectors.shape[-1] - 1 if upper else 0
+    return type(found)((values, vectors * _phase_of(vectors[..., row : row + 1, :])))
+
+
+of(np.linalg.eigvalsh)(lambda a, UPLO="L": linalg.eigvalsh(_hermitian(a, UPLO.upper() == "U"), UPLO))
 
 
 @of(np.linalg.pinv)
 def _pinv(a, rcond=None, hermitian=False, *, rtol=None):
     cutoff = rtol if rcond is None else rcond
-    return linalg.pinv(floating(a), rtol=1e-15 if cutoff is None else cutoff, hermitian=hermitian)
+    a = _hermitian(a, False) if hermitian else floating(a)
+    return linalg.pinv(a, rtol=1e-15 if cutoff is None else cutoff, hermitian=hermitian)
 
 
 @of(np.linalg.solve)
@@ -162,9 +189,33 @@ def _solve(a, b):
 
 @of(np.linalg.svd)
 def _svd(a, full_matrices=True, compute_uv=True, hermitian=False):
+    if hermitian:
+        return _svd_of_hermitian(_eigh(a), compute_uv)
+    a = floating(a)
     if not compute_uv:
-        return linalg.svdvals(floating(a))
-    return linalg.svd(floating(a), full_matrices)
+        return linalg.svdvals(a)
+    u, values, vh = found = linalg.svd(a, full_matrices)
+    if not a.is_complex() or 0 in a.shape[-2:]:
+        return found
+    # LAPACK makes the first component of each right vector real, of the left vectors if there are fewer rows than columns.
+    count = values.shape[-1]
+    tall = a.shape[-2] >= a.shape[-1]
+    phase = _phase_of(vh[..., :count, 0] if tall else w.conj(u[..., 0, :count]))
+    one = w.ones_like(phase[..., :1])
+    rows, columns = [w.cat([phase] + [one] * (n - count), -1) for n in (vh.shape[-2], u.shape[-1])]
+    return type(found)((u * w.conj(columns)[..., None, :], values, vh * rows[..., :, None]))
+
+
+def _svd_of_hermitian(found: Any, compute_uv: bool) -> Any:
+    """Return the singular values of a Hermitian matrix, and the vectors, from its eigenvalues and eigenvectors."""
+    values, vectors = found
+    order = w.argsort(w.abs(values.detach()), -1, descending=True)
+    values = w.gather(values, -1, order)
+    if not compute_uv:
+        return w.abs(values)
+    u = w.gather(vectors, -1, w.broadcast_to(order[..., None, :], vectors.shape))
+    vh = w.transpose(w.conj(u * w.sign(values.detach())[..., None, :].to(u.dtype)), -1, -2)
+    return type(np.linalg.svd(np.eye(1)))(u, w.abs(values), vh)
 
 
 @of(np.linalg.qr)
@@ -195,7 +246,7 @@ def _eig(a):
     else:  # LAPACK makes the largest component of each vector real; its phase is 0, and so is the derivative of the phase
         places = np.argmax(np.abs(vectors.numpy(force=True)), -2)[..., None, :]
         largest = w.gather(vectors, -2, w.as_tensor(places))
-        vectors = vectors * (w.conj(largest) / w.abs(largest)) * w.sign(w.real(largest.detach()))
+        vectors = vectors * _phase_of(largest)
     return type(np.linalg.eig(np.eye(1)))(values, vectors)
 
 
