@@ -1,4 +1,4 @@
-"""torch._dynamo: the names that public programs use. No program is compiled, so most of them do nothing."""
+"""torch._dynamo: the names that public programs use, which are those of wengert.compiler, or do nothing."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ __all__ = [
 config = SimpleNamespace(suppress_errors=False, verbose=False, cache_size_limit=8, recompile_limit=8, capture_scalar_outputs=False)
 
 
-def optimize(*_: Any, **__: Any) -> Any:
-    """Return a decorator that returns functions as they are."""
-    return compile()
+def optimize(backend: Any = "auto", **_: Any) -> Any:
+    """Return the decorator compile(backend=backend)."""
+    return compile(backend=backend)
 
 
 def run(fn: Any = None) -> Any:
-    """Return the function as it is."""
+    """Return compile(fn)."""
     return compile(fn)
 
 
@@ -57,7 +57,7 @@ def mark_static(t: Any, index: Any = None) -> None:
 
 
 def explain(*_: Any, **__: Any) -> Any:
-    """Raise MissingFeatureError: nothing is compiled that could be explained."""
+    """Raise MissingFeatureError."""
     raise errors.MissingFeatureError(
-        "_dynamo.explain is not part of wengert: programs are not compiled. Hint: wengert.profiler measures them."
+        "_dynamo.explain is not part of wengert. Hint: wengert.compile(fn).explain() tells of the recordings of a function."
     )

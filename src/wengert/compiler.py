@@ -1,6 +1,6 @@
-"""torch.compiler and torch.compile: programs run as they are written.
+"""torch.compiler and torch.compile: a function is recorded once, and later calls run the recording without Python.
 
-`compile` returns what it is given. So a program that is written for torch.compile has the same results.
+See docs/compile.md for what is recorded and what is not.
 """
 
 from __future__ import annotations
@@ -9,36 +9,74 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from wengert import errors
+from wengert.program.compiled import Compiled, CompileError as CompileError, is_recording_here, reset_all
+
 __all__ = [
-    "allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "is_compiling",
+    "CompileError", "allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "is_compiling",
     "is_dynamo_compiling", "is_exporting", "list_backends", "reset", "set_stance", "wrap_numpy",
 ]  # fmt: skip
 
+_EAGER = frozenset({"eager", "aot_eager"})
 
-def compile(model: Any = None, **options: Any) -> Any:
-    """Return model, a function or module, as it is; without one, return a decorator that does so.
 
-    options: fullgraph, dynamic, backend, mode, options and disable, which change nothing.
+def compile(
+    model: Any = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: Any = "auto",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+) -> Any:
+    """Return a function that does what `model` does, a function or method. Without one, return a decorator.
+
+    The first call with arguments of a kind (structure, shapes, strides, dtypes, which require grad, Python numbers) runs `model`
+    and records all that it does to tensors: forward, backward passes, writes in place, gradients, steps of optimizers, random
+    numbers. Later calls run the recording. Results, gradients and versions are those of `model`. What cannot be recorded makes the
+    function run eagerly, with one warning that says why and at which line.
+
+    A recording is used as long as the Python objects that the function reaches (closure, globals, attributes) are the same. Tensors
+    among them are read anew. `if` statements on tensors of one element are followed. `.programs()` of the result returns the
+    recordings, `.explain()` a text about them.
+
+    fullgraph: raise CompileError, a RuntimeError, instead of running eagerly. backend: "eager" returns `model`; "auto" and all
+    other names of torch's backends record. disable: return `model`. dynamic, mode, options: accepted without effect.
+    A Module is returned as it is: compile the function that makes a step with it.
+
+    Raises MissingFeatureError for backend="c".
 
     >>> import wengert
-    >>> wengert.compile(wengert.sin) is wengert.sin
-    True
+    >>> @wengert.compile
+    ... def energy(x):
+    ...     return (x * x).sum()
+    >>> energy(wengert.ones(2)), energy(wengert.ones(2) * 2)
+    (tensor(2.), tensor(8.))
+    >>> len(energy.programs())
+    1
     """
-    return _same if model is None else model
-
-
-def _same(fn: Any) -> Any:
-    return fn
+    if backend == "c":
+        raise errors.MissingFeatureError("backend='c' is not part of wengert yet. Hint: backend='auto' records and replays.")
+    if model is None:
+        return lambda fn: compile(
+            fn, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, disable=disable
+        )
+    if not callable(model):
+        raise TypeError(f"compile() expects a function or a module, got {type(model).__name__}")
+    if disable or backend in _EAGER or isinstance(model, Compiled) or hasattr(model, "_compiled_call_impl"):
+        return model
+    return Compiled(model, fullgraph)
 
 
 def is_compiling() -> bool:
-    """Whether a program is being compiled: always False."""
-    return False
+    """Whether a function is being recorded by this thread."""
+    return is_recording_here()
 
 
 def is_dynamo_compiling() -> bool:
-    """Whether a program is being compiled: always False."""
-    return False
+    """Whether a function is being recorded by this thread."""
+    return is_recording_here()
 
 
 def is_exporting() -> bool:
@@ -46,9 +84,13 @@ def is_exporting() -> bool:
     return False
 
 
+def _same(fn: Any) -> Any:
+    return fn
+
+
 def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """Return the decorated function as it is: @disable and @disable(recursive=False)."""
-    return _same if fn is None else fn
+    """Return the decorated function as it is, or what a compiled function was made from: @disable and @disable(recursive=False)."""
+    return _same if fn is None else fn.function if isinstance(fn, Compiled) else fn
 
 
 def allow_in_graph(fn: Any) -> Any:
@@ -67,7 +109,8 @@ def wrap_numpy(fn: Any) -> Any:
 
 
 def reset() -> None:
-    """Do nothing: there is no cache of compiled programs."""
+    """Forget the recordings of all compiled functions."""
+    reset_all()
 
 
 def cudagraph_mark_step_begin() -> None:
@@ -75,8 +118,8 @@ def cudagraph_mark_step_begin() -> None:
 
 
 def list_backends(exclude_tags: Any = ()) -> list[str]:
-    """Return the names of the backends of compile: none."""
-    return []
+    """Return the names of the backends of compile."""
+    return ["auto", "eager"]
 
 
 @contextmanager

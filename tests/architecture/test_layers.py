@@ -27,13 +27,16 @@ LAYERS = [
     {"array_protocol"},
     {"tensor"},
     {
-        "accelerator", "compiler", "distributed", "functional", "mps", "onnx", "overrides", "settings", "types", "version", "xpu",
-        "_dynamo", "_tensor",
+        "accelerator", "distributed", "functional", "mps", "onnx", "overrides", "settings", "types", "version", "xpu",
+        "_tensor",
     },
     {
         "amp", "autograd", "control_flow", "cpu", "cuda", "distributions", "fft", "func", "hub", "linalg", "masked",
         "multiprocessing", "nn", "optim", "profiler", "random", "scipy", "serialization", "signal", "special", "utils",
     },
+    {"program"},
+    {"compiler"},
+    {"_dynamo"},
     {"compat", "testing"},
     {"_C", "_vmap_internals", "functorch", "jit"},
     {"__config__", "__init__", "__main__", "_build_facts"},

@@ -77,8 +77,8 @@ def test_decorators_leave_programs_as_they_are():
         return x * 2
 
     for same in (
-        wengert.jit.script, wengert.jit.export, wengert.jit.ignore, wengert.jit.unused, wengert.jit.script_method, wengert.compile,
-        wengert.compiler.disable, wengert.compile(dynamic=True), wengert.jit.ignore(drop=True), wengert._dynamo.optimize("eager"),
+        wengert.jit.script, wengert.jit.export, wengert.jit.ignore, wengert.jit.unused, wengert.jit.script_method,
+        wengert.compiler.disable, wengert.compile(disable=True), wengert.jit.ignore(drop=True), wengert._dynamo.optimize("eager"),
         wengert._dynamo.disable(recursive=False), wengert._dynamo.allow_in_graph,
     ):  # fmt: skip
         assert same(double) is double

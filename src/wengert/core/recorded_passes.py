@@ -1,10 +1,14 @@
 """Nodes whose rules differentiate their cotangents. A pass that leads to such a node is recorded, as with create_graph.
 
-Few rules do so: those of eigenvectors and singular vectors, if values are equal (ops/eigen.py).
+Few rules do so: those of eigenvectors and singular vectors, if values are equal (ops/eigen.py). All passes of a thread are
+recorded while a function is (program/recording.py), because the rules of a recorded pass call dispatch.
 """
 
 from __future__ import annotations
 
+from _thread import get_ident
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 from weakref import ref
@@ -13,6 +17,20 @@ from wengert.core.node import Edge, Node, edge_at
 
 # id of a node -> (weak reference to it, number of the output that has an ordinary derivative). Empty in most programs.
 NODES: dict[int, tuple[Any, int]] = {}
+_threads: set[int] = set()  # all of whose passes are recorded
+
+
+@contextmanager
+def all_recorded() -> Iterator[None]:
+    """Have all passes of this thread recorded in the block. Their gradients have no graph."""
+    thread = get_ident()
+    _threads.add(thread)
+    NODES[-thread] = (lambda: None), 0  # the engine asks must_record if there are nodes
+    try:
+        yield
+    finally:
+        _threads.discard(thread)
+        NODES.pop(-thread, None)
 
 
 def record_passes_to(node: Node, ordinary: int) -> None:
@@ -51,6 +69,8 @@ def _is_same_edge(a: Edge | None, b: Edge | None) -> bool:
 
 def must_record(roots: list[Edge]) -> bool:
     """Whether a pass from these roots leads to an output for which it is recorded."""
+    if get_ident() in _threads:
+        return True
     nodes = [reference() for reference, _ in list(NODES.values())]
     oldest = min([node._sequence_nr() for node in nodes if node is not None], default=None)
     if oldest is None:

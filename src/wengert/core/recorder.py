@@ -75,6 +75,7 @@ if not cython.compiled:
     _check: Any = None
     _anomaly: Any = None
 _interceptors: dict[int, Callable[[Any, tuple[Any, ...]], Any]] = {}  # by thread
+_passes: dict[int, Callable[[GraphTask, list[Any], list[Any]], None]] = {}  # functions that run passes, by thread
 _recordings: list[Recording] = []
 _changing = threading.RLock()
 
@@ -142,6 +143,21 @@ def set_anomaly(anomaly: Any, check: Any) -> None:
         _renew()
 
 
+def set_program_recorder(intercept: Any, run_pass: Any) -> None:
+    """Run operations of this thread as intercept(function, arguments), and backward passes as run_pass(task, roots, cotangents).
+
+    None: no more.
+    """
+    with _changing:
+        thread = get_ident()
+        _interceptors.pop(thread, None)
+        _passes.pop(thread, None)
+        if intercept is not None:
+            _interceptors[thread] = intercept
+            _passes[thread] = run_pass
+        _renew()
+
+
 def set_interceptor(interceptor: Any) -> Any:
     """Call interceptor(function, arguments) in place of function(*arguments), which runs an operation, in this thread.
 
@@ -168,7 +184,7 @@ def _renew() -> None:
     _wants_stacks = any(r.stacks for r in _recordings)
     profiling = _log is not None or _ranges is not None
     exchange_codes(profiling)
-    set_watch(run_watched if profiling or _anomaly is not None else None)
+    set_watch(run_watched if profiling or _anomaly is not None or _passes else None)
     set_observed((PROFILE if profiling else 0) | (CHECK if _check is not None or _interceptors else 0))
 
 
@@ -339,12 +355,30 @@ class measured_forward(set_recording):
 
 def run_watched(task: GraphTask, roots: list[Any], cotangents: list[Any]) -> None:
     """Run a pass, as engine.start and engine.run, and measure or check each node."""
+    run_pass = _passes.get(get_ident())
+    if run_pass is not None:
+        run_pass(task, roots, cotangents)
+        return
     anomaly = None if _anomaly is None else _anomaly.begin(roots)
     if anomaly is not None:
         task.check = anomaly.check
     began: int = begin_range("torch::autograd::GraphRoot")
     start(task, roots, cotangents)
     end_range("torch::autograd::GraphRoot", NODE, began)
+    if anomaly is None:
+        evaluate_each(task, measure_node)
+        return
+    evaluate_each(task, partial(measure_and_check, anomaly))
+
+
+def measure_and_check(anomaly: Any, task: GraphTask, node: Node, buffer: InputBuffer) -> None:
+    """Do what measure_node does while anomaly detection is on."""
+    with anomaly.watching(node):
+        measure_node(task, node, buffer)
+
+
+def evaluate_each(task: GraphTask, evaluate: Callable[[GraphTask, Node, InputBuffer], None]) -> None:
+    """Call evaluate(task, node, buffer) for each node that becomes ready, until none is left."""
     while True:
         node: Node | None = task.pop()
         if node is None:
@@ -352,11 +386,7 @@ def run_watched(task: GraphTask, roots: list[Any], cotangents: list[Any]) -> Non
         buffer: InputBuffer = task.take_buffer(node)
         task.end_quiet()
         try:
-            if anomaly is None:
-                measure_node(task, node, buffer)
-            else:
-                with anomaly.watching(node):
-                    measure_node(task, node, buffer)
+            evaluate(task, node, buffer)
         except Exception as error:
             add_source(error, node)
             raise

@@ -36,6 +36,7 @@ extern PyMethodDef wk_rows_methods[];
 extern PyMethodDef wk_scans_methods[];
 extern PyMethodDef wk_selection_methods[];
 extern PyMethodDef wk_settings_methods[];
+extern PyMethodDef wk_steps_methods[];
 extern PyMethodDef wk_windows_methods[];
 static PyMethodDef *const method_tables[] = {
     wk_apply_methods,
@@ -60,6 +61,7 @@ static PyMethodDef *const method_tables[] = {
     wk_scans_methods,
     wk_selection_methods,
     wk_settings_methods,
+    wk_steps_methods,
     wk_windows_methods,
 };
 

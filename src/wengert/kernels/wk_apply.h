@@ -65,6 +65,9 @@ typedef struct WkProgram {
  * apart. */
 void wk_run_steps(const WkProgram *program, int is_f64, char **places, char *registers, npy_intp step, npy_intp n);
 
+/* Return the program in a capsule of make_program, or NULL with an exception. */
+const WkProgram *wk_program_of(PyObject *capsule);
+
 /* Kernels of the CPU level in use, and their number. Set when the extension is imported. */
 extern const WkKernel *wk_kernels;
 extern int wk_n_kernels;

@@ -184,11 +184,13 @@ static PyObject *make_program(PyObject *module, PyObject *args) {
     return capsule;
 }
 
+const WkProgram *wk_program_of(PyObject *capsule) { return PyCapsule_GetPointer(capsule, CAPSULE); }
+
 static PyObject *run_program(PyObject *module, PyObject *args) {
     PyObject *capsule, *inputs;
     (void)module;
     if (!PyArg_ParseTuple(args, "OO!", &capsule, &PyTuple_Type, &inputs)) return NULL;
-    const WkProgram *program = PyCapsule_GetPointer(capsule, CAPSULE);
+    const WkProgram *program = wk_program_of(capsule);
     if (program == NULL) return NULL;
     if (PyTuple_GET_SIZE(inputs) != program->kernel.n_inputs) {
         PyErr_SetString(PyExc_ValueError, "another number of inputs");
@@ -202,7 +204,7 @@ static PyObject *update_by_program(PyObject *module, PyObject *args) {
     PyObject *capsule, *rows, *numbers, *updated;
     (void)module;
     if (!PyArg_ParseTuple(args, "OO!O!O!", &capsule, &PyList_Type, &rows, &PyTuple_Type, &numbers, &PyTuple_Type, &updated)) return NULL;
-    const WkProgram *program = PyCapsule_GetPointer(capsule, CAPSULE);
+    const WkProgram *program = wk_program_of(capsule);
     if (program == NULL) return NULL;
     const Py_ssize_t n_numbers = PyTuple_GET_SIZE(numbers), n_arrays = program->kernel.n_inputs - n_numbers;
     int n_outputs = program->kernel.n_outputs, places[WK_MAX_OPERANDS];
@@ -235,7 +237,7 @@ static PyObject *update_by_program(PyObject *module, PyObject *args) {
 /* Return the stages of a program, for tests. */
 static PyObject *program_stages(PyObject *module, PyObject *capsule) {
     (void)module;
-    const WkProgram *program = PyCapsule_GetPointer(capsule, CAPSULE);
+    const WkProgram *program = wk_program_of(capsule);
     if (program == NULL) return NULL;
     PyObject *stages = PyList_New(0);
     for (int i = 0; stages != NULL && i < program->n_stages; i++) {

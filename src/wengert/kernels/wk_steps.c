@@ -1,0 +1,164 @@
+/* Steps of a recorded program, one after another, without Python code between them. See wengert/program/execution.py. */
+#include "wk_apply.h"
+#include "wk_whole.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPSULE "wengert.kernels.native.steps"
+enum { STEPS_BETWEEN_SIGNALS = 64 };
+
+/* What a step runs: a kernel or a function of whole arrays, by its number; a fused program; a copy. */
+enum { RUN_KERNEL, RUN_PROGRAM, RUN_COPY };
+
+/* slots: the inputs, then the outputs. */
+typedef struct {
+    int kind, kernel, n_inputs, n_outputs, slots[WK_MAX_OPERANDS];
+    PyObject *program; /* a capsule of make_program; the step holds a reference */
+} Step;
+
+typedef struct {
+    Py_ssize_t n;
+    int n_slots; /* one more than the highest slot */
+    Step steps[];
+} Steps;
+
+static void free_steps(PyObject *capsule) {
+    Steps *steps = PyCapsule_GetPointer(capsule, CAPSULE);
+    for (Py_ssize_t i = 0; i < steps->n; i++) Py_XDECREF(steps->steps[i].program);
+    free(steps);
+}
+
+static int read_slots(Steps *steps, Step *step, PyObject *numbers, int first) {
+    int n = (int)PyTuple_GET_SIZE(numbers);
+    if (first + n > WK_MAX_OPERANDS) {
+        PyErr_SetString(PyExc_ValueError, "a step has too many operands");
+        return -1;
+    }
+    for (int k = 0; k < n; k++) {
+        long slot = PyLong_AsLong(PyTuple_GET_ITEM(numbers, k));
+        if (slot < 0 || slot > 1 << 30) {
+            if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "a slot has a negative number");
+            return -1;
+        }
+        step->slots[first + k] = (int)slot;
+        if (slot >= steps->n_slots) steps->n_slots = (int)slot + 1;
+    }
+    return n;
+}
+
+static int read_step(Steps *steps, Step *step, PyObject *given) {
+    PyObject *program, *inputs, *outputs;
+    if (!PyArg_ParseTuple(given, "iiOO!O!", &step->kind, &step->kernel, &program, &PyTuple_Type, &inputs, &PyTuple_Type, &outputs)) return -1;
+    step->n_inputs = read_slots(steps, step, inputs, 0);
+    if (step->n_inputs < 0) return -1;
+    step->n_outputs = read_slots(steps, step, outputs, step->n_inputs);
+    if (step->n_outputs < 0) return -1;
+    int expected = step->kind == RUN_COPY ? 1 : -1, n_outputs = 1;
+    if (step->kind == RUN_KERNEL && step->kernel >= WK_WHOLE) expected = wk_whole_inputs(step->kernel);
+    else if (step->kind == RUN_KERNEL && step->kernel >= 0 && step->kernel < wk_n_kernels) expected = wk_kernels[step->kernel].n_inputs;
+    if (step->kind == RUN_PROGRAM) {
+        const WkProgram *fused = wk_program_of(program);
+        if (fused == NULL) return -1;
+        expected = fused->kernel.n_inputs;
+        n_outputs = fused->kernel.n_outputs;
+        step->program = Py_NewRef(program);
+    }
+    if (step->n_inputs != expected || step->n_outputs != n_outputs) {
+        PyErr_SetString(PyExc_ValueError, "no such step, or another number of operands");
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *make_steps(PyObject *module, PyObject *given) {
+    (void)module;
+    if (!PyTuple_CheckExact(given)) {
+        PyErr_SetString(PyExc_TypeError, "expected a tuple of steps");
+        return NULL;
+    }
+    Py_ssize_t n = PyTuple_GET_SIZE(given);
+    Steps *steps = calloc(1, sizeof(Steps) + (size_t)n * sizeof(Step));
+    if (steps == NULL) return PyErr_NoMemory();
+    steps->n = n;
+    PyObject *capsule = PyCapsule_New(steps, CAPSULE, free_steps);
+    if (capsule == NULL) {
+        free(steps);
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (read_step(steps, &steps->steps[i], PyTuple_GET_ITEM(given, i)) < 0) {
+            Py_DECREF(capsule);
+            return NULL;
+        }
+    }
+    return capsule;
+}
+
+/* Copy an array into another one of the same shape. Return -1 on an error. */
+static int copy_into(PyObject *target, PyObject *source) {
+    if (!PyArray_CheckExact(target) || !PyArray_CheckExact(source)) return -1;
+    PyArrayObject *to = (PyArrayObject *)target, *from = (PyArrayObject *)source;
+    if (!PyArray_SAMESHAPE(to, from)) {
+        PyErr_SetString(PyExc_ValueError, "the result of a step has another shape");
+        return -1;
+    }
+    if (PyArray_IS_C_CONTIGUOUS(to) && PyArray_IS_C_CONTIGUOUS(from) && PyArray_TYPE(to) == PyArray_TYPE(from) &&
+        PyArray_ISNUMBER(to) && PyArray_ISBEHAVED(to) && PyArray_ISBEHAVED_RO(from)) {
+        memmove(PyArray_BYTES(to), PyArray_BYTES(from), (size_t)PyArray_NBYTES(to));
+        return 0;
+    }
+    return PyArray_CopyInto(to, from);
+}
+
+/* Run a step. Return 1, 0 if it does not accept its operands, -1 on an error. */
+static int run_step(const Step *step, PyObject *const *slots) {
+    PyObject *operands[WK_MAX_OPERANDS];
+    for (int k = 0; k < step->n_inputs + step->n_outputs; k++) operands[k] = slots[step->slots[k]];
+    PyObject *out = operands[step->n_inputs], *result;
+    if (step->kind == RUN_COPY) return copy_into(out, operands[0]) < 0 ? -1 : 1;
+    if (step->kind == RUN_PROGRAM) return wk_apply_in_place(&wk_program_of(step->program)->kernel, operands, operands + step->n_inputs);
+    if (step->kernel < WK_WHOLE) {
+        result = wk_apply_kernel(&wk_kernels[step->kernel], operands, out);
+        if (result == NULL) return -1;
+        int accepted = result != Py_None;
+        Py_DECREF(result);
+        if (accepted) return 1;
+        result = wk_apply_kernel(&wk_kernels[step->kernel], operands, NULL); /* out holds it in another order */
+    } else {
+        result = wk_run_whole(step->kernel, operands);
+    }
+    if (result == NULL) return -1;
+    int done = result == Py_None ? 0 : copy_into(out, result) < 0 ? -1 : 1;
+    Py_DECREF(result);
+    return done;
+}
+
+static PyObject *run_steps(PyObject *module, PyObject *args) {
+    PyObject *capsule, *slots;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO!", &capsule, &PyList_Type, &slots)) return NULL;
+    const Steps *steps = PyCapsule_GetPointer(capsule, CAPSULE);
+    if (steps == NULL) return NULL;
+    for (Py_ssize_t i = 0; i < steps->n; i++) {
+        if (PyList_GET_SIZE(slots) < steps->n_slots) { /* asked each time: the GIL may be let go in between */
+            PyErr_SetString(PyExc_ValueError, "there are too few slots");
+            return NULL;
+        }
+        if (i % STEPS_BETWEEN_SIGNALS == STEPS_BETWEEN_SIGNALS - 1 && PyErr_CheckSignals() < 0) return NULL;
+        int done = run_step(&steps->steps[i], ((PyListObject *)slots)->ob_item);
+        if (done < 0) return NULL;
+        if (!done) return PyLong_FromSsize_t(i);
+    }
+    return PyLong_FromSsize_t(steps->n);
+}
+
+PyMethodDef wk_steps_methods[] = {
+    {"make_steps", make_steps, METH_O,
+     "make_steps(steps): steps for run_steps. Each is a tuple (kind, kernel, program, slots of inputs, slots of outputs). Kind 0 is a "
+     "kernel, 1 a program of make_program, 2 a copy."},
+    {"run_steps", run_steps, METH_VARARGS,
+     "run_steps(steps, slots): run each step on the arrays and numbers in the list slots. Returns the number of steps before the "
+     "first that does not accept its operands. The caller must not change slots meanwhile."},
+    {NULL, NULL, 0, NULL},
+};

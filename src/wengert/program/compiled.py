@@ -1,0 +1,216 @@
+"""wengert.compile: calls of a compiled function choose a recording that fits, make one, or run the function eagerly."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from _thread import RLock, allocate_lock, get_ident
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any
+
+from wengert import errors
+from wengert.core.modes import NO_GRAD, flags, observed, state
+from wengert.core.saved import is_watched
+from wengert.core.stacks import user_level
+from wengert.core.tensor import TensorBase
+from wengert.program.execution import Executable, Mismatch
+from wengert.program.recording import Recorder, Refusal, record
+from wengert.program.surroundings import Surroundings, WeakMethod
+from wengert.tensor import Tensor
+from wengert.utils._pytree import tree_flatten, tree_unflatten
+
+LIMIT = 16  # recordings of a function
+_ATTEMPTS = 2  # recordings that fail before the function runs eagerly for good: the first call may fill caches
+_changing = RLock()
+_recorder_thread: int | None = None
+_all: weakref.WeakSet[Compiled] = weakref.WeakSet()
+
+
+class CompileError(errors.WengertError, RuntimeError):
+    """A function that was compiled with fullgraph=True cannot be recorded."""
+
+
+class Recording:
+    """One recording. surroundings: what the function reached."""
+
+    def __init__(self, executable: Executable, surroundings: Surroundings, key: Any) -> None:
+        self.executable = executable
+        self.surroundings = surroundings
+        self.key = key
+        self.lock = allocate_lock()
+        self.runs = 0
+
+
+class Compiled:
+    """A function, and the recordings of its runs. Made by wengert.compile."""
+
+    def __init__(self, fn: Callable[..., Any], fullgraph: bool) -> None:
+        update_wrapper(self, fn)
+        self.fullgraph = fullgraph
+        self.recordings: list[Recording] = []
+        self.refusals: list[str] = []
+        self.function = fn
+        self._failures = 0
+        self._is_eager = False
+        self._bound: dict[int, Any] = {}
+        _all.add(self)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        key = id(instance)
+        if key not in self._bound:
+            kept = weakref.ref(instance, lambda _: self._bound.pop(key, None))
+            self._bound[key] = kept, Compiled(WeakMethod(self.function, instance), self.fullgraph)
+        return self._bound[key][1]
+
+    def __repr__(self) -> str:
+        return f"<compiled {getattr(self.function, '__qualname__', self.function)!s}, {len(self.recordings)} recordings>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._is_eager or flags() & ~NO_GRAD & 0xFFFF or _recorder_thread is not None or observed() or _is_unusual():
+            return self.function(*args, **kwargs)
+        leaves, structure = _flatten(args, kwargs)
+        tensors: list[Any] = []
+        kind: list[Any] = [flags() & NO_GRAD, structure]
+        for x in leaves:
+            if isinstance(x, TensorBase):
+                if type(x) is not Tensor and type(x).__module__.partition(".")[0] != "wengert":
+                    return self.function(*args, **kwargs)
+                array = x._array
+                kind.append((array.shape, array.dtype.str, array.strides, x._requires_grad, x._grad_fn is None))
+                tensors.append(x)
+            else:
+                kind.append((type(x), repr(x) if isinstance(x, float) else x if isinstance(x, _PLAIN) else id(x)))
+        kind.append(_sharing(tensors))
+        for recording in self.recordings:
+            if recording.key == kind:
+                found = self._replay(recording, tensors)
+                if found is not None:
+                    return found[0]
+        return self._record(args, kwargs, tensors, kind)
+
+    def _replay(self, recording: Recording, tensors: list[Any]) -> tuple[Any] | None:
+        """Return the result of a recording, or None if it does not fit now."""
+        if not recording.lock.acquire(blocking=False):  # another thread runs it, or it is running now and called itself
+            return None
+        try:
+            if recording.surroundings.changed() is not None:
+                return None
+            leaves = recording.executable.run(tensors)
+        except Mismatch:
+            return None
+        finally:
+            recording.lock.release()
+        recording.runs += 1
+        structure = recording.executable.program.structure
+        return (leaves[0] if structure is None else tree_unflatten(leaves, structure),)
+
+    def _record(self, args: Any, kwargs: Any, tensors: list[Any], kind: list[Any]) -> Any:
+        """Run the function, and record the run if nothing is against it."""
+        global _recorder_thread
+        if len(self.recordings) >= LIMIT:
+            self._give_up(
+                f"it has {LIMIT} recordings and none fits: shapes, Python numbers or objects that it reaches are others in each "
+                "call. Hint: pass numbers that change as tensors"
+            )
+            return self.function(*args, **kwargs)
+        with _changing:
+            if _recorder_thread is not None:
+                return self.function(*args, **kwargs)
+            _recorder_thread = get_ident()
+            try:
+                surroundings = Surroundings(self.function)
+                recorder = Recorder(getattr(self.function, "__qualname__", "function"), tensors, surroundings)
+                result = record(recorder, self.function, args, kwargs)
+                recorder_problem: Refusal | None = None
+                try:
+                    changed = surroundings.changed()
+                    if changed is not None:
+                        recorder.refuse(f"it changes {changed}, a Python object")
+                    leaves, structure = tree_flatten(result)
+                    program = recorder.finish(leaves, None if len(leaves) == 1 and leaves[0] is result else structure)
+                    self.recordings.insert(0, Recording(Executable(program), surroundings, kind))
+                except Refusal as refusal:
+                    recorder_problem = refusal
+            finally:
+                _recorder_thread = None
+        if recorder_problem is not None:
+            self._failures += 1
+            self.refusals.append(str(recorder_problem))
+            if self.fullgraph:
+                raise CompileError(f"{_name(self.function)} cannot be compiled as a whole: {recorder_problem}.")
+            if self._failures >= _ATTEMPTS:
+                self._give_up(str(recorder_problem))
+        return result
+
+    def _give_up(self, reason: str) -> None:
+        self._is_eager = True
+        if self.fullgraph:
+            raise CompileError(f"{_name(self.function)} cannot be compiled as a whole: {reason}.")
+        warnings.warn(f"{_name(self.function)} runs eagerly from now on: {reason}.", RuntimeWarning, stacklevel=user_level())
+
+    # -- for people --------------------------------------------------------------------------------------------------------
+
+    def programs(self) -> list[Any]:
+        """Return the recorded programs. str() of one is its text."""
+        return [recording.executable.program for recording in self.recordings]
+
+    def explain(self) -> str:
+        """Return a text about the recordings (instructions, memory, runs), and why runs were not recorded, with the lines."""
+        lines = [f"{_name(self.function)}: {len(self.recordings)} recordings" + (", runs eagerly now" if self._is_eager else "")]
+        for i, recording in enumerate(self.recordings):
+            executable = recording.executable
+            guards = sum(step[0] == "guard" for step in executable.steps)
+            lines.append(
+                f"  {i}: {recording.runs} runs; {len(executable.program.instructions)} instructions, {executable.n_compiled} run "
+                f"by C; {guards} guards on values; {executable.nbytes} bytes of memory"
+            )
+        lines += [f"  not recorded: {reason}" for reason in dict.fromkeys(self.refusals)]
+        return "\n".join(lines)
+
+    def reset(self) -> None:
+        """Forget the recordings, and try again to record."""
+        self.recordings = []
+        self.refusals = []
+        self._failures = 0
+        self._is_eager = False
+
+
+_PLAIN = (int, complex, str, bytes, bool, type(None))
+
+
+def _flatten(args: Any, kwargs: Any) -> tuple[list[Any], Any]:
+    """Return the leaves of the arguments, and what tells their structure."""
+    if not kwargs and all(type(x) is Tensor for x in args):
+        return list(args), len(args)
+    return tree_flatten((args, kwargs))
+
+
+def _sharing(tensors: list[Any]) -> Any:
+    """Return which of the tensors are one object."""
+    if len(tensors) < 2:
+        return None
+    first: dict[int, int] = {}
+    return [first.setdefault(id(x), i) for i, x in enumerate(tensors)]
+
+
+def _is_unusual() -> bool:
+    """Whether a mode is on in which operations do more than a recording tells."""
+    return is_watched() or bool(state.function_modes) or state.mutation is not None
+
+
+def _name(fn: Any) -> str:
+    return f"{getattr(fn, '__qualname__', fn)}()"
+
+
+def is_recording_here() -> bool:
+    """Whether this thread records a function."""
+    return _recorder_thread == get_ident()
+
+
+def reset_all() -> None:
+    """Forget the recordings of all compiled functions."""
+    for compiled in list(_all):
+        compiled.reset()

@@ -1,0 +1,157 @@
+"""The recorded program: values in memory, instructions that compute them, and what the program does to tensors outside.
+
+A storage is a piece of memory; a value is a view of a storage. So views, writes in place and aliases need no instructions of their
+own: an instruction that writes into a value changes all values of the storage, as in the eager run. See docs/adr/0046.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+# Where the memory of a storage comes from.
+INPUT = "input"  # the argument with the number `key`
+TENSOR = "tensor"  # the tensor `key`, which the function reaches: a parameter, for example
+GRAD = "grad"  # .grad of the tensor `key`
+CONSTANT = "constant"  # `key` is the array
+COMPUTED = "computed"  # an instruction
+
+EXTERNAL = frozenset({INPUT, TENSOR, GRAD})
+
+
+class Storage:
+    """A piece of memory. kind, key: where it comes from. whole: the array that it has when it is recorded.
+
+    nbytes: its size. before: bytes in front of the first element, if strides are negative. writes: number of writes in place into
+    external memory, which versions count."""
+
+    def __init__(self, number: int, kind: str, key: Any, nbytes: int, before: int, whole: Any) -> None:
+        self.number = number
+        self.kind = kind
+        self.key = key
+        self.nbytes = nbytes
+        self.before = before
+        self.shape: tuple[int, ...] = whole.shape
+        self.strides: tuple[int, ...] = whole.strides
+        self.dtype = whole.dtype
+        self.writes = 0
+
+    @property
+    def is_external(self) -> bool:
+        """Whether the memory belongs to a tensor that exists before the program runs."""
+        return self.kind in EXTERNAL
+
+    def __str__(self) -> str:
+        if self.kind == INPUT:
+            return f"in{self.key}"
+        return {TENSOR: "p", GRAD: "g", CONSTANT: "c", COMPUTED: "v"}[self.kind] + str(self.number)
+
+
+class Value(NamedTuple):
+    """An array in a storage. offset: in bytes, from the first element of the storage's whole array."""
+
+    storage: Storage
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: Any
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the value is the storage's whole array."""
+        s = self.storage
+        return self.offset == 0 and self.shape == s.shape and self.strides == s.strides and self.dtype == s.dtype
+
+    def __str__(self) -> str:
+        if self.is_whole:
+            return str(self.storage)
+        steps = ",".join(map(str, self.strides))
+        return f"{self.storage}[{self.offset}+({steps})]"
+
+    def described(self) -> str:
+        """Return the name, the dtype and the shape."""
+        return f"{self}: {self.dtype}({', '.join(map(str, self.shape))})"
+
+
+# What an instruction does with the results of its operation.
+MAKE = "make"  # they are new arrays
+INTO = "into"  # it writes the result into its first input
+WRITE = "write"  # `function` writes into its first input
+COPY = "copy"  # it copies its input into new memory
+HOST = "host"  # `function` is called with the tensors `inputs`: it draws random numbers, or is the step of an optimizer
+SET_GRAD = "set_grad"  # .grad of the tensor `function` becomes the input, or None
+GUARD = "guard"  # the program fits only if the input, as a number, is `params["value"]`
+
+
+class Instruction:
+    """One step of a program.
+
+    op: the operation, or None. inputs: values, Python numbers or None. params: complete, or None for the defaults. line: of the
+    user's program. keeps_numbers: whether a Python number stays one, where the other operand is an array."""
+
+    def __init__(
+        self, kind: str, name: str, inputs: tuple[Any, ...], outputs: tuple[Value, ...], params: Any = None, op: Any = None,
+        function: Any = None, line: str = "", keeps_numbers: bool = False,
+    ) -> None:  # fmt: skip
+        self.kind = kind
+        self.name = name
+        self.inputs = inputs
+        self.outputs = outputs
+        self.params = params
+        self.op = op
+        self.function = function
+        self.line = line
+        self.keeps_numbers = keeps_numbers
+
+    def __str__(self) -> str:
+        arguments = [_text(x) for x in self.inputs]
+        arguments += [f"{name}={_text(x)}" for name, x in self.params.items()] if isinstance(self.params, dict) else []
+        call = f"{self.name}({', '.join(arguments)})"
+        if self.kind == GUARD:
+            call = f"guard {_text(self.inputs[0])} is {self.params['value']!r}"
+        results = ", ".join([v.described() for v in self.outputs])
+        if self.kind in (INTO, WRITE):
+            results = f"{self.outputs[0]} <-"
+            return f"{results} {call}"
+        return f"{results} = {call}" if results else call
+
+
+def _text(x: Any) -> str:
+    if isinstance(x, Value):
+        return str(x)
+    if isinstance(x, (tuple, list)):
+        return f"({', '.join(map(_text, x))})"
+    known = isinstance(x, (int, float, complex, str, slice, type(None), type(Ellipsis)))
+    return repr(x) if known else f"<{type(x).__name__}>"
+
+
+class GradState(NamedTuple):
+    """What .grad of a tensor must be before the program runs: None if `is_none`, else a tensor."""
+
+    tensor: Any
+    is_none: bool
+
+
+class Program:
+    """Instructions in the order in which they run, and the function's result.
+
+    outputs: the leaves of the result: values, ("leaf", value) for a value that requires grad, ("same", storage) for a tensor that
+    the function was given, ("item", value) for a number, or ("object", x). structure: the tree that they are leaves of."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.instructions: list[Instruction] = []
+        self.storages: list[Storage] = []
+        self.outputs: list[Any] = []
+        self.structure: Any = None
+        self.grads: list[GradState] = []
+
+    def __str__(self) -> str:
+        lines = [f"program {self.name}"]
+        for s in self.storages:
+            if s.is_external or s.kind == CONSTANT:
+                lines.append(f"  {s}: {s.dtype}({', '.join(map(str, s.shape))}) {s.kind}")
+        for i, x in enumerate(self.instructions):
+            text = f"  {i:4} {x}"
+            lines.append(f"{text:<96} # {x.line}" if x.line else text)
+        found = [_text(x) if isinstance(x, Value) else f"{x[0]} {_text(x[1])}" for x in self.outputs]
+        return "\n".join([*lines, f"  return {', '.join(found)}"])

@@ -1,0 +1,208 @@
+"""Where arrays and numbers come from: facts about memory, and the functions by which values enter and leave tensors."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Callable
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wengert.autograd.transforms import _unit_tensors
+from wengert.core.tensor import TensorBase
+from wengert.ops.index import write_unrecorded
+from wengert.ops.registry import OPS, Plain
+from wengert.tensor import Tensor
+
+
+def root_of(array: Any) -> Any:
+    """Return the array that owns the memory of an array."""
+    while True:
+        base = array.base
+        if type(base).__name__ == "DummyArray":  # as_strided's
+            base = base.base
+        if not isinstance(base, np.ndarray):
+            return array
+        array = base
+
+
+def address_of(array: Any) -> int:
+    """Return the address of an array's first element."""
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+def extent_of(array: Any) -> tuple[int, int]:
+    """Return the lowest address of an array's elements, and the address behind the highest."""
+    if array.size == 0:
+        return address_of(array), address_of(array)
+    return np.lib.array_utils.byte_bounds(array)
+
+
+def add_operation() -> Any:
+    """Return the operation add."""
+    return OPS["add"]
+
+
+class Host(NamedTuple):
+    """A Python function that a program calls. writes: into its first argument. is_step: it is the step of an optimizer."""
+
+    name: str
+    function: Callable[..., Any]
+    is_step: bool = False
+    writes: bool = False
+
+
+HOSTS: dict[CodeType, Host] = {}
+CREATIONS: set[CodeType] = set()
+UNITS: set[CodeType] = set()  # functions that make constants of the shape of a tensor
+LEAVING: set[CodeType] = set()
+_CONSTANT_MAKERS = """
+    zeros ones full empty eye arange linspace logspace tensor scalar_tensor zeros_like ones_like full_like empty_like new_zeros
+    new_ones new_full new_empty new_tensor
+"""
+
+
+_LEAVING_METHODS = (
+    "item", "tolist", "numpy", "__array__", "__bool__", "__int__", "__float__", "__complex__", "__index__", "data_ptr",
+)  # fmt: skip
+
+
+def load() -> None:
+    """Fill the tables, at the first recording."""
+    if LEAVING:
+        return
+    for name in _CONSTANT_MAKERS.split():
+        op: Any = OPS.get(name)
+        if isinstance(op, Plain):
+            CREATIONS.add(op.fn.__code__)
+    OPS["rand"]  # registers the family
+    for op in list(OPS.values()):
+        if isinstance(op, Plain) and isinstance(op.fn, FunctionType) and op.fn.__globals__["__name__"] == "wengert.ops.random":
+            HOSTS[op.fn.__code__] = Host(op.name, op.fn, writes=op.name.endswith("_"))
+    UNITS.add(_unit_tensors.__code__)
+    HOSTS[write_unrecorded.__code__] = Host("setitem", write_unrecorded, writes=True)
+    for name in _LEAVING_METHODS:
+        LEAVING.add(getattr(Tensor, name).__code__)
+
+
+def arguments_of(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call that begins in a frame."""
+    code, found = frame.f_code, frame.f_locals
+    n = code.co_argcount
+    args = tuple([found[name] for name in code.co_varnames[:n]])
+    kwargs = {name: found[name] for name in code.co_varnames[n : n + code.co_kwonlyargcount]}
+    n += code.co_kwonlyargcount
+    if code.co_flags & 0x04:
+        args += found[code.co_varnames[n]]
+        n += 1
+    if code.co_flags & 0x08:
+        kwargs |= found[code.co_varnames[n]]
+    return args, kwargs
+
+
+def holds_arrays(x: Any) -> bool:
+    """Whether x is, or holds, a tensor or an array."""
+    if isinstance(x, (tuple, list)):
+        return any(holds_arrays(y) for y in x)
+    return isinstance(x, (TensorBase, np.ndarray))
+
+
+_METADATA = frozenset({
+    "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset", "element_size", "get_device", "type", "typename",
+    "result_type", "can_cast", "promote_types", "broadcast_shapes", "nbytes", "itemsize", "ndim", "device", "requires_grad",
+    "shape", "dtype",
+})  # fmt: skip
+
+
+def is_metadata(name: str) -> bool:
+    """Whether a function of this name tells of shapes, dtypes and the like, or of what its own arguments are."""
+    return name in _METADATA or (name.startswith(("is_", "_", "has_", "<")) and name != "is_nonzero")
+
+
+def is_public(code: CodeType) -> bool:
+    """Whether the code is that of a function or method of tensors that users call. The core, which calls others, has no frames."""
+    op = dict.get(OPS, code.co_name)
+    if op is not None and getattr(getattr(op, "fn", None), "__code__", None) is code:
+        return True
+    return getattr(getattr(Tensor, code.co_name, None), "__code__", None) is code
+
+
+def is_data(x: Any) -> bool:
+    """Whether a result may hold elements of tensors as Python numbers or arrays."""
+    if isinstance(x, (list, tuple)):
+        return type(x) in (list, tuple) and any(is_data(y) for y in x)
+    return isinstance(x, (bool, int, float, complex, np.ndarray, np.generic))
+
+
+_OUTSIDE = frozenset({"print", "input", "open", "exec", "eval", "compile", "breakpoint", "__import__"})
+_PURE_MODULES = frozenset({
+    "builtins", "math", "cmath", "_operator", "itertools", "_functools", "_collections", "_collections_abc", "_abc", "_weakref",
+    "collections", "_struct", "_thread", "sys", "_warnings", "typing", None,
+})  # fmt: skip
+
+
+def reason_against(function: Any) -> str:
+    """Return why a replay may not leave out a call of a function written in C, or ""."""
+    owner = getattr(function, "__self__", None)
+    name = getattr(function, "__name__", "?")
+    if owner is None or type(owner).__name__ == "module":
+        module = getattr(function, "__module__", None)
+        if module is None or module.partition(".")[0] == "wengert":
+            return ""
+        if module == "builtins" and name in _OUTSIDE:
+            return f"{name}() is called, which would happen once only"
+        if module not in _PURE_MODULES or name == "warn":
+            return f"{module}.{name}() is called, whose result may be another one in the next run"
+        return ""
+    if isinstance(owner, type):
+        return ""
+    kind = type(owner)
+    if isinstance(owner, np.ndarray):
+        return "a method of a NumPy array is called"
+    if kind.__module__ in ("builtins", "collections") or kind.__module__.partition(".")[0] == "wengert":
+        return ""
+    if isinstance(owner, (dict, list, tuple, set, str, int, float)) or kind.__module__ in _PURE_MODULES:
+        return ""
+    if isinstance(function, BuiltinFunctionType) and kind.__module__.partition(".")[0] == "numpy" and isinstance(owner, np.dtype):
+        return ""
+    return f"{kind.__module__}.{kind.__name__}.{name}() is called, whose result may be another one in the next run"
+
+
+def is_import(frame: FrameType | None) -> bool:
+    """Whether a frame runs inside an import."""
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "importlib._bootstrap":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def is_returned(frame: FrameType | None) -> bool:
+    """Whether the result of the call that a frame waits for goes into the frame's result, alone or in a tuple, and nowhere else."""
+    if frame is None:
+        return False
+    depth = 0  # number of objects above the result on the stack
+    for step in dis.get_instructions(frame.f_code):
+        if step.offset <= frame.f_lasti:
+            continue
+        if step.opname == "RETURN_VALUE":
+            return depth == 0
+        if step.opname in ("BUILD_TUPLE", "BUILD_LIST") and (step.arg or 0) > depth:
+            depth = 0
+        elif step.opname not in _LOADS or depth < _LOADS[step.opname]:
+            return False
+        else:
+            depth += dis.stack_effect(step.opcode, step.arg)
+            if depth < min(1, _LOADS[step.opname]):
+                return False
+    return False
+
+
+# Instructions that may come in between, and the number of objects that they need on the stack.
+_LOADS = {
+    "CACHE": 0, "PUSH_NULL": 0, "LOAD_CONST": 0, "LOAD_FAST": 0, "LOAD_FAST_BORROW": 0, "LOAD_DEREF": 0, "LOAD_GLOBAL": 0,
+    "LOAD_ATTR": 1, "LOAD_METHOD": 1, "PRECALL": 1, "CALL": 1, "KW_NAMES": 0, "BUILD_TUPLE": 1, "BUILD_LIST": 1,
+    "BINARY_OP": 2, "COMPARE_OP": 2, "BINARY_SUBSCR": 2,
+}  # fmt: skip

@@ -1,0 +1,500 @@
+"""Recording: a run of a function on real tensors, with each operation that it makes, also those of its backward passes.
+
+Three observers see a run.
+- The interceptor of core/recorder.py gets each call of dispatch, with operands and results.
+- The pass that `run_pass` runs has its rules on tensors, so that they make calls of dispatch, too. It tells of leaves' gradients.
+- A profile function sees Python calls: functions that make tensors without dispatch, numbers that leave tensors, and calls of
+  functions outside that a replay would leave out.
+
+What escapes the observers is found by its traces: memory of unknown origin, and a version that was counted without a write that was
+seen. The recording is then refused, and the function runs eagerly. See docs/adr/0046.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from wengert.core import recorded_passes
+from wengert.core.engine import evaluate_node, start
+from wengert.core.node import AccumulateGrad
+from wengert.core.recorder import evaluate_each, set_program_recorder
+from wengert.core.tensor import TensorBase
+from wengert.program import form, origins
+from wengert.program.form import GradState, Instruction, Program, Storage, Value
+from wengert.program.surroundings import Surroundings, is_optimizer
+
+
+class Refusal(Exception):
+    """Why a function cannot be recorded. where: the line of the user's program, or ""."""
+
+    def __init__(self, reason: str, where: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.where = where
+
+    def __str__(self) -> str:
+        return f"{self.reason} ({self.where})" if self.where else self.reason
+
+
+class Recorder:
+    """Records one run. inputs: the tensors among the arguments. surroundings: what the function reaches."""
+
+    def __init__(self, name: str, inputs: list[TensorBase], surroundings: Surroundings) -> None:
+        self.program = Program(name)
+        self.refusal: Refusal | None = None
+        self.depth = 0  # of calls whose insides are not recorded
+        self.host: tuple[FrameType, origins.Host, Any] | None = None
+        self._inputs = inputs
+        self._by_root: dict[int, list[Storage]] = {}
+        self._alive: list[Any] = []  # arrays and counters: no other object gets their id while the recorder lives
+        self._versions: dict[int, int] = {}
+        self._known: dict[int, list[tuple[str, Any, TensorBase]]] = {}  # tensors outside, by the id of their root
+        self._grads: dict[int, tuple[TensorBase, Any]] = {}  # leaf and its .grad as the program has it, by the leaf's id
+        self._first_grads: dict[int, Any] = {}
+        self._external: dict[int, tuple[TensorBase, Any, bool, Any]] = {}  # with array, requires_grad, grad_fn, by the id
+        self._items: dict[int, tuple[Any, Value]] = {}  # numbers that are results only, by the id
+        self._is_internal: dict[CodeType, bool] = {}
+        self._places: dict[Storage, tuple[int, int, int]] = {}  # address of the first element, lowest and highest address
+        for i, x in enumerate(inputs):
+            self._know(form.INPUT, i, x)
+        for x in surroundings.tensors:
+            if id(x) not in self._external:
+                self._know(form.TENSOR, x, x)
+
+    def _know(self, kind: str, key: Any, x: TensorBase) -> None:
+        self._known.setdefault(id(origins.root_of(x._array)), []).append((kind, key, x))
+        self._alive.append(x._array)
+        self._versions_of(x)
+        if kind != form.GRAD:
+            self._external[id(x)] = (x, x._array, x._requires_grad, x._grad_fn)
+            if x._requires_grad and x._grad_fn is None:
+                self._grads[id(x)] = (x, x._grad)
+                self._first_grads[id(x)] = x._grad
+                if x._grad is not None:
+                    self._know(form.GRAD, x, x._grad)
+
+    def _versions_of(self, x: TensorBase) -> None:
+        counter = x._counter
+        if counter is not None:
+            self._alive.append(counter)
+            self._versions[id(counter)] = counter.value
+
+    # -- refusals ----------------------------------------------------------------------------------------------------------
+
+    def refuse(self, reason: str) -> None:
+        """Give the recording up. The function runs on as before."""
+        if self.refusal is None:
+            self.refusal = Refusal(reason, self._line())
+
+    def _line(self) -> str:
+        """Return the line of the user's program that runs now, as "file:line"."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and self._internal(frame):
+            frame = frame.f_back
+        if frame is None:
+            return ""
+        return f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
+
+    def _internal(self, frame: FrameType) -> bool:
+        """Whether a frame runs code of this package or of NumPy."""
+        found = self._is_internal.get(frame.f_code)
+        if found is None:
+            first = frame.f_globals.get("__name__", "").partition(".")[0]
+            found = self._is_internal[frame.f_code] = first in ("wengert", "numpy", "importlib")
+        return found
+
+    # -- memory ------------------------------------------------------------------------------------------------------------
+
+    def _new_storage(self, kind: str, key: Any, whole: Any) -> Storage:
+        low, high = origins.extent_of(whole)
+        start = origins.address_of(whole)
+        number = len(self.program.storages)
+        storage = Storage(number, kind, key, high - low, start - low, whole)
+        self.program.storages.append(storage)
+        self._by_root.setdefault(id(origins.root_of(whole)), []).append(storage)
+        self._places[storage] = start, low, high
+        self._alive.append(whole)
+        return storage
+
+    def value_of(self, array: Any) -> Value:
+        """Return the value that an array is. Raises Refusal if its memory has an unknown origin."""
+        root = origins.root_of(array)
+        low, high = origins.extent_of(array)
+        for storage in self._by_root.get(id(root), ()):
+            if self._places[storage][1] <= low and high <= self._places[storage][2]:
+                break
+        else:
+            storage = self._find_origin(array, root, low, high)
+        self._alive.append(array)
+        offset = origins.address_of(array) - self._places[storage][0] if array.size else 0
+        return Value(storage, offset, array.shape, array.strides, array.dtype)
+
+    def _find_origin(self, array: Any, root: Any, low: int, high: int) -> Storage:
+        for kind, key, x in self._known.get(id(root), ()):
+            extent = origins.extent_of(x._array)
+            if extent[0] <= low and high <= extent[1]:
+                if x._view is not None and x._view.physical is not None:
+                    raise Refusal("a conjugate or negative view is used")
+                if x._array.dtype.isnative and x._array.dtype.names is None:
+                    return self._new_storage(kind, key, x._array)
+        if array.size == 0 or (not any(array.strides) and not np.any(array)) or (array.size == 1 and not np.any(array)):
+            return self.constant(array)  # zeros, which rules use for what no cotangent reaches
+        raise Refusal("an array is used that no recorded operation has made and that the function does not reach as a tensor")
+
+    def constant(self, array: Any) -> Storage:
+        """Note that an array holds the same in each run."""
+        return self._new_storage(form.CONSTANT, array.copy(), array)
+
+    def computed(self, array: Any) -> Value:
+        """Return the value of an array that an instruction has made."""
+        if id(origins.root_of(array)) not in self._by_root:
+            self._new_storage(form.COMPUTED, None, array)
+        return self.value_of(array)
+
+    def operand(self, x: Any) -> Any:
+        """Return an input of an instruction: a value, a Python number or None."""
+        if isinstance(x, TensorBase):
+            if x._view is not None and x._view.physical is not None:
+                raise Refusal("a conjugate or negative view is used")
+            self._check_version(x)
+            return self.value_of(x._array)
+        if isinstance(x, np.ndarray):
+            if id(origins.root_of(x)) in self._by_root or id(origins.root_of(x)) in self._known:
+                return self.value_of(x)
+            raise Refusal("a NumPy array is an operand. Write wengert.as_tensor(array) outside of the function")
+        return x.item() if isinstance(x, np.generic) else x
+
+    def _check_version(self, x: TensorBase) -> None:
+        counter = x._counter
+        if counter is not None:
+            if self._versions.setdefault(id(counter), counter.value) != counter.value:
+                raise Refusal("a tensor was written in a way that is not recorded")
+            self._alive.append(counter)
+
+    def _frozen(self, x: Any) -> Any:
+        """Return a parameter with values in place of tensors and arrays."""
+        if isinstance(x, (TensorBase, np.ndarray)):
+            return self.operand(x)
+        if isinstance(x, tuple):
+            return tuple([self._frozen(y) for y in x])
+        if isinstance(x, list):
+            return [self._frozen(y) for y in x]
+        if isinstance(x, dict):
+            return {key: self._frozen(y) for key, y in x.items()}
+        return x
+
+    # -- instructions ------------------------------------------------------------------------------------------------------
+
+    def add(
+        self, kind: str, name: str, inputs: Any, outputs: Any, params: Any = None, op: Any = None, function: Any = None
+    ) -> None:
+        """Add an instruction at the end of the program."""
+        instruction = Instruction(kind, name, tuple(inputs), tuple(outputs), params, op, function, self._line())
+        self.program.instructions.append(instruction)
+
+    def intercept(self, function: Any, arguments: tuple[Any, ...]) -> Any:
+        """Run an operation, and record it. Called by core/recorder.py."""
+        if self.refusal is not None or self.depth:
+            return function(*arguments)
+        try:
+            call = self._call_of(function.__name__, arguments)
+        except Refusal as refusal:
+            self.refuse(refusal.reason)
+            return function(*arguments)
+        self.depth += 1
+        try:
+            result = function(*arguments)
+        finally:
+            self.depth -= 1
+        try:
+            self._add_call(result, *call)
+        except Refusal as refusal:
+            self.refuse(refusal.reason)
+        return result
+
+    def _call_of(self, name: str, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the arguments of _add_call after the result."""
+        write, kind = None, form.MAKE
+        if name in ("call1", "call2"):
+            op, inputs, params = arguments[0], arguments[1:], None
+        elif name == "call":
+            op, inputs, params = arguments
+        elif name == "call_read":
+            op, inputs, params = arguments[0], arguments[1:2], arguments[2]
+        elif name == "call_inplace":
+            (op, inputs, params), kind = arguments, form.INTO
+        elif name == "write_inplace":
+            op, inputs, params, write, _ = arguments
+            kind = form.WRITE
+            if write.__closure__:
+                raise Refusal(f"{op.name} writes by a function that holds other values")
+        else:
+            raise Refusal(f"{name} is not recorded")
+        return kind, op, tuple([self.operand(x) for x in inputs]), self._frozen(params), write, name in ("call1", "call2")
+
+    def _add_call(
+        self, result: Any, kind: str, op: Any, operands: tuple[Any, ...], params: Any, write: Any, direct: bool
+    ) -> None:
+        if kind != form.MAKE:
+            self._count_write(result, operands[0])
+            self.add(kind, op.name + "_", operands, (operands[0],), params, op, write)
+            self.program.instructions[-1].keeps_numbers = True
+            return
+        outputs = result if isinstance(result, tuple) else (result,)
+        known = [id(origins.root_of(x._array)) in self._by_root or id(origins.root_of(x._array)) in self._known for x in outputs]
+        if all(known):  # views of operands
+            for x in outputs:
+                self.value_of(x._array)
+            return
+        if any(known):
+            raise Refusal(f"{op.name} gives views and new memory at once")
+        values = []
+        for x in outputs:
+            values.append(self.computed(x._array))
+            self._versions_of(x)
+        if len({id(v.storage) for v in values}) < len(values):
+            raise Refusal(f"{op.name} gives results that share memory")
+        self.add(form.MAKE, op.name, operands, values, params, op)
+        self.program.instructions[-1].keeps_numbers = direct
+
+    def _count_write(self, target: TensorBase, value: Value) -> None:
+        self._versions_of(target)
+        value.storage.writes += 1
+
+    # -- backward passes ---------------------------------------------------------------------------------------------------
+
+    def run_pass(self, task: Any, roots: list[Any], cotangents: list[Any]) -> None:
+        """Run a backward pass, and record what it does to .grad. Called by core/recorder.py."""
+        if self.refusal is None:
+            for x in cotangents:
+                root = id(origins.root_of(x._array))
+                if root not in self._by_root and root not in self._known and np.all(x._array == 1):
+                    self.constant(x._array)
+        start(task, roots, cotangents)
+        evaluate_each(task, self._evaluate)
+
+    def _evaluate(self, task: Any, node: Any, buffer: Any) -> None:
+        """Evaluate a node. If it is a leaf's, record what was added into .grad."""
+        before = node._variable._grad if isinstance(node, AccumulateGrad) else None
+        evaluate_node(task, node, buffer)
+        if isinstance(node, AccumulateGrad) and self.refusal is None and task.detaches and buffer.needed:
+            try:
+                self._add_gradient(node._variable, before, buffer.cotangent)
+            except Refusal as refusal:
+                self.refuse(refusal.reason)
+
+    def _add_gradient(self, leaf: TensorBase, before: Any, cotangent: Any) -> None:
+        """Record that a cotangent was added into leaf.grad, which was `before`."""
+        if cotangent is None or leaf._grad is None:
+            return
+        if leaf._post_hooks:
+            raise Refusal("a hook runs after a gradient is accumulated")
+        if before is None:
+            source = self.operand(cotangent)
+            self.add(form.COPY, "copy", (source,), (self.computed(leaf._grad._array),))
+            self._versions_of(leaf._grad)
+            return
+        target = self.value_of(before._array)
+        self.add(form.INTO, "add_", (target, self.operand(cotangent)), (target,), None, origins.add_operation())
+        self._count_write(before, target)
+
+    def settle_grads(self) -> None:
+        """Record which tensors are .grad of the leaves now."""
+        for key, (leaf, held) in list(self._grads.items()):
+            grad = leaf._grad
+            if grad is held:
+                continue
+            if grad is not None and grad._grad_fn is not None:
+                raise Refusal("a gradient with a graph is stored in .grad")
+            self.add(form.SET_GRAD, "set_grad", (None if grad is None else self.operand(grad),), (), None, None, leaf)
+            self._grads[key] = (leaf, grad)
+
+    # -- Python calls ------------------------------------------------------------------------------------------------------
+
+    def profile(self, frame: FrameType, event: str, argument: Any) -> None:
+        """Look at a call or return of a Python function. Set by sys.setprofile."""
+        if self.refusal is not None:
+            return
+        try:
+            if self.host is not None:
+                if event == "return" and frame is self.host[0]:
+                    self._end_host(argument)
+            elif self.depth:
+                return
+            elif event == "c_call":
+                if not self._internal(frame):
+                    reason = origins.reason_against(argument)
+                    if reason and not origins.is_import(frame):
+                        raise Refusal(reason)
+            elif event == "call":
+                self._begin_call(frame)
+            elif event == "return":
+                self._end_call(frame, argument)
+        except Refusal as refusal:
+            self.refuse(refusal.reason)
+
+    def _begin_call(self, frame: FrameType) -> None:
+        code = frame.f_code
+        host = origins.HOSTS.get(code)
+        if host is None and code.co_name == "run" and is_optimizer(frame.f_locals.get("self")):
+            host = origins.Host("step", lambda optimizer, *args, **kwargs: optimizer.step(*args, **kwargs), True)
+        if host is None:
+            return
+        arguments = origins.arguments_of(frame)
+        if host.is_step:
+            self.settle_grads()
+            if len(arguments[0]) > 1 or arguments[1]:
+                raise Refusal("the step of an optimizer is given a closure")
+            inputs: Any = arguments
+        else:
+            inputs = self._frozen(arguments)
+        self.host = frame, host, inputs
+        self.depth += 1
+
+    def _end_host(self, result: Any) -> None:
+        if self.host is None:
+            return
+        frame, host, (args, kwargs) = self.host
+        self.host = None
+        self.depth -= 1
+        outputs: tuple[Value, ...] = ()
+        for counter_owner, *_ in list(self._external.values()):
+            self._versions_of(counter_owner)
+        if host.writes and args:
+            target: Any = args[0]
+            x = next(iter(frame.f_locals.values()))
+            self._count_write(x, target)
+        elif isinstance(result, TensorBase):
+            if result._grad_fn is not None:
+                raise Refusal(f"{host.name} gives random numbers that have a derivative")
+            outputs = (self.computed(result._array),)
+            self._versions_of(result)
+        self.add(form.HOST, host.name, args, outputs, kwargs, None, host)
+
+    def _end_call(self, frame: FrameType, result: Any) -> None:
+        code = frame.f_code
+        if code in origins.LEAVING:
+            self._leave(frame, result)
+            return
+        if code in origins.CREATIONS:
+            self._create(frame, result)
+            return
+        if code in origins.UNITS:
+            for x in result if isinstance(result, (list, tuple)) else () if result is None else (result,):
+                self.constant(x._array)
+            return
+        if self._internal(frame) and frame.f_back is not None and not self._internal(frame.f_back):
+            if origins.is_data(result) and origins.is_public(code) and not origins.is_metadata(code.co_name):
+                raise Refusal(f"{code.co_name}() gives Python a value that may depend on the elements of a tensor")
+
+    def _create(self, frame: FrameType, result: Any) -> None:
+        """Note that a function has made a tensor of Python numbers."""
+        if not isinstance(result, TensorBase) or id(origins.root_of(result._array)) in self._by_root:
+            return
+        if id(origins.root_of(result._array)) in self._known:
+            return
+        name = frame.f_code.co_name
+        args, kwargs = origins.arguments_of(frame)
+        given = [*args, *kwargs.values()]
+        if name.endswith("_like") or name.startswith("new_"):
+            given = given[1:]
+        if any(origins.holds_arrays(x) for x in given):
+            raise Refusal(f"{name}() is given an array or tensor whose elements may change")
+        self.constant(result._array)
+        self._versions_of(result)
+
+    def _leave(self, frame: FrameType, result: Any) -> None:
+        """Note that a number leaves a tensor: as a result of the function, or as a condition."""
+        tensor = frame.f_locals.get("self")
+        if result is None or not isinstance(tensor, TensorBase):
+            return
+        value = self.operand(tensor)
+        if isinstance(result, bool) and frame.f_code.co_name in ("__bool__", "item"):
+            self.add(form.GUARD, "bool", (value,), (), {"value": result})
+        elif isinstance(result, int) and frame.f_code.co_name in ("__int__", "__index__", "item"):
+            self.add(form.GUARD, "int", (value,), (), {"value": result})
+        elif frame.f_code.co_name == "item" and origins.is_returned(frame.f_back):
+            self._items[id(result)] = result, self.computed_copy(value)
+        else:
+            raise Refusal(
+                f"{frame.f_code.co_name}() gives Python a value of a tensor. Compute with tensors, return the number, "
+                "or compare tensors: `if x > 0:`"
+            )
+
+    def computed_copy(self, value: Value) -> Value:
+        """Return a new value, into which an instruction copies another one."""
+        copied = self.computed(np.empty(value.shape, value.dtype))
+        self.add(form.COPY, "copy", (value,), (copied,))
+        return copied
+
+    # -- the end -----------------------------------------------------------------------------------------------------------
+
+    def finish(self, leaves: list[Any], structure: Any) -> Program:
+        """Return the program, given the leaves of the function's result. Raises Refusal."""
+        if self.refusal is not None:
+            raise self.refusal
+        self.settle_grads()
+        for x, array, requires_grad, grad_fn in self._external.values():
+            self._check_version(x)
+            if x._array is not array or x._requires_grad != requires_grad or x._grad_fn is not grad_fn:
+                raise Refusal("the function changes the memory, the history or requires_grad of a tensor that it was given")
+        self.program.outputs = [self._output(x) for x in leaves]
+        self.program.structure = structure
+        returned = [id(x.storage) for x in self.program.outputs if isinstance(x, Value)]
+        if len(set(returned)) < len(returned):
+            raise Refusal("two results share memory")
+        used = {id(s.key) for s in self.program.storages if s.kind == form.GRAD}
+        touched = {id(x.function) for x in self.program.instructions if x.kind == form.SET_GRAD}
+        for key, held in self._first_grads.items():
+            if key in touched | used and (held is None or key in used):
+                self.program.grads.append(GradState(self._grads[key][0], held is None))
+        return self.program
+
+    def _output(self, x: Any) -> Any:
+        if isinstance(x, TensorBase):
+            if id(x) in self._external:
+                return "same", self.value_of(x._array).storage
+            if x._grad_fn is not None:
+                raise Refusal("a result requires grad: compile the step that calls backward(), or call it under no_grad()")
+            self._check_version(x)
+            value = self.value_of(x._array)
+            if value.storage.is_external:
+                raise Refusal("a result is a view of a tensor that exists before the call")
+            return ("leaf", value) if x._requires_grad else value
+        if id(x) in self._items and self._items[id(x)][0] is x:
+            return "item", self._items[id(x)][1]
+        if isinstance(x, (int, float, complex, str, bool, type(None))):
+            return "object", x
+        raise Refusal(f"a result is of type {type(x).__name__}")
+
+
+_recording = False
+
+
+def is_recording() -> bool:
+    """Whether a function is being recorded, on any thread."""
+    return _recording
+
+
+def record(recorder: Recorder, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Return fn(*args, **kwargs), and let the recorder see the run. Errors of fn are not changed."""
+    global _recording
+    origins.load()
+    profiler = sys.getprofile()
+    _recording = True
+    set_program_recorder(recorder.intercept, recorder.run_pass)
+    try:
+        with recorded_passes.all_recorded():
+            sys.setprofile(recorder.profile)
+            try:
+                return fn(*args, **kwargs)
+            finally:
+                sys.setprofile(profiler)
+    finally:
+        set_program_recorder(None, None)
+        _recording = False
