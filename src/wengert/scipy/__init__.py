@@ -10,6 +10,7 @@ _SUBMODULES = (
     "integrate",
     "interpolate",
     "linalg",
+    "optimize",
     "ndimage",
     "signal",
     "special",
