@@ -60,7 +60,7 @@ def test_infinite_limits_weights_and_branches():
     found = integrate.quad(lambda x: w.exp(-k * x * x), -np.inf, np.inf)[0]
     assert float(grad(found, k)[0]) == pytest.approx(-0.5 * np.sqrt(np.pi) * 1.3**-1.5, rel=1e-8)
     found = integrate.quad(lambda x: k * w.exp(-k * x), 0, 2, weight="cos", wvar=3.0)[0]
-    at = lambda k: scipy.integrate.quad(lambda x: k * np.exp(-k * x), 0, 2, weight="cos", wvar=3.0)[0]
+    at = lambda k: scipy.integrate.quad(lambda x: k * np.exp(-k * x), 0, 2, weight="cos", wvar=3.0)[0]  # noqa: E731
     assert float(grad(found, k)[0]) == pytest.approx((at(1.3 + 1e-5) - at(1.3 - 1e-5)) / 2e-5, rel=1e-6)
     a, b = double(2.0), double(3.0)
     found = integrate.quad(lambda x: a * x if x < 0.5 else b * x * x, 0, 1, points=[0.5])[0]
@@ -84,7 +84,7 @@ def test_vector_valued_and_multiple_integrals():
     assert gradgradcheck(lambda k, b: integrate.quad_vec(lambda x: w.sin(k * x), 0.1, b)[0], (k, b), atol=1e-4)
     assert gradcheck(lambda k, b: integrate.fixed_quad(lambda x: w.sin(k[0] * x) * k[1], 0.1, b)[0], (k, b), check_forward_ad=True)
     found = integrate.dblquad(lambda y, x: w.exp(-k[0] * x * y), 0, 1, 0, lambda x: b * x)[0]
-    at = lambda k, b: scipy.integrate.dblquad(lambda y, x: np.exp(-k * x * y), 0, 1, 0, lambda x: b * x)[0]
+    at = lambda k, b: scipy.integrate.dblquad(lambda y, x: np.exp(-k * x * y), 0, 1, 0, lambda x: b * x)[0]  # noqa: E731
     assert float(found.detach()) == pytest.approx(at(0.7, 1.5), rel=1e-9)
     of_k, of_b = grad(found, (k, b))
     assert float(of_k[0]) == pytest.approx((at(0.7 + 1e-4, 1.5) - at(0.7 - 1e-4, 1.5)) / 2e-4, rel=1e-5)
@@ -168,7 +168,7 @@ def test_odeint():
     found = integrate.odeint(orbit, start, t, args=(mu,))
     np.testing.assert_allclose(number(found), scipy.integrate.odeint(orbit, y0, t, args=(1.0,)), rtol=1e-13)
     of_start, of_mu = grad(found[-1, 0], (start, mu))
-    at = lambda y0, mu: scipy.integrate.odeint(orbit, y0, t, args=(mu,), rtol=1e-12, atol=1e-12)[-1, 0]
+    at = lambda y0, mu: scipy.integrate.odeint(orbit, y0, t, args=(mu,), rtol=1e-12, atol=1e-12)[-1, 0]  # noqa: E731
     assert float(of_mu) == pytest.approx((at(y0, 1 + 1e-5) - at(y0, 1 - 1e-5)) / 2e-5, rel=1e-5)
     e = np.array([0, 0, 0, 1e-5])
     assert float(of_start[3]) == pytest.approx((at(y0 + e, 1.0) - at(y0 - e, 1.0)) / 2e-5, rel=1e-5)

@@ -27,7 +27,7 @@ def test_cubic_splines(bc_type):
 @pytest.mark.parametrize("size", [2, 3, 4])
 def test_cubic_splines_of_few_points(size):
     for end in ("not-a-knot", "natural", ((1, 0.3), (2, -0.4))):
-        call = lambda f, x, y, new, end=end: f(x, y, bc_type=end)(new)
+        call = lambda f, x, y, new, end=end: f(x, y, bc_type=end)(new)  # noqa: E731
         check_call("interpolate", "CubicSpline", call, X[:size], Y[:size], np.array([0.2, 0.5]), step=1e-3, rtol=1e-5)
 
 
@@ -47,7 +47,7 @@ def test_local_interpolants(name):
 
 
 def test_makima():
-    call = lambda f, x, y: f(x, y, method="makima")(NEW[1:-1])
+    call = lambda f, x, y: f(x, y, method="makima")(NEW[1:-1])  # noqa: E731
     check_call("interpolate", "Akima1DInterpolator", call, X, Y, step=1e-3, rtol=1e-4)
 
 
@@ -79,7 +79,7 @@ def test_periodic_integrals():
 @pytest.mark.parametrize(("k", "bc_type"), [(1, None), (2, None), (3, None), (4, None), (3, "natural"), (3, "clamped"), (5, None),
                                             (3, ([(2, 0.5)], [(1, 0.2)]))], ids=str)  # fmt: skip
 def test_b_spline_interpolants(k, bc_type):
-    call = lambda f, x, y, new: f(x, y, k=k, bc_type=bc_type)(new)
+    call = lambda f, x, y, new: f(x, y, k=k, bc_type=bc_type)(new)  # noqa: E731
     x = np.array([0.0, 0.7, 1.1, 2.3, 3.0, 4.2, 4.9])
     check_call("interpolate", "make_interp_spline", call, x, np.append(Y, 0.4), NEW[:-1], step=5e-4, rtol=1e-4)
 
@@ -93,10 +93,10 @@ def test_b_splines_their_derivatives_and_integrals():
         lambda f, t, c, x: f(t, c, 3).derivative()(x),
     ):
         check_call("interpolate", "BSpline", lambda f, c, x, call=call: call(f, t, c, x), c, new, step=5e-3, rtol=1e-4)
-    inner = lambda f, t, c: f(np.concatenate([[0.0] * 4, t, [5.0] * 4]) if isinstance(t, np.ndarray) else
+    inner = lambda f, t, c: f(np.concatenate([[0.0] * 4, t, [5.0] * 4]) if isinstance(t, np.ndarray) else  # noqa: E731
                               wengert.cat([wengert.zeros(4).double(), t, wengert.full((4,), 5.0).double()]), c, 3)(new)  # fmt: skip
     check_call("interpolate", "BSpline", inner, t[4:7], c, step=1e-3, rtol=1e-4)
-    integral = lambda f, c, a: f(t, c, 3).integrate(a, 4.2)
+    integral = lambda f, c, a: f(t, c, 3).integrate(a, 4.2)  # noqa: E731
     check_call("interpolate", "BSpline", integral, c, np.array(0.7), step=1e-3, rtol=1e-4)
 
 

@@ -129,7 +129,7 @@ def test_roots_of_systems(method):
     assert type(ours.x) is np.ndarray and ours.success == theirs.success
     np.testing.assert_allclose(ours.x, theirs.x, atol=1e-6)
     a, b = double(0.7), double(0.5)
-    solve = lambda a, b: optimize.root(system, [1.6, 0.3], (a, b), method=method, tol=1e-12).x
+    solve = lambda a, b: optimize.root(system, [1.6, 0.3], (a, b), method=method, tol=1e-12).x  # noqa: E731
     assert gradcheck(solve, (a, b), atol=1e-4, rtol=1e-3)
 
 
@@ -149,7 +149,7 @@ def test_fsolve_and_fixed_points():
 @pytest.mark.parametrize("name", ["brentq", "brenth", "bisect", "ridder", "toms748", "newton"])
 def test_roots_of_one_equation(name):
     where = (0.1, 4.0) if name != "newton" else (1.0,)
-    cubic = lambda x, k: x**3 - k * x - 1
+    cubic = lambda x, k: x**3 - k * x - 1  # noqa: E731
     theirs = getattr(scipy.optimize, name)(cubic, *where, args=(2.0,))
     assert getattr(optimize, name)(cubic, *where, args=(2.0,)) == pytest.approx(theirs, rel=1e-12)
     k = double(2.0)
@@ -184,7 +184,7 @@ def test_least_squares():
         np.testing.assert_allclose(ours.x, theirs.x, rtol=1e-5)
         assert type(ours.x) is np.ndarray and type(ours.jac) is np.ndarray
     data = w.tensor(DATA, requires_grad=True)
-    fit = lambda y: optimize.least_squares(lambda p: decay(TIMES, *p) - y, [1.0, 1.0, 0.0], xtol=1e-15, gtol=1e-15, ftol=1e-15).x
+    fit = lambda y: optimize.least_squares(lambda p: decay(TIMES, *p) - y, [1.0, 1.0, 0.0], xtol=1e-15, gtol=1e-15, ftol=1e-15).x  # noqa: E731
     assert gradcheck(fit, (data,), atol=1e-4)
     with pytest.raises(NotImplementedError, match="linear"):
         optimize.least_squares(lambda p: decay(TIMES, *p) - data, [1.0, 1.0, 0.0], loss="soft_l1")
@@ -196,7 +196,7 @@ def test_curve_fit():
     np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-4)
     data, sigma = w.tensor(DATA, requires_grad=True), w.tensor(np.linspace(0.04, 0.06, 12), requires_grad=True)
     for absolute in (False, True):
-        fit = lambda y, s, absolute=absolute: optimize.curve_fit(decay, TIMES, y, sigma=s, absolute_sigma=absolute, ftol=1e-14, xtol=1e-14)
+        fit = lambda y, s, absolute=absolute: optimize.curve_fit(decay, TIMES, y, sigma=s, absolute_sigma=absolute, ftol=1e-14, xtol=1e-14)  # noqa: E731
         assert gradcheck(fit, (data, sigma), eps=1e-4, atol=1e-4)
         expected = scipy.optimize.curve_fit(decay, TIMES, DATA, sigma=sigma.detach().numpy(), absolute_sigma=absolute)
         np.testing.assert_allclose(fit(data, sigma)[1].detach().numpy(), expected[1], rtol=1e-4)
